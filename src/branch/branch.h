@@ -1,0 +1,40 @@
+/* Branch prediction of one core: direction predictor, branch target buffer, indirect targets and
+ * return stack. The core fetches along the committed path, so one call both predicts and trains;
+ * speculative history therefore equals the true history. */
+#ifndef CULPRIT_BRANCH_BRANCH_H
+#define CULPRIT_BRANCH_BRANCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+#include "machine/machine.h"
+#include "util/error.h"
+
+struct branch_predictor;
+
+enum branch_outcome {
+    PREDICTED_RIGHT,
+    PREDICTED_LATE,   /* direct branch, taken, direction right, but not in the BTB: the target is
+                         known at decode; a bubble of btb_miss_penalty cycles */
+    PREDICTED_WRONG   /* direction or target wrong: fetch resumes after the branch executed */
+};
+
+struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error);
+void branch_free(struct branch_predictor *predictor);
+
+/* Predicts the branch at `address` (kind is not BRANCH_NONE), compares with what it did (`taken`,
+ * and `next`, the address of its successor), and trains. `length` is the instruction's, in bytes:
+ * calls push address + length on the return stack. */
+enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t address,
+                                   enum branch_kind kind, uint32_t length, bool taken,
+                                   uint64_t next);
+
+struct branch_statistics {
+    uint64_t conditional, conditional_wrong, indirect, indirect_wrong, returns, returns_wrong,
+        direct, late;
+};
+void branch_statistics(const struct branch_predictor *predictor,
+                       struct branch_statistics *statistics);
+
+#endif

@@ -1,0 +1,112 @@
+/* Cycle-level cores. A core consumes the dynamic instructions of one guest thread, in program
+ * order, as they become known, and shows every cycle on its tap.
+ *
+ *     struct core *core = core_new(&machine, &options, &error);
+ *     core_push(core, code, insns, n, accesses, m, &error)   as often as there is input
+ *     core_finish(core, &error)                              runs until everything has committed
+ */
+#ifndef CULPRIT_CORE_CORE_H
+#define CULPRIT_CORE_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "branch/branch.h"
+#include "machine/machine.h"
+#include "memory/memory.h"
+#include "tap/tap.h"
+#include "trace/dynamic.h"
+#include "util/error.h"
+
+/* Idealisations (interaction-cost paper, Tables I and III). */
+enum ideal {
+    IDEAL_IMISS = 1 << 0, /* instruction cache and TLB hit */
+    IDEAL_DMISS = 1 << 1, /* data accesses hit L1 and TLB */
+    IDEAL_DL1 = 1 << 2,   /* L1 data latency zero */
+    IDEAL_SHALU = 1 << 3, /* one-cycle integer operations take zero */
+    IDEAL_LGALU = 1 << 4, /* multi-cycle integer and fp operations take zero */
+    IDEAL_BW = 1 << 5,    /* fetch, issue, commit bandwidth, functional units, ports, store drain */
+    IDEAL_BMISP = 1 << 6, /* branches predicted right */
+    IDEAL_WIN = 1 << 7,   /* window 20 times larger */
+    IDEAL_DLONG = 1 << 8, /* a last-level data miss takes last-level hit latency */
+    IDEAL_COUNT = 9
+};
+/* "imiss,bmisp" -> bits; error names the unknown one and lists all. */
+bool ideal_parse(const char *list, uint32_t *ideal, struct error *error);
+const char *ideal_name(unsigned index);        /* of bit 1 << index */
+const char *ideal_description(unsigned index); /* for help */
+
+/* Life of one µop (architecture.md): what the dependence graph, detailed samples and the pipeline
+ * view are made of. Made only when asked for. All cycles absolute. */
+struct life {
+    uint64_t uop, insn_number; /* sequence numbers of the µop and of its dynamic instruction */
+    uint32_t insn;             /* static instruction */
+    uint8_t uop_index;         /* within its instruction */
+    uint8_t operation;
+    uint8_t memory_level; /* enum memory_level of a load or store */
+    uint8_t memory_events; /* enum memory_event */
+    uint32_t psv;
+    uint32_t flags; /* enum life_flags */
+    uint64_t fetch, dispatch, ready, issue, complete, commit;
+    uint32_t fetch_delay_cache, fetch_delay_tlb; /* cycles its fetch waited for L1I and ITLB */
+    uint32_t unit_wait;   /* ready to issue, cycles for a functional unit or issue slot */
+    uint32_t mshr_wait;   /* cycles retried for want of an MSHR */
+    uint32_t commit_wait; /* store: cycles at the head for store commit bandwidth */
+    uint32_t l1_latency, miss_latency; /* parts of a load's latency */
+    uint64_t producer[UOP_MAX_SOURCES + 1]; /* sequence numbers of the producers of its sources (the
+                                               last: of store data); UINT64_MAX none in flight */
+    uint64_t store_producer; /* store it forwards from or waits for; UINT64_MAX none */
+    uint64_t bringer;        /* µop that brought its cache line; UINT64_MAX not known */
+    uint8_t dispatch_block;  /* enum dispatch_block: what held its dispatch last */
+};
+enum life_flags {
+    LIFE_MISPREDICTED = 1 << 0,
+    LIFE_TAKEN = 1 << 1,
+    LIFE_FLUSHED = 1 << 2,  /* squashed by an ordering violation: it has no commit */
+    LIFE_FORWARDED = 1 << 3,
+    LIFE_LAST = 1 << 4,
+    LIFE_FUSED = 1 << 5
+};
+enum dispatch_block {
+    DISPATCH_FREE, /* dispatched as soon as the front end delivered it */
+    DISPATCH_WIDTH,
+    DISPATCH_ROB,
+    DISPATCH_QUEUE,
+    DISPATCH_REGISTERS,
+    DISPATCH_LOAD_QUEUE,
+    DISPATCH_STORE_QUEUE,
+    DISPATCH_SERIALISING
+};
+typedef void (*life_function)(void *context, const struct life *life);
+
+struct core_options {
+    uint32_t ideal;     /* enum ideal */
+    struct tap *tap;    /* NULL: none */
+    life_function life; /* NULL: no life records. Called in commit order, squashed µops when they
+                           are squashed */
+    void *life_context;
+};
+
+struct core;
+struct core *core_new(const struct machine *machine, const struct core_options *options,
+                      struct error *error);
+void core_free(struct core *core);
+
+/* Hands over the next instructions of the thread and simulates as far as they allow. accesses[i]
+ * of an instruction are found as in struct trace_batch. The arrays may be reused afterwards. */
+bool core_push(struct core *core, const struct code *code, const struct dynamic_insn *insns,
+               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
+               uint32_t first_access, struct error *error);
+
+/* Simulates until every instruction pushed has committed, and flushes the tap. */
+bool core_finish(struct core *core, struct error *error);
+
+struct core_statistics {
+    uint64_t cycles, instructions, uops;
+    uint64_t loads, stores, forwarded, ordering_violations, flushes, system_calls;
+    struct branch_statistics branch;
+    struct memory_statistics memory;
+};
+void core_statistics(const struct core *core, struct core_statistics *statistics);
+
+#endif

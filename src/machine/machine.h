@@ -1,0 +1,184 @@
+/* Machine descriptions: an INI file -> struct machine, a plain value that every timing room reads.
+ *
+ * Sections and keys of the file are the names of the members below: [core] rob = 192,
+ * [queue.mem] entries = 48, [class.fp_div] pool = fpu latency = 13, [l1d] size = 32K ... They are
+ * declared once, in machine.def, from which parsing, checking, defaults and printing follow.
+ * `base = NAME` (first line of the file, no section) inherits every key of another machine.
+ * Latencies are in core cycles, sizes in bytes unless the name says otherwise. */
+#ifndef CULPRIT_MACHINE_MACHINE_H
+#define CULPRIT_MACHINE_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+#include "util/error.h"
+
+enum { MACHINE_MAX_QUEUES = 4, MACHINE_MAX_POOLS = 12, MACHINE_MAX_LEVELS = 3 };
+
+/* [queue.NAME]: an issue queue (scheduler). */
+struct machine_queue {
+    char name[16];
+    uint32_t entries; /* µops waiting to issue */
+    uint32_t issue;   /* issued per cycle, oldest ready first */
+};
+
+/* [pool.NAME]: functional units of one kind, fed by one queue. */
+struct machine_pool {
+    char name[16];
+    uint32_t queue; /* index; written by name in the file */
+    uint32_t units; /* started per cycle when pipelined */
+};
+
+/* [class.OPERATION]: where µops of an operation class execute. */
+struct machine_class {
+    uint32_t pool;     /* index; by name in the file. OP_NOP has none */
+    uint32_t latency;  /* issue to result, cycles; of loads: address generation, before the cache */
+    uint32_t interval; /* cycles a unit is busy: 1 pipelined, = latency not pipelined */
+};
+
+enum prefetcher_kind {
+    PREFETCH_NONE,
+    PREFETCH_NEXT_LINE, /* on every miss the following line */
+    PREFETCH_ON_MISS,   /* hybrid model: the next block on a demand miss */
+    PREFETCH_TAGGED,    /* next block on a demand miss and on first use of a prefetched block */
+    PREFETCH_STRIDE     /* Baer and Chen's reference prediction table, 128 entries 4-way */
+};
+
+enum replacement_kind { REPLACE_LRU, REPLACE_PLRU, REPLACE_RANDOM };
+
+/* [l1i] [l1d] [l2] [llc] */
+struct machine_cache {
+    bool present; /* l2 and llc may be absent (size = 0) */
+    uint64_t size;
+    uint32_t ways, line;
+    uint32_t latency; /* load-to-use of l1d beyond address generation; of outer levels the total from
+                         the access of the L1 to data at the core, when it hits there */
+    uint32_t mshrs;   /* lines in flight; 0: unlimited */
+    enum replacement_kind replacement;
+    enum prefetcher_kind prefetcher;
+    uint32_t prefetch_degree; /* lines ahead per trigger, ≥ 1 */
+};
+
+/* [itlb] [dtlb] [l2tlb] */
+struct machine_tlb {
+    uint32_t entries; /* 0: perfect */
+    uint32_t ways;    /* 0: fully associative */
+    uint32_t latency; /* extra cycles when a first-level miss hits here (l2tlb) */
+};
+
+struct machine_dram {
+    bool banked;         /* false: fixed latency */
+    uint32_t latency;    /* fixed: total cycles from the miss in the last level to data at the core */
+    uint32_t base_latency; /* banked: cycles outside the DRAM itself (interconnect, controller) */
+    uint32_t ranks, banks; /* per rank */
+    uint32_t row;        /* bytes per open row */
+    uint32_t tcl, trcd, trp; /* in DRAM clock cycles */
+    double clock_ghz;    /* of the DRAM command clock */
+    double bandwidth;    /* GB/s of the data bus; 0: unlimited */
+    uint32_t queue;      /* requests in flight in the controller; 0: unlimited */
+};
+
+enum direction_kind {
+    DIRECTION_PERFECT,
+    DIRECTION_BIMODAL,
+    DIRECTION_GSHARE,
+    DIRECTION_TOURNAMENT, /* bimodal + gshare + meta */
+    DIRECTION_TAGE
+};
+
+struct machine_branch {
+    enum direction_kind direction;
+    uint32_t bimodal_entries, gshare_entries, meta_entries; /* two-bit counters */
+    uint32_t history;      /* gshare: global history bits */
+    uint32_t tage_tables;  /* tagged tables */
+    uint32_t tage_entries; /* per tagged table */
+    uint32_t tage_tag_bits;
+    uint32_t tage_min_history, tage_max_history;
+    uint32_t btb_entries, btb_ways; /* 0 entries: perfect */
+    uint32_t indirect_entries; /* history-indexed indirect target table; 0: BTB only */
+    uint32_t ras_entries;      /* return stack */
+    uint32_t btb_miss_penalty; /* fetch bubble when a taken direct branch misses the BTB: the target
+                                  is known at decode */
+    uint32_t taken_bubble;     /* fetch bubble after each taken branch predicted right */
+};
+
+enum disambiguation_kind {
+    DISAMBIGUATE_PERFECT,   /* loads wait exactly for the store they depend on */
+    DISAMBIGUATE_SPECULATE, /* loads pass stores of unknown address; a violation flushes */
+    DISAMBIGUATE_WAIT_TABLE /* as speculate, with a table of loads that violated before and now wait
+                               (Alpha 21264) */
+};
+
+struct machine_core {
+    uint32_t fetch_width;  /* instructions per cycle */
+    uint32_t fetch_bytes;  /* aligned block per cycle; 0: no such limit */
+    uint32_t fetch_buffer; /* µops between fetch and dispatch */
+    uint32_t taken_branches; /* fetch goes on past this many − 1 taken branches in a cycle: 1 stops at
+                                the first, 2 at the second */
+    uint32_t outstanding_branches; /* unresolved; 0: unlimited */
+    uint32_t frontend_depth; /* cycles from fetch to the earliest dispatch */
+    uint32_t redirect;       /* cycles from the branch's execution to fetch of the right path */
+    uint32_t dispatch_width; /* µops */
+    uint32_t rob;            /* µops */
+    uint32_t int_registers, fp_registers; /* physical; 0: unlimited */
+    uint32_t load_queue, store_queue;     /* µops */
+    uint32_t dispatch_to_issue; /* cycles a µop takes from dispatch to its earliest issue, ≥ 1 */
+    uint32_t issue_wakeup;      /* cycles from a one-cycle producer's issue to its consumer's: 1 back
+                                   to back, 2 a wakeup loop of two */
+    uint32_t complete_to_commit; /* cycles from completion to the earliest commit, ≥ 1 */
+    uint32_t commit_width;       /* µops */
+    uint32_t store_drain;        /* committed stores written to the cache per cycle */
+    uint32_t store_forward;      /* cycles a forwarded load takes, beyond address generation */
+    uint32_t flush_penalty;      /* cycles from the commit of a flushing instruction to the fetch of
+                                    the next */
+    uint32_t syscall_cycles;     /* cycles from the commit of a system call to the fetch of the next:
+                                    the kernel is not simulated, only its entry and exit flush */
+    uint32_t violation_penalty;  /* cycles from the flush at the head of the ROB after a memory
+                                    ordering violation to refetch of the load */
+    enum disambiguation_kind disambiguation;
+    bool fuse_compare_branch;
+    bool eliminate_moves; /* register copies and zero idioms need no functional unit */
+};
+
+struct machine {
+    char name[64];
+    char description[256];
+    double clock_ghz;
+    char isa[16]; /* "any", "x86-64", "riscv64": which programs it is a fair model of; others run too */
+    struct machine_core core;
+    uint32_t queue_count, pool_count;
+    struct machine_queue queues[MACHINE_MAX_QUEUES];
+    struct machine_pool pools[MACHINE_MAX_POOLS];
+    struct machine_class classes[OP_COUNT];
+    struct machine_branch branch;
+    struct machine_cache l1i, l1d, l2, llc; /* the last present one is the last level (LLC) */
+    struct machine_tlb itlb, dtlb, l2tlb;
+    uint32_t page_walk; /* [tlb] page_walk: cycles of a walk after every TLB level missed */
+    uint32_t page_size; /* bytes */
+    struct machine_dram dram;
+};
+
+/* Loads a machine by name (searched in the directories of machine_path: $CULPRIT_MACHINES, then
+ * machines/ beside the executable, then the installed share directory) or, when `name` contains a
+ * '/' or ends in .ini, from that file. Errors name file, line, key, value and what is allowed. */
+bool machine_load(const char *name, struct machine *machine, struct error *error);
+
+/* Changes one key: "core.rob=64", "dram.latency=100". For --set and tests. */
+bool machine_set(struct machine *machine, const char *assignment, struct error *error);
+
+/* Cross-field checks: power-of-two sets, pools with known queues, every class with a pool ...
+ * machine_load has done it already; machine_set callers repeat it. */
+bool machine_check(const struct machine *machine, struct error *error);
+
+/* Names of all machines found, sorted, NULL-terminated; free each and the array. */
+char **machine_list(struct error *error);
+
+/* Prints the resolved description as an INI file that loads back to the same machine. `FILE *` as
+ * void * keeps stdio out of the timing rooms. Each key is followed by its meaning and unit. */
+void machine_print(const struct machine *machine, void *file);
+
+/* Which file a name resolves to; buffer of size bytes. */
+bool machine_find(const char *name, char *path, uint32_t size, struct error *error);
+
+#endif

@@ -1,0 +1,87 @@
+/* The memory system of one core: L1 instruction and data caches, optional L2 and LLC, TLBs,
+ * prefetchers, DRAM. It is asked at the cycle an access happens and answers at once with the cycle
+ * at which its data will be there: every line carries the cycle its fill completes, so a later
+ * access to it is a pending hit, and MSHRs are lists of fill times. Calls must come with
+ * non-decreasing `cycle`.
+ *
+ * What it keeps of an access is what the later rooms need: the level that served it, the cycles up
+ * to and beyond an L1 hit, and the sequence number of the instruction that brought the line. */
+#ifndef CULPRIT_MEMORY_MEMORY_H
+#define CULPRIT_MEMORY_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+#include "util/error.h"
+
+struct memory;
+
+enum memory_level { LEVEL_L1, LEVEL_L2, LEVEL_LLC, LEVEL_DRAM };
+
+/* What happened to an access. ST-L1 and ST-LLC of time-proportional.md follow from these: a hit
+ * under an in-flight miss sets MISSED_L1, and MISSED_LLC if that fill missed the LLC. */
+enum memory_event {
+    MEMORY_MISSED_L1 = 1 << 0,
+    MEMORY_MISSED_LLC = 1 << 1,
+    MEMORY_MISSED_TLB = 1 << 2,    /* first-level TLB */
+    MEMORY_PENDING_HIT = 1 << 3,   /* line was in flight, brought by `bringer` */
+    MEMORY_PREFETCHED = 1 << 4,    /* line brought by a prefetch, first use */
+    MEMORY_WAITED_MSHR = 1 << 5,   /* (core sets it after a retry) */
+    MEMORY_SPLIT = 1 << 6          /* crossed a line: two accesses, the later one counts */
+};
+
+struct memory_result {
+    uint64_t ready;    /* cycle at which the data is there (loads, fetch) or the line is owned
+                          (stores); > cycle */
+    uint64_t retry;    /* not 0: no MSHR free; nothing changed; ask again at this cycle (> cycle) */
+    uint64_t bringer;  /* sequence number (µop) whose miss or prefetch brought the line;
+                          UINT64_MAX when not known */
+    uint32_t tlb_cycles; /* part of the latency spent on translation */
+    uint8_t events;    /* enum memory_event */
+    uint8_t level;     /* enum memory_level that served it (of the fill in flight for pending hits) */
+};
+
+enum memory_ideal {
+    MEMORY_IDEAL_FETCH = 1 << 0, /* instruction cache and TLB always hit (imiss) */
+    MEMORY_IDEAL_DATA = 1 << 1,  /* data accesses always hit L1 and the TLB (dmiss) */
+    MEMORY_IDEAL_LONG = 1 << 2   /* a last-level data miss takes last-level hit latency (dlong) */
+};
+
+/* NULL on failure (out of memory: absurd sizes are refused by machine_check). */
+struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct error *error);
+void memory_free(struct memory *memory);
+
+/* Accesses at `cycle`. `sequence` is the µop's, `insn` its static instruction (for the stride
+ * prefetcher). size_bytes ≥ 1; an access that crosses lines touches both.
+ * An L1D hit returns ready = cycle + l1d.latency; an L1I hit ready = cycle + l1i.latency. */
+void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                 uint64_t sequence, uint32_t insn, struct memory_result *result);
+void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                  uint64_t sequence, uint32_t insn, struct memory_result *result);
+void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
+                  struct memory_result *result);
+/* A software prefetch: allocates an MSHR when one is free, else is dropped. */
+void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
+                     uint32_t insn);
+
+/* Functional warming: updates tags, replacement and TLBs as if each access completed at once. */
+void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store);
+void memory_warm_fetch(struct memory *memory, uint64_t address);
+
+struct cache_statistics {
+    uint64_t accesses, misses /* primary: a fill was started */, pending_hits, prefetches,
+        useful_prefetches, writebacks, mshr_waits;
+};
+struct memory_statistics {
+    struct cache_statistics l1i, l1d, l2, llc;
+    uint64_t itlb_accesses, itlb_misses, dtlb_accesses, dtlb_misses, page_walks;
+    uint64_t dram_reads, dram_writes, dram_row_hits;
+};
+void memory_statistics(const struct memory *memory, struct memory_statistics *statistics);
+
+/* Debug builds: true when every invariant of the room holds (no duplicate tags in a set, fills in
+ * flight never above the MSHRs, ...). */
+bool memory_consistent(const struct memory *memory);
+
+#endif

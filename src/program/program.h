@@ -1,0 +1,82 @@
+/* From an image and an offset to names a person knows: function, source line, inlined callers.
+ * Works on ELF files of any machine on disk (the program need not run), with symbols from .symtab,
+ * from separate debug files found by build id or .gnu_debuglink under /usr/lib/debug, from
+ * .gnu_debugdata, else from .dynsym; and on anonymous code (no names). Hostile ELF files give an
+ * image without symbols and a note, never a crash. Results are cached; strings live as long as the
+ * struct program. */
+#ifndef CULPRIT_PROGRAM_PROGRAM_H
+#define CULPRIT_PROGRAM_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+
+struct program;
+
+struct program *program_new(void);
+void program_free(struct program *program);
+
+/* Adds an image by its path and returns its number (the same for the same path and build id). A
+ * file that is missing, unreadable, not ELF, or whose build id differs from `build_id` (size 0:
+ * unknown) still gets a number; program_image_note() then says why it has no symbols. */
+uint32_t program_add_image(struct program *program, const char *path, const uint8_t *build_id,
+                           size_t build_id_size);
+const char *program_image_path(const struct program *program, uint32_t image);
+const char *program_image_name(const struct program *program, uint32_t image); /* base name */
+const char *program_image_note(const struct program *program, uint32_t image); /* NULL: all well */
+
+struct source_frame {
+    const char *function; /* demangled */
+    const char *file;     /* as DWARF has it, made relative to the compilation directory when it is
+                             inside; NULL: unknown */
+    uint32_t line;        /* 0: unknown */
+};
+
+enum { LOCATION_MAX_INLINE = 8 };
+
+struct location {
+    const char *function;     /* demangled name of the (outermost, real) function; NULL: none */
+    uint64_t function_offset; /* file offset of its first byte */
+    uint64_t function_size;   /* bytes, 0: unknown */
+    const char *file;         /* source of this very instruction; NULL: unknown */
+    uint32_t line;            /* 0: unknown */
+    uint32_t inline_count;    /* inlined functions this instruction belongs to, innermost first */
+    struct source_frame inlined[LOCATION_MAX_INLINE];
+};
+
+/* Looks up a file offset. Always fills *location; true when at least the function is known. */
+bool program_locate(struct program *program, uint32_t image, uint64_t file_offset,
+                    struct location *location);
+
+/* Finds a function by (mangled or demangled) name in an image; false when there is none. */
+bool program_find_function(struct program *program, uint32_t image, const char *name,
+                           uint64_t *file_offset, uint64_t *size);
+
+/* Virtual address <-> file offset through the program headers; false outside any segment. */
+bool program_offset_to_address(struct program *program, uint32_t image, uint64_t file_offset,
+                               uint64_t *address);
+bool program_address_to_offset(struct program *program, uint32_t image, uint64_t address,
+                               uint64_t *file_offset);
+
+/* What kind of executable a path names, from its first bytes, for choosing an emulator. */
+enum executable_kind {
+    EXECUTABLE_X86_64,
+    EXECUTABLE_RISCV64,
+    EXECUTABLE_SCRIPT,      /* "#!": interpreter in `interpreter` */
+    EXECUTABLE_X86_32,
+    EXECUTABLE_OTHER_MACHINE, /* ELF of a machine culprit cannot run; its name in `machine` */
+    EXECUTABLE_NOT_EXECUTABLE /* neither ELF nor script */
+};
+struct executable {
+    enum executable_kind kind;
+    char interpreter[256];
+    char interpreter_argument[256];
+    char machine[64];
+    bool dynamic;
+    bool set_user_id; /* set-user-id or set-group-id bit */
+};
+bool executable_identify(const char *path, struct executable *executable, struct error *error);
+
+#endif

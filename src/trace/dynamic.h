@@ -1,0 +1,90 @@
+/* What a program executed, as every room to the right of trace/ sees it: static code, and for each
+ * guest thread the sequence of dynamic instructions with their memory accesses.
+ *
+ * A dynamic instruction is 16 bytes and names its static instruction; its successor is the next
+ * entry of the same thread. Sequence numbers are implicit: the n-th instruction of a thread. */
+#ifndef CULPRIT_TRACE_DYNAMIC_H
+#define CULPRIT_TRACE_DYNAMIC_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+
+/* One static instruction, numbered densely from 0 over the whole trace in order of appearance.
+ * The same (image, offset, bytes) in several processes is one static instruction. */
+struct static_insn {
+    uint64_t address;  /* virtual address where first seen */
+    uint64_t offset;   /* offset in the image file (ELF file offset); the address if anonymous */
+    uint32_t image;    /* index into struct code images */
+    uint32_t target;   /* direct branch: static number of its target if known, else UINT32_MAX */
+    uint32_t first_uop; /* into struct code uops */
+    uint8_t uop_count;
+    uint8_t length;    /* bytes */
+    uint8_t branch;    /* enum branch_kind */
+    uint8_t memory_count;
+    uint16_t flags;    /* enum insn_flags */
+    uint8_t operation; /* enum operation */
+    uint8_t reserved;
+    int32_t target_displacement; /* direct branch: target − address (fits 32 bits on both ISAs) */
+    uint8_t bytes[16]; /* machine code */
+};
+static_assert(sizeof(struct static_insn) == 56, "static instructions are read once per execution");
+
+enum image_kind { IMAGE_FILE, IMAGE_VDSO, IMAGE_ANONYMOUS /* JIT, stack */ };
+
+struct code_image {
+    char *path; /* as the guest mapped it, absolute; "[vdso]", "[anon]" */
+    enum image_kind kind;
+    uint8_t build_id[20];
+    uint8_t build_id_size; /* 0: none */
+    uint64_t base;         /* of its first appearance: address − file offset of its first mapping */
+};
+
+/* All static code seen so far. Arrays grow (and may move) only inside trace_next(); counts never
+ * shrink. Owned by the trace. */
+struct code {
+    enum isa isa;
+    struct static_insn *insns;
+    uint32_t insn_count;
+    struct uop *uops;
+    uint32_t uop_count;
+    struct code_image *images;
+    uint32_t image_count;
+};
+
+enum dynamic_flags {
+    DYN_TAKEN = 1 << 0,    /* branch: control did not fall through */
+    DYN_REP = 1 << 1,      /* executed `repeat` elements (0 is possible) */
+    DYN_SYSCALL = 1 << 2,  /* entered the kernel */
+    DYN_SIGNAL = 1 << 3,   /* the successor is a signal handler (or its return) or otherwise not
+                              reachable by this instruction: control was taken away after it */
+    DYN_FAULT = 1 << 4,    /* raised an exception and did not complete (it does not count) */
+    DYN_GAP = 1 << 5       /* instructions are missing between this one and the next (window ended,
+                              another thread selected...) */
+};
+
+struct dynamic_insn {
+    uint32_t insn;   /* index into struct code insns */
+    uint32_t memory; /* low 32 bits of the thread's index of its first memory access */
+    uint32_t repeat; /* elements, with DYN_REP; saturates */
+    uint16_t memory_count;
+    uint16_t flags; /* enum dynamic_flags */
+};
+static_assert(sizeof(struct dynamic_insn) == 16, "the window holds thousands of these");
+
+/* One memory access. Wide accesses are coalesced to what the instruction did (one 32-byte access,
+ * not four of 8). A rep instruction has one access per operand that covers all of its elements;
+ * accesses over UINT32_MAX bytes are split. */
+struct memory_access {
+    uint64_t address;    /* lowest byte */
+    uint32_t size_bytes; /* ≥ 1 */
+    uint8_t is_store;
+    uint8_t operand;    /* index into insn.memory[], 255 if it matches none */
+    uint8_t descending; /* rep with the direction flag set */
+    uint8_t reserved;
+};
+static_assert(sizeof(struct memory_access) == 16, "the window holds thousands of these");
+
+#endif

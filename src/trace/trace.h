@@ -1,0 +1,119 @@
+/* A trace is read the same way whether it comes from a file, from a pipe or live from a running
+ * program: trace_next() hands out batches of dynamic instructions, each of one guest thread, in an
+ * order in which threads could have run.
+ *
+ *     struct trace *trace = trace_open("gzip.ctrace", &error);       or trace_capture(&options, ...)
+ *     while ((status = trace_next(trace, &batch, &error)) > 0)
+ *         ... batch.insns[0 .. batch.insn_count-1] of batch.thread ...
+ *     trace_close(trace);
+ *
+ * Hostile input: every failure is one error naming file and offset. Memory is bounded by the static
+ * code, the number of live threads and fixed buffers, never by the length of the trace. */
+#ifndef CULPRIT_TRACE_TRACE_H
+#define CULPRIT_TRACE_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/dynamic.h"
+#include "util/error.h"
+
+struct trace;
+
+enum { TRACE_BATCH_INSNS = 4096, TRACE_BATCH_ACCESSES = 16384 };
+
+struct trace_batch {
+    uint32_t thread;        /* dense number from 0 over the whole trace, one per guest thread (a
+                               thread's number is never reused) */
+    uint32_t process;       /* dense number of (process, exec generation), from 0 */
+    uint32_t insn_count;    /* ≤ TRACE_BATCH_INSNS; 0 is possible with thread_ended */
+    uint32_t access_count;
+    const struct dynamic_insn *insns;      /* valid until the next trace_next() */
+    const struct memory_access *accesses;  /* insns[i].memory is relative to `first_access` */
+    uint64_t first_insn;    /* sequence number within the thread of insns[0] */
+    uint64_t first_access;  /* index within the thread of accesses[0]; insns[i].memory is the low 32
+                               bits of the thread's index, so accesses[insns[i].memory −
+                               (uint32_t)first_access] is its first */
+    bool thread_ended;      /* no batch of this thread follows */
+};
+
+/* Everything known about a process generation; grows inside trace_next(). */
+struct trace_process {
+    uint32_t pid;
+    uint32_t parent;        /* number of the process that forked or exec'ed it; UINT32_MAX: none */
+    uint32_t generation;    /* 0: as forked, 1: after its first exec ... */
+    char *command;          /* "gzip -9 -c file", as started */
+    char *executable;
+    bool traced;            /* false: seen but not followed */
+    const char *untraced_reason; /* "set-user-id program", "not followed (--follow)" ... */
+};
+
+/* How the program ended. */
+struct trace_exit {
+    bool known;      /* false: the trace was cut (killed capture, truncated file, limit reached) */
+    bool signaled;
+    int status;      /* exit status or signal number */
+};
+
+/* What to capture. Shared by capture to a file and live capture. */
+struct capture_options {
+    char *const *command;    /* argv, NULL-terminated */
+    bool addresses;          /* false: blocks only */
+    uint64_t skip;           /* instructions (of the whole process) to run before capture starts */
+    uint64_t limit;          /* instructions to capture, then the program runs on at full speed
+                                without capture; 0: no limit */
+    const char *from_symbol; /* start when this function is first entered; NULL: at once */
+    int thread;              /* only the n-th thread of the process (0 the first); −1: all */
+    bool follow;             /* fork children and exec are captured too */
+    bool stop_at_limit;      /* kill the program when the limit is reached rather than let it end */
+    bool repeatable;         /* fixed seed, fixed getrandom results */
+    uint64_t seed;
+    const char *qemu;        /* emulator to use; NULL: found by the program's ISA in PATH */
+};
+
+/* Opens a trace file, or standard input for "-". */
+struct trace *trace_open(const char *path, struct error *error);
+
+/* Starts the command under capture and returns its live trace. The command has the caller's
+ * standard input, output and error. NULL with `*exec_status` 126 or 127 when it cannot be run or
+ * found, 125 when culprit lacks something. */
+struct trace *trace_capture(const struct capture_options *options, int *exec_status,
+                            struct error *error);
+
+/* Next batch. 1: got one; 0: the end; −1: error (what was read so far stays valid). */
+int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error);
+
+/* Asks a live trace to end soon: safe from a signal handler. The program is told to stop (SIGINT
+ * reaches it anyway from the terminal) and trace_next() returns what is left, then 0. */
+void trace_interrupt(struct trace *trace);
+
+const struct code *trace_code(const struct trace *trace);
+enum isa trace_isa(const struct trace *trace);
+uint32_t trace_process_count(const struct trace *trace);
+const struct trace_process *trace_process(const struct trace *trace, uint32_t number);
+uint32_t trace_thread_count(const struct trace *trace);
+const char *trace_command(const struct trace *trace); /* joined with spaces */
+struct trace_exit trace_exit_status(const struct trace *trace);
+
+/* Warnings collected while capturing or reading, one line each, for the report's notes ("the
+ * program used AVX-512 ...", "2 processes were not followed", "the trace is cut short"). */
+uint32_t trace_note_count(const struct trace *trace);
+const char *trace_note(const struct trace *trace, uint32_t number);
+
+/* Ends a live capture if one runs (waits for the program), frees everything. */
+void trace_close(struct trace *trace);
+
+/* Captures a command into a file. Progress is reported through `progress` (may be NULL) about ten
+ * times a second. */
+struct capture_result {
+    uint64_t instructions, bytes, events;
+    uint32_t threads, processes;
+    double seconds;
+    struct trace_exit exit;
+};
+bool trace_record(const struct capture_options *options, const char *path, bool compress,
+                  void (*progress)(void *context, const struct capture_result *sofar),
+                  void *context, struct capture_result *result, int *exec_status,
+                  struct error *error);
+
+#endif

@@ -1,0 +1,34 @@
+/* Growable arrays of plain structs: `items`, `count`, `capacity` kept by the owner.
+ *
+ *     struct point *points = NULL; size_t count = 0, capacity = 0;
+ *     if (!array_reserve((void **)&points, &capacity, count + 1, sizeof *points)) ... out of memory
+ *     points[count++] = ...;
+ */
+#ifndef CULPRIT_UTIL_ARRAY_H
+#define CULPRIT_UTIL_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Makes room for at least `need` items, doubling. False, and nothing changed, when memory is out
+ * or the size overflows. New room is not cleared. */
+static inline bool array_reserve(void **items, size_t *capacity, size_t need, size_t item_size) {
+    if (need <= *capacity)
+        return true;
+    size_t grown = *capacity ? *capacity : 16;
+    while (grown < need)
+        if (__builtin_mul_overflow(grown, (size_t)2, &grown))
+            return false;
+    size_t bytes;
+    if (__builtin_mul_overflow(grown, item_size, &bytes))
+        return false;
+    void *moved = realloc(*items, bytes);
+    if (!moved)
+        return false;
+    *items = moved;
+    *capacity = grown;
+    return true;
+}
+
+#endif

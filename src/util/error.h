@@ -1,0 +1,24 @@
+/* Errors travel as return values: a function that can fail takes a `struct error *` as its last
+ * argument and returns false (or NULL, or -1). The message is one line that says what failed, on
+ * which input, and what to do; only src/cmd/ prints it. */
+#ifndef CULPRIT_UTIL_ERROR_H
+#define CULPRIT_UTIL_ERROR_H
+
+#include <stdbool.h>
+
+struct error {
+    char message[1024]; /* empty: no error */
+};
+
+/* Sets the message, always returns false, so that `return error_set(e, ...)` reads well. */
+bool error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Like error_set, with ": " and strerror(errno) appended. */
+bool error_errno(struct error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Puts "format: " in front of the message that is already there. Returns false. */
+bool error_prefix(struct error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -43,7 +43,7 @@ struct life {
     uint32_t insn;             /* static instruction */
     uint8_t uop_index;         /* within its instruction */
     uint8_t operation;
-    uint8_t memory_level; /* enum memory_level of a load or store */
+    uint8_t memory_level;  /* enum memory_level of a load or store */
     uint8_t memory_events; /* enum memory_event */
     uint32_t psv;
     uint32_t flags; /* enum life_flags */
@@ -52,7 +52,7 @@ struct life {
     uint32_t unit_wait;   /* ready to issue, cycles for a functional unit or issue slot */
     uint32_t mshr_wait;   /* cycles retried for want of an MSHR */
     uint32_t commit_wait; /* store: cycles at the head for store commit bandwidth */
-    uint32_t l1_latency, miss_latency; /* parts of a load's latency */
+    uint32_t l1_latency, miss_latency;      /* parts of a load's latency */
     uint64_t producer[UOP_MAX_SOURCES + 1]; /* sequence numbers of the producers of its sources (the
                                                last: of store data); UINT64_MAX none in flight */
     uint64_t store_producer; /* store it forwards from or waits for; UINT64_MAX none */
@@ -62,7 +62,7 @@ struct life {
 enum life_flags {
     LIFE_MISPREDICTED = 1 << 0,
     LIFE_TAKEN = 1 << 1,
-    LIFE_FLUSHED = 1 << 2,  /* squashed by an ordering violation: it has no commit */
+    LIFE_FLUSHED = 1 << 2, /* squashed by an ordering violation: it has no commit */
     LIFE_FORWARDED = 1 << 3,
     LIFE_LAST = 1 << 4,
     LIFE_FUSED = 1 << 5
@@ -98,7 +98,17 @@ bool core_push(struct core *core, const struct code *code, const struct dynamic_
                uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
                uint32_t first_access, struct error *error);
 
-/* Simulates until every instruction pushed has committed, and flushes the tap. */
+/* Functional warming between simulated windows: the pipeline is drained first, then caches, TLBs
+ * and branch predictors see these instructions as if each took no time. No cycles pass; nothing is
+ * shown on the tap. Arguments as core_push. */
+bool core_warm(struct core *core, const struct code *code, const struct dynamic_insn *insns,
+               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
+               uint32_t first_access, struct error *error);
+
+/* Simulates until every instruction pushed so far has committed. More may be pushed afterwards. */
+bool core_drain(struct core *core, struct error *error);
+
+/* core_drain, and flushes the tap. */
 bool core_finish(struct core *core, struct error *error);
 
 struct core_statistics {

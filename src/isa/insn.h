@@ -17,24 +17,24 @@ enum isa { ISA_X86_64, ISA_RISCV64, ISA_COUNT };
 /* Class of work of a µop. A machine maps each class to a pool of functional units with a latency
  * (machine/machine.h). Keep in step with OPERATION_NAMES in insn.c. */
 enum operation {
-    OP_NOP,       /* takes a ROB entry, no functional unit (also eliminated moves, zero idioms) */
-    OP_INT_ALU,   /* one-cycle integer: add, logic, shift, compare, lea, move */
-    OP_INT_MUL,   /* integer multiply */
-    OP_INT_DIV,   /* integer divide */
-    OP_BRANCH,    /* any control transfer */
-    OP_FP_ADD,    /* fp add, subtract, scalar or vector */
-    OP_FP_MUL,    /* fp multiply */
-    OP_FP_FMA,    /* fp fused multiply-add */
-    OP_FP_DIV,    /* fp divide */
-    OP_FP_SQRT,   /* fp square root */
-    OP_FP_MISC,   /* fp compare, convert, sign, min/max, moves between fp and integer registers */
-    OP_VEC_ALU,   /* vector integer add, logic, compare, move, blend */
-    OP_VEC_MUL,   /* vector integer multiply */
-    OP_VEC_PERM,  /* shuffles, packs, inserts, extracts */
-    OP_CRYPTO,    /* AES, SHA, carry-less multiply, CRC */
-    OP_LOAD,      /* memory read */
-    OP_STORE,     /* memory write: address and data parts tracked apart */
-    OP_SYSTEM,    /* cpuid, rdtsc, CSR access, fences, system calls, anything microcoded */
+    OP_NOP,      /* takes a ROB entry, no functional unit (also eliminated moves, zero idioms) */
+    OP_INT_ALU,  /* one-cycle integer: add, logic, shift, compare, lea, move */
+    OP_INT_MUL,  /* integer multiply */
+    OP_INT_DIV,  /* integer divide */
+    OP_BRANCH,   /* any control transfer */
+    OP_FP_ADD,   /* fp add, subtract, scalar or vector */
+    OP_FP_MUL,   /* fp multiply */
+    OP_FP_FMA,   /* fp fused multiply-add */
+    OP_FP_DIV,   /* fp divide */
+    OP_FP_SQRT,  /* fp square root */
+    OP_FP_MISC,  /* fp compare, convert, sign, min/max, moves between fp and integer registers */
+    OP_VEC_ALU,  /* vector integer add, logic, compare, move, blend */
+    OP_VEC_MUL,  /* vector integer multiply */
+    OP_VEC_PERM, /* shuffles, packs, inserts, extracts */
+    OP_CRYPTO,   /* AES, SHA, carry-less multiply, CRC */
+    OP_LOAD,     /* memory read */
+    OP_STORE,    /* memory write: address and data parts tracked apart */
+    OP_SYSTEM,   /* cpuid, rdtsc, CSR access, fences, system calls, anything microcoded */
     OP_COUNT
 };
 
@@ -82,7 +82,8 @@ enum insn_flags {
                                   until it commits: cpuid, iret, ... */
     INSN_FLUSHING = 1 << 1,    /* flushes the pipeline when it commits: riscv writes and reads of fp
                                   flags as in BOOM (frflags, fsflags, fscsr, csrrw fcsr...), fence.i */
-    INSN_FENCE_LOAD = 1 << 2,  /* later loads wait until it commits (lfence, mfence, locked, fence) */
+    INSN_FENCE_LOAD =
+        1 << 2, /* later loads wait until it commits (lfence, mfence, locked, fence) */
     INSN_FENCE_STORE = 1 << 3, /* waits itself until the store queue is empty (mfence, sfence,
                                   locked operations, xchg with memory, fence, amo/sc) */
     INSN_ATOMIC = 1 << 4,      /* locked read-modify-write, lr/sc, amo */
@@ -94,9 +95,9 @@ enum insn_flags {
     INSN_PREFETCH = 1 << 10,   /* software prefetch: a load nobody waits for */
     INSN_SETS_FLAGS_FOR_FUSION = 1 << 11, /* x86 cmp, test (and add, sub, and, inc, dec): may fuse
                                              with a conditional branch that follows directly */
-    INSN_FUSES_WITH_FLAGS = 1 << 12, /* x86 jcc that can fuse with such an instruction */
-    INSN_TRAP = 1 << 13,       /* ud2, int3, ebreak, hlt: never completes normally */
-    INSN_GATHER = 1 << 14      /* gather/scatter: one access per lane */
+    INSN_FUSES_WITH_FLAGS = 1 << 12,      /* x86 jcc that can fuse with such an instruction */
+    INSN_TRAP = 1 << 13,                  /* ud2, int3, ebreak, hlt: never completes normally */
+    INSN_GATHER = 1 << 14                 /* gather/scatter: one access per lane */
 };
 
 enum { INSN_MAX_SOURCES = 8, INSN_MAX_DESTINATIONS = 5, INSN_MAX_MEMORY = 3, INSN_MAX_LENGTH = 15 };

@@ -52,8 +52,8 @@ struct machine_cache {
     bool present; /* l2 and llc may be absent (size = 0) */
     uint64_t size;
     uint32_t ways, line;
-    uint32_t latency; /* load-to-use of l1d beyond address generation; of outer levels the total from
-                         the access of the L1 to data at the core, when it hits there */
+    uint32_t latency; /* load-to-use of l1d beyond address generation; of outer levels the total
+                         from the access of the L1 to data at the core, when it hits there */
     uint32_t mshrs;   /* lines in flight; 0: unlimited */
     enum replacement_kind replacement;
     enum prefetcher_kind prefetcher;
@@ -68,15 +68,15 @@ struct machine_tlb {
 };
 
 struct machine_dram {
-    bool banked;         /* false: fixed latency */
-    uint32_t latency;    /* fixed: total cycles from the miss in the last level to data at the core */
-    uint32_t base_latency; /* banked: cycles outside the DRAM itself (interconnect, controller) */
-    uint32_t ranks, banks; /* per rank */
-    uint32_t row;        /* bytes per open row */
+    bool banked;      /* false: fixed latency */
+    uint32_t latency; /* fixed: total cycles from the miss in the last level to data at the core */
+    uint32_t base_latency;   /* banked: cycles outside the DRAM itself (interconnect, controller) */
+    uint32_t ranks, banks;   /* per rank */
+    uint32_t row;            /* bytes per open row */
     uint32_t tcl, trcd, trp; /* in DRAM clock cycles */
-    double clock_ghz;    /* of the DRAM command clock */
-    double bandwidth;    /* GB/s of the data bus; 0: unlimited */
-    uint32_t queue;      /* requests in flight in the controller; 0: unlimited */
+    double clock_ghz;        /* of the DRAM command clock */
+    double bandwidth;        /* GB/s of the data bus; 0: unlimited */
+    uint32_t queue;          /* requests in flight in the controller; 0: unlimited */
 };
 
 enum direction_kind {
@@ -90,14 +90,14 @@ enum direction_kind {
 struct machine_branch {
     enum direction_kind direction;
     uint32_t bimodal_entries, gshare_entries, meta_entries; /* two-bit counters */
-    uint32_t history;      /* gshare: global history bits */
-    uint32_t tage_tables;  /* tagged tables */
-    uint32_t tage_entries; /* per tagged table */
+    uint32_t history;                                       /* gshare: global history bits */
+    uint32_t tage_tables;                                   /* tagged tables */
+    uint32_t tage_entries;                                  /* per tagged table */
     uint32_t tage_tag_bits;
     uint32_t tage_min_history, tage_max_history;
     uint32_t btb_entries, btb_ways; /* 0 entries: perfect */
-    uint32_t indirect_entries; /* history-indexed indirect target table; 0: BTB only */
-    uint32_t ras_entries;      /* return stack */
+    uint32_t indirect_entries;      /* history-indexed indirect target table; 0: BTB only */
+    uint32_t ras_entries;           /* return stack */
     uint32_t btb_miss_penalty; /* fetch bubble when a taken direct branch misses the BTB: the target
                                   is known at decode */
     uint32_t taken_bubble;     /* fetch bubble after each taken branch predicted right */
@@ -111,31 +111,31 @@ enum disambiguation_kind {
 };
 
 struct machine_core {
-    uint32_t fetch_width;  /* instructions per cycle */
-    uint32_t fetch_bytes;  /* aligned block per cycle; 0: no such limit */
-    uint32_t fetch_buffer; /* µops between fetch and dispatch */
-    uint32_t taken_branches; /* fetch goes on past this many − 1 taken branches in a cycle: 1 stops at
-                                the first, 2 at the second */
+    uint32_t fetch_width;    /* instructions per cycle */
+    uint32_t fetch_bytes;    /* aligned block per cycle; 0: no such limit */
+    uint32_t fetch_buffer;   /* µops between fetch and dispatch */
+    uint32_t taken_branches; /* fetch goes on past this many − 1 taken branches in a cycle: 1 stops
+                                at the first, 2 at the second */
     uint32_t outstanding_branches; /* unresolved; 0: unlimited */
-    uint32_t frontend_depth; /* cycles from fetch to the earliest dispatch */
+    uint32_t frontend_depth;       /* cycles from fetch to the earliest dispatch */
     uint32_t redirect;       /* cycles from the branch's execution to fetch of the right path */
     uint32_t dispatch_width; /* µops */
     uint32_t rob;            /* µops */
     uint32_t int_registers, fp_registers; /* physical; 0: unlimited */
     uint32_t load_queue, store_queue;     /* µops */
     uint32_t dispatch_to_issue; /* cycles a µop takes from dispatch to its earliest issue, ≥ 1 */
-    uint32_t issue_wakeup;      /* cycles from a one-cycle producer's issue to its consumer's: 1 back
-                                   to back, 2 a wakeup loop of two */
+    uint32_t issue_wakeup; /* cycles from a one-cycle producer's issue to its consumer's: 1 back
+                              to back, 2 a wakeup loop of two */
     uint32_t complete_to_commit; /* cycles from completion to the earliest commit, ≥ 1 */
     uint32_t commit_width;       /* µops */
     uint32_t store_drain;        /* committed stores written to the cache per cycle */
     uint32_t store_forward;      /* cycles a forwarded load takes, beyond address generation */
     uint32_t flush_penalty;      /* cycles from the commit of a flushing instruction to the fetch of
                                     the next */
-    uint32_t syscall_cycles;     /* cycles from the commit of a system call to the fetch of the next:
-                                    the kernel is not simulated, only its entry and exit flush */
-    uint32_t violation_penalty;  /* cycles from the flush at the head of the ROB after a memory
-                                    ordering violation to refetch of the load */
+    uint32_t syscall_cycles;    /* cycles from the commit of a system call to the fetch of the next:
+                                   the kernel is not simulated, only its entry and exit flush */
+    uint32_t violation_penalty; /* cycles from the flush at the head of the ROB after a memory
+                                   ordering violation to refetch of the load */
     enum disambiguation_kind disambiguation;
     bool fuse_compare_branch;
     bool eliminate_moves; /* register copies and zero idioms need no functional unit */
@@ -145,7 +145,8 @@ struct machine {
     char name[64];
     char description[256];
     double clock_ghz;
-    char isa[16]; /* "any", "x86-64", "riscv64": which programs it is a fair model of; others run too */
+    char isa[16]; /* "any", "x86-64", "riscv64": which programs it is a fair model of; others run
+                     too */
     struct machine_core core;
     uint32_t queue_count, pool_count;
     struct machine_queue queues[MACHINE_MAX_QUEUES];

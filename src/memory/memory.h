@@ -24,22 +24,22 @@ enum memory_level { LEVEL_L1, LEVEL_L2, LEVEL_LLC, LEVEL_DRAM };
 enum memory_event {
     MEMORY_MISSED_L1 = 1 << 0,
     MEMORY_MISSED_LLC = 1 << 1,
-    MEMORY_MISSED_TLB = 1 << 2,    /* first-level TLB */
-    MEMORY_PENDING_HIT = 1 << 3,   /* line was in flight, brought by `bringer` */
-    MEMORY_PREFETCHED = 1 << 4,    /* line brought by a prefetch, first use */
-    MEMORY_WAITED_MSHR = 1 << 5,   /* (core sets it after a retry) */
-    MEMORY_SPLIT = 1 << 6          /* crossed a line: two accesses, the later one counts */
+    MEMORY_MISSED_TLB = 1 << 2,  /* first-level TLB */
+    MEMORY_PENDING_HIT = 1 << 3, /* line was in flight, brought by `bringer` */
+    MEMORY_PREFETCHED = 1 << 4,  /* line brought by a prefetch, first use */
+    MEMORY_WAITED_MSHR = 1 << 5, /* (core sets it after a retry) */
+    MEMORY_SPLIT = 1 << 6        /* crossed a line: two accesses, the later one counts */
 };
 
 struct memory_result {
-    uint64_t ready;    /* cycle at which the data is there (loads, fetch) or the line is owned
-                          (stores); > cycle */
-    uint64_t retry;    /* not 0: no MSHR free; nothing changed; ask again at this cycle (> cycle) */
-    uint64_t bringer;  /* sequence number (µop) whose miss or prefetch brought the line;
-                          UINT64_MAX when not known */
+    uint64_t ready;   /* cycle at which the data is there (loads, fetch) or the line is owned
+                         (stores); > cycle */
+    uint64_t retry;   /* not 0: no MSHR free; nothing changed; ask again at this cycle (> cycle) */
+    uint64_t bringer; /* sequence number (µop) whose miss or prefetch brought the line;
+                         UINT64_MAX when not known */
     uint32_t tlb_cycles; /* part of the latency spent on translation */
-    uint8_t events;    /* enum memory_event */
-    uint8_t level;     /* enum memory_level that served it (of the fill in flight for pending hits) */
+    uint8_t events;      /* enum memory_event */
+    uint8_t level; /* enum memory_level that served it (of the fill in flight for pending hits) */
 };
 
 enum memory_ideal {

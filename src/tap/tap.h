@@ -43,9 +43,9 @@ enum tap_kind {
 /* Why the ROB was empty before a commit group (flags of TAP_COMMIT), by what the last µop that left
  * it did. */
 enum tap_empty {
-    TAP_DRAINED,        /* front end supplied nothing: goes to the next µop */
-    TAP_FLUSHED_LAST,   /* the last committed µop flushed (mispredict, exception, flushing) */
-    TAP_FLUSHED_NEXT    /* the next µop to commit caused the flush (ordering violation, exception) */
+    TAP_DRAINED,      /* front end supplied nothing: goes to the next µop */
+    TAP_FLUSHED_LAST, /* the last committed µop flushed (mispredict, exception, flushing) */
+    TAP_FLUSHED_NEXT  /* the next µop to commit caused the flush (ordering violation, exception) */
 };
 
 /* Header word: kind 3 bits | flags 5 | n 8 | empty 24 | delta 24.
@@ -59,33 +59,50 @@ static inline uint64_t tap_header(unsigned kind, unsigned flags, unsigned n, uin
                                   uint64_t delta) {
     return kind | flags << 3 | n << 8 | empty << 16 | delta << 40;
 }
-static inline unsigned tap_header_kind(uint64_t word) { return word & 7; }
-static inline unsigned tap_header_flags(uint64_t word) { return word >> 3 & 31; }
-static inline unsigned tap_header_count(uint64_t word) { return word >> 8 & 255; }
-static inline uint64_t tap_header_empty(uint64_t word) { return word >> 16 & 0xffffff; }
-static inline uint64_t tap_header_delta(uint64_t word) { return word >> 40; }
+static inline unsigned tap_header_kind(uint64_t word) {
+    return word & 7;
+}
+static inline unsigned tap_header_flags(uint64_t word) {
+    return word >> 3 & 31;
+}
+static inline unsigned tap_header_count(uint64_t word) {
+    return word >> 8 & 255;
+}
+static inline uint64_t tap_header_empty(uint64_t word) {
+    return word >> 16 & 0xffffff;
+}
+static inline uint64_t tap_header_delta(uint64_t word) {
+    return word >> 40;
+}
 
 /* Payload word of a µop: static instruction 32 bits | psv 9 | flags. */
 enum tap_uop_flags {
-    TAP_UOP_LAST = 1 << 0,  /* last µop of its instruction */
+    TAP_UOP_LAST = 1 << 0, /* last µop of its instruction */
     TAP_UOP_LOAD = 1 << 1,
     TAP_UOP_STORE = 1 << 2,
-    TAP_UOP_FUSED = 1 << 3, /* compare fused with the branch: counts two instructions */
+    TAP_UOP_FUSED = 1 << 3,   /* compare fused with the branch: counts two instructions */
     TAP_UOP_REPEATED = 1 << 4 /* a rep's µop that is not the instruction's last */
 };
 static inline uint64_t tap_uop(uint32_t insn, uint32_t psv, uint32_t flags) {
     return insn | (uint64_t)psv << 32 | (uint64_t)flags << 41;
 }
-static inline uint32_t tap_uop_insn(uint64_t word) { return (uint32_t)word; }
-static inline uint32_t tap_uop_psv(uint64_t word) { return word >> 32 & 511; }
-static inline uint32_t tap_uop_flags(uint64_t word) { return (uint32_t)(word >> 41); }
+static inline uint32_t tap_uop_insn(uint64_t word) {
+    return (uint32_t)word;
+}
+static inline uint32_t tap_uop_psv(uint64_t word) {
+    return word >> 32 & 511;
+}
+static inline uint32_t tap_uop_flags(uint64_t word) {
+    return (uint32_t)(word >> 41);
+}
 
 /* Full state at the start of a buffer. */
 struct tap_state {
-    uint64_t cycle;       /* of the previous record */
-    uint64_t last_commit; /* cycle of the previous commit (one before the first cycle at the start) */
-    uint64_t uop;         /* sequence number of the next µop to commit */
-    uint64_t last_uop;    /* tap_uop word of the last committed µop */
+    uint64_t cycle; /* of the previous record */
+    uint64_t
+        last_commit;   /* cycle of the previous commit (one before the first cycle at the start) */
+    uint64_t uop;      /* sequence number of the next µop to commit */
+    uint64_t last_uop; /* tap_uop word of the last committed µop */
 };
 
 enum { TAP_BUFFER_WORDS = 16384 };
@@ -99,7 +116,8 @@ struct tap_buffer {
  * false with an error to end the run; other workers' results stay whole. */
 struct tap_worker {
     const char *name;
-    uint32_t kinds; /* bit set of enum tap_kind wanted; records of kinds nobody wants are not made */
+    uint32_t
+        kinds; /* bit set of enum tap_kind wanted; records of kinds nobody wants are not made */
     bool (*consume)(void *context, const struct tap_buffer *buffer, struct error *error);
     void *context;
 };

@@ -15,20 +15,20 @@
 /* One static instruction, numbered densely from 0 over the whole trace in order of appearance.
  * The same (image, offset, bytes) in several processes is one static instruction. */
 struct static_insn {
-    uint64_t address;  /* virtual address where first seen */
-    uint64_t offset;   /* offset in the image file (ELF file offset); the address if anonymous */
-    uint32_t image;    /* index into struct code images */
-    uint32_t target;   /* direct branch: static number of its target if known, else UINT32_MAX */
+    uint64_t address;   /* virtual address where first seen */
+    uint64_t offset;    /* offset in the image file (ELF file offset); the address if anonymous */
+    uint32_t image;     /* index into struct code images */
+    uint32_t target;    /* direct branch: static number of its target if known, else UINT32_MAX */
     uint32_t first_uop; /* into struct code uops */
     uint8_t uop_count;
-    uint8_t length;    /* bytes */
-    uint8_t branch;    /* enum branch_kind */
+    uint8_t length; /* bytes */
+    uint8_t branch; /* enum branch_kind */
     uint8_t memory_count;
     uint16_t flags;    /* enum insn_flags */
     uint8_t operation; /* enum operation */
     uint8_t reserved;
     int32_t target_displacement; /* direct branch: target − address (fits 32 bits on both ISAs) */
-    uint8_t bytes[16]; /* machine code */
+    uint8_t bytes[16];           /* machine code */
 };
 static_assert(sizeof(struct static_insn) == 56, "static instructions are read once per execution");
 
@@ -39,7 +39,7 @@ struct code_image {
     enum image_kind kind;
     uint8_t build_id[20];
     uint8_t build_id_size; /* 0: none */
-    uint64_t base;         /* of its first appearance: address − file offset of its first mapping */
+    uint64_t base; /* of its first appearance: address − file offset of its first mapping */
 };
 
 /* All static code seen so far. Arrays grow (and may move) only inside trace_next(); counts never
@@ -55,14 +55,14 @@ struct code {
 };
 
 enum dynamic_flags {
-    DYN_TAKEN = 1 << 0,    /* branch: control did not fall through */
-    DYN_REP = 1 << 1,      /* executed `repeat` elements (0 is possible) */
-    DYN_SYSCALL = 1 << 2,  /* entered the kernel */
-    DYN_SIGNAL = 1 << 3,   /* the successor is a signal handler (or its return) or otherwise not
-                              reachable by this instruction: control was taken away after it */
-    DYN_FAULT = 1 << 4,    /* raised an exception and did not complete (it does not count) */
-    DYN_GAP = 1 << 5       /* instructions are missing between this one and the next (window ended,
-                              another thread selected...) */
+    DYN_TAKEN = 1 << 0,   /* branch: control did not fall through */
+    DYN_REP = 1 << 1,     /* executed `repeat` elements (0 is possible) */
+    DYN_SYSCALL = 1 << 2, /* entered the kernel */
+    DYN_SIGNAL = 1 << 3,  /* the successor is a signal handler (or its return) or otherwise not
+                             reachable by this instruction: control was taken away after it */
+    DYN_FAULT = 1 << 4,   /* raised an exception and did not complete (it does not count) */
+    DYN_GAP = 1 << 5      /* instructions are missing between this one and the next (window ended,
+                             another thread selected...) */
 };
 
 struct dynamic_insn {

@@ -2,8 +2,8 @@
  * program: trace_next() hands out batches of dynamic instructions, each of one guest thread, in an
  * order in which threads could have run.
  *
- *     struct trace *trace = trace_open("gzip.ctrace", &error);       or trace_capture(&options, ...)
- *     while ((status = trace_next(trace, &batch, &error)) > 0)
+ *     struct trace *trace = trace_open("gzip.ctrace", &error);       or trace_capture(&options,
+ * ...) while ((status = trace_next(trace, &batch, &error)) > 0)
  *         ... batch.insns[0 .. batch.insn_count-1] of batch.thread ...
  *     trace_close(trace);
  *
@@ -23,36 +23,36 @@ struct trace;
 enum { TRACE_BATCH_INSNS = 4096, TRACE_BATCH_ACCESSES = 16384 };
 
 struct trace_batch {
-    uint32_t thread;        /* dense number from 0 over the whole trace, one per guest thread (a
-                               thread's number is never reused) */
-    uint32_t process;       /* dense number of (process, exec generation), from 0 */
-    uint32_t insn_count;    /* ≤ TRACE_BATCH_INSNS; 0 is possible with thread_ended */
+    uint32_t thread;     /* dense number from 0 over the whole trace, one per guest thread (a
+                            thread's number is never reused) */
+    uint32_t process;    /* dense number of (process, exec generation), from 0 */
+    uint32_t insn_count; /* ≤ TRACE_BATCH_INSNS; 0 is possible with thread_ended */
     uint32_t access_count;
-    const struct dynamic_insn *insns;      /* valid until the next trace_next() */
-    const struct memory_access *accesses;  /* insns[i].memory is relative to `first_access` */
-    uint64_t first_insn;    /* sequence number within the thread of insns[0] */
-    uint64_t first_access;  /* index within the thread of accesses[0]; insns[i].memory is the low 32
-                               bits of the thread's index, so accesses[insns[i].memory −
-                               (uint32_t)first_access] is its first */
-    bool thread_ended;      /* no batch of this thread follows */
+    const struct dynamic_insn *insns;     /* valid until the next trace_next() */
+    const struct memory_access *accesses; /* insns[i].memory is relative to `first_access` */
+    uint64_t first_insn;                  /* sequence number within the thread of insns[0] */
+    uint64_t first_access; /* index within the thread of accesses[0]; insns[i].memory is the low 32
+                              bits of the thread's index, so accesses[insns[i].memory −
+                              (uint32_t)first_access] is its first */
+    bool thread_ended;     /* no batch of this thread follows */
 };
 
 /* Everything known about a process generation; grows inside trace_next(). */
 struct trace_process {
     uint32_t pid;
-    uint32_t parent;        /* number of the process that forked or exec'ed it; UINT32_MAX: none */
-    uint32_t generation;    /* 0: as forked, 1: after its first exec ... */
-    char *command;          /* "gzip -9 -c file", as started */
+    uint32_t parent;     /* number of the process that forked or exec'ed it; UINT32_MAX: none */
+    uint32_t generation; /* 0: as forked, 1: after its first exec ... */
+    char *command;       /* "gzip -9 -c file", as started */
     char *executable;
-    bool traced;            /* false: seen but not followed */
+    bool traced;                 /* false: seen but not followed */
     const char *untraced_reason; /* "set-user-id program", "not followed (--follow)" ... */
 };
 
 /* How the program ended. */
 struct trace_exit {
-    bool known;      /* false: the trace was cut (killed capture, truncated file, limit reached) */
+    bool known; /* false: the trace was cut (killed capture, truncated file, limit reached) */
     bool signaled;
-    int status;      /* exit status or signal number */
+    int status; /* exit status or signal number */
 };
 
 /* What to capture. Shared by capture to a file and live capture. */
@@ -68,7 +68,7 @@ struct capture_options {
     bool stop_at_limit;      /* kill the program when the limit is reached rather than let it end */
     bool repeatable;         /* fixed seed, fixed getrandom results */
     uint64_t seed;
-    const char *qemu;        /* emulator to use; NULL: found by the program's ISA in PATH */
+    const char *qemu; /* emulator to use; NULL: found by the program's ISA in PATH */
 };
 
 /* Opens a trace file, or standard input for "-". */

@@ -1,0 +1,65 @@
+/* The capture protocol: what the plugin puts into a ring and DATA records carry, 64 bits an event.
+ *
+ * bits 63:62 kind
+ *   EVENT_BLOCK  31:0 block number, dense per process generation: the block was *entered*. Its
+ *                memory events follow, in program order, before the next block's.
+ *   EVENT_LOAD   61:59 log2 of the size in bytes | 58:48 index of the instruction in its block |
+ *   EVENT_STORE  47:0 address. Wide accesses arrive in pieces; the decoder joins them.
+ *   EVENT_MARK   61:56 mark | 55:0 payload
+ */
+#ifndef CULPRIT_TRACE_EVENT_H
+#define CULPRIT_TRACE_EVENT_H
+
+#include <stdint.h>
+
+enum event_kind { EVENT_BLOCK, EVENT_LOAD, EVENT_STORE, EVENT_MARK };
+
+enum event_mark {
+    MARK_REP,  /* payload 55:45 index in the block of a rep instruction | 44:0 elements executed.
+                  Its operands follow: each a load or store event with the lowest address and
+                  the element's size, then MARK_SPAN */
+    MARK_SPAN, /* payload 55 descending | 54:0 bytes covered by the access event before it */
+    MARK_EXECUTED, /* payload: only so many instructions of the last block were executed */
+    MARK_SYSCALL,  /* payload: number; the last instruction executed entered the kernel */
+    MARK_SIGNAL,   /* what follows is a signal handler, or the return from one */
+    MARK_GAP,      /* instructions are missing here (capture was off) */
+    MARK_COUNT
+};
+
+enum { EVENT_MAX_BLOCK_INSNS = 2048 };
+
+static inline uint64_t event_block(uint32_t block) {
+    return block;
+}
+static inline uint64_t event_access(int is_store, unsigned log2_size, unsigned index,
+                                    uint64_t address) {
+    return (uint64_t)(is_store ? EVENT_STORE : EVENT_LOAD) << 62 | (uint64_t)log2_size << 59 |
+           (uint64_t)index << 48 | (address & 0xffffffffffff);
+}
+static inline uint64_t event_mark(unsigned mark, uint64_t payload) {
+    return (uint64_t)EVENT_MARK << 62 | (uint64_t)mark << 56 | (payload & 0xffffffffffffff);
+}
+static inline unsigned event_kind(uint64_t event) {
+    return (unsigned)(event >> 62);
+}
+static inline uint32_t event_block_number(uint64_t event) {
+    return (uint32_t)event;
+}
+static inline unsigned event_log2_size(uint64_t event) {
+    return event >> 59 & 7;
+}
+static inline unsigned event_index(uint64_t event) {
+    return event >> 48 & 0x7ff;
+}
+/* Canonical: bit 47 extends upwards. */
+static inline uint64_t event_address(uint64_t event) {
+    return (uint64_t)((int64_t)(event << 16) >> 16);
+}
+static inline unsigned event_mark_kind(uint64_t event) {
+    return event >> 56 & 63;
+}
+static inline uint64_t event_payload(uint64_t event) {
+    return event & 0xffffffffffffff;
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* Items: the one stream in which a capture travels, whatever carries it.
+ *
+ *   live capture (qemu/capture.c) ──► items ──┬─► decoder (decode.c) ──► batches
+ *   .ctrace file (file_reader.c)  ──► items ──┘
+ *   items ──► .ctrace file (file_writer.c)
+ *
+ * Order: a PROCESS before anything of that process; an IMAGE before CODE that lies in it; a CODE
+ * before DATA that enters its block; THREAD_END after the last DATA of a thread. */
+#ifndef CULPRIT_TRACE_ITEM_H
+#define CULPRIT_TRACE_ITEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+#include "trace/dynamic.h"
+#include "trace/trace.h"
+#include "util/error.h"
+
+enum item_kind {
+    ITEM_HEADER, /* first of all, once */
+    ITEM_PROCESS,
+    ITEM_IMAGE,
+    ITEM_CODE,
+    ITEM_DATA,
+    ITEM_THREAD_END,
+    ITEM_NOTE,
+    ITEM_END /* how the program ended */
+};
+
+struct item_header {
+    enum isa isa;
+    const char *command; /* joined with spaces */
+    const char *host;    /* "Linux 6.1 x86_64, qemu 7.2.22" */
+    bool addresses;      /* false: blocks only */
+};
+
+struct item_process {
+    uint32_t process; /* dense number of the process generation, ascending from 0 */
+    uint32_t pid, parent, generation;
+    const char *command, *executable;
+    bool traced;
+    const char *untraced_reason; /* NULL when traced */
+};
+
+struct item_image {
+    uint32_t process;
+    uint32_t image; /* dense number within the trace, ascending from 0; the same file (path and
+                       build id) mapped again, or in another process, is a new IMAGE item with the
+                       same number */
+    const char *path;
+    enum image_kind kind;
+    uint8_t build_id[20];
+    uint8_t build_id_size;
+    uint64_t start, end;  /* mapped addresses */
+    uint64_t file_offset; /* of `start` */
+};
+
+struct item_code { /* one block */
+    uint32_t process;
+    uint32_t block;           /* dense per process generation, ascending from 0 */
+    uint32_t image;           /* UINT32_MAX: anonymous */
+    uint64_t address, offset; /* of its first byte: virtual; in the file (address if anonymous) */
+    uint32_t insn_count;      /* 1..EVENT_MAX_BLOCK_INSNS */
+    uint32_t size;            /* bytes */
+    const uint8_t *bytes;
+};
+
+struct item_data { /* a chunk of events of one thread; begins with a block or a mark */
+    uint32_t process;
+    uint32_t thread; /* dense number over the whole trace, never reused */
+    uint64_t ticket; /* global order of chunks: ascending in the order in which they were begun */
+    uint64_t first_insn; /* instructions of this thread before this chunk */
+    uint64_t insn_count; /* in this chunk (as the capture counted; the decoder checks) */
+    uint32_t event_count;
+    const uint64_t *events; /* event.h */
+};
+
+struct item {
+    enum item_kind kind;
+    union {
+        struct item_header header;
+        struct item_process process;
+        struct item_image image;
+        struct item_code code;
+        struct item_data data;
+        uint32_t thread_ended;
+        const char *note;
+        struct trace_exit end;
+    };
+};
+
+/* Where items come from. `next` returns 1 with an item whose pointers are valid until the next
+ * call, 0 at the end, −1 with an error. */
+struct item_source {
+    int (*next)(void *context, struct item *item, struct error *error);
+    void (*interrupt)(void *context); /* async-signal-safe; may be NULL */
+    void (*close)(void *context);
+    void *context;
+};
+
+/* ---- live capture: qemu/capture.c ---- */
+bool capture_start(const struct capture_options *options, struct item_source *source,
+                   int *exec_status, struct error *error);
+
+/* ---- files: file_reader.c, file_writer.c ---- */
+bool file_source_open(const char *path, struct item_source *source, struct error *error);
+
+struct file_writer;
+struct file_writer *file_writer_open(const char *path, bool compress, struct error *error);
+bool file_writer_put(struct file_writer *writer, const struct item *item, struct error *error);
+uint64_t file_writer_bytes(const struct file_writer *writer);
+/* Writes the index and closes; the file is readable without it too. */
+bool file_writer_close(struct file_writer *writer, struct error *error);
+
+#endif

@@ -1,0 +1,67 @@
+/* Numbers, times and columns as people read them.
+ *
+ * The formatters return their text by value, so that they can stand in an argument list:
+ *
+ *     fprintf(out, "%s instructions in %s\n", text_count(n).s, text_duration(seconds).s);
+ *
+ * Columns are terminal columns, not bytes: UTF-8 is measured and never cut in the middle of a
+ * character. Whatever comes from a file (symbol and path names) is printed through text_fit() or
+ * text_clean(), which replace control characters and malformed bytes by '?': a hostile name cannot
+ * steer the terminal. */
+#ifndef CULPRIT_UTIL_TEXT_H
+#define CULPRIT_UTIL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct text {
+    char s[32];
+};
+
+/* Three significant digits and an SI prefix: "0", "999", "1.00 k", "8.19 G", "18.4 E". The caller
+ * writes the unit. */
+struct text text_count(uint64_t count);
+
+/* As text_count for rates and means, which need not be whole: "0.52", "10.3 M". Below 0.001 "0";
+ * "nan" and "inf" where there is no number. */
+struct text text_quantity(double quantity);
+
+/* Every digit, in groups of three: "8,190,211,003". */
+struct text text_grouped(uint64_t count);
+
+/* part/whole in percent with one decimal, without the sign: "61.2"; "0.0" of an empty whole. */
+struct text text_percent(double part, double whole);
+
+/* "0 B", "512 B", "1.50 KiB", "200 MiB". */
+struct text text_bytes(uint64_t bytes);
+
+/* "0 s", "840 ns", "12.3 ms", "6.1 s", "59.9 s", "2 min 03 s", "1 h 02 min", "3 d 04 h". Negative
+ * or not finite: "?". */
+struct text text_duration(double seconds);
+
+/* Columns that `text` takes on a terminal: 0 for combining marks, 2 for wide (East Asian)
+ * characters, 1 for what text_fit() replaces. */
+unsigned text_columns(const char *text);
+
+enum text_align { TEXT_LEFT, TEXT_RIGHT };
+
+/* Writes `text` into `buffer` in exactly `columns` columns: padded with spaces on the other side of
+ * `align`, or cut, with '…' for what is missing. Always terminated; a buffer too small (4 × columns
+ * + 1 bytes are always enough, but for runs of combining marks) ends early at a whole character.
+ * Returns `buffer`. */
+char *text_fit(char *buffer, size_t size, const char *text, unsigned columns,
+               enum text_align align);
+
+/* As text_fit(), without padding and without a limit on columns. */
+char *text_clean(char *buffer, size_t size, const char *text);
+
+/* Width of the terminal behind `stream`, 40 to 400 columns; 100 when it is none. */
+unsigned text_terminal_columns(FILE *stream);
+
+/* Whether to print colour on `stream`: a terminal that is not "dumb", and NO_COLOR is not set (or
+ * is empty, see no-color.org). */
+bool text_use_colour(FILE *stream);
+
+#endif

@@ -1,0 +1,115 @@
+/* The sampling schedule by example, its invariants, and the interval worked by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "simulate/sampling.h"
+
+/* full 10, window 2, warm 3, two periods a level:
+ *   0-9   simulate, weight 1
+ *   level 1, period 4: 10-11 warm 12-13 simulate | 14-15 warm 16-17 simulate
+ *   level 2, period 8: 18-20 skip 21-23 warm 24-25 simulate | 26-28 29-31 32-33
+ *   level 3, period 16: 34-44 skip 45-47 warm 48-49 simulate | ... */
+static const struct sampling EXAMPLE = {.full = 10, .window = 2, .warm = 3, .windows = 2};
+
+static void schedule_by_example(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t end, weight;
+        enum sampling_action action;
+    } expected[] = {
+        {10, 1, SAMPLING_SIMULATE}, {12, 2, SAMPLING_WARM},     {14, 2, SAMPLING_SIMULATE},
+        {16, 2, SAMPLING_WARM},     {18, 2, SAMPLING_SIMULATE}, {21, 4, SAMPLING_SKIP},
+        {24, 4, SAMPLING_WARM},     {26, 4, SAMPLING_SIMULATE}, {29, 4, SAMPLING_SKIP},
+        {32, 4, SAMPLING_WARM},     {34, 4, SAMPLING_SIMULATE}, {45, 8, SAMPLING_SKIP},
+        {48, 8, SAMPLING_WARM},     {50, 8, SAMPLING_SIMULATE}, {61, 8, SAMPLING_SKIP},
+    };
+    uint64_t position = 0;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        for (; position < expected[i].end; position++) {
+            struct sampling_step step = sampling_step(&EXAMPLE, position);
+            assert_int_equal(step.action, expected[i].action);
+            assert_int_equal(step.end, expected[i].end);
+            assert_int_equal(step.weight, expected[i].weight);
+            assert_int_equal(step.weight, 1u << step.level);
+        }
+    }
+}
+
+/* At the end of every level the weighted windows stand for exactly what has run. */
+static void weights_represent_everything(void **state) {
+    (void)state;
+    const struct sampling sampling = {
+        .full = 50000000, .window = 1000000, .warm = 2000000, .windows = 32};
+    uint64_t position = 0, represented = 0, simulated = 0;
+    uint32_t level = 0;
+    while (level < 20) {
+        struct sampling_step step = sampling_step(&sampling, position);
+        assert_true(step.end > position);
+        if (step.level != level) {
+            assert_int_equal(represented, position);
+            level = step.level;
+        }
+        if (step.action == SAMPLING_SIMULATE) {
+            represented += (step.end - position) * step.weight;
+            simulated += step.end - position;
+        }
+        position = step.end;
+    }
+    assert_int_equal(simulated, 50000000 + 19 * 32 * 1000000ull);
+}
+
+static void everything_is_one_step(void **state) {
+    (void)state;
+    struct sampling everything = sampling_everything();
+    struct sampling_step step = sampling_step(&everything, 123456789012345);
+    assert_int_equal(step.action, SAMPLING_SIMULATE);
+    assert_int_equal(step.end, UINT64_MAX);
+    assert_int_equal(step.weight, 1);
+}
+
+static void absurd_positions_end(void **state) {
+    (void)state;
+    struct sampling_step step = sampling_step(&EXAMPLE, UINT64_MAX - 1);
+    assert_true(step.end > UINT64_MAX - 1);
+}
+
+/* Level 1 (weight 2): 10, 14: s² = 8. Level 2 (weight 4): 20, 20, 26: s² = 12.
+ * Var = 4·2·8·(1/2) + 16·3·12·(3/4) = 32 + 432 = 464; 3 degrees of freedom, t = 3.182. */
+static void interval_by_hand(void **state) {
+    (void)state;
+    struct sampling_spread spread = {0};
+    assert_true(sampling_interval(&spread) == 0);
+    sampling_observe(&spread, 1, 10);
+    assert_true(sampling_interval(&spread) == -1);
+    sampling_observe(&spread, 1, 14);
+    sampling_observe(&spread, 2, 20);
+    sampling_observe(&spread, 2, 20);
+    sampling_observe(&spread, 2, 26);
+    assert_int_equal(sampling_windows(&spread), 5);
+    assert_true(fabs(sampling_interval(&spread) - 3.182 * sqrt(464)) < 0.03 * sqrt(464));
+}
+
+/* A level with a lone window takes the pooled spread: level 1 as above (s² = 8, 1 degree of
+ * freedom), level 2 one window: Var = 32 + 16·1·8·(3/4) = 128; t = 12.706. */
+static void lone_window_takes_pooled_spread(void **state) {
+    (void)state;
+    struct sampling_spread spread = {0};
+    sampling_observe(&spread, 1, 10);
+    sampling_observe(&spread, 1, 14);
+    sampling_observe(&spread, 2, 1000);
+    assert_true(fabs(sampling_interval(&spread) - 12.706 * sqrt(128)) < 1e-6);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(schedule_by_example),    cmocka_unit_test(weights_represent_everything),
+        cmocka_unit_test(everything_is_one_step), cmocka_unit_test(absurd_positions_end),
+        cmocka_unit_test(interval_by_hand),       cmocka_unit_test(lone_window_takes_pooled_spread),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -29,7 +29,8 @@ struct pics;
 struct pics *pics_new(void);
 void pics_free(struct pics *pics);
 
-void pics_add(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t units);
+/* False when memory is out (nothing is added then). */
+bool pics_add(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t units);
 uint64_t pics_total(const struct pics *pics); /* units */
 
 /* All cells with units > 0, sorted by (insn, psv); owned by the caller (free). */

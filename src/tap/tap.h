@@ -33,46 +33,55 @@ const char *psv_name(unsigned bit);
 void psv_format(uint32_t psv, char *text, uint32_t size);
 
 enum tap_kind {
-    TAP_COMMIT,   /* n µops committed in this cycle; payload: their tap_uop words */
+    TAP_COMMIT, /* n ≥ 1 µops committed in this cycle; payload: their tap_uop words */
+    TAP_FLUSH,  /* the ROB was squashed in this cycle by the µop at its head, which did not commit;
+                   payload: that µop's tap_uop word. Closes the span since the previous commit as a
+                   commit does, this cycle included */
     TAP_DISPATCH, /* n µops entered the ROB; payload likewise (events so far) */
-    TAP_FETCH,    /* n µops fetched; payload likewise */
-    TAP_FLUSH,    /* ROB squashed; first payload word: the offending µop's tap_uop */
+    TAP_FETCH,    /* n µops were fetched; payload likewise */
     TAP_KINDS
 };
 
-/* Why the ROB was empty before a commit group (flags of TAP_COMMIT), by what the last µop that left
- * it did. */
+/* Why the ROB was empty before a commit or flush: low bits of the flags. */
 enum tap_empty {
     TAP_DRAINED,      /* front end supplied nothing: goes to the next µop */
     TAP_FLUSHED_LAST, /* the last committed µop flushed (mispredict, exception, flushing) */
-    TAP_FLUSHED_NEXT  /* the next µop to commit caused the flush (ordering violation, exception) */
+    TAP_FLUSHED_NEXT, /* the next µop to commit caused the flush (ordering violation) */
+    TAP_EMPTY_MASK = 3,
+    TAP_WIDE = 1 << 4 /* delta and empty do not fit: they follow the header in a word each */
 };
 
 /* Header word: kind 3 bits | flags 5 | n 8 | empty 24 | delta 24.
- * delta: cycles since the previous record of any kind (≥ 0). empty (TAP_COMMIT): of the cycles
- * between the previous commit and this one, how many began with an empty ROB; they come first.
- * Longer spans than 2^24 − 1 are split by the core into TAP_COMMIT records of n = 0. */
-enum { TAP_DELTA_BITS = 24, TAP_EMPTY_BITS = 24 };
-#define TAP_DELTA_MAX ((1u << TAP_DELTA_BITS) - 1)
+ * delta: cycles since the previous record of any kind (≥ 0). empty (commit and flush): of the
+ * cycles between the previous commit or flush and this one, both ends excluded, how many began with
+ * an empty ROB; they come first. */
+enum { TAP_FIELD_MAX = (1 << 24) - 1 };
 
 static inline uint64_t tap_header(unsigned kind, unsigned flags, unsigned n, uint64_t empty,
                                   uint64_t delta) {
     return kind | flags << 3 | n << 8 | empty << 16 | delta << 40;
 }
-static inline unsigned tap_header_kind(uint64_t word) {
-    return word & 7;
-}
-static inline unsigned tap_header_flags(uint64_t word) {
-    return word >> 3 & 31;
-}
-static inline unsigned tap_header_count(uint64_t word) {
-    return word >> 8 & 255;
-}
-static inline uint64_t tap_header_empty(uint64_t word) {
-    return word >> 16 & 0xffffff;
-}
-static inline uint64_t tap_header_delta(uint64_t word) {
-    return word >> 40;
+
+struct tap_record {
+    unsigned kind, flags, count;
+    uint64_t empty, delta; /* cycles */
+    const uint64_t *uops;  /* count payload words */
+};
+
+/* Reads the record at `word`; returns the next record. */
+static inline const uint64_t *tap_read(const uint64_t *word, struct tap_record *record) {
+    uint64_t header = *word++;
+    record->kind = header & 7;
+    record->flags = header >> 3 & 31;
+    record->count = header >> 8 & 255;
+    record->empty = header >> 16 & TAP_FIELD_MAX;
+    record->delta = header >> 40;
+    if (record->flags & TAP_WIDE) {
+        record->delta = *word++;
+        record->empty = *word++;
+    }
+    record->uops = word;
+    return word + record->count;
 }
 
 /* Payload word of a µop: static instruction 32 bits | psv 9 | flags. */
@@ -99,13 +108,13 @@ static inline uint32_t tap_uop_flags(uint64_t word) {
 /* Full state at the start of a buffer. */
 struct tap_state {
     uint64_t cycle; /* of the previous record */
-    uint64_t
-        last_commit;   /* cycle of the previous commit (one before the first cycle at the start) */
+    /* Cycle of the previous commit or flush; 0 before the first: cycles count from 1. */
+    uint64_t last_commit;
     uint64_t uop;      /* sequence number of the next µop to commit */
     uint64_t last_uop; /* tap_uop word of the last committed µop */
 };
 
-enum { TAP_BUFFER_WORDS = 16384 };
+enum { TAP_BUFFER_WORDS = 16384, TAP_RECORD_WORDS = 3 + 255 };
 struct tap_buffer {
     struct tap_state start;
     uint32_t used; /* words */
@@ -116,8 +125,9 @@ struct tap_buffer {
  * false with an error to end the run; other workers' results stay whole. */
 struct tap_worker {
     const char *name;
-    uint32_t
-        kinds; /* bit set of enum tap_kind wanted; records of kinds nobody wants are not made */
+    /* Bit set of 1 << enum tap_kind wanted. TAP_COMMIT and TAP_FLUSH are always made; the others
+     * only when a worker wants them, and then every worker sees and skips them. */
+    uint32_t kinds;
     bool (*consume)(void *context, const struct tap_buffer *buffer, struct error *error);
     void *context;
 };
@@ -128,10 +138,12 @@ struct tap *tap_new(void);
 bool tap_add_worker(struct tap *tap, const struct tap_worker *worker, struct error *error);
 uint32_t tap_kinds(const struct tap *tap);
 
-/* The core's side: the buffer being filled, and its exchange for an empty one once fewer than
- * 256 + 1 words are left. tap_flush at the end hands over the rest and waits for the workers. */
+/* The core's side: the buffer being filled, its exchange for an empty one once fewer than
+ * TAP_RECORD_WORDS are left, and the end, which hands over the rest. They fail when a worker did:
+ * tap_exchange with NULL. `state` is the state after the last record in the buffer. */
 struct tap_buffer *tap_current(struct tap *tap);
-struct tap_buffer *tap_exchange(struct tap *tap, const struct tap_state *state);
+struct tap_buffer *tap_exchange(struct tap *tap, const struct tap_state *state,
+                                struct error *error);
 bool tap_flush(struct tap *tap, const struct tap_state *state, struct error *error);
 void tap_free(struct tap *tap);
 

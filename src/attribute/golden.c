@@ -1,0 +1,66 @@
+/* TEA's golden reference (paper B §4): every cycle to the instruction Oracle names, split by that
+ * µop's complete performance signature. Cycles spent waiting for a µop to commit carry the
+ * signature it commits with; cycles after a flush that of the µop that flushed. */
+#include <stdlib.h>
+
+#include "attribute/span.h"
+
+struct golden {
+    struct pics *profile;
+};
+
+struct golden *golden_new(void) {
+    struct golden *golden = calloc(1, sizeof *golden);
+    if (golden && !(golden->profile = pics_new())) {
+        free(golden);
+        return NULL;
+    }
+    return golden;
+}
+
+void golden_free(struct golden *golden) {
+    if (!golden)
+        return;
+    pics_free(golden->profile);
+    free(golden);
+}
+
+static bool add(struct golden *golden, uint64_t uop, uint64_t units) {
+    return pics_add(golden->profile, tap_uop_insn(uop), tap_uop_psv(uop), units);
+}
+
+static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
+    struct golden *golden = context;
+    uint64_t cycle = buffer->start.cycle, last_commit = buffer->start.last_commit;
+    uint64_t last = buffer->start.last_uop;
+    const uint64_t *word = buffer->words, *end = buffer->words + buffer->used;
+    bool room = true;
+    while (word < end) {
+        struct tap_record record;
+        word = tap_read(word, &record);
+        cycle += record.delta;
+        if (record.kind != TAP_COMMIT && record.kind != TAP_FLUSH)
+            continue;
+        struct span span;
+        span_of(&record, cycle, last_commit, &span);
+        last_commit = cycle;
+        if (span.last)
+            room &= add(golden, last, span.last * CYCLE_UNITS);
+        if (span.next)
+            room &= add(golden, record.uops[0], span.next * CYCLE_UNITS);
+        if (record.kind == TAP_FLUSH)
+            continue;
+        for (unsigned i = 0; i < record.count; i++)
+            room &= add(golden, record.uops[i], share_of_cycle(i, record.count));
+        last = record.uops[record.count - 1];
+    }
+    return room || error_set(error, "out of memory for the profile");
+}
+
+struct tap_worker golden_worker(struct golden *golden) {
+    return (struct tap_worker){"golden", 0, consume, golden};
+}
+
+const struct pics *golden_profile(const struct golden *golden) {
+    return golden->profile;
+}

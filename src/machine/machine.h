@@ -49,7 +49,7 @@ enum replacement_kind { REPLACE_LRU, REPLACE_PLRU, REPLACE_RANDOM };
 
 /* [l1i] [l1d] [l2] [llc] */
 struct machine_cache {
-    bool present; /* l2 and llc may be absent (size = 0) */
+    bool present; /* size is not 0. l2 and llc may be absent; without l1i every fetch hits */
     uint64_t size;
     uint32_t ways, line;
     uint32_t latency; /* load-to-use of l1d beyond address generation; of outer levels the total

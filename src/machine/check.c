@@ -1,0 +1,206 @@
+/* What must hold between keys, after each is within its own range (machine.def). Messages name the
+ * keys in question and what would do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "machine/key.h"
+#include "machine/machine.h"
+
+static bool power_of_two(uint64_t value) {
+    return value && !(value & (value - 1));
+}
+
+/* Every key within its range, whoever filled the struct. */
+static bool check_ranges(const char *section, const char *member, const void *object,
+                         struct error *error) {
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        const struct key *key = &KEYS[i];
+        if (strcmp(key->section, section) || key_check(key, object, error))
+            continue;
+        char value[VALUE_SIZE];
+        key_format(key, object, value);
+        return error_prefix(error, "%s%s%s%s%s%s = %s (%s)", *section ? "[" : "", section,
+                            *member ? "." : "", member, *section ? "] " : "", key->name, value,
+                            key->meaning);
+    }
+    return true;
+}
+
+static bool check_all_ranges(const struct machine *machine, struct error *error) {
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        const char *section = KEYS[i].section;
+        if ((i && !strcmp(section, KEYS[i - 1].section)) || !strcmp(section, "queue") ||
+            !strcmp(section, "pool") || !strcmp(section, "class"))
+            continue;
+        if (!check_ranges(section, "", machine, error))
+            return false;
+    }
+    return true;
+}
+
+static bool check_execution(const struct machine *machine, struct error *error) {
+    if (!machine->queue_count || machine->queue_count > MACHINE_MAX_QUEUES)
+        return error_set(error, "%u queues: 1 to %d sections [queue.NAME] are needed",
+                         machine->queue_count, MACHINE_MAX_QUEUES);
+    if (!machine->pool_count || machine->pool_count > MACHINE_MAX_POOLS)
+        return error_set(error, "%u pools: 1 to %d sections [pool.NAME] are needed",
+                         machine->pool_count, MACHINE_MAX_POOLS);
+    for (uint32_t i = 0; i < machine->queue_count; i++)
+        if (!check_ranges("queue", machine->queues[i].name, &machine->queues[i], error))
+            return false;
+    for (uint32_t i = 0; i < machine->pool_count; i++) {
+        const struct machine_pool *pool = &machine->pools[i];
+        if (!check_ranges("pool", pool->name, pool, error))
+            return false;
+        if (pool->queue >= machine->queue_count)
+            return error_set(error, "[pool.%s] queue: index %u of %u", pool->name, pool->queue,
+                             machine->queue_count);
+    }
+    for (int operation = OP_NOP + 1; operation < OP_COUNT; operation++) {
+        const struct machine_class *class = &machine->classes[operation];
+        const char *name = operation_name((enum operation)operation);
+        if (!check_ranges("class", name, class, error))
+            return false;
+        if (class->pool >= machine->pool_count)
+            return error_set(error, "[class.%s] pool: index %u of %u", name, class->pool,
+                             machine->pool_count);
+        if (class->interval > class->latency)
+            return error_set(error,
+                             "[class.%s] interval = %u: more than latency = %u; a unit is busy for "
+                             "at most the latency",
+                             name, class->interval, class->latency);
+    }
+    return true;
+}
+
+static bool check_core(const struct machine_core *core, struct error *error) {
+    if (core->fetch_bytes && (core->fetch_bytes < 8 || !power_of_two(core->fetch_bytes)))
+        return error_set(error, "[core] fetch_bytes = %u: allowed: 0 or a power of two from 8",
+                         core->fetch_bytes);
+    if (core->fetch_buffer < core->fetch_width)
+        return error_set(error, "[core] fetch_buffer = %u: must hold fetch_width = %u",
+                         core->fetch_buffer, core->fetch_width);
+    if (core->rob < core->dispatch_width || core->rob < core->commit_width)
+        return error_set(error,
+                         "[core] rob = %u: must hold dispatch_width = %u and commit_width = %u",
+                         core->rob, core->dispatch_width, core->commit_width);
+    /* 32 hold architectural values; 16 let any instruction rename its destinations. */
+    if ((core->int_registers && core->int_registers < 48) ||
+        (core->fp_registers && core->fp_registers < 48))
+        return error_set(error,
+                         "[core] %s = %u: allowed: 0 (unlimited) or at least 48: 32 architectural "
+                         "and some to rename to",
+                         core->int_registers && core->int_registers < 48 ? "int_registers"
+                                                                         : "fp_registers",
+                         core->int_registers && core->int_registers < 48 ? core->int_registers
+                                                                         : core->fp_registers);
+    return true;
+}
+
+static bool check_cache(const char *name, const struct machine_cache *cache, struct error *error) {
+    if (!cache->present)
+        return true;
+    if (!power_of_two(cache->line))
+        return error_set(error, "[%s] line = %u: must be a power of two", name, cache->line);
+    uint64_t way = (uint64_t)cache->ways * cache->line;
+    if (cache->size % way || !power_of_two(cache->size / way))
+        return error_set(error,
+                         "[%s] size = %llu: size / (ways = %u * line = %u), the number of sets, "
+                         "must be a power of two",
+                         name, (unsigned long long)cache->size, cache->ways, cache->line);
+    if (cache->replacement == REPLACE_PLRU && !power_of_two(cache->ways))
+        return error_set(error, "[%s] ways = %u: plru needs a power of two", name, cache->ways);
+    return true;
+}
+
+static bool check_caches(const struct machine *machine, struct error *error) {
+    const char *names[] = {"l1i", "l1d", "l2", "llc"};
+    const struct machine_cache *caches[] = {&machine->l1i, &machine->l1d, &machine->l2,
+                                            &machine->llc};
+    if (!machine->l1d.present)
+        return error_set(error, "[l1d] size = 0: a machine needs a first-level data cache");
+    int inner = 1;
+    for (int i = 0; i < 4; i++) {
+        if (!check_cache(names[i], caches[i], error))
+            return false;
+        if (i < 2 || !caches[i]->present)
+            continue;
+        if (caches[i]->latency <= caches[inner]->latency)
+            return error_set(error, "[%s] latency = %u: must be above that of %s, %u", names[i],
+                             caches[i]->latency, names[inner], caches[inner]->latency);
+        if (caches[i]->line < caches[inner]->line ||
+            (caches[0]->present && caches[i]->line < caches[0]->line))
+            return error_set(error,
+                             "[%s] line = %u: must not be smaller than in the caches it "
+                             "serves",
+                             names[i], caches[i]->line);
+        inner = i;
+    }
+    return true;
+}
+
+static bool check_tlb(const char *name, const struct machine_tlb *tlb, struct error *error) {
+    if (!tlb->entries || !tlb->ways)
+        return true;
+    if (tlb->entries % tlb->ways || !power_of_two(tlb->entries / tlb->ways))
+        return error_set(error,
+                         "[%s] entries = %u: entries / (ways = %u), the number of sets, must be a "
+                         "power of two",
+                         name, tlb->entries, tlb->ways);
+    return true;
+}
+
+static bool check_memory(const struct machine *machine, struct error *error) {
+    if (!check_tlb("itlb", &machine->itlb, error) || !check_tlb("dtlb", &machine->dtlb, error) ||
+        !check_tlb("l2tlb", &machine->l2tlb, error))
+        return false;
+    if (!power_of_two(machine->page_size))
+        return error_set(error, "[tlb] page_size = %u: must be a power of two", machine->page_size);
+    const struct machine_dram *dram = &machine->dram;
+    if (dram->banked &&
+        (!power_of_two(dram->row) || !power_of_two(dram->banks) || !power_of_two(dram->ranks)))
+        return error_set(error, "[dram] row = %u, banks = %u, ranks = %u: must be powers of two",
+                         dram->row, dram->banks, dram->ranks);
+    return true;
+}
+
+static bool check_branch(const struct machine_branch *branch, struct error *error) {
+    const struct {
+        const char *name;
+        uint32_t entries;
+    } tables[] = {{"bimodal_entries", branch->bimodal_entries},
+                  {"gshare_entries", branch->gshare_entries},
+                  {"meta_entries", branch->meta_entries},
+                  {"tage_entries", branch->tage_entries}};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (!power_of_two(tables[i].entries))
+            return error_set(error, "[branch] %s = %u: must be a power of two", tables[i].name,
+                             tables[i].entries);
+    if (branch->indirect_entries && !power_of_two(branch->indirect_entries))
+        return error_set(error, "[branch] indirect_entries = %u: must be 0 or a power of two",
+                         branch->indirect_entries);
+    if (branch->btb_entries && (branch->btb_entries % branch->btb_ways ||
+                                !power_of_two(branch->btb_entries / branch->btb_ways)))
+        return error_set(error,
+                         "[branch] btb_entries = %u: btb_entries / (btb_ways = %u), the number of "
+                         "sets, must be a power of two",
+                         branch->btb_entries, branch->btb_ways);
+    bool uses_history =
+        branch->direction == DIRECTION_GSHARE || branch->direction == DIRECTION_TOURNAMENT;
+    if (uses_history && 1u << branch->history > branch->gshare_entries)
+        return error_set(error, "[branch] history = %u: more bits than index gshare_entries = %u",
+                         branch->history, branch->gshare_entries);
+    uint32_t span = branch->tage_max_history - branch->tage_min_history;
+    if (branch->tage_max_history < branch->tage_min_history || span + 1 < branch->tage_tables)
+        return error_set(error,
+                         "[branch] tage_min_history = %u, tage_max_history = %u: must leave %u "
+                         "tables (tage_tables) a history of their own each",
+                         branch->tage_min_history, branch->tage_max_history, branch->tage_tables);
+    return true;
+}
+
+bool machine_check(const struct machine *machine, struct error *error) {
+    return check_all_ranges(machine, error) && check_execution(machine, error) &&
+           check_core(&machine->core, error) && check_caches(machine, error) &&
+           check_memory(machine, error) && check_branch(&machine->branch, error);
+}

@@ -1,13 +1,17 @@
-# culprit: where every cycle goes, why, and what would change. See README.md.
+# culprit: where every cycle goes, why, and what would change. `make help` lists what can be asked;
+# README.md says more.
 #
-#   make            build/culprit, the capture plugin and the workloads
-#   make deps       install every package it needs (Debian)
-#   make demo       install, build, explain gzip -9
-#   make test       install, build, run every test
-#   make SANITIZE=1 ...   the same under AddressSanitizer and UBSan, with debug assertions
-#   make DEBUG=1 ...      with debug assertions (invariants of the cores)
+# Rooms are found by wildcard: a new .c file in src/ROOM/, test in tests/unit/ or tests/e2e/,
+# workload, benchmark or fuzz target needs no change here.
 
-CC ?= gcc
+# All processors, unless -j says otherwise.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 B := build
 OPT := -O2 -g -DNDEBUG
 ifdef DEBUG
@@ -24,42 +28,175 @@ CFLAGS ?= -Wall -Wextra
 ALL_CFLAGS := -std=gnu11 $(CFLAGS) $(OPT) -MMD -MP -pthread
 LIBS := -lZydis -ldw -lelf -lzstd -lxxhash -linih -ljansson -lstdc++ -lm -ldl -pthread
 
+# What Debian packages are needed: to build and run, to test as well, to work on the source.
+BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev libzstd-dev \
+	libxxhash-dev libinih-dev libjansson-dev qemu-user
+TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
+	gzip xz-utils sqlite3 python3 perl groff-base
+DEVELOP_PACKAGES := clang clang-format clang-tidy cppcheck libclang-rt-dev
+
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
 SOURCES := $(filter-out src/main.c src/cmd/% src/trace/qemu/plugin%,$(wildcard src/*/*.c src/*/*/*.c))
-PROGRAM := src/main.c $(wildcard src/cmd/*.c)
+PROGRAM := $(wildcard src/main.c src/cmd/*.c)
 PLUGIN := $(wildcard src/trace/qemu/plugin*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+OWN_FILES := $(wildcard src/*.c src/*/*.[ch] src/*/*/*.[ch] tests/*.h tests/*/*.[ch] \
+	workloads/*.[ch] bench/*.[ch])
 
-all: $(B)/culprit plugin
-.PHONY: all
+all: $(if $(PROGRAM),$(B)/culprit) plugin workloads
+.DEFAULT_GOAL := all
 
-$(B)/libculprit.a: $(SOURCES:%.c=$(B)/%.o)
+# A file that changes when its text does: what depends on it is made again when flags or the list
+# of sources change.
+record = $(shell mkdir -p $(dir $(1)); printf '%s\n' '$(2)' | cmp -s - $(1) || \
+	printf '%s\n' '$(2)' > $(1))
+ifneq ($(filter-out clean help deps deps-develop,$(or $(MAKECMDGOALS),all)),)
+$(call record,$(B)/flags,$(CC) $(CPPFLAGS) $(ALL_CFLAGS))
+$(call record,$(B)/sources,$(SOURCES))
+endif
+
+$(B)/libculprit.a: $(SOURCES:%.c=$(B)/%.o) $(B)/sources
 	@rm -f $@
-	ar rcs $@ $^
+	ar rcs $@ $(filter %.o,$^)
 
 $(B)/culprit: $(PROGRAM:%.c=$(B)/%.o) $(B)/libculprit.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
 
-$(B)/%.o: %.c
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # The plugin runs inside the emulator: never sanitized, no dependencies of its own.
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)
-.PHONY: plugin
-$(B)/libculprit-trace.so: $(PLUGIN)
+$(B)/libculprit-trace.so: $(PLUGIN) $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -shared -pthread -o $@ $(PLUGIN)
 $(B)/libculprit-trace.so: $(wildcard src/trace/*.h src/trace/qemu/*.h)
 
+# ---- workloads: for x86-64 as any program is, for riscv64 static, so that no library is needed.
+WORKLOADS := $(patsubst workloads/%.c,%,$(wildcard workloads/*.c))
+WORKLOAD_CFLAGS := -std=gnu11 -Wall -Wextra -O2 -g -D_GNU_SOURCE
+RISCV64_CC ?= riscv64-linux-gnu-gcc
+ifeq ($(shell uname -m),x86_64)
+X86_64_CC ?= gcc
+else
+X86_64_CC ?= x86_64-linux-gnu-gcc
+endif
+present = $(shell command -v $(1) 2>/dev/null)
+NATIVE_WORKLOADS := $(if $(call present,$(X86_64_CC)),$(WORKLOADS:%=build/workloads/x86_64/%))
+RISCV_WORKLOADS := $(if $(call present,$(RISCV64_CC)),$(WORKLOADS:%=build/workloads/riscv64/%))
+
+workloads: $(NATIVE_WORKLOADS) $(RISCV_WORKLOADS)
+ifeq ($(NATIVE_WORKLOADS),)
+	@echo 'workloads for x86-64 are not built: there is no $(X86_64_CC)'
+endif
+ifeq ($(RISCV_WORKLOADS),)
+	@echo 'workloads for riscv64 are not built: there is no $(RISCV64_CC) (make deps installs it)'
+endif
+	@:
+build/workloads/x86_64/%: workloads/%.c workloads/workload.h
+	@mkdir -p $(@D)
+	$(X86_64_CC) $(WORKLOAD_CFLAGS) -o $@ $< -lm -pthread
+build/workloads/riscv64/%: workloads/%.c workloads/workload.h
+	@mkdir -p $(@D)
+	$(RISCV64_CC) $(WORKLOAD_CFLAGS) -static -o $@ $< -lm -pthread
+
+# ---- packages
+deps:
+	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES)
+deps-develop:
+	@scripts/install-packages $(BUILD_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
+
+# ---- demo: what the header files of this machine, in one archive, cost gzip -9.
+DEMO_FILE := build/demo/include.tar
+demo:
+	@scripts/install-packages $(BUILD_PACKAGES) gzip
+	@$(MAKE) --no-print-directory --silent all
+	@mkdir -p $(dir $(DEMO_FILE))
+	@tar --sort=name -C /usr -cf - include 2>/dev/null | head -c 16000000 > $(DEMO_FILE)
+	@echo '$$ culprit explain -- gzip -9 -c $(DEMO_FILE) > /dev/null'
+	@$(B)/culprit explain -- gzip -9 -c $(DEMO_FILE) > /dev/null
+
+# ---- tests
+test: deps
+	@$(MAKE) --no-print-directory all unit-tests
+	@tests/run.sh $(B) $(TESTS)
+test-sanitize: deps
+	@$(MAKE) --no-print-directory SANITIZE=1 all unit-tests
+	@tests/run.sh build/sanitize unit
 unit-tests: $(UNIT_TESTS)
-.PHONY: unit-tests
-$(B)/tests/%: tests/unit/%.c $(B)/libculprit.a
+$(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) -lcmocka $(LIBS)
 
+# Long tests, one after the other; benchmarks, likewise, so that nothing disturbs them.
+soak: all
+	@tests/run.sh $(B) soak
+bench: all
+	@for script in $(sort $(wildcard bench/*.sh)); do CULPRIT=$(B)/culprit bash $$script || exit 1; done
+
+# Fuzzing: each target for FUZZ_SECONDS, from the inputs in tests/fuzz/corpus/TARGET if any.
+FUZZ_SECONDS ?= 60
+FUZZ_CFLAGS := -std=gnu11 $(CFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined \
+	-fno-sanitize-recover=undefined -pthread
+fuzz: $(FUZZ_TARGETS)
+	@for target in $^; do scripts/fuzz $$target $(FUZZ_SECONDS) || exit 1; done
+build/fuzz/%: tests/fuzz/%.c $(SOURCES) $(wildcard src/*/*.h src/*/*.def)
+	@mkdir -p $(@D)
+	clang $(CPPFLAGS) $(FUZZ_CFLAGS) -o $@ $< $(SOURCES) $(LIBS)
+
+# ---- the source
+format:
+	clang-format -i $(OWN_FILES)
+format-check:
+	clang-format --dry-run --Werror $(OWN_FILES)
+lint:
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+		--suppressions-list=.cppcheck --error-exitcode=1 -Isrc $(SOURCES) $(PROGRAM) $(PLUGIN)
+	printf '%s\n' $(SOURCES) $(PROGRAM) $(PLUGIN) | xargs -P $$(nproc) -n 4 sh -c \
+		'clang-tidy --quiet "$$@" -- -std=gnu11 $(CPPFLAGS)' sh
+
+# ---- installation
+prefix ?= /usr/local
+bindir ?= $(prefix)/bin
+plugindir ?= $(prefix)/lib/culprit
+machinedir ?= $(prefix)/share/culprit/machines
+mandir ?= $(prefix)/share/man
+MACHINES := $(wildcard machines/*.ini)
+PAGES := $(wildcard docs/man/*.1)
+install: all
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(DESTDIR)$(mandir)/man1
+	install -m 755 $(B)/culprit $(DESTDIR)$(bindir)
+	install -m 755 $(B)/libculprit-trace.so $(DESTDIR)$(plugindir)
+	install -m 644 $(MACHINES) $(DESTDIR)$(machinedir)
+	install -m 644 $(PAGES) $(DESTDIR)$(mandir)/man1
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/culprit $(DESTDIR)$(plugindir)/libculprit-trace.so
+	rm -f $(addprefix $(DESTDIR)$(machinedir)/,$(notdir $(MACHINES)))
+	rm -f $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(PAGES)))
+	-rmdir $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(dir $(DESTDIR)$(machinedir))
+
 clean:
 	rm -rf build
-.PHONY: clean
+
+help:
+	@echo 'make                 build/culprit, the capture plugin and the workloads'
+	@echo 'make demo            install what is missing, build, explain gzip -9 on a real file'
+	@echo 'make test            install what is missing, build, run every test (TESTS=unit or e2e: some)'
+	@echo 'make test-sanitize   the unit tests under AddressSanitizer and UBSan'
+	@echo 'make soak            the long tests'
+	@echo 'make bench           benchmarks of speed and memory'
+	@echo 'make fuzz            each fuzz target for FUZZ_SECONDS=60 (clang)'
+	@echo 'make install         to prefix=/usr/local, under DESTDIR; make uninstall takes it away'
+	@echo 'make deps            install the Debian packages that building and testing need'
+	@echo 'make deps-develop    also those for format, lint and fuzz'
+	@echo 'make format          clang-format; format-check only looks'
+	@echo 'make lint            cppcheck and clang-tidy'
+	@echo 'make clean           remove build/'
+	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, build/debug)'
+
+.PHONY: all plugin workloads deps deps-develop demo test test-sanitize unit-tests soak bench fuzz \
+	format format-check lint install uninstall clean help
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

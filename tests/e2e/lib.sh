@@ -1,0 +1,79 @@
+# Sourced by every end-to-end test. A test is a name and a command:
+#
+#     . tests/e2e/lib.sh
+#     check "prints the version" test "$(run --version)" = "culprit 0.1"
+#     needs riscv64-workloads && check "..." function
+#     finish
+#
+# check runs its command in this shell, prints `ok N name` or `not ok N name` and, of a failure, what
+# the command said. `run` is culprit with a time limit. Scratch files go to $scratch, removed at the
+# end. Scripts run from the root of the repository.
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tests_run=0
+tests_failed=0
+
+# run ARGUMENTS...: culprit, at most RUN_LIMIT seconds (60).
+run() {
+    timeout -k 5 "${RUN_LIMIT:-60}" "$CULPRIT" "$@"
+}
+
+# check NAME COMMAND...: one test, passed when the command succeeds.
+check() {
+    local name=$1
+    shift
+    tests_run=$((tests_run + 1))
+    if "$@" >"$scratch/.said" 2>&1; then
+        echo "ok $tests_run $name"
+    else
+        echo "not ok $tests_run $name (status $?: $*)"
+        sed 's/^/# /' "$scratch/.said" | head -n 60
+        tests_failed=$((tests_failed + 1))
+    fi
+}
+
+# skip NAME REASON: a test that cannot be run here.
+skip() {
+    tests_run=$((tests_run + 1))
+    echo "ok $tests_run $1 # SKIP $2"
+}
+
+# has CAPABILITY: a program in PATH, or "x86_64-workloads", "riscv64-workloads".
+has() {
+    case $1 in
+    *-workloads) [ -d "$WORKLOADS/${1%-workloads}" ] ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+# skip_without CAPABILITY NAME: succeeds, and prints a skipped test, when the capability is missing.
+#     skip_without perl "perl keeps its output" || check "perl keeps its output" ...
+skip_without() {
+    has "$1" && return 1
+    skip "$2" "no $1 here"
+}
+
+# same_file A B: the files hold the same bytes.
+same_file() {
+    cmp "$1" "$2"
+}
+
+# fails_with STATUS PATTERN COMMAND...: the command ends with that status and says one line on
+# standard error, which matches.
+fails_with() {
+    local wanted=$1 pattern=$2 status
+    shift 2
+    "$@" >"$scratch/.out" 2>"$scratch/.err"
+    status=$?
+    cat "$scratch/.err"
+    [ "$status" = "$wanted" ] || { echo "status is $status, not $wanted"; return 1; }
+    [ "$(wc -l <"$scratch/.err")" = 1 ] || { echo "not one line of error"; return 1; }
+    grep -qE -- "$pattern" "$scratch/.err" || { echo "no match for $pattern"; return 1; }
+}
+
+finish() {
+    echo "1..$tests_run"
+    [ "$tests_failed" = 0 ]
+    exit
+}

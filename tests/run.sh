@@ -1,0 +1,125 @@
+#!/bin/bash
+# run.sh BUILD [unit|e2e|soak]: runs the tests against what was built in BUILD; without a kind, the
+# unit tests and the end-to-end tests.
+#
+# A test file is a cmocka program (BUILD/tests/test_*) or a script (tests/e2e/*.sh, tests/soak/*.sh);
+# both print TAP: `ok N name`, `not ok N name`, `... # SKIP reason`, and the plan `1..N`. Each file
+# runs with a time limit, JOBS of them at once. A file that dies, ends early, or prints no result
+# counts as a failure of its own. Prints one line per file, then whatever the failed ones said, and
+# closes with `N passed, N failed, N skipped`; the exit status is 0 only without failures.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+kind=${2:-}
+export LC_ALL=C.UTF-8 TZ=UTC
+export CULPRIT="$PWD/$build/culprit" CULPRIT_BUILD="$PWD/$build"
+export WORKLOADS="$PWD/build/workloads"
+export CMOCKA_MESSAGE_OUTPUT=TAP
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}
+unset CULPRIT_MACHINES NO_COLOR
+
+files=()
+jobs=${JOBS:-$(nproc)}
+case $kind in
+unit) files=("$build"/tests/test_*) ;;
+e2e) files=(tests/e2e/*.sh) ;;
+soak) files=(tests/soak/*.sh) jobs=1 ;;
+'') files=(tests/e2e/*.sh "$build"/tests/test_*) ;;
+*) echo "run.sh: the kind of tests is unit, e2e or soak, not '$kind'" >&2; exit 2 ;;
+esac
+
+results=$(mktemp -d) || exit 1
+trap 'rm -rf "$results"' EXIT
+
+limit_of() {
+    case $1 in
+    tests/soak/*) echo 7200 ;;
+    tests/e2e/*) echo "${E2E_TIMEOUT:-240}" ;;
+    *) echo "${UNIT_TIMEOUT:-180}" ;;
+    esac
+}
+
+# Runs one file; leaves NAME.log (all it said) and NAME.count (passed failed skipped).
+run_file() {
+    local file=$1 name limit status start seconds
+    name=$(basename "$file" .sh)
+    limit=$(limit_of "$file")
+    start=$EPOCHREALTIME
+    if [[ $file == *.sh ]]; then
+        timeout -k 5 "$limit" bash "$file" </dev/null >"$results/$name.log" 2>&1
+    else
+        timeout -k 5 "$limit" "$file" </dev/null >"$results/$name.log" 2>&1
+    fi
+    status=$?
+    seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
+    # The exit status of cmocka and of our scripts is not 0 when a test failed; it tells more only
+    # when no failed test explains it.
+    awk -v status="$status" -v limit="$limit" '
+        /^1\.\.[0-9]+/ { split($1, plan, /\.\./); planned += plan[2] }
+        /^(not )?ok .*# *(SKIP|skip)/ { skipped++; next }
+        /^ok / { passed++ }
+        /^not ok / { failed++ }
+        END {
+            ran = passed + failed + skipped
+            if (status == 124 || status == 137)
+                reason = "stopped after " limit " s"
+            else if (status > 128)
+                reason = "died of signal " status - 128
+            else if (status && !failed)
+                reason = "ended with status " status
+            else if (!ran)
+                reason = "printed no result"
+            else if (ran < planned)
+                reason = "ran only " ran " of " planned " tests"
+            if (reason)
+                failed++
+            printf "%d %d %d %s\n", passed, failed, skipped, reason
+        }' "$results/$name.log" >"$results/$name.count"
+    local passed failed skipped reason
+    read -r passed failed skipped reason <"$results/$name.count"
+    printf '%-4s %-34s %4d passed%s%s  %6s s%s\n' "$([[ $failed == 0 ]] && echo ok || echo FAIL)" \
+        "$name" "$passed" "$([[ $failed == 0 ]] || echo ", $failed failed")" \
+        "$([[ $skipped == 0 ]] || echo ", $skipped skipped")" "$seconds" "${reason:+  ($reason)}"
+}
+
+running=0
+for file in "${files[@]}"; do
+    [[ -f $file && $file != */lib.sh && $file != *.d ]] || continue
+    # A program left over from a test whose source is gone is no test.
+    [[ $file == *.sh || -f tests/unit/$(basename "$file").c ]] || continue
+    if ((running >= jobs)); then
+        wait -n
+        running=$((running - 1))
+    fi
+    run_file "$file" &
+    running=$((running + 1))
+done
+wait
+
+passed=0 failed=0 skipped=0
+for count in "$results"/*.count; do
+    [[ -f $count ]] || continue
+    read -r p f s _ <"$count"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done
+for count in "$results"/*.count; do
+    [[ -f $count ]] || continue
+    read -r _ f _ reason <"$count"
+    if ((f)); then
+        echo
+        echo "---- $(basename "$count" .count) failed${reason:+: $reason}"
+        grep -vE '^ok [0-9]+ ' "${count%.count}.log" | tail -n 200
+    fi
+done
+if ((skipped)); then
+    echo
+    echo "skipped:"
+    grep -hE '^(not )?ok .*# *(SKIP|skip)' "$results"/*.log | sed -E 's/^(not )?ok [0-9]+ /  /' | sort | uniq -c
+fi
+echo
+if ((passed + failed + skipped == 0)); then
+    echo "no tests were found in $build" >&2
+    failed=1
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+((failed == 0))

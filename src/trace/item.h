@@ -91,9 +91,11 @@ struct item {
 };
 
 /* Where items come from. `next` returns 1 with an item whose pointers are valid until the next
- * call, 0 at the end, −1 with an error. */
+ * call, 0 at the end, −1 with an error. `where` writes what errors about the last item should name
+ * ("gzip.ctrace, record at byte 4096"); may be NULL. */
 struct item_source {
     int (*next)(void *context, struct item *item, struct error *error);
+    void (*where)(void *context, char *text, size_t text_size);
     void (*interrupt)(void *context); /* async-signal-safe; may be NULL */
     void (*close)(void *context);
     void *context;

@@ -1,0 +1,98 @@
+/* The code table: all static code of a trace, and the blocks that the capture reports executions
+ * of.
+ *
+ * The same code in several processes is kept once: instructions by (image, offset, bytes), blocks
+ * by (image, address, bytes); anonymous code only within its process. A process maps its dense
+ * block numbers to shared blocks with four bytes each.
+ *
+ * Every block carries what makes its next execution quick to decode: a template of its dynamic
+ * instructions, the pattern of memory events it had last time, and its last two successors. */
+#ifndef CULPRIT_TRACE_CODE_H
+#define CULPRIT_TRACE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/dynamic.h"
+#include "trace/item.h"
+#include "trace/notes.h"
+#include "util/error.h"
+
+enum { CODE_NONE = UINT32_MAX };
+
+/* What the decoder needs to know of a static instruction's memory operands. */
+struct insn_operands {
+    uint16_t size_bytes[INSN_MAX_MEMORY];
+    uint8_t directions[INSN_MAX_MEMORY]; /* OPERAND_LOAD | OPERAND_STORE */
+    uint8_t count;
+    uint8_t gather;
+};
+enum { OPERAND_LOAD = 1, OPERAND_STORE = 2 };
+
+/* One expected memory event of a block. */
+struct event_pattern {
+    uint32_t size_bytes; /* of the whole access; the next 4 bytes as in struct memory_access */
+    uint8_t is_store, operand, descending, reserved;
+    uint16_t tag;  /* the event's upper 16 bits: kind, size, instruction index */
+    uint8_t piece; /* 1: continues the access of the event before it */
+    uint8_t unused;
+};
+static_assert(sizeof(struct event_pattern) == 12, "one per memory event of every block");
+
+struct code_block {
+    uint64_t address, end;       /* virtual; end is the fall-through address */
+    uint64_t target;             /* of a direct branch at its end; else 0 */
+    uint32_t insn_count;         /* 1..EVENT_MAX_BLOCK_INSNS */
+    uint32_t template;           /* its first in code_table.templates */
+    uint32_t successor[2];       /* blocks seen to follow a full execution; CODE_NONE */
+    uint16_t successor_flags[2]; /* enum dynamic_flags of the last instruction then */
+    uint8_t branch;              /* enum branch_kind of the last instruction */
+    bool patterned;              /* pattern and template counts hold the last plain execution */
+    uint32_t pattern;            /* its first in code_table.patterns */
+    uint32_t pattern_room;       /* entries reserved there */
+    uint32_t event_count;        /* memory events in the pattern */
+    uint32_t access_count;       /* accesses after joining pieces */
+};
+
+struct process_blocks {
+    uint32_t *blocks; /* block number of the process → index into code_table.blocks */
+    size_t capacity;
+    uint32_t count;
+};
+
+struct code_table {
+    struct code code;
+    struct insn_operands *operands; /* per static instruction */
+    uint32_t *owners;               /* per static instruction: process if anonymous, or CODE_NONE */
+    struct code_block *blocks;
+    struct dynamic_insn *templates; /* memory is the number of accesses before it in the block */
+    struct event_pattern *patterns;
+    struct process_blocks *processes;
+    uint32_t *images; /* image number of the items → index into code.images */
+    uint32_t block_count, template_count, pattern_count, process_count, image_count;
+    uint32_t anonymous; /* index of the "[anon]" image, or CODE_NONE */
+    uint32_t undecodable_count;
+    size_t insn_capacity, uop_capacity, code_image_capacity, operand_capacity, owner_capacity;
+    size_t block_capacity, template_capacity, pattern_capacity, process_capacity, image_capacity;
+    struct code_index {
+        uint32_t *slots; /* open addressing: number + 1, 0 empty */
+        uint32_t count, mask;
+    } insn_index, block_index;
+};
+
+void code_table_init(struct code_table *table, enum isa isa);
+void code_table_free(struct code_table *table);
+
+/* Each checks what it is given (numbers dense and ascending, sizes in range). Undecodable
+ * instructions become one-µop system instructions, with a note. */
+bool code_table_add_process(struct code_table *table, uint32_t process, struct error *error);
+bool code_table_add_image(struct code_table *table, const struct item_image *image,
+                          struct error *error);
+bool code_table_add_block(struct code_table *table, const struct item_code *item,
+                          struct notes *notes, struct error *error);
+
+/* Room for `count` patterns of a block, whose old ones are lost. False when out of memory. */
+bool code_table_reserve_pattern(struct code_table *table, struct code_block *block, uint32_t count);
+
+#endif

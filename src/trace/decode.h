@@ -1,0 +1,35 @@
+/* The decoder: items in, batches of dynamic instructions out.
+ *
+ *     decoder_feed(decoder, &item, &error);
+ *     while ((status = decoder_next(decoder, &batch, &error)) > 0) ...
+ *     (next item; after the last, decoder_finish() and drain once more)
+ *
+ * The last block of a thread is held back until what follows it is known, across chunks.
+ * Sequence numbers count the instructions handed out, beginning with 0 for each thread. */
+#ifndef CULPRIT_TRACE_DECODE_H
+#define CULPRIT_TRACE_DECODE_H
+
+#include "trace/item.h"
+#include "trace/notes.h"
+
+struct decoder;
+
+/* `notes` (borrowed) receives warnings. NULL when out of memory. */
+struct decoder *decoder_new(enum isa isa, struct notes *notes);
+void decoder_free(struct decoder *decoder);
+
+/* Takes a PROCESS, IMAGE, CODE, DATA or THREAD_END item; others are ignored. The events of a DATA
+ * item must stay valid until decoder_next() returns 0. */
+bool decoder_feed(struct decoder *decoder, const struct item *item, struct error *error);
+
+/* 1: a batch, valid until the next call; 0: feed another item; −1: error, now and ever after (what
+ * was decoded before it has been handed out). */
+int decoder_next(struct decoder *decoder, struct trace_batch *batch, struct error *error);
+
+/* No item follows: decoder_next() will hand out what was held back and end every thread. */
+void decoder_finish(struct decoder *decoder);
+
+const struct code *decoder_code(const struct decoder *decoder);
+uint32_t decoder_thread_count(const struct decoder *decoder);
+
+#endif

@@ -1,0 +1,184 @@
+/* A trace is a source of items, a decoder that turns them into batches, and what was learned about
+ * processes, the header and the end on the way. */
+#include "trace/trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/decode.h"
+#include "trace/item.h"
+#include "trace/notes.h"
+#include "trace/source.h"
+#include "util/array.h"
+
+struct trace {
+    struct item_source source;
+    struct decoder *decoder;
+    struct notes notes;
+    enum isa isa;
+    char *command;
+    struct trace_process *processes;
+    size_t process_capacity;
+    uint32_t process_count;
+    struct trace_exit exit;
+    bool drained; /* the source has ended */
+    bool failed;
+    struct error failure;
+};
+
+static void free_process(struct trace_process *process) {
+    free(process->command);
+    free(process->executable);
+    free((char *)process->untraced_reason);
+}
+
+void trace_close(struct trace *trace) {
+    if (!trace)
+        return;
+    trace->source.close(trace->source.context);
+    decoder_free(trace->decoder);
+    notes_free(&trace->notes);
+    for (uint32_t i = 0; i < trace->process_count; i++)
+        free_process(&trace->processes[i]);
+    free(trace->processes);
+    free(trace->command);
+    free(trace);
+}
+
+/* Puts the input's name and position in front of an error about its content. */
+static bool blame_source(struct trace *trace, struct error *error) {
+    char where[512] = "";
+    if (trace->source.where)
+        trace->source.where(trace->source.context, where, sizeof where);
+    return where[0] ? error_prefix(error, "%s", where) : false;
+}
+
+static bool read_header(struct trace *trace, struct error *error) {
+    struct item item;
+    int status = trace->source.next(trace->source.context, &item, error);
+    if (status < 0)
+        return false;
+    if (status == 0 || item.kind != ITEM_HEADER || item.header.isa >= ISA_COUNT) {
+        error_set(error, "not a trace: it does not begin with a header");
+        return blame_source(trace, error);
+    }
+    trace->isa = item.header.isa;
+    trace->command = strdup(item.header.command);
+    trace->decoder = decoder_new(trace->isa, &trace->notes);
+    return (trace->command && trace->decoder) || error_set(error, "out of memory for a trace");
+}
+
+struct trace *trace_from_source(const struct item_source *source, struct error *error) {
+    struct trace *trace = calloc(1, sizeof *trace);
+    if (!trace) {
+        source->close(source->context);
+        error_set(error, "out of memory for a trace");
+        return NULL;
+    }
+    trace->source = *source;
+    if (!read_header(trace, error)) {
+        trace_close(trace);
+        return NULL;
+    }
+    return trace;
+}
+
+static char *copy_or_null(const char *text) {
+    return text ? strdup(text) : NULL;
+}
+
+static bool add_process(struct trace *trace, const struct item_process *item, struct error *error) {
+    if (!array_reserve((void **)&trace->processes, &trace->process_capacity,
+                       (size_t)trace->process_count + 1, sizeof *trace->processes))
+        return error_set(error, "out of memory for process %" PRIu32, item->process);
+    struct trace_process *process = &trace->processes[trace->process_count++];
+    *process = (struct trace_process){.pid = item->pid,
+                                      .parent = item->parent,
+                                      .generation = item->generation,
+                                      .command = copy_or_null(item->command),
+                                      .executable = copy_or_null(item->executable),
+                                      .traced = item->traced,
+                                      .untraced_reason = copy_or_null(item->untraced_reason)};
+    return (process->command && process->executable) ||
+           error_set(error, "out of memory for process %" PRIu32, item->process);
+}
+
+static bool take_item(struct trace *trace, const struct item *item, struct error *error) {
+    if (!decoder_feed(trace->decoder, item, error))
+        return blame_source(trace, error);
+    switch (item->kind) {
+    case ITEM_HEADER:
+        error_set(error, "a second header");
+        return blame_source(trace, error);
+    case ITEM_PROCESS:
+        return add_process(trace, &item->process, error);
+    case ITEM_NOTE:
+        notes_add(&trace->notes, "%s", item->note);
+        return true;
+    case ITEM_END:
+        trace->exit = item->end;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* After an error of the source, what was held back is still handed out. */
+static bool read_item(struct trace *trace) {
+    struct item item;
+    int status = trace->source.next(trace->source.context, &item, &trace->failure);
+    trace->failed = status < 0 || (status > 0 && !take_item(trace, &item, &trace->failure));
+    trace->drained = trace->failed || status == 0;
+    if (trace->drained)
+        decoder_finish(trace->decoder);
+    return !trace->drained;
+}
+
+int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error) {
+    for (;;) {
+        int status = decoder_next(trace->decoder, batch, error);
+        if (status < 0)
+            blame_source(trace, error);
+        if (status != 0)
+            return status;
+        if (trace->drained && trace->failed)
+            *error = trace->failure;
+        if (trace->drained)
+            return trace->failed ? -1 : 0;
+        read_item(trace);
+    }
+}
+
+void trace_interrupt(struct trace *trace) {
+    if (trace->source.interrupt)
+        trace->source.interrupt(trace->source.context);
+}
+
+const struct code *trace_code(const struct trace *trace) {
+    return decoder_code(trace->decoder);
+}
+enum isa trace_isa(const struct trace *trace) {
+    return trace->isa;
+}
+uint32_t trace_process_count(const struct trace *trace) {
+    return trace->process_count;
+}
+const struct trace_process *trace_process(const struct trace *trace, uint32_t number) {
+    return number < trace->process_count ? &trace->processes[number] : NULL;
+}
+uint32_t trace_thread_count(const struct trace *trace) {
+    return decoder_thread_count(trace->decoder);
+}
+const char *trace_command(const struct trace *trace) {
+    return trace->command;
+}
+struct trace_exit trace_exit_status(const struct trace *trace) {
+    return trace->exit;
+}
+uint32_t trace_note_count(const struct trace *trace) {
+    return trace->notes.count;
+}
+const char *trace_note(const struct trace *trace, uint32_t number) {
+    return number < trace->notes.count ? trace->notes.text[number] : NULL;
+}

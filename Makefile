@@ -26,7 +26,7 @@ endif
 CPPFLAGS += -Isrc -D_GNU_SOURCE
 CFLAGS ?= -Wall -Wextra
 ALL_CFLAGS := -std=gnu11 $(CFLAGS) $(OPT) -MMD -MP -pthread
-LIBS := -lZydis -ldw -lelf -lzstd -lxxhash -linih -ljansson -lstdc++ -lm -ldl -pthread
+LIBS := -lZydis -ldw -lelf -lzstd -lxxhash -linih -ljansson -llzma -liberty -lm -ldl -pthread
 
 # What Debian packages are needed: to build and run, to test as well, to work on the source.
 BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev libzstd-dev \

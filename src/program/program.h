@@ -3,7 +3,7 @@
  * from separate debug files found by build id or .gnu_debuglink under /usr/lib/debug, from
  * .gnu_debugdata, else from .dynsym; and on anonymous code (no names). Hostile ELF files give an
  * image without symbols and a note, never a crash. Results are cached; strings live as long as the
- * struct program. */
+ * struct program. One thread at a time may use a struct program. */
 #ifndef CULPRIT_PROGRAM_PROGRAM_H
 #define CULPRIT_PROGRAM_PROGRAM_H
 
@@ -18,28 +18,35 @@ struct program;
 struct program *program_new(void);
 void program_free(struct program *program);
 
-/* Adds an image by its path and returns its number (the same for the same path and build id). A
- * file that is missing, unreadable, not ELF, or whose build id differs from `build_id` (size 0:
- * unknown) still gets a number; program_image_note() then says why it has no symbols. */
+/* Adds an image by its path and returns its number (the same for the same path and build id),
+ * UINT32_MAX (which the other functions treat as an unknown image) when memory is out. A file that
+ * is missing, unreadable, not ELF, or whose build id differs from `build_id` (size 0: unknown)
+ * still gets a number; program_image_note() then says why it has no symbols. */
 uint32_t program_add_image(struct program *program, const char *path, const uint8_t *build_id,
                            size_t build_id_size);
 const char *program_image_path(const struct program *program, uint32_t image);
 const char *program_image_name(const struct program *program, uint32_t image); /* base name */
 const char *program_image_note(const struct program *program, uint32_t image); /* NULL: all well */
 
+/* An inlined function and the place where it was inlined. An instruction's stack reads: inlined[0]
+ * at location.file:line, inlined[1] at inlined[0].file:line ..., the real function at the last
+ * one's file:line. */
 struct source_frame {
     const char *function; /* demangled */
-    const char *file;     /* as DWARF has it, made relative to the compilation directory when it is
-                             inside; NULL: unknown */
-    uint32_t line;        /* 0: unknown */
+    const char *file;     /* of the inlined call: as DWARF has it, made relative to the compilation
+                             directory when it is inside; NULL: unknown */
+    uint32_t line;        /* of the inlined call; 0: unknown */
 };
 
-enum { LOCATION_MAX_INLINE = 8 };
+enum { LOCATION_MAX_INLINE = 8 }; /* of deeper stacks the innermost are given */
 
+/* Where no symbol covers the code (stripped files), `function` is NULL, and the unwind tables still
+ * give the extent of the function it belongs to: name it by its image and function_offset. */
 struct location {
-    const char *function;     /* demangled name of the (outermost, real) function; NULL: none */
+    const char *function;     /* demangled name of the (outermost, real) function, "memcpy@plt" for
+                                 linkage table entries; NULL: none */
     uint64_t function_offset; /* file offset of its first byte */
-    uint64_t function_size;   /* bytes, 0: unknown */
+    uint64_t function_size;   /* bytes, 0: no function is known, not even its extent */
     const char *file;         /* source of this very instruction; NULL: unknown */
     uint32_t line;            /* 0: unknown */
     uint32_t inline_count;    /* inlined functions this instruction belongs to, innermost first */
@@ -50,7 +57,8 @@ struct location {
 bool program_locate(struct program *program, uint32_t image, uint64_t file_offset,
                     struct location *location);
 
-/* Finds a function by (mangled or demangled) name in an image; false when there is none. */
+/* Finds a function by name in an image: mangled, or demangled with or without its parameters; false
+ * when there is none. Several of one name: the one at the lowest address. */
 bool program_find_function(struct program *program, uint32_t image, const char *name,
                            uint64_t *file_offset, uint64_t *size);
 
@@ -60,7 +68,9 @@ bool program_offset_to_address(struct program *program, uint32_t image, uint64_t
 bool program_address_to_offset(struct program *program, uint32_t image, uint64_t address,
                                uint64_t *file_offset);
 
-/* What kind of executable a path names, from its first bytes, for choosing an emulator. */
+/* What kind of executable a path names, from its first bytes, for choosing an emulator. False, with
+ * an error that says why, when there is no program to run: missing, unreadable, not executable, a
+ * directory, empty, damaged, an object file. */
 enum executable_kind {
     EXECUTABLE_X86_64,
     EXECUTABLE_RISCV64,

@@ -1,0 +1,246 @@
+/* Symbols and unwind ranges go into one list. Several symbols may name one address; the one a
+ * person would choose owns it and the others are kept behind as aliases, for finding by name. A
+ * symbol without a size (assembly) reaches to the end of the unwind range that begins with it, else
+ * to the next function or the end of its segment. Unwind ranges own only what no symbol covers. */
+#include "program/function.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/demangle.h"
+#include "util/array.h"
+
+bool function_read_symbols(struct function_list *list, const struct elf_image *image,
+                           const struct elf_image *file, uint32_t type) {
+    GElf_Shdr header;
+    Elf_Scn *section = elf_image_section_of_type(file, type, &header);
+    Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+    if (!data || !data->d_buf)
+        return true;
+    size_t count = data->d_size / gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
+    for (size_t i = 1; i < count && i < INT32_MAX; i++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)i, &symbol) || symbol.st_shndx == SHN_UNDEF)
+            continue;
+        int kind = GELF_ST_TYPE(symbol.st_info);
+        if (kind != STT_FUNC && kind != STT_GNU_IFUNC && kind != STT_NOTYPE)
+            continue;
+        uint64_t limit = elf_image_code_end(image, symbol.st_value);
+        const char *name = limit ? elf_strptr(file->elf, header.sh_link, symbol.st_name) : NULL;
+        if (!name || !name[0])
+            continue;
+        /* Local labels and the mapping symbols ($x, $d) of assemblers are not functions. */
+        if (kind == STT_NOTYPE && (name[0] == '$' || !strncmp(name, ".L", 2)))
+            continue;
+        if (!array_reserve((void **)&list->items, &list->capacity, list->count + 1,
+                           sizeof *list->items))
+            return false;
+        bool fits = symbol.st_size && symbol.st_size <= limit - symbol.st_value;
+        list->items[list->count++] =
+            (struct function){.start = symbol.st_value,
+                              .end = fits ? symbol.st_value + symbol.st_size : 0,
+                              .symbol = name,
+                              .type = (uint8_t)kind,
+                              .binding = GELF_ST_BIND(symbol.st_info),
+                              .sized = fits};
+    }
+    return true;
+}
+
+static size_t leading_underscores(const char *name) {
+    if (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2))
+        return 0; /* a mangled name */
+    return strspn(name, "_");
+}
+
+static int binding_rank(uint8_t binding) {
+    return binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
+}
+
+/* By start; among names of one address the best first: a symbol before a mere unwind range, a
+ * function with a size before a label, malloc before __libc_malloc, global before local. */
+static int function_compare(const void *left, const void *right) {
+    const struct function *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (!a->symbol || !b->symbol)
+        return (a->symbol ? 0 : 1) - (b->symbol ? 0 : 1);
+    if (a->sized != b->sized)
+        return a->sized ? -1 : 1;
+    if ((a->type == STT_NOTYPE) != (b->type == STT_NOTYPE))
+        return a->type == STT_NOTYPE ? 1 : -1;
+    if (a->linkage != b->linkage)
+        return a->linkage ? 1 : -1;
+    size_t underscores_a = leading_underscores(a->symbol);
+    size_t underscores_b = leading_underscores(b->symbol);
+    if (!underscores_a != !underscores_b)
+        return underscores_a ? 1 : -1;
+    int rank = binding_rank(a->binding) - binding_rank(b->binding);
+    if (rank)
+        return rank;
+    if (underscores_a != underscores_b)
+        return underscores_a < underscores_b ? -1 : 1;
+    size_t length_a = strlen(a->symbol), length_b = strlen(b->symbol);
+    if (length_a != length_b)
+        return length_a < length_b ? -1 : 1;
+    return strcmp(a->symbol, b->symbol);
+}
+
+static void sort(struct function_list *list) {
+    if (list->count)
+        qsort(list->items, list->count, sizeof *list->items, function_compare);
+}
+
+/* Moves the first function of each address to the front, in order, the others behind. Returns how
+ * many are in front, or SIZE_MAX when memory is out. */
+static size_t set_aliases_aside(struct function_list *list) {
+    struct function *aliases = malloc((list->count + 1) * sizeof *aliases);
+    if (!aliases)
+        return SIZE_MAX;
+    size_t kept = 0, alias_count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept && list->items[kept - 1].start == list->items[i].start) {
+            /* An assembly symbol that begins an unwind range ends with it. */
+            if (!list->items[kept - 1].end)
+                list->items[kept - 1].end = list->items[i].end;
+            if (list->items[i].symbol)
+                aliases[alias_count++] = list->items[i];
+        } else {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    memcpy(list->items + kept, aliases, alias_count * sizeof *aliases);
+    list->count = kept + alias_count;
+    free(aliases);
+    return kept;
+}
+
+static uint64_t section_end(const struct elf_image *image, uint64_t address) {
+    GElf_Shdr header;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));)
+        if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR) &&
+            address - header.sh_addr < header.sh_size)
+            return header.sh_addr + header.sh_size;
+    return UINT64_MAX;
+}
+
+/* Gives the functions without an end theirs, and the aliases that of their function. */
+static void close_open_ends(struct function_list *list, size_t kept,
+                            const struct elf_image *image) {
+    uint64_t section_limit = 0, section_start = 0;
+    for (size_t i = 0; i < kept; i++) {
+        struct function *function = &list->items[i];
+        if (function->end)
+            continue;
+        uint64_t end = elf_image_code_end(image, function->start);
+        if (i + 1 < kept && list->items[i + 1].start < end)
+            end = list->items[i + 1].start;
+        if (function->start < section_start || function->start >= section_limit) {
+            section_start = function->start;
+            section_limit = section_end(image, function->start);
+        }
+        function->end = section_limit < end ? section_limit : end;
+    }
+    size_t owner = 0;
+    for (size_t i = kept; i < list->count; i++) {
+        while (list->items[owner].start < list->items[i].start)
+            owner++;
+        if (!list->items[i].end)
+            list->items[i].end = list->items[owner].end;
+    }
+}
+
+/* Two layers: the unwind ranges first, then over them the symbols. */
+static bool build_spans(struct function_table *table, size_t kept) {
+    const struct function *functions = table->list.items;
+    struct span *ranges = malloc((kept + 1) * sizeof *ranges);
+    struct span_table symbols = {0};
+    if (!ranges)
+        return false;
+    size_t count = 0;
+    for (size_t i = 0; i < kept; i++)
+        if (functions[i].symbol)
+            ranges[count++] = (struct span){functions[i].start, functions[i].end, (uint32_t)i};
+    bool done = span_table_build(&symbols, ranges, count);
+    free(ranges);
+    size_t limit = 2 * (symbols.count + kept) + 1;
+    ranges = done ? malloc(limit * sizeof *ranges) : NULL;
+    if (!ranges) {
+        span_table_free(&symbols);
+        return false;
+    }
+    /* What symbols leave free of each unwind range, one piece per gap. */
+    count = 0;
+    size_t next = 0;
+    uint64_t covered = 0;
+    for (size_t i = 0; i < kept; i++) {
+        uint64_t cursor = functions[i].start > covered ? functions[i].start : covered;
+        if (functions[i].symbol || functions[i].end <= cursor)
+            continue;
+        covered = functions[i].end;
+        while (next < symbols.count && symbols.spans[next].end <= cursor)
+            next++;
+        for (; next < symbols.count && symbols.spans[next].start < covered; next++) {
+            if (symbols.spans[next].start > cursor)
+                ranges[count++] = (struct span){cursor, symbols.spans[next].start, (uint32_t)i};
+            cursor = symbols.spans[next].end;
+            if (cursor >= covered)
+                break;
+        }
+        if (cursor < covered)
+            ranges[count++] = (struct span){cursor, covered, (uint32_t)i};
+    }
+    if (symbols.count)
+        memcpy(ranges + count, symbols.spans, symbols.count * sizeof *ranges);
+    count += symbols.count;
+    span_table_free(&symbols);
+    done = span_table_build(&table->spans, ranges, count);
+    free(ranges);
+    return done;
+}
+
+bool function_table_build(struct function_table *table, const struct elf_image *image,
+                          const struct elf_image *const *symbols, size_t symbols_count) {
+    *table = (struct function_table){0};
+    struct function_list *list = &table->list;
+    bool done = function_read_symbols(list, image, image, SHT_DYNSYM);
+    for (size_t i = 0; i < symbols_count && done; i++)
+        if (symbols[i]->elf)
+            done = function_read_symbols(list, image, symbols[i], SHT_SYMTAB);
+    sort(list);
+    done = done && function_read_linkage(list, image) && function_read_unwind(list, image);
+    sort(list);
+    size_t kept = done && list->count < UINT32_MAX ? set_aliases_aside(list) : SIZE_MAX;
+    if (kept == SIZE_MAX)
+        return false;
+    close_open_ends(list, kept, image);
+    table->alias_count = list->count - kept;
+    return build_spans(table, kept);
+}
+
+void function_table_free(struct function_table *table) {
+    free(table->list.items);
+    span_table_free(&table->spans);
+    *table = (struct function_table){0};
+}
+
+struct function *function_table_find(const struct function_table *table, uint64_t address) {
+    const struct span *span = span_table_find(&table->spans, address);
+    return span ? &table->list.items[span->value] : NULL;
+}
+
+const char *function_name(struct function *function, struct arena *arena) {
+    if (function->name || !function->symbol)
+        return function->name;
+    const char *name = demangle(arena, function->symbol);
+    if (function->linkage) {
+        size_t length = strlen(name);
+        char *text = arena_alloc(arena, length + sizeof "@plt");
+        if (text) {
+            memcpy(text, name, length);
+            memcpy(text + length, "@plt", sizeof "@plt");
+            name = text;
+        }
+    }
+    return function->name = name;
+}

@@ -1,0 +1,62 @@
+/* The functions of an image: from symbol tables, from the procedure linkage table, and, where a
+ * stripped file has no symbol, from the unwind tables (.eh_frame), which give a function's extent
+ * but not its name. */
+#ifndef CULPRIT_PROGRAM_FUNCTION_H
+#define CULPRIT_PROGRAM_FUNCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/elf_image.h"
+#include "program/span.h"
+#include "util/arena.h"
+
+struct function {
+    uint64_t start, end; /* addresses, end exclusive */
+    const char *symbol;  /* as in the symbol table, mangled; NULL: unwind tables only */
+    const char *name;    /* readable; NULL until function_name() */
+    uint8_t type;        /* STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE */
+    uint8_t binding;     /* STB_LOCAL, STB_GLOBAL, STB_WEAK ... */
+    bool sized;          /* the symbol table gave the end */
+    bool linkage;        /* an entry of the procedure linkage table, which jumps to `symbol` */
+};
+
+struct function_list {
+    struct function *items;
+    size_t count, capacity;
+};
+
+struct function_table {
+    struct function_list list; /* one function per address, sorted by start, then the aliases */
+    size_t alias_count;        /* other names of the same addresses, at the end of the list */
+    struct span_table spans;   /* values index list.items */
+};
+
+/* Appends the code symbols of the first section of `type` (SHT_SYMTAB or SHT_DYNSYM) of `file`,
+ * which is `image` itself or a debug file of it. Strings point into `file`. False: out of memory.
+ */
+bool function_read_symbols(struct function_list *list, const struct elf_image *image,
+                           const struct elf_image *file, uint32_t type);
+
+/* Appends the entries of the procedure linkage tables (x86-64 and riscv64), named by the symbols
+ * they jump to: `memcpy` with `linkage` set. `list` must be sorted by start, for the entries that
+ * know only the address of a function (indirect functions of a static program). */
+bool function_read_linkage(struct function_list *list, const struct elf_image *image);
+
+/* Appends a nameless function for each range of .eh_frame. */
+bool function_read_unwind(struct function_list *list, const struct elf_image *image);
+
+/* Reads all of the above and builds the lookup table. `symbols` are files with a .symtab for this
+ * image (itself, a separate debug file, .gnu_debugdata); those that are closed are skipped. */
+bool function_table_build(struct function_table *table, const struct elf_image *image,
+                          const struct elf_image *const *symbols, size_t symbols_count);
+void function_table_free(struct function_table *table);
+
+/* The function at an address; NULL: none. */
+struct function *function_table_find(const struct function_table *table, uint64_t address);
+
+/* The readable name: demangled, "memcpy@plt" for linkage entries; NULL when there is no symbol. */
+const char *function_name(struct function *function, struct arena *arena);
+
+#endif

@@ -1,0 +1,240 @@
+/* Images by number, and the order in which sources of names are asked. Symbols are read when the
+ * image is added; DWARF at the first lookup that needs it. */
+#include "program/program.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/debug_file.h"
+#include "program/demangle.h"
+#include "program/elf_image.h"
+#include "program/function.h"
+#include "program/source.h"
+#include "util/arena.h"
+#include "util/array.h"
+
+struct image {
+    const char *path, *name; /* in the arena */
+    const char *note;        /* in the arena; NULL: all well */
+    uint8_t build_id[BUILD_ID_MAX];
+    size_t build_id_size;    /* as the caller gave it */
+    struct elf_image binary; /* closed when the file cannot be used */
+    struct elf_image debug;  /* separate debug file, else closed */
+    struct elf_image mini;   /* .gnu_debugdata, else closed */
+    struct function_table functions;
+    struct source *source; /* NULL: none, or not looked for yet */
+    bool source_sought;
+};
+
+struct program {
+    struct image **images; /* by number */
+    size_t count, capacity;
+    struct arena arena;
+};
+
+struct program *program_new(void) {
+    return calloc(1, sizeof(struct program));
+}
+
+static void image_free(struct image *image) {
+    source_free(image->source);
+    function_table_free(&image->functions);
+    elf_image_close(&image->mini);
+    elf_image_close(&image->debug);
+    elf_image_close(&image->binary);
+    free(image);
+}
+
+void program_free(struct program *program) {
+    if (!program)
+        return;
+    for (size_t i = 0; i < program->count; i++)
+        image_free(program->images[i]);
+    free(program->images);
+    arena_free(&program->arena);
+    free(program);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+image_note(struct program *program, struct image *image, const char *format, ...) {
+    char text[1200];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    image->note = arena_copy(&program->arena, text,
+                             length < (int)sizeof text ? (size_t)length : sizeof text - 1);
+}
+
+static bool is_file_path(const char *path) {
+    return path[0] && path[0] != '[' && strncmp(path, "//", 2) && strncmp(path, "anon_inode:", 11);
+}
+
+static bool any_named(const struct function_table *table) {
+    for (size_t i = 0; i < table->list.count; i++)
+        if (table->list.items[i].symbol && !table->list.items[i].linkage)
+            return true;
+    return false;
+}
+
+/* Opens an image's files and reads its functions; what goes wrong becomes its note. */
+static void image_load(struct program *program, struct image *image) {
+    struct error error;
+    GElf_Shdr header;
+    struct elf_image *binary = &image->binary;
+    if (!is_file_path(image->path)) {
+        image_note(program, image, "%s: code without a file has no symbols",
+                   image->path[0] ? image->path : "anonymous memory");
+        return;
+    }
+    if (!elf_image_open(binary, image->path, &error)) {
+        image_note(program, image, "%s", error.message);
+        return;
+    }
+    if (image->build_id_size && (image->build_id_size != binary->build_id_size ||
+                                 memcmp(image->build_id, binary->build_id, image->build_id_size))) {
+        image_note(program, image,
+                   "%s: the file's build id differs from that of the code that ran (it was "
+                   "replaced since): no symbols",
+                   image->path);
+        elf_image_close(binary);
+        return;
+    }
+    if (!binary->segment_count) {
+        image_note(program, image, "%s: no loadable segments: no symbols", image->path);
+        return;
+    }
+    bool symbols = elf_image_section_of_type(binary, SHT_SYMTAB, &header);
+    bool dwarf = elf_image_section(binary, ".debug_info", &header);
+    if (!symbols || !dwarf)
+        debug_file_open(&image->debug, binary, image->path);
+    if (!symbols && !image->debug.elf)
+        debug_data_open(&image->mini, binary, image->path);
+    const struct elf_image *const files[] = {binary, &image->debug, &image->mini};
+    if (!function_table_build(&image->functions, binary, files, sizeof files / sizeof *files)) {
+        function_table_free(&image->functions);
+        image_note(program, image, "%s: not enough memory for its symbols", image->path);
+    } else if (!any_named(&image->functions)) {
+        image_note(program, image,
+                   "%s: stripped: no function names (install its debug symbol package)",
+                   image->path);
+    }
+}
+
+static const struct image *image_at(const struct program *program, uint32_t number) {
+    return number < program->count ? program->images[number] : NULL;
+}
+
+uint32_t program_add_image(struct program *program, const char *path, const uint8_t *build_id,
+                           size_t build_id_size) {
+    size_t size = build_id && build_id_size <= BUILD_ID_MAX ? build_id_size : 0;
+    for (size_t i = 0; i < program->count; i++) {
+        const struct image *image = program->images[i];
+        if (!strcmp(image->path, path) && image->build_id_size == size &&
+            !memcmp(image->build_id, build_id ? build_id : image->build_id, size))
+            return (uint32_t)i;
+    }
+    struct image *image = calloc(1, sizeof *image);
+    const char *copy = arena_copy(&program->arena, path, strlen(path));
+    if (!image || !copy || program->count >= UINT32_MAX ||
+        !array_reserve((void **)&program->images, &program->capacity, program->count + 1,
+                       sizeof *program->images)) {
+        free(image);
+        return UINT32_MAX;
+    }
+    const char *slash = strrchr(copy, '/');
+    image->path = copy;
+    image->name = slash && slash[1] ? slash + 1 : copy;
+    image->build_id_size = size;
+    if (size)
+        memcpy(image->build_id, build_id, size);
+    program->images[program->count] = image;
+    image_load(program, image);
+    return (uint32_t)program->count++;
+}
+
+const char *program_image_path(const struct program *program, uint32_t image) {
+    const struct image *found = image_at(program, image);
+    return found ? found->path : "";
+}
+
+const char *program_image_name(const struct program *program, uint32_t image) {
+    const struct image *found = image_at(program, image);
+    return found ? found->name : "";
+}
+
+const char *program_image_note(const struct program *program, uint32_t image) {
+    const struct image *found = image_at(program, image);
+    return found ? found->note : "no such image";
+}
+
+static void find_source(struct image *image) {
+    image->source_sought = true;
+    image->source = source_new(&image->binary);
+    if (!image->source && image->debug.elf)
+        image->source = source_new(&image->debug);
+}
+
+bool program_locate(struct program *program, uint32_t number, uint64_t file_offset,
+                    struct location *location) {
+    memset(location, 0, sizeof *location);
+    uint64_t address;
+    if (number >= program->count || !program->images[number]->binary.elf ||
+        !elf_image_offset_to_address(&program->images[number]->binary, file_offset, &address))
+        return false;
+    struct image *image = program->images[number];
+    struct function *function = function_table_find(&image->functions, address);
+    if (function) {
+        location->function = function_name(function, &program->arena);
+        elf_image_address_to_offset(&image->binary, function->start, &location->function_offset);
+        location->function_size = function->end - function->start;
+    }
+    if (!image->source_sought)
+        find_source(image);
+    if (image->source)
+        source_locate(image->source, address, &program->arena, location);
+    return location->function;
+}
+
+/* Whether a readable name is the one asked for, with or without its parameters. */
+static bool name_matches(const char *name, const char *wanted, size_t length) {
+    return !strncmp(name, wanted, length) && (!name[length] || name[length] == '(');
+}
+
+bool program_find_function(struct program *program, uint32_t number, const char *name,
+                           uint64_t *file_offset, uint64_t *size) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    size_t length = strlen(name);
+    if (!image || !length)
+        return false;
+    struct function *found = NULL;
+    for (size_t i = 0; i < image->functions.list.count && !found; i++) {
+        struct function *function = &image->functions.list.items[i];
+        if (function->symbol && !function->linkage && !strcmp(function->symbol, name))
+            found = function;
+    }
+    for (size_t i = 0; i < image->functions.list.count && !found; i++) {
+        struct function *function = &image->functions.list.items[i];
+        const char *readable = function_name(function, &program->arena);
+        if (readable && name_matches(readable, name, length))
+            found = function;
+    }
+    if (!found || !elf_image_address_to_offset(&image->binary, found->start, file_offset))
+        return false;
+    *size = found->end - found->start;
+    return true;
+}
+
+bool program_offset_to_address(struct program *program, uint32_t image, uint64_t file_offset,
+                               uint64_t *address) {
+    const struct image *found = image_at(program, image);
+    return found && elf_image_offset_to_address(&found->binary, file_offset, address);
+}
+
+bool program_address_to_offset(struct program *program, uint32_t image, uint64_t address,
+                               uint64_t *file_offset) {
+    const struct image *found = image_at(program, image);
+    return found && elf_image_address_to_offset(&found->binary, address, file_offset);
+}

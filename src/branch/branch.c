@@ -1,0 +1,179 @@
+/* Dispatches each kind of branch to the predictors that serve it. Conditional branches: direction,
+ * then the BTB if taken; jumps and calls: the BTB; returns: the return stack; indirect ones: the
+ * path-indexed targets where they know the branch, else the BTB's last target. Branches that are
+ * not taken never enter the BTB. */
+#include "branch/branch.h"
+
+#include <stdlib.h>
+
+#include "branch/predictors.h"
+
+struct branch_predictor {
+    enum direction_kind direction;
+    union {
+        struct bimodal bimodal;
+        struct gshare gshare;
+        struct tournament tournament;
+        struct tage tage;
+    };
+    struct btb btb;
+    struct indirect indirect;
+    struct return_stack returns;
+    struct branch_statistics statistics;
+};
+
+static bool direction_init(struct branch_predictor *predictor,
+                           const struct machine_branch *machine) {
+    predictor->direction = machine->direction;
+    switch (machine->direction) {
+    case DIRECTION_BIMODAL:
+        return bimodal_init(&predictor->bimodal, machine->bimodal_entries);
+    case DIRECTION_GSHARE:
+        return gshare_init(&predictor->gshare, machine->gshare_entries, machine->history);
+    case DIRECTION_TOURNAMENT:
+        return tournament_init(&predictor->tournament, machine);
+    case DIRECTION_TAGE:
+        return tage_init(&predictor->tage, machine);
+    case DIRECTION_PERFECT:
+        break;
+    }
+    return true;
+}
+
+struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error) {
+    struct branch_predictor *predictor = calloc(1, sizeof *predictor);
+    if (predictor && direction_init(predictor, machine) &&
+        btb_init(&predictor->btb, machine->btb_entries, machine->btb_ways) &&
+        indirect_init(&predictor->indirect, machine->indirect_entries) &&
+        return_stack_init(&predictor->returns, machine->ras_entries))
+        return predictor;
+    branch_free(predictor);
+    error_set(error, "branch predictor: out of memory");
+    return NULL;
+}
+
+void branch_free(struct branch_predictor *predictor) {
+    if (!predictor)
+        return;
+    switch (predictor->direction) {
+    case DIRECTION_BIMODAL:
+        free(predictor->bimodal.counters);
+        break;
+    case DIRECTION_GSHARE:
+        free(predictor->gshare.counters);
+        break;
+    case DIRECTION_TOURNAMENT:
+        tournament_free(&predictor->tournament);
+        break;
+    case DIRECTION_TAGE:
+        tage_free(&predictor->tage);
+        break;
+    case DIRECTION_PERFECT:
+        break;
+    }
+    free(predictor->btb.entries);
+    free(predictor->indirect.entries);
+    free(predictor->returns.addresses);
+    free(predictor);
+}
+
+static bool predict_direction(struct branch_predictor *predictor, uint64_t address, bool taken) {
+    switch (predictor->direction) {
+    case DIRECTION_BIMODAL:
+        return bimodal_predict(&predictor->bimodal, address, taken);
+    case DIRECTION_GSHARE:
+        return gshare_predict(&predictor->gshare, address, taken);
+    case DIRECTION_TOURNAMENT:
+        return tournament_predict(&predictor->tournament, address, taken);
+    case DIRECTION_TAGE:
+        return tage_predict(&predictor->tage, address, taken);
+    case DIRECTION_PERFECT:
+        break;
+    }
+    return taken;
+}
+
+/* A direct branch that is taken and whose direction is known. */
+static enum branch_outcome predict_direct(struct branch_predictor *predictor, uint64_t address,
+                                          uint64_t next) {
+    uint64_t target;
+    if (!predictor->btb.entries || btb_predict(&predictor->btb, address, next, &target))
+        return PREDICTED_RIGHT;
+    predictor->statistics.late++;
+    return PREDICTED_LATE;
+}
+
+static enum branch_outcome predict_conditional(struct branch_predictor *predictor, uint64_t address,
+                                               bool taken, uint64_t next) {
+    predictor->statistics.conditional++;
+    if (predict_direction(predictor, address, taken) == taken)
+        return taken ? predict_direct(predictor, address, next) : PREDICTED_RIGHT;
+    predictor->statistics.conditional_wrong++;
+    uint64_t target;
+    if (taken && predictor->btb.entries)
+        btb_predict(&predictor->btb, address, next, &target);
+    return PREDICTED_WRONG;
+}
+
+static enum branch_outcome predict_indirect(struct branch_predictor *predictor, uint64_t address,
+                                            uint64_t next) {
+    predictor->statistics.indirect++;
+    uint64_t target;
+    bool right = true; /* of a perfect BTB */
+    if (predictor->btb.entries)
+        right = btb_predict(&predictor->btb, address, next, &target) && target == next;
+    if (predictor->indirect.entries &&
+        indirect_predict(&predictor->indirect, address, next, right, &target))
+        right = target == next;
+    predictor->statistics.indirect_wrong += !right;
+    return right ? PREDICTED_RIGHT : PREDICTED_WRONG;
+}
+
+static enum branch_outcome predict_return(struct branch_predictor *predictor, uint64_t next) {
+    predictor->statistics.returns++;
+    bool right = return_stack_pop(&predictor->returns) == next;
+    predictor->statistics.returns_wrong += !right;
+    return right ? PREDICTED_RIGHT : PREDICTED_WRONG;
+}
+
+/* direction = perfect: targets and returns are known too. */
+static enum branch_outcome predict_perfectly(struct branch_statistics *statistics,
+                                             enum branch_kind kind) {
+    statistics->conditional += kind == BRANCH_CONDITIONAL;
+    statistics->direct += kind == BRANCH_JUMP || kind == BRANCH_CALL;
+    statistics->indirect += kind == BRANCH_INDIRECT || kind == BRANCH_INDIRECT_CALL;
+    statistics->returns += kind == BRANCH_RETURN;
+    return PREDICTED_RIGHT;
+}
+
+enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t address,
+                                   enum branch_kind kind, uint32_t length, bool taken,
+                                   uint64_t next) {
+    if (predictor->direction == DIRECTION_PERFECT)
+        return predict_perfectly(&predictor->statistics, kind);
+    switch (kind) {
+    case BRANCH_CONDITIONAL:
+        return predict_conditional(predictor, address, taken, next);
+    case BRANCH_CALL:
+        return_stack_push(&predictor->returns, address + length);
+        /* fall through */
+    case BRANCH_JUMP:
+        predictor->statistics.direct++;
+        return predict_direct(predictor, address, next);
+    case BRANCH_INDIRECT_CALL:
+        return_stack_push(&predictor->returns, address + length);
+        /* fall through */
+    case BRANCH_INDIRECT:
+        return predict_indirect(predictor, address, next);
+    case BRANCH_RETURN:
+        return predict_return(predictor, next);
+    case BRANCH_NONE:
+        break;
+    }
+    return PREDICTED_RIGHT;
+}
+
+void branch_statistics(const struct branch_predictor *predictor,
+                       struct branch_statistics *statistics) {
+    *statistics = predictor->statistics;
+}

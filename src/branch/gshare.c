@@ -1,0 +1,22 @@
+/* gshare: McFarling, Combining Branch Predictors (WRL TN-36), section 7. A history shorter than the
+ * index is xored with the index's high bits, where the addresses of nearby branches differ least.
+ */
+#include "branch/predictors.h"
+
+bool gshare_init(struct gshare *gshare, uint32_t entries, uint32_t history_bits) {
+    gshare->counters = counters_new(entries, 1);
+    gshare->mask = entries - 1;
+    gshare->history = 0;
+    gshare->history_mask = (1u << history_bits) - 1;
+    gshare->shift = (uint32_t)__builtin_ctz(entries) - history_bits;
+    return gshare->counters != NULL;
+}
+
+bool gshare_predict(struct gshare *gshare, uint64_t address, bool taken) {
+    uint32_t index = ((uint32_t)(address >> 1) ^ gshare->history << gshare->shift) & gshare->mask;
+    uint8_t *counter = &gshare->counters[index];
+    bool predicted = *counter >= 2;
+    counter_train(counter, taken);
+    gshare->history = (gshare->history << 1 | taken) & gshare->history_mask;
+    return predicted;
+}

@@ -1,0 +1,122 @@
+/* Inside the room: the predictors, one .c file each. Every `*_predict` predicts, then trains with
+ * the truth, in one call. A branch's place in a table comes from address >> 1: no branch is one
+ * byte long, so two branches never share it. */
+#ifndef CULPRIT_BRANCH_PREDICTORS_H
+#define CULPRIT_BRANCH_PREDICTORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+
+/* ---- two-bit counters: 0 and 1 predict not taken, 2 and 3 taken ---- */
+
+static inline void counter_train(uint8_t *counter, bool up) {
+    *counter = (uint8_t)(up ? *counter + (*counter < 3) : *counter - (*counter > 0));
+}
+
+/* `entries` counters (a power of two), all at `start`. NULL when out of memory. */
+uint8_t *counters_new(uint32_t entries, uint8_t start);
+
+/* ---- direction ---- */
+
+/* Counters selected by the branch. */
+struct bimodal {
+    uint8_t *counters;
+    uint32_t mask;
+};
+bool bimodal_init(struct bimodal *bimodal, uint32_t entries);
+bool bimodal_predict(struct bimodal *bimodal, uint64_t address, bool taken);
+
+/* Counters selected by the branch xor the outcomes of the last conditional branches. */
+struct gshare {
+    uint8_t *counters;
+    uint32_t mask;
+    uint32_t history, history_mask; /* newest outcome in bit 0 */
+    uint32_t shift;                 /* aligns a short history with the index's high bits */
+};
+bool gshare_init(struct gshare *gshare, uint32_t entries, uint32_t history_bits);
+bool gshare_predict(struct gshare *gshare, uint64_t address, bool taken);
+
+/* A chooser selected by the branch: 2 and 3 take gshare's word, 0 and 1 bimodal's. */
+struct tournament {
+    struct bimodal bimodal;
+    struct gshare gshare;
+    uint8_t *choosers;
+    uint32_t mask;
+};
+bool tournament_init(struct tournament *tournament, const struct machine_branch *machine);
+bool tournament_predict(struct tournament *tournament, uint64_t address, bool taken);
+void tournament_free(struct tournament *tournament);
+
+enum { TAGE_TABLES = 12, TAGE_HISTORY = 1024 };
+
+struct tage_entry {
+    uint16_t tag;   /* with the valid bit: 0 never matches */
+    int8_t counter; /* -4 to 3; from 0 on it predicts taken */
+    uint8_t useful; /* 0 to 3 */
+};
+
+struct tage {
+    struct bimodal base;
+    struct tage_entry *entries; /* table t, index i: entries[t << index_bits | i] */
+    uint32_t tables, index_bits, tag_bits;
+    uint32_t length[TAGE_TABLES]; /* bits of history a table sees, increasing */
+    /* The folded histories of a table, three in one word: see tage.c. */
+    uint64_t folded[TAGE_TABLES], leaving[TAGE_TABLES];
+    uint64_t entering, carries;
+    uint8_t outcomes[TAGE_HISTORY]; /* ring; the newest at `newest` */
+    uint32_t newest;
+    int32_t trust_alternate; /* -8 to 7: from 0 on, new entries are less right than the alternate */
+    uint32_t random;
+    uint32_t since_ageing; /* branches */
+    uint8_t next_age_mask; /* which useful bit the next ageing keeps */
+};
+bool tage_init(struct tage *tage, const struct machine_branch *machine);
+bool tage_predict(struct tage *tage, uint64_t address, bool taken);
+void tage_free(struct tage *tage);
+
+/* ---- targets ---- */
+
+/* Set associative, least recently used replaced; the ways of a set are kept in order of use. */
+struct btb_entry {
+    uint64_t key; /* address + 1; 0: empty */
+    uint64_t target;
+};
+struct btb {
+    struct btb_entry *entries; /* NULL: perfect */
+    uint32_t ways, set_mask;
+};
+bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways);
+/* True when the branch was in it; *target is then the one it held. The branch is now the most
+ * recent of its set, with target `next`. Not for a perfect one. */
+bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *target);
+
+/* Targets selected by the branch and the targets of the last indirect branches. */
+struct indirect_entry {
+    uint64_t target;
+    uint32_t tag;        /* 0: empty */
+    uint32_t confidence; /* 0 to 3 */
+};
+struct indirect {
+    struct indirect_entry *entries; /* NULL: there is none */
+    uint32_t index_bits;
+    uint32_t path; /* hash of the last 8 targets */
+};
+bool indirect_init(struct indirect *indirect, uint32_t entries);
+/* True when it knows the branch on this path; *target is then its prediction. `fallback_right`:
+ * the BTB's target, used when it does not know, was right. */
+bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
+                      bool fallback_right, uint64_t *target);
+
+/* A ring: calls beyond its size overwrite the oldest, returns beyond them pop stale addresses. */
+struct return_stack {
+    uint64_t *addresses;
+    uint32_t size, top;
+};
+bool return_stack_init(struct return_stack *stack, uint32_t size);
+void return_stack_push(struct return_stack *stack, uint64_t address);
+uint64_t return_stack_pop(struct return_stack *stack);
+
+#endif

@@ -1,0 +1,29 @@
+/* Tournament: McFarling, Combining Branch Predictors (WRL TN-36), section 8; SimpleScalar's "comb",
+ * the predictor of the interaction-cost paper (Table VII). Both components always train; the
+ * chooser trains only when they disagree. It starts weakly for bimodal, which warms up faster. */
+#include <stdlib.h>
+
+#include "branch/predictors.h"
+
+bool tournament_init(struct tournament *tournament, const struct machine_branch *machine) {
+    tournament->choosers = counters_new(machine->meta_entries, 1);
+    tournament->mask = machine->meta_entries - 1;
+    return tournament->choosers && bimodal_init(&tournament->bimodal, machine->bimodal_entries) &&
+           gshare_init(&tournament->gshare, machine->gshare_entries, machine->history);
+}
+
+bool tournament_predict(struct tournament *tournament, uint64_t address, bool taken) {
+    bool by_address = bimodal_predict(&tournament->bimodal, address, taken);
+    bool by_history = gshare_predict(&tournament->gshare, address, taken);
+    uint8_t *chooser = &tournament->choosers[(address >> 1) & tournament->mask];
+    bool predicted = *chooser >= 2 ? by_history : by_address;
+    if (by_history != by_address)
+        counter_train(chooser, by_history == taken);
+    return predicted;
+}
+
+void tournament_free(struct tournament *tournament) {
+    free(tournament->bimodal.counters);
+    free(tournament->gshare.counters);
+    free(tournament->choosers);
+}

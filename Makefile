@@ -136,6 +136,10 @@ soak: all
 bench: all
 	@for script in $(sort $(wildcard bench/*.sh)); do CULPRIT=$(B)/culprit bash $$script || exit 1; done
 
+$(B)/bench/%: bench/%.c $(B)/libculprit.a $(B)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) $(LIBS)
+
 # Fuzzing: each target for FUZZ_SECONDS, from the inputs in tests/fuzz/corpus/TARGET if any.
 FUZZ_SECONDS ?= 60
 FUZZ_CFLAGS := -std=gnu11 $(CFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined \

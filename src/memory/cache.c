@@ -1,0 +1,237 @@
+/* Replacement: LRU moves a line to way 0 when it is used, so the victim is the last way; tree-PLRU
+ * keeps one bit per inner node that points away from the last use; random draws from an xorshift
+ * generator with a fixed seed. All three take an empty way first and pass over lines in flight. */
+#include "memory/cache.h"
+
+#include <stdlib.h>
+
+static bool is_power_of_two(uint64_t value) {
+    return value && !(value & (value - 1));
+}
+
+bool cache_new(struct cache *cache, const struct machine_cache *machine, const char *name,
+               enum memory_level level, struct error *error) {
+    const uint64_t set_bytes = (uint64_t)machine->ways * machine->line;
+    if (!is_power_of_two(machine->line) || machine->line < CACHE_MIN_LINE ||
+        machine->line > CACHE_MAX_LINE)
+        return error_set(error, "%s.line = %u: must be a power of two from %d to %d", name,
+                         machine->line, CACHE_MIN_LINE, CACHE_MAX_LINE);
+    if (machine->ways == 0 || machine->ways > CACHE_MAX_WAYS)
+        return error_set(error, "%s.ways = %u: must be 1 to %d", name, machine->ways,
+                         CACHE_MAX_WAYS);
+    if (machine->size % set_bytes || !is_power_of_two(machine->size / set_bytes))
+        return error_set(error, "%s.size = %llu: size / (ways * line) must be a power of two", name,
+                         (unsigned long long)machine->size);
+    if (machine->replacement == REPLACE_PLRU &&
+        (!is_power_of_two(machine->ways) || machine->ways > 64))
+        return error_set(error, "%s.ways = %u: plru needs a power of two of at most 64", name,
+                         machine->ways);
+    if (machine->mshrs > CACHE_MAX_MSHRS)
+        return error_set(error, "%s.mshrs = %u: must be at most %d (0: unlimited)", name,
+                         machine->mshrs, CACHE_MAX_MSHRS);
+    if (machine->latency == 0)
+        return error_set(error, "%s.latency = 0: must be at least 1", name);
+
+    const uint64_t sets = machine->size / set_bytes;
+    cache->line_mask = machine->line - 1;
+    cache->line_shift = (uint32_t)__builtin_ctz(machine->line);
+    cache->set_mask = sets - 1;
+    cache->ways = machine->ways;
+    cache->latency = machine->latency;
+    cache->level = (uint8_t)level;
+    cache->replacement = (uint8_t)machine->replacement;
+    cache->detect = level == LEVEL_L1 ? 0 : machine->latency;
+    cache->random = 0x9e3779b97f4a7c15u;
+    cache->mshrs = machine->mshrs;
+    cache->flight_slots = CACHE_FIRST_FLIGHTS;
+    cache->prefetcher.kind = machine->prefetcher;
+    cache->prefetcher.degree = machine->prefetch_degree ? machine->prefetch_degree : 1;
+    if (machine->replacement == REPLACE_LRU && machine->prefetcher != PREFETCH_STRIDE)
+        cache->quick_bytes = machine->line;
+
+    cache->tags = calloc(sets * machine->ways, sizeof *cache->tags);
+    cache->notes = calloc(sets * machine->ways, sizeof *cache->notes);
+    cache->flights = calloc(CACHE_MAX_FLIGHTS, sizeof *cache->flights);
+    cache->mshr_free = calloc(machine->mshrs + 1, sizeof *cache->mshr_free);
+    cache->trees = calloc(machine->replacement == REPLACE_PLRU ? sets : 1, sizeof *cache->trees);
+    if (!cache->tags || !cache->notes || !cache->flights || !cache->mshr_free || !cache->trees)
+        return error_set(error, "out of memory for the %s of %llu bytes: choose a smaller one",
+                         name, (unsigned long long)machine->size);
+    return true;
+}
+
+void cache_free(struct cache *cache) {
+    free(cache->tags);
+    free(cache->notes);
+    free(cache->flights);
+    free(cache->mshr_free);
+    free(cache->trees);
+}
+
+/* Moves the line at index to way 0 of its set. */
+static void move_to_front(struct cache *cache, size_t set, size_t index) {
+    const uint64_t tag = cache->tags[index], note = cache->notes[index];
+    for (size_t way = index; way > set; way--) {
+        cache->tags[way] = cache->tags[way - 1];
+        cache->notes[way] = cache->notes[way - 1];
+    }
+    cache->tags[set] = tag;
+    cache->notes[set] = note;
+}
+
+/* Turns the nodes on the path to a way away from it. */
+static void plru_touch(struct cache *cache, size_t set, size_t way) {
+    uint64_t *tree = &cache->trees[set / cache->ways];
+    for (size_t node = way + cache->ways; node > 1; node /= 2) {
+        if (node & 1)
+            *tree &= ~(1ull << (node / 2));
+        else
+            *tree |= 1ull << (node / 2);
+    }
+}
+
+static size_t plru_victim(const struct cache *cache, size_t set) {
+    const uint64_t tree = cache->trees[set / cache->ways];
+    size_t node = 1;
+    while (node < cache->ways)
+        node = 2 * node + (tree >> node & 1);
+    return node - cache->ways;
+}
+
+static size_t random_victim(struct cache *cache) {
+    cache->random ^= cache->random << 13;
+    cache->random ^= cache->random >> 7;
+    cache->random ^= cache->random << 17;
+    return (cache->random >> 32) * cache->ways >> 32;
+}
+
+size_t cache_touch(struct cache *cache, size_t index) {
+    if (cache->replacement == REPLACE_RANDOM)
+        return index;
+    const size_t set = cache_set(cache, cache->tags[index]);
+    if (cache->replacement == REPLACE_PLRU) {
+        plru_touch(cache, set, index - set);
+        return index;
+    }
+    if (index != set)
+        move_to_front(cache, set, index);
+    return set;
+}
+
+const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t now) {
+    if (!(cache->tags[index] & TAG_PENDING))
+        return NULL;
+    const struct flight *flight = &cache->flights[cache->notes[index] & 0xffff];
+    if (flight->line == cache_line(cache, index) && flight->ready > now)
+        return flight;
+    cache->tags[index] &= ~(uint64_t)TAG_PENDING;
+    return NULL;
+}
+
+/* The way to replace: an empty one, else the policy's choice, else, when that is in flight, the
+ * next one before it (under LRU: the next less recently used) that is not. */
+static size_t choose_victim(struct cache *cache, size_t set, uint64_t now) {
+    const size_t ways = cache->ways;
+    size_t choice = ways - 1;
+    if (cache->replacement != REPLACE_LRU) {
+        for (size_t way = 0; way < ways; way++)
+            if (!(cache->tags[set + way] & TAG_VALID))
+                return way;
+        choice =
+            cache->replacement == REPLACE_PLRU ? plru_victim(cache, set) : random_victim(cache);
+    }
+    for (size_t tried = 0, way = choice; tried < ways; tried++, way = way ? way - 1 : ways - 1)
+        if (!cache_flight(cache, set + way, now))
+            return way;
+    return choice;
+}
+
+size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint64_t bringer,
+                    uint64_t now, uint64_t *victim) {
+    const size_t set = cache_set(cache, address);
+    const size_t index = set + choose_victim(cache, set, now);
+    *victim = cache->tags[index];
+    cache->tags[index] = (address & ~cache->line_mask) | TAG_VALID | flags;
+    cache->notes[index] = (bringer + 1) << 16;
+    return cache_touch(cache, index);
+}
+
+/* A slot whose fill is over. Fills end about in the order they start, so the slot after the last
+ * one taken is nearly always free; when none of the next eight is, the slots double. */
+static uint32_t free_slot(struct cache *cache, uint64_t now) {
+    for (uint32_t tried = 0; tried < 8; tried++) {
+        cache->flight_cursor = (cache->flight_cursor + 1) & (cache->flight_slots - 1);
+        if (cache->flights[cache->flight_cursor].ready <= now)
+            return cache->flight_cursor;
+    }
+    if (cache->flight_slots < CACHE_MAX_FLIGHTS) {
+        cache->flight_cursor = cache->flight_slots;
+        cache->flight_slots *= 2;
+    }
+    return cache->flight_cursor;
+}
+
+void cache_launch(struct cache *cache, size_t index, uint64_t start, uint64_t ready,
+                  enum memory_level level, uint64_t now) {
+    const uint32_t slot = free_slot(cache, now);
+    cache->flights[slot] = (struct flight){cache_line(cache, index), start, ready, (uint8_t)level};
+    cache->notes[index] = (cache->notes[index] & ~0xffffull) | slot;
+    cache->tags[index] |= TAG_PENDING;
+}
+
+uint32_t cache_first_mshr(const struct cache *cache) {
+    uint32_t first = 0;
+    for (uint32_t mshr = 1; mshr < cache->mshrs; mshr++)
+        if (cache->mshr_free[mshr] < cache->mshr_free[first])
+            first = mshr;
+    return first;
+}
+
+uint64_t cache_next_mshr(const struct cache *cache, uint64_t cycle) {
+    uint64_t next = UINT64_MAX;
+    for (uint32_t mshr = 0; mshr < cache->mshrs; mshr++)
+        if (cache->mshr_free[mshr] > cycle && cache->mshr_free[mshr] < next)
+            next = cache->mshr_free[mshr];
+    return next;
+}
+
+uint32_t cache_free_mshrs(const struct cache *cache, uint64_t cycle) {
+    if (cache->mshrs == 0)
+        return UINT32_MAX;
+    uint32_t free_mshrs = 0;
+    for (uint32_t mshr = 0; mshr < cache->mshrs; mshr++)
+        free_mshrs += cache->mshr_free[mshr] <= cycle;
+    return free_mshrs;
+}
+
+static bool set_consistent(const struct cache *cache, size_t set) {
+    bool empty_seen = false;
+    for (size_t index = set; index < set + cache->ways; index++) {
+        const uint64_t tag = cache->tags[index];
+        if (!(tag & TAG_VALID)) {
+            if (tag)
+                return false;
+            empty_seen = true;
+            continue;
+        }
+        if (empty_seen || cache_set(cache, tag) != set)
+            return false; /* empty ways are filled in order and never empty again */
+        if (tag & TAG_PENDING && (cache->notes[index] & 0xffff) >= cache->flight_slots)
+            return false;
+        for (size_t other = set; other < index; other++)
+            if (cache_line(cache, other) == cache_line(cache, index))
+                return false;
+    }
+    return true;
+}
+
+bool cache_consistent(const struct cache *cache, uint64_t now) {
+    const size_t lines = (cache->set_mask + 1) * cache->ways;
+    for (size_t set = 0; set < lines; set += cache->ways)
+        if (!set_consistent(cache, set))
+            return false;
+    uint32_t in_flight = 0;
+    for (uint32_t slot = 0; slot < cache->flight_slots; slot++)
+        in_flight += cache->flights[slot].start <= now && now < cache->flights[slot].ready;
+    return cache->mshrs == 0 || in_flight <= cache->mshrs;
+}

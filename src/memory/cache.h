@@ -1,0 +1,127 @@
+/* One set-associative cache: tags, replacement, the fills that are in flight and the MSHRs that
+ * hold them. It knows nothing of the levels around it; hierarchy.c moves lines between caches.
+ *
+ * A line is two words, in two arrays indexed by set × ways + way:
+ *   tag   line address | TAG_* flags (in the low bits that a line address leaves free)
+ *   note  (bringer + 1) << 16 | slot of its flight; bringer + 1 = 0: not known
+ * All-zero memory is an empty cache, so that sets never touched cost no memory.
+ *
+ * TAG_PENDING says that the line's fill may be in flight: `flights[slot]` is then its fill if it
+ * still names this line and is not over. The flag is dropped at the first touch after the fill, so
+ * a settled hit reads nothing but its tag.
+ *
+ * LRU keeps each set sorted, the most recently used line in way 0: a hit there changes nothing. */
+#ifndef CULPRIT_MEMORY_CACHE_H
+#define CULPRIT_MEMORY_CACHE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+#include "memory/memory.h"
+#include "memory/prefetch.h"
+
+enum {
+    TAG_VALID = 1 << 0,
+    TAG_DIRTY = 1 << 1,
+    TAG_PREFETCHED = 1 << 2, /* brought by a prefetch of this level and not used since */
+    TAG_PENDING = 1 << 3
+};
+enum { CACHE_MIN_LINE = 16, CACHE_MAX_LINE = 4096, CACHE_MAX_WAYS = 1024, CACHE_MAX_MSHRS = 4096 };
+static_assert((int)TAG_PENDING < (int)CACHE_MIN_LINE, "flags fit below the shortest line address");
+
+/* Fills tracked at a time; past that the next one takes the slot of an old one, whose line then
+ * counts as arrived. Slots grow towards it only as fills really overlap. */
+enum { CACHE_MAX_FLIGHTS = 16384, CACHE_FIRST_FLIGHTS = 16 };
+#define CACHE_NONE SIZE_MAX
+
+struct flight {
+    uint64_t line;         /* address */
+    uint64_t start, ready; /* holds its MSHR in [start, ready) */
+    uint8_t level;         /* enum memory_level that serves it */
+};
+
+struct cache {
+    /* Hot: read on every access. */
+    uint64_t *tags, *notes;
+    uint64_t line_mask; /* line size − 1 */
+    uint64_t set_mask;
+    uint32_t line_shift, ways;
+    uint32_t latency;
+    uint32_t quick_bytes; /* line size where a settled hit in way 0 changes no state (LRU, no
+                             prefetcher that watches hits), else 0 */
+    struct cache_statistics statistics;
+
+    uint8_t level;          /* enum memory_level */
+    uint8_t replacement;    /* enum replacement_kind */
+    uint32_t detect;        /* cycles from the access of the L1 to a miss being known here */
+    struct cache *next;     /* next level; NULL: DRAM */
+    uint64_t *trees;        /* PLRU: per set, node n in bit n (root 1): 1 points right */
+    uint64_t random;        /* state of the generator of random replacement */
+    uint32_t mshrs;         /* 0: unlimited */
+    uint64_t *mshr_free;    /* per MSHR, the cycle from which it is free */
+    struct flight *flights; /* CACHE_MAX_FLIGHTS slots, of which flight_slots are in use */
+    uint32_t flight_slots, flight_cursor;
+    struct prefetcher prefetcher;
+};
+
+/* `name` is that of the machine file's section, for errors. */
+bool cache_new(struct cache *cache, const struct machine_cache *machine, const char *name,
+               enum memory_level level, struct error *error);
+void cache_free(struct cache *cache);
+
+/* First line of the set of an address. */
+static inline size_t cache_set(const struct cache *cache, uint64_t address) {
+    return ((address >> cache->line_shift) & cache->set_mask) * cache->ways;
+}
+
+/* Index of the line that holds an address, or CACHE_NONE. Changes nothing. */
+static inline size_t cache_find(const struct cache *cache, uint64_t address) {
+    const uint64_t keep = ~cache->line_mask | TAG_VALID;
+    const uint64_t wanted = (address & ~cache->line_mask) | TAG_VALID;
+    const size_t set = cache_set(cache, address);
+    for (size_t index = set; index < set + cache->ways; index++)
+        if ((cache->tags[index] & keep) == wanted)
+            return index;
+    return CACHE_NONE;
+}
+
+static inline uint64_t cache_line(const struct cache *cache, size_t index) {
+    return cache->tags[index] & ~cache->line_mask;
+}
+
+static inline uint64_t cache_bringer(const struct cache *cache, size_t index) {
+    return (cache->notes[index] >> 16) - 1; /* unknown: UINT64_MAX */
+}
+
+/* Notes a use for replacement. Lines of the set may move; returns the index of this one. */
+size_t cache_touch(struct cache *cache, size_t index);
+
+/* The fill of a line, or NULL when the line is there at cycle `now`. */
+const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t now);
+
+/* Makes room for a line that is not in the cache and puts it there, settled; returns its index.
+ * *victim is the tag of the line that had to go (0: none). A line in flight goes only when every
+ * line of its set is in flight: its fill then still serves those who wait for it, holds its MSHR to
+ * the end, and is not kept. */
+size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint64_t bringer,
+                    uint64_t now, uint64_t *victim);
+
+/* Marks the line at index as in flight over [start, ready). */
+void cache_launch(struct cache *cache, size_t index, uint64_t start, uint64_t ready,
+                  enum memory_level level, uint64_t now);
+
+/* The MSHR that frees first (mshrs must not be 0). */
+uint32_t cache_first_mshr(const struct cache *cache);
+
+/* The first cycle after this one at which an MSHR frees (one must be taken). */
+uint64_t cache_next_mshr(const struct cache *cache, uint64_t cycle);
+
+/* MSHRs free at a cycle; UINT32_MAX: unlimited. */
+uint32_t cache_free_mshrs(const struct cache *cache, uint64_t cycle);
+
+bool cache_consistent(const struct cache *cache, uint64_t now);
+
+#endif

@@ -1,0 +1,53 @@
+/* DRAM behind the last level: fixed latency, or banks with open rows. Requests are served in the
+ * order they are asked for (FCFS; rows stay open until another is needed), on one data bus.
+ *
+ * Banked, of a read that arrives at cycle a: it waits for a queue slot and for its bank; the row
+ * hit takes tCL, a closed bank tRCD + tCL, another open row tRP + tRCD + tCL; then the line crosses
+ * the bus (line / bandwidth) after all earlier ones; then base_latency. A bank takes its next
+ * column command one transfer after this one's, so row hits stream at bus speed. tRAS, tFAW,
+ * refresh and bus turnaround are not modelled.
+ * Writes sit in a write buffer that drains row by row: they take the bus, not banks or slots.
+ * Consecutive rows lie in consecutive banks. */
+#ifndef CULPRIT_MEMORY_DRAM_H
+#define CULPRIT_MEMORY_DRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+#include "util/error.h"
+
+enum { DRAM_MAX_BANKS = 65536, DRAM_MAX_QUEUE = 65536 };
+enum dram_row { ROW_HIT, ROW_CLOSED, ROW_CONFLICT, ROW_CASES };
+
+struct dram_bank {
+    uint64_t open_row_plus_one; /* 0: closed */
+    uint64_t free;              /* cycle of the next command */
+};
+
+struct dram {
+    bool banked;
+    uint64_t latency; /* fixed: total; banked: outside the DRAM */
+    uint64_t row_bytes;
+    uint32_t bank_count, queue;
+    uint64_t to_column[ROW_CASES], to_data[ROW_CASES]; /* core cycles, rounded up */
+    struct dram_bank *banks;
+    uint64_t *slot_free; /* per queue slot */
+
+    /* The bus keeps exact time: transfers take transfer_whole + transfer_part / bus_parts cycles
+     * and it is free from cycle bus_free + bus_part / bus_parts on. */
+    uint64_t transfer_whole, transfer_part, bus_parts;
+    uint64_t bus_free, bus_part;
+
+    uint64_t reads, writes, row_hits;
+};
+
+bool dram_new(struct dram *dram, const struct machine *machine, uint32_t line_bytes,
+              struct error *error);
+void dram_free(struct dram *dram);
+
+/* Cycle at which a line asked for at `cycle` (the miss in the last level) is at the core. */
+uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address);
+void dram_write(struct dram *dram, uint64_t cycle);
+
+#endif

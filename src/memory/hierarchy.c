@@ -1,0 +1,196 @@
+/* Every time here is as the L1 sees it: `request->cycle` is the access to the L1 and a level's
+ * latency the total from there to data at the core. A level knows that it misses `detect` cycles
+ * after the access; if its MSHRs are all taken then, the request and all that follows shift until
+ * one frees. An MSHR is held from there to the data's arrival at the core.
+ *
+ * Levels neither include nor exclude each other: a fill is kept at each level it passes, an
+ * eviction touches no other level unless the line is dirty. */
+#include "memory/hierarchy.h"
+
+/* A dirty line leaves `cache`: it goes to the first level beyond that has it or holds lines of its
+ * size, else to DRAM. It counts as no use there and delays nobody, but takes DRAM bandwidth. */
+static void write_back(struct memory *memory, struct cache *cache, uint64_t line,
+                       const struct request *request) {
+    if (!request->functional)
+        cache->statistics.writebacks++;
+    const struct cache *last = cache;
+    for (struct cache *level = cache->next; level; last = level, level = level->next) {
+        const size_t index = cache_find(level, line);
+        if (index != CACHE_NONE) {
+            level->tags[index] |= TAG_DIRTY;
+            return;
+        }
+        if (level->line_mask == cache->line_mask) {
+            uint64_t victim;
+            cache_insert(level, line, TAG_DIRTY, UINT64_MAX, memory->now, &victim);
+            if (victim & TAG_DIRTY)
+                write_back(memory, level, victim & ~level->line_mask, request);
+            return;
+        }
+    }
+    if (!request->functional)
+        dram_write(&memory->dram, request->cycle + last->latency);
+}
+
+/* Puts a line into a level, which sends a dirty victim on. */
+static size_t keep_line(struct memory *memory, struct cache *cache, const struct request *request,
+                        uint64_t flags) {
+    uint64_t victim;
+    const uint64_t bringer = request->functional ? UINT64_MAX : request->sequence;
+    const size_t index =
+        cache_insert(cache, request->address, flags, bringer, memory->now, &victim);
+    if (victim & TAG_DIRTY)
+        write_back(memory, cache, victim & ~cache->line_mask, request);
+    return index;
+}
+
+/* Misses of the last level that the dlong idealisation turns into hits. */
+static bool long_miss_is_ideal(const struct memory *memory, const struct cache *cache,
+                               const struct request *request) {
+    return memory->ideal & MEMORY_IDEAL_LONG && request->data && !cache->next;
+}
+
+void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
+                struct answer *answer) {
+    const uint64_t flags =
+        (request->store ? TAG_DIRTY : 0) | (request->prefetch ? TAG_PREFETCHED : 0);
+    struct request beyond = *request;
+    beyond.store = beyond.prefetch = false;
+    if (request->functional || long_miss_is_ideal(memory, cache, request)) {
+        *answer = (struct answer){.ready = request->cycle + cache->latency,
+                                  .bringer = request->sequence,
+                                  .level = cache->level};
+        if (cache->next)
+            level_read(memory, cache->next, &beyond, answer);
+        keep_line(memory, cache, request, flags);
+        return;
+    }
+
+    uint32_t mshr = 0;
+    if (cache->mshrs) {
+        mshr = cache_first_mshr(cache);
+        const uint64_t known = request->cycle + cache->detect;
+        if (cache->mshr_free[mshr] > known) {
+            beyond.cycle += cache->mshr_free[mshr] - known;
+            cache->statistics.mshr_waits++;
+        }
+    }
+    const uint64_t start = beyond.cycle + cache->detect;
+    if (cache->next)
+        level_read(memory, cache->next, &beyond, answer);
+    else
+        *answer = (struct answer){
+            .ready = dram_read(&memory->dram, beyond.cycle + cache->latency, request->address),
+            .bringer = request->sequence,
+            .level = LEVEL_DRAM};
+    cache->mshr_free[mshr] = answer->ready;
+    const size_t index = keep_line(memory, cache, &beyond, flags);
+    cache_launch(cache, index, start, answer->ready, answer->level, memory->now);
+}
+
+/* After a read: fetches what the level's prefetcher asks for, as far as MSHRs are free. */
+static void level_prefetch(struct memory *memory, struct cache *cache,
+                           const struct request *request, bool missed, bool first_use) {
+    struct prefetcher *prefetcher = &cache->prefetcher;
+    const int64_t step = prefetch_step(prefetcher, request->address, (uint32_t)cache->line_mask + 1,
+                                       request->insn, missed, first_use);
+    if (step == 0)
+        return;
+    struct request prefetch = *request;
+    prefetch.prefetch = true;
+    prefetch.store = false;
+    for (uint32_t ahead = 0; ahead < prefetcher->degree; ahead++) {
+        const uint64_t before = prefetch.address;
+        prefetch.address += (uint64_t)step;
+        if ((prefetch.address > before) != (step > 0))
+            return; /* past the end of the address space */
+        if (prefetch_stays_in_page(prefetcher) &&
+            (prefetch.address ^ request->address) & ~(uint64_t)(memory->page_size - 1))
+            return;
+        if (cache_find(cache, prefetch.address) != CACHE_NONE)
+            continue;
+        if (cache_free_mshrs(cache, prefetch.cycle + cache->detect) == 0)
+            return;
+        struct answer answer;
+        cache->statistics.prefetches++;
+        level_fill(memory, cache, &prefetch, &answer);
+    }
+}
+
+void level_read(struct memory *memory, struct cache *cache, const struct request *request,
+                struct answer *answer) {
+    const size_t found = cache_find(cache, request->address);
+    const bool missed = found == CACHE_NONE;
+    bool first_use = false;
+    if (missed) {
+        level_fill(memory, cache, request, answer);
+    } else {
+        const size_t index = cache_touch(cache, found);
+        *answer = (struct answer){.ready = request->cycle + cache->latency,
+                                  .bringer = cache_bringer(cache, index),
+                                  .level = cache->level};
+        const struct flight *flight = cache_flight(cache, index, memory->now);
+        if (flight && flight->ready > request->cycle) {
+            answer->pending = true;
+            answer->level = flight->level;
+            if (answer->ready < flight->ready)
+                answer->ready = flight->ready;
+        }
+        first_use = cache->tags[index] & TAG_PREFETCHED;
+        answer->prefetched = first_use;
+        cache->tags[index] &= ~(uint64_t)TAG_PREFETCHED;
+        if (request->store)
+            cache->tags[index] |= TAG_DIRTY;
+    }
+    if (request->functional)
+        return;
+    cache->statistics.accesses++;
+    cache->statistics.misses += missed;
+    cache->statistics.pending_hits += answer->pending && !missed;
+    cache->statistics.useful_prefetches += first_use;
+    if (cache->prefetcher.kind != PREFETCH_NONE)
+        level_prefetch(memory, cache, request, missed, first_use);
+}
+
+/* Cycles from a first-level miss until the translation is known. */
+static uint64_t second_level(struct memory *memory, uint64_t cycle, uint64_t address,
+                             bool functional) {
+    struct tlb *tlb = &memory->l2tlb;
+    if (tlb->entries == 0 && memory->second_tlb)
+        return cycle + tlb->latency; /* perfect */
+    if (tlb->entries == 0) {
+        memory->page_walks += !functional;
+        return cycle + memory->page_walk;
+    }
+    const uint32_t entry = tlb_use(tlb, address);
+    uint64_t ready = cycle + tlb->latency;
+    if (entry != TLB_NONE)
+        return tlb->ready[entry] > ready ? tlb->ready[entry] : ready;
+    memory->page_walks += !functional;
+    ready += memory->page_walk;
+    tlb_insert(tlb, address, functional ? 0 : ready);
+    return ready;
+}
+
+uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
+                   bool functional, bool *missed) {
+    *missed = false;
+    tlb->accesses += !functional;
+    if ((address & tlb->quick_mask) == tlb->quick_page)
+        return 0;
+    const uint32_t entry = tlb_use(tlb, address);
+    uint64_t ready;
+    if (entry != TLB_NONE) {
+        ready = tlb->ready[entry];
+        if (ready <= cycle) {
+            tlb_make_quick(tlb, address);
+            return 0;
+        }
+    } else {
+        tlb->misses += !functional;
+        ready = second_level(memory, cycle, address, functional);
+        tlb_insert(tlb, address, functional ? 0 : ready);
+    }
+    *missed = true;
+    return ready > cycle ? (uint32_t)(ready - cycle) : 0;
+}

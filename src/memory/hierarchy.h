@@ -1,0 +1,57 @@
+/* Inside of the memory room: the levels of one core and how a line travels between them. */
+#ifndef CULPRIT_MEMORY_HIERARCHY_H
+#define CULPRIT_MEMORY_HIERARCHY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "memory/cache.h"
+#include "memory/dram.h"
+#include "memory/memory.h"
+#include "memory/tlb.h"
+
+struct memory {
+    struct cache l1i, l1d, l2, llc; /* an absent one has no tags */
+    struct tlb itlb, dtlb, l2tlb;
+    bool second_tlb;
+    struct dram dram;
+    uint32_t ideal; /* enum memory_ideal */
+    uint32_t page_walk, page_size;
+    uint64_t page_walks;
+    uint64_t now; /* cycle of the last call that left the quick path */
+};
+
+/* One line asked of a level. */
+struct request {
+    uint64_t cycle; /* of the access to the L1, with the waits so far */
+    uint64_t address;
+    uint64_t sequence;
+    uint32_t insn;   /* or NO_INSN */
+    bool data;       /* not instruction fetch */
+    bool store;      /* makes the line dirty in the L1 */
+    bool prefetch;   /* by the prefetcher of the level asked; levels beyond see a read like any */
+    bool functional; /* warming: completes at once, outside time, counted nowhere */
+};
+
+struct answer {
+    uint64_t ready;   /* cycle at which the line is at the core */
+    uint64_t bringer; /* sequence number that brought it to the level that had it */
+    uint8_t level;    /* enum memory_level that serves it */
+    bool pending;     /* some level had it in flight */
+    bool prefetched;  /* first use of a line that a prefetch brought */
+};
+
+/* Reads a line through a level; when it is not there, from the levels beyond, and keeps it. */
+void level_read(struct memory *memory, struct cache *cache, const struct request *request,
+                struct answer *answer);
+
+/* Brings a line that a level does not have. */
+void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
+                struct answer *answer);
+
+/* Cycles that translation adds to an access at `cycle`; *missed when the first-level TLB had no
+ * entry, or one whose walk is not over. */
+uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
+                   bool functional, bool *missed);
+
+#endif

@@ -1,0 +1,309 @@
+/* The door: quick hits here, everything else through hierarchy.c.
+ *
+ * A quick hit is a settled line in way 0 of its set on the page of the last translation: it changes
+ * no state, so it costs three comparisons. All other accesses are cut into lines; each is
+ * translated, then read through its L1. */
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+#include "memory/hierarchy.h"
+
+enum { MAX_LINES = 64 }; /* of one access; what is beyond is not touched */
+
+static bool new_caches(struct memory *memory, const struct machine *machine, struct error *error) {
+    struct cache *outer = NULL;
+    if (machine->llc.present) {
+        if (!cache_new(&memory->llc, &machine->llc, "llc", LEVEL_LLC, error))
+            return false;
+        outer = &memory->llc;
+    }
+    if (machine->l2.present) {
+        if (!cache_new(&memory->l2, &machine->l2, "l2", LEVEL_L2, error))
+            return false;
+        memory->l2.next = outer;
+        outer = &memory->l2;
+    }
+    if (!cache_new(&memory->l1i, &machine->l1i, "l1i", LEVEL_L1, error) ||
+        !cache_new(&memory->l1d, &machine->l1d, "l1d", LEVEL_L1, error))
+        return false;
+    memory->l1i.next = memory->l1d.next = outer;
+    for (struct cache *level = &memory->l1d; level->next; level = level->next)
+        if (level->line_mask > level->next->line_mask)
+            return error_set(error, "a line of an outer cache is shorter than one of an inner one: "
+                                    "make l1d.line <= l2.line <= llc.line");
+    if (outer && memory->l1i.line_mask > outer->line_mask)
+        return error_set(error, "l1i.line is longer than a line of the next level: shorten it");
+    if (machine->l1i.prefetcher == PREFETCH_STRIDE)
+        return error_set(error, "l1i.prefetcher = stride: instruction fetches have no strides; "
+                                "use next_line, on_miss or tagged");
+    return true;
+}
+
+static bool new_tlbs(struct memory *memory, const struct machine *machine, struct error *error) {
+    if (machine->page_size < CACHE_MAX_LINE || machine->page_size & (machine->page_size - 1))
+        return error_set(error, "page_size = %u: must be a power of two of at least %d",
+                         machine->page_size, CACHE_MAX_LINE);
+    memory->page_size = machine->page_size;
+    memory->page_walk = machine->page_walk;
+    memory->second_tlb = machine->l2tlb.entries || machine->l2tlb.latency;
+    return tlb_new(&memory->itlb, &machine->itlb, machine->page_size, "itlb", error) &&
+           tlb_new(&memory->dtlb, &machine->dtlb, machine->page_size, "dtlb", error) &&
+           tlb_new(&memory->l2tlb, &machine->l2tlb, machine->page_size, "l2tlb", error);
+}
+
+static const struct cache *last_level(const struct memory *memory) {
+    const struct cache *level = &memory->l1d;
+    while (level->next)
+        level = level->next;
+    return level;
+}
+
+struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct error *error) {
+    struct memory *memory = calloc(1, sizeof *memory);
+    if (!memory) {
+        error_set(error, "out of memory for the caches of %s", machine->name);
+        return NULL;
+    }
+    memory->ideal = ideal;
+    if (!new_caches(memory, machine, error) || !new_tlbs(memory, machine, error) ||
+        !dram_new(&memory->dram, machine, (uint32_t)last_level(memory)->line_mask + 1, error)) {
+        memory_free(memory);
+        return NULL;
+    }
+    if (ideal & MEMORY_IDEAL_DATA)
+        memory->l1d.quick_bytes = 0;
+    if (ideal & MEMORY_IDEAL_FETCH)
+        memory->l1i.quick_bytes = 0;
+    return memory;
+}
+
+void memory_free(struct memory *memory) {
+    if (!memory)
+        return;
+    cache_free(&memory->l1i);
+    cache_free(&memory->l1d);
+    cache_free(&memory->l2);
+    cache_free(&memory->llc);
+    tlb_free(&memory->itlb);
+    tlb_free(&memory->dtlb);
+    tlb_free(&memory->l2tlb);
+    dram_free(&memory->dram);
+    free(memory);
+}
+
+static inline bool quick_hit(const struct cache *cache, const struct tlb *tlb, uint64_t address,
+                             uint64_t size_bytes) {
+    return (address & cache->line_mask) + size_bytes - 1 < cache->quick_bytes &&
+           (address & tlb->quick_mask) == tlb->quick_page &&
+           (cache->tags[cache_set(cache, address)] & ~(uint64_t)TAG_DIRTY) ==
+               ((address & ~cache->line_mask) | TAG_VALID);
+}
+
+static inline void l1_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle, uint64_t bringer,
+                          struct memory_result *result) {
+    cache->statistics.accesses++;
+    tlb->accesses++;
+    *result = (struct memory_result){
+        .ready = cycle + cache->latency, .bringer = bringer, .level = LEVEL_L1};
+}
+
+/* One line of an access, translated and read. */
+static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
+                      const struct request *access, struct memory_result *result) {
+    bool missed_tlb;
+    struct answer answer;
+    struct request request = *access;
+    result->tlb_cycles =
+        translate(memory, tlb, request.cycle, request.address, request.functional, &missed_tlb);
+    request.cycle += result->tlb_cycles;
+    level_read(memory, l1, &request, &answer);
+    result->ready = answer.ready;
+    result->retry = 0;
+    result->bringer = answer.bringer;
+    result->level = answer.level;
+    result->events =
+        (uint8_t)((answer.level != LEVEL_L1 ? MEMORY_MISSED_L1 : 0) |
+                  (answer.level == LEVEL_DRAM ? MEMORY_MISSED_LLC : 0) |
+                  (missed_tlb ? MEMORY_MISSED_TLB : 0) | (answer.pending ? MEMORY_PENDING_HIT : 0) |
+                  (answer.prefetched ? MEMORY_PREFETCHED : 0));
+}
+
+static uint32_t lines_of(const struct cache *l1, uint64_t address, uint32_t size_bytes) {
+    const uint64_t bytes = (address & l1->line_mask) + (size_bytes ? size_bytes : 1);
+    const uint64_t lines = (bytes + l1->line_mask) >> l1->line_shift;
+    return lines < MAX_LINES ? (uint32_t)lines : MAX_LINES;
+}
+
+static uint64_t nth_line(const struct cache *l1, uint64_t address, uint32_t line) {
+    return line == 0 ? address : (address & ~l1->line_mask) + ((uint64_t)line << l1->line_shift);
+}
+
+/* True when the L1D lacks the MSHRs for the lines of an access that it does not have. One that
+ * needs more than there are waits until all are free. */
+static bool lacks_mshrs(const struct cache *l1d, uint64_t cycle, uint64_t address, uint32_t lines) {
+    const uint32_t free_mshrs = cache_free_mshrs(l1d, cycle);
+    if (free_mshrs >= lines || free_mshrs == l1d->mshrs)
+        return false;
+    uint32_t needed = 0;
+    for (uint32_t line = 0; line < lines; line++)
+        needed += cache_find(l1d, nth_line(l1d, address, line)) == CACHE_NONE;
+    return free_mshrs < (needed < l1d->mshrs ? needed : l1d->mshrs);
+}
+
+static void data_access(struct memory *memory, const struct request *access, uint32_t size_bytes,
+                        struct memory_result *result) {
+    struct cache *l1d = &memory->l1d;
+    if (memory->ideal & MEMORY_IDEAL_DATA) {
+        l1_hit(l1d, &memory->dtlb, access->cycle, UINT64_MAX, result);
+        return;
+    }
+    const uint32_t lines = lines_of(l1d, access->address, size_bytes);
+    memory->now = access->cycle;
+    if (lacks_mshrs(l1d, access->cycle, access->address, lines)) {
+        l1d->statistics.mshr_waits++;
+        *result = (struct memory_result){.retry = cache_next_mshr(l1d, access->cycle),
+                                         .bringer = UINT64_MAX};
+        return;
+    }
+    read_line(memory, l1d, &memory->dtlb, access, result);
+    for (uint32_t line = 1; line < lines; line++) {
+        struct memory_result part;
+        struct request request = *access;
+        request.address = nth_line(l1d, access->address, line);
+        read_line(memory, l1d, &memory->dtlb, &request, &part);
+        part.events |= result->events | MEMORY_SPLIT;
+        if (part.ready >= result->ready)
+            *result = part;
+        else
+            result->events = part.events;
+    }
+}
+
+void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                 uint64_t sequence, uint32_t insn, struct memory_result *result) {
+    struct cache *l1d = &memory->l1d;
+    if (quick_hit(l1d, &memory->dtlb, address, size_bytes)) {
+        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, cache_set(l1d, address)), result);
+        return;
+    }
+    const struct request access = {
+        .cycle = cycle, .address = address, .sequence = sequence, .insn = insn, .data = true};
+    data_access(memory, &access, size_bytes, result);
+}
+
+void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                  uint64_t sequence, uint32_t insn, struct memory_result *result) {
+    struct cache *l1d = &memory->l1d;
+    if (quick_hit(l1d, &memory->dtlb, address, size_bytes)) {
+        const size_t index = cache_set(l1d, address);
+        l1d->tags[index] |= TAG_DIRTY;
+        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, index), result);
+        return;
+    }
+    const struct request access = {.cycle = cycle,
+                                   .address = address,
+                                   .sequence = sequence,
+                                   .insn = insn,
+                                   .data = true,
+                                   .store = true};
+    data_access(memory, &access, size_bytes, result);
+}
+
+void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
+                  struct memory_result *result) {
+    struct cache *l1i = &memory->l1i;
+    if (quick_hit(l1i, &memory->itlb, address, 1)) {
+        l1_hit(l1i, &memory->itlb, cycle, cache_bringer(l1i, cache_set(l1i, address)), result);
+        return;
+    }
+    if (memory->ideal & MEMORY_IDEAL_FETCH) {
+        l1_hit(l1i, &memory->itlb, cycle, UINT64_MAX, result);
+        return;
+    }
+    const struct request access = {
+        .cycle = cycle, .address = address, .sequence = sequence, .insn = NO_INSN};
+    memory->now = cycle;
+    read_line(memory, l1i, &memory->itlb, &access, result);
+}
+
+void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
+                     uint32_t insn) {
+    struct cache *l1d = &memory->l1d;
+    if (memory->ideal & MEMORY_IDEAL_DATA)
+        return;
+    memory->now = cycle;
+    const size_t index = cache_find(l1d, address);
+    if (index != CACHE_NONE) {
+        cache_touch(l1d, index);
+        return;
+    }
+    if (cache_free_mshrs(l1d, cycle) == 0)
+        return;
+    bool missed_tlb;
+    const uint32_t tlb_cycles =
+        translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
+    const struct request prefetch = {.cycle = cycle + tlb_cycles,
+                                     .address = address,
+                                     .sequence = sequence,
+                                     .insn = insn,
+                                     .data = true,
+                                     .prefetch = true};
+    struct answer answer;
+    l1d->statistics.prefetches++;
+    level_fill(memory, l1d, &prefetch, &answer);
+}
+
+static void warm_line(struct memory *memory, struct cache *l1, struct tlb *tlb, uint64_t address,
+                      bool store) {
+    const struct request access = {.cycle = memory->now,
+                                   .address = address,
+                                   .sequence = UINT64_MAX,
+                                   .insn = NO_INSN,
+                                   .data = l1 == &memory->l1d,
+                                   .store = store,
+                                   .functional = true};
+    struct memory_result result;
+    read_line(memory, l1, tlb, &access, &result);
+}
+
+void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store) {
+    struct cache *l1d = &memory->l1d;
+    if (quick_hit(l1d, &memory->dtlb, address, size_bytes)) {
+        if (store)
+            l1d->tags[cache_set(l1d, address)] |= TAG_DIRTY;
+        return;
+    }
+    const uint32_t lines = lines_of(l1d, address, size_bytes);
+    for (uint32_t line = 0; line < lines; line++)
+        warm_line(memory, l1d, &memory->dtlb, nth_line(l1d, address, line), store);
+}
+
+void memory_warm_fetch(struct memory *memory, uint64_t address) {
+    if (!quick_hit(&memory->l1i, &memory->itlb, address, 1))
+        warm_line(memory, &memory->l1i, &memory->itlb, address, false);
+}
+
+void memory_statistics(const struct memory *memory, struct memory_statistics *statistics) {
+    *statistics = (struct memory_statistics){.l1i = memory->l1i.statistics,
+                                             .l1d = memory->l1d.statistics,
+                                             .l2 = memory->l2.statistics,
+                                             .llc = memory->llc.statistics,
+                                             .itlb_accesses = memory->itlb.accesses,
+                                             .itlb_misses = memory->itlb.misses,
+                                             .dtlb_accesses = memory->dtlb.accesses,
+                                             .dtlb_misses = memory->dtlb.misses,
+                                             .page_walks = memory->page_walks,
+                                             .dram_reads = memory->dram.reads,
+                                             .dram_writes = memory->dram.writes,
+                                             .dram_row_hits = memory->dram.row_hits};
+}
+
+bool memory_consistent(const struct memory *memory) {
+    const struct cache *caches[] = {&memory->l1i, &memory->l1d, &memory->l2, &memory->llc};
+    for (unsigned cache = 0; cache < 4; cache++)
+        if (caches[cache]->tags && !cache_consistent(caches[cache], memory->now))
+            return false;
+    return tlb_consistent(&memory->itlb) && tlb_consistent(&memory->dtlb) &&
+           tlb_consistent(&memory->l2tlb) && memory->dram.bus_part < memory->dram.bus_parts;
+}

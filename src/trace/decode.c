@@ -35,6 +35,7 @@ struct guest_thread {
 
 struct decoder {
     struct code_table table;
+    bool addresses; /* the trace has memory events */
     struct notes *notes;
     struct guest_thread **threads; /* by number; NULL: not yet seen; &ended: ended */
     size_t thread_capacity;
@@ -44,7 +45,8 @@ struct decoder {
     struct item_data chunk; /* being decoded if `in_chunk` */
     uint32_t position;      /* of its next event */
     bool in_chunk;
-    uint32_t ending; /* thread being ended, or CODE_NONE */
+    uint64_t entered; /* instructions of the blocks entered in the chunk so far */
+    uint32_t ending;  /* thread being ended, or CODE_NONE */
     bool finishing;
     uint32_t finished; /* threads below it were ended by decoder_finish() */
 
@@ -56,12 +58,13 @@ struct decoder {
     struct memory_access accesses[TRACE_BATCH_ACCESSES];
 };
 
-struct decoder *decoder_new(enum isa isa, struct notes *notes) {
+struct decoder *decoder_new(enum isa isa, bool addresses, struct notes *notes) {
     struct decoder *decoder = malloc(sizeof *decoder);
     if (!decoder)
         return NULL;
     memset(decoder, 0, offsetof(struct decoder, insns));
     code_table_init(&decoder->table, isa);
+    decoder->addresses = addresses;
     decoder->notes = notes;
     decoder->ending = CODE_NONE;
     return decoder;
@@ -210,25 +213,75 @@ static bool read_marks(const struct code_block *block, const uint64_t *events, s
     return true;
 }
 
-/* `next` is NULL when nothing follows. */
-static struct outcome judge(struct code_table *table, struct code_block *block,
-                            const struct marks *marks, const struct code_block *next) {
-    struct outcome outcome = {.executed = block->insn_count};
-    bool cut = marks->executed < block->insn_count;
-    if (cut) {
-        outcome.executed = marks->executed;
-        outcome.fault = marks->signal;
-        if (outcome.fault)
-            outcome.last_flags = DYN_FAULT;
-        else if (next && !marks->gap && insn_at(table, block, next->address) != marks->executed)
-            outcome.last_flags = DYN_SIGNAL;
-    } else if (next && !marks->gap && !marks->signal) {
-        outcome = outcome_of(table, block, next, marks->syscall);
-    } else if (always_taken(block)) {
-        outcome.last_flags = DYN_TAKEN;
+/* The memory operands that an instruction uses whenever it completes, or 0 if that depends. */
+static unsigned certain_directions(const struct static_insn *insn,
+                                   const struct insn_operands *operands, enum isa isa) {
+    unsigned directions = 0;
+    bool conditional = operands->gather || (insn->flags & (INSN_REP | INSN_PREFETCH | INSN_NOP)) ||
+                       (isa == ISA_RISCV64 && (insn->flags & INSN_ATOMIC));
+    for (int i = 0; i < operands->count && !conditional; i++)
+        directions |= operands->directions[i];
+    return directions;
+}
+
+/* Control was taken away somewhere in this block. The first instruction whose memory access is
+ * missing, or that can raise an exception after the last access, did not complete; if there is
+ * none, all did, and the signal came from outside. */
+static uint32_t stopped_at(const struct decoder *decoder, const struct code_block *block,
+                           const uint64_t *events, size_t count) {
+    const struct code *code = &decoder->table.code;
+    uint32_t last = 0;
+    unsigned seen = 0; /* directions at `last` */
+    for (size_t i = 0; i < count; i++) {
+        unsigned kind = event_kind(events[i]);
+        if (kind != EVENT_LOAD && kind != EVENT_STORE)
+            continue;
+        seen = event_index(events[i]) == last ? seen : 0;
+        last = event_index(events[i]);
+        seen |= kind == EVENT_STORE ? OPERAND_STORE : OPERAND_LOAD;
     }
-    outcome.last_flags |= (marks->syscall ? DYN_SYSCALL : 0) | (marks->signal ? DYN_SIGNAL : 0) |
-                          (marks->gap ? DYN_GAP : 0);
+    for (uint32_t i = last; i < block->insn_count; i++, seen = 0) {
+        uint32_t number = decoder->table.templates[block->template + i].insn;
+        const struct static_insn *insn = &code->insns[number];
+        unsigned certain = certain_directions(insn, &decoder->table.operands[number], code->isa);
+        if (decoder->addresses && (certain & ~seen))
+            return i;
+        bool divides = insn->operation == OP_INT_DIV && code->isa == ISA_X86_64;
+        if (!seen && (divides || (insn->flags & INSN_TRAP)))
+            return i;
+    }
+    return block->insn_count;
+}
+
+/* `next` is NULL when nothing follows. */
+static struct outcome judge(struct decoder *decoder, struct code_block *block,
+                            const uint64_t *events, size_t count, const struct marks *marks,
+                            const struct code_block *next) {
+    struct code_table *table = &decoder->table;
+    struct outcome outcome = {.executed = block->insn_count,
+                              .last_flags = always_taken(block) ? DYN_TAKEN : 0};
+    bool signal = marks->signal;
+    if (marks->executed < block->insn_count) {
+        outcome.executed = marks->executed;
+        outcome.last_flags = 0;
+        if (next && !signal && !marks->gap)
+            signal = insn_at(table, block, next->address) != marks->executed;
+        outcome.fault = marks->signal;
+    } else {
+        if (next && !signal && !marks->gap) {
+            outcome = outcome_of(table, block, next, marks->syscall);
+            signal = outcome.last_flags & DYN_SIGNAL;
+        }
+        bool interrupted = (signal || !next) && !marks->syscall && !marks->gap;
+        uint32_t stop = interrupted && marks->executed == CODE_NONE
+                            ? stopped_at(decoder, block, events, count)
+                            : block->insn_count;
+        if (stop < block->insn_count) {
+            outcome = (struct outcome){.executed = stop, .fault = signal};
+        }
+    }
+    outcome.last_flags |= (signal ? DYN_SIGNAL : 0) | (outcome.fault ? DYN_FAULT : 0);
+    outcome.last_flags |= (marks->syscall ? DYN_SYSCALL : 0) | (marks->gap ? DYN_GAP : 0);
     return outcome;
 }
 
@@ -414,7 +467,7 @@ static enum emit emit_block(struct decoder *decoder, const struct guest_thread *
         return EMIT_FULL;
     if (!read_marks(block, events, count, &marks, error))
         return EMIT_ERROR;
-    struct outcome outcome = judge(table, block, &marks, next);
+    struct outcome outcome = judge(decoder, block, events, count, &marks, next);
     uint32_t emitted = outcome.executed + outcome.fault;
 
     struct dynamic_insn *insns = decoder->insns + decoder->insn_count;
@@ -516,6 +569,7 @@ static uint32_t decode_plain(struct decoder *decoder, const struct guest_thread 
         at = after;
         block = next;
     }
+    decoder->entered += insn_count - decoder->insn_count;
     decoder->insn_count = insn_count;
     decoder->access_count = access_count;
     return at;
@@ -584,6 +638,15 @@ static bool begin_chunk(struct decoder *decoder, struct guest_thread *thread, st
     return true;
 }
 
+/* A chunk cannot have executed more than it entered; less if it was cut short. */
+static bool check_count(const struct decoder *decoder, struct error *error) {
+    if (decoder->chunk.insn_count <= decoder->entered)
+        return true;
+    return error_set(error,
+                     "a chunk of %" PRIu64 " instructions enters blocks of only %" PRIu64 " in all",
+                     decoder->chunk.insn_count, decoder->entered);
+}
+
 /* Decodes until the batch is full or the chunk ends. */
 static bool decode_chunk(struct decoder *decoder, struct error *error) {
     const struct item_data *chunk = &decoder->chunk;
@@ -603,7 +666,8 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
         if (end == chunk->event_count) {
             thread->held_block = (uint32_t)(block - decoder->table.blocks);
             decoder->position = end;
-            return hold(thread, events, count, error);
+            decoder->entered += block->insn_count;
+            return hold(thread, events, count, error) && check_count(decoder, error);
         }
         const struct code_block *next = block_of(decoder, thread, chunk->events[end], error);
         if (!next)
@@ -611,6 +675,7 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
         switch (emit_block(decoder, thread, block, events, count, next, error)) {
         case EMIT_DONE:
             decoder->position = end;
+            decoder->entered += block->insn_count;
             break;
         case EMIT_FULL:
             if (decoder->insn_count > 0)
@@ -667,6 +732,7 @@ static bool feed_data(struct decoder *decoder, const struct item_data *chunk, st
     thread->captured += chunk->insn_count;
     decoder->chunk = *chunk;
     decoder->position = 0;
+    decoder->entered = 0;
     decoder->in_chunk = chunk->event_count > 0;
     return true;
 }

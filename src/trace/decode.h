@@ -14,8 +14,9 @@
 
 struct decoder;
 
-/* `notes` (borrowed) receives warnings. NULL when out of memory. */
-struct decoder *decoder_new(enum isa isa, struct notes *notes);
+/* `addresses`: the trace has memory events. `notes` (borrowed) receives warnings. NULL when out of
+ * memory. */
+struct decoder *decoder_new(enum isa isa, bool addresses, struct notes *notes);
 void decoder_free(struct decoder *decoder);
 
 /* Takes a PROCESS, IMAGE, CODE, DATA or THREAD_END item; others are ignored. The events of a DATA

@@ -65,7 +65,7 @@ static bool read_header(struct trace *trace, struct error *error) {
     }
     trace->isa = item.header.isa;
     trace->command = strdup(item.header.command);
-    trace->decoder = decoder_new(trace->isa, &trace->notes);
+    trace->decoder = decoder_new(trace->isa, item.header.addresses, &trace->notes);
     return (trace->command && trace->decoder) || error_set(error, "out of memory for a trace");
 }
 

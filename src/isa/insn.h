@@ -97,7 +97,9 @@ enum insn_flags {
                                              with a conditional branch that follows directly */
     INSN_FUSES_WITH_FLAGS = 1 << 12,      /* x86 jcc that can fuse with such an instruction */
     INSN_TRAP = 1 << 13,                  /* ud2, int3, ebreak, hlt: never completes normally */
-    INSN_GATHER = 1 << 14                 /* gather/scatter: one access per lane */
+    INSN_GATHER = 1 << 14,                /* gather/scatter: one access per lane */
+    INSN_ADDRESS_IS_DATA = 1 << 15        /* source[0] is read as data and for an address too; all
+                                             other address registers only for addresses */
 };
 
 enum { INSN_MAX_SOURCES = 8, INSN_MAX_DESTINATIONS = 5, INSN_MAX_MEMORY = 3, INSN_MAX_LENGTH = 15 };
@@ -116,7 +118,8 @@ struct insn {
     uint16_t flags;    /* enum insn_flags */
     uint8_t source_count, destination_count, memory_count;
     uint8_t source[INSN_MAX_SOURCES]; /* registers read, address registers included; partial writes
-                                         read the register they merge into; no duplicates */
+                                         read the register they merge into; no duplicates. Data
+                                         first, then those read only for addresses */
     uint8_t destination[INSN_MAX_DESTINATIONS];
     struct insn_memory memory[INSN_MAX_MEMORY]; /* in the order the hardware performs them: loads
                                                    before stores */
@@ -160,7 +163,8 @@ static_assert(sizeof(struct uop) == 16, "µops are hot: four to a cache line");
 /* Cracks an instruction into 1 to INSN_MAX_UOPS µops in program order and returns how many: loads
  * first, then the operation, then stores (and the branch last of all for calls and returns).
  * A plain load, store or operation is one µop. push/call/pop/ret: the stack pointer update is free
- * (stack engine): the memory µop also writes rsp. INSN_REP instructions give the µops of one
+ * (stack engine tracks it at rename): no µop names rsp as its destination, so nothing waits for a
+ * pop to load before it uses rsp. INSN_REP instructions give the µops of one
  * element; the core repeats them per cache line. Gathers give one load µop (it performs all its
  * accesses) and one OP_VEC_PERM. */
 int insn_crack(const struct insn *insn, struct uop uops[INSN_MAX_UOPS]);

@@ -117,6 +117,7 @@ struct machine_core {
     uint32_t taken_branches; /* fetch goes on past this many − 1 taken branches in a cycle: 1 stops
                                 at the first, 2 at the second */
     uint32_t outstanding_branches; /* unresolved; 0: unlimited */
+    uint32_t fetch_target_queue;   /* fetch packets from fetch to commit; 0: unlimited */
     uint32_t frontend_depth;       /* cycles from fetch to the earliest dispatch */
     uint32_t redirect;       /* cycles from the branch's execution to fetch of the right path */
     uint32_t dispatch_width; /* µops */

@@ -24,8 +24,11 @@ static bool new_caches(struct memory *memory, const struct machine *machine, str
         memory->l2.next = outer;
         outer = &memory->l2;
     }
-    if (!cache_new(&memory->l1i, &machine->l1i, "l1i", LEVEL_L1, error) ||
-        !cache_new(&memory->l1d, &machine->l1d, "l1d", LEVEL_L1, error))
+    if (!machine->l1i.present)
+        memory->l1i.latency = machine->l1i.latency;
+    else if (!cache_new(&memory->l1i, &machine->l1i, "l1i", LEVEL_L1, error))
+        return false;
+    if (!cache_new(&memory->l1d, &machine->l1d, "l1d", LEVEL_L1, error))
         return false;
     memory->l1i.next = memory->l1d.next = outer;
     for (struct cache *level = &memory->l1d; level->next; level = level->next)
@@ -66,6 +69,8 @@ struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct 
         return NULL;
     }
     memory->ideal = ideal;
+    if (!machine->l1i.present) /* every fetch hits */
+        memory->ideal |= MEMORY_IDEAL_FETCH;
     if (!new_caches(memory, machine, error) || !new_tlbs(memory, machine, error) ||
         !dram_new(&memory->dram, machine, (uint32_t)last_level(memory)->line_mask + 1, error)) {
         memory_free(memory);
@@ -73,7 +78,7 @@ struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct 
     }
     if (ideal & MEMORY_IDEAL_DATA)
         memory->l1d.quick_bytes = 0;
-    if (ideal & MEMORY_IDEAL_FETCH)
+    if (memory->ideal & MEMORY_IDEAL_FETCH)
         memory->l1i.quick_bytes = 0;
     return memory;
 }
@@ -227,6 +232,20 @@ void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint6
     read_line(memory, l1i, &memory->itlb, &access, result);
 }
 
+void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
+                      struct memory_result *result) {
+    *result = (struct memory_result){.ready = cycle, .bringer = UINT64_MAX, .level = LEVEL_L1};
+    if (memory->ideal & MEMORY_IDEAL_DATA ||
+        (address & memory->dtlb.quick_mask) == memory->dtlb.quick_page)
+        return;
+    bool missed_tlb;
+    memory->now = cycle;
+    result->tlb_cycles = translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
+    result->ready += result->tlb_cycles;
+    if (missed_tlb)
+        result->events = MEMORY_MISSED_TLB;
+}
+
 void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
                      uint32_t insn) {
     struct cache *l1d = &memory->l1d;
@@ -280,7 +299,8 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
 }
 
 void memory_warm_fetch(struct memory *memory, uint64_t address) {
-    if (!quick_hit(&memory->l1i, &memory->itlb, address, 1))
+    if (!(memory->ideal & MEMORY_IDEAL_FETCH) &&
+        !quick_hit(&memory->l1i, &memory->itlb, address, 1))
         warm_line(memory, &memory->l1i, &memory->itlb, address, false);
 }
 

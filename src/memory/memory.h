@@ -61,6 +61,11 @@ void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint3
                   uint64_t sequence, uint32_t insn, struct memory_result *result);
 void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
                   struct memory_result *result);
+/* Translates a data address only, as a store does before it commits: ready = cycle when the first
+ * TLB level hits, later by the translation otherwise; events MEMORY_MISSED_TLB; other fields as for
+ * an L1 hit. */
+void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
+                      struct memory_result *result);
 /* A software prefetch: allocates an MSHR when one is free, else is dropped. */
 void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
                      uint32_t insn);

@@ -1,0 +1,51 @@
+/* Names of the idealisations (interaction-cost paper, Tables I and III). */
+#include "core/core.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *description;
+} ideals[IDEAL_COUNT] = {
+    {"imiss", "instruction cache and TLB always hit"},
+    {"dmiss", "data accesses always hit the L1 cache and TLB"},
+    {"dl1", "L1 data cache latency zero"},
+    {"shalu", "one-cycle integer operations take zero cycles"},
+    {"lgalu", "multi-cycle integer and floating-point operations take zero cycles"},
+    {"bw", "fetch, issue, commit bandwidth, functional units, ports, store drain unlimited"},
+    {"bmisp", "branches always predicted right"},
+    {"win", "window (ROB, queues, registers) 20 times larger"},
+    {"dlong", "a last-level data miss takes last-level hit latency"},
+};
+
+const char *ideal_name(unsigned index) {
+    return index < IDEAL_COUNT ? ideals[index].name : "?";
+}
+
+const char *ideal_description(unsigned index) {
+    return index < IDEAL_COUNT ? ideals[index].description : "?";
+}
+
+bool ideal_parse(const char *list, uint32_t *ideal, struct error *error) {
+    uint32_t bits = 0;
+    while (*list) {
+        size_t length = strcspn(list, ",");
+        unsigned i = 0;
+        while (i < IDEAL_COUNT &&
+               (strlen(ideals[i].name) != length || memcmp(list, ideals[i].name, length) != 0))
+            i++;
+        if (i == IDEAL_COUNT) {
+            char known[128] = "";
+            for (unsigned k = 0; k < IDEAL_COUNT; k++)
+                snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", k ? ", " : "",
+                         ideals[k].name);
+            return error_set(error, "unknown idealisation '%.*s': choose from %s", (int)length,
+                             list, known);
+        }
+        bits |= 1u << i;
+        list += length;
+        list += *list == ',';
+    }
+    *ideal = bits;
+    return true;
+}

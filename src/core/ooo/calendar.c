@@ -1,0 +1,105 @@
+/* When µops become ready. The ring holds the next CALENDAR_CYCLES cycles, one list a cycle and one
+ * bit a list; µops due later wait in a list of their own, looked through when the earliest of them
+ * comes within the ring. The clock never passes an event, so a bucket belongs to one cycle. */
+#include "core/ooo/ooo.h"
+
+#include <string.h>
+
+static void ready_insert(struct core *core, struct uop_state *uop) {
+    struct ready_queue *ready = &core->ready[uop->queue_index];
+    uint64_t sequence = sequence_of(core, uop);
+    uint32_t at = ready->count++;
+    while (at > 0 && ready->uops[at - 1] > sequence) {
+        ready->uops[at] = ready->uops[at - 1];
+        at--;
+    }
+    ready->uops[at] = sequence;
+}
+
+static void put(struct core *core, uint32_t slot, uint64_t cycle) {
+    struct calendar *calendar = &core->calendar;
+    uint32_t at = cycle % CALENDAR_CYCLES;
+    if (!(calendar->bits[at / 64] & 1ull << at % 64)) {
+        calendar->bucket[at] = NO_LINK;
+        calendar->bits[at / 64] |= 1ull << at % 64;
+        calendar->summary |= 1ull << at / 64;
+    }
+    core->uops[slot].next_ready = calendar->bucket[at];
+    calendar->bucket[at] = slot;
+}
+
+void schedule(struct core *core, struct uop_state *uop, uint64_t cycle) {
+    struct calendar *calendar = &core->calendar;
+    uop->when = cycle;
+    if (cycle <= core->cycle) {
+        if (core->issuing)
+            core->fresh[core->fresh_count++] = sequence_of(core, uop);
+        else
+            ready_insert(core, uop);
+    } else if (cycle - core->cycle < CALENDAR_CYCLES) {
+        put(core, slot_of(core, uop), cycle);
+    } else {
+        uop->next_ready = calendar->far;
+        calendar->far = slot_of(core, uop);
+        if (cycle < calendar->far_earliest)
+            calendar->far_earliest = cycle;
+    }
+}
+
+/* Files the far µops anew: some are now near. */
+static void refile_far(struct core *core) {
+    struct calendar *calendar = &core->calendar;
+    uint32_t slot = calendar->far;
+    calendar->far = NO_LINK;
+    calendar->far_earliest = UNKNOWN;
+    while (slot != NO_LINK) {
+        uint32_t next = core->uops[slot].next_ready;
+        schedule(core, &core->uops[slot], core->uops[slot].when);
+        slot = next;
+    }
+}
+
+void calendar_deliver(struct core *core) {
+    struct calendar *calendar = &core->calendar;
+    if (calendar->far != NO_LINK && calendar->far_earliest - core->cycle < CALENDAR_CYCLES / 2)
+        refile_far(core);
+    uint32_t at = core->cycle % CALENDAR_CYCLES;
+    if (!(calendar->bits[at / 64] & 1ull << at % 64))
+        return;
+    calendar->bits[at / 64] &= ~(1ull << at % 64);
+    if (!calendar->bits[at / 64])
+        calendar->summary &= ~(1ull << at / 64);
+    for (uint32_t slot = calendar->bucket[at]; slot != NO_LINK; slot = core->uops[slot].next_ready)
+        ready_insert(core, &core->uops[slot]);
+    core->progress = true;
+}
+
+uint64_t calendar_next(const struct core *core) {
+    const struct calendar *calendar = &core->calendar;
+    uint64_t far = UNKNOWN; /* never jump past the cycle at which far µops are filed anew */
+    if (calendar->far != NO_LINK)
+        far = calendar->far_earliest - CALENDAR_CYCLES / 2 + 1;
+    if (!calendar->summary)
+        return far;
+    uint32_t from = (core->cycle + 1) % CALENDAR_CYCLES, word = from / 64;
+    uint64_t bits = calendar->bits[word] & ~0ull << from % 64;
+    uint32_t at;
+    if (bits) {
+        at = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    } else {
+        /* The words after this one, then from the start round to this one. */
+        uint64_t later = word == 63 ? 0 : calendar->summary & ~0ull << (word + 1);
+        uint32_t found = (uint32_t)__builtin_ctzll(later ? later : calendar->summary);
+        at = found * 64 + (uint32_t)__builtin_ctzll(calendar->bits[found]);
+    }
+    uint64_t near = core->cycle + 1 + ((at - from) % CALENDAR_CYCLES);
+    return near < far ? near : far;
+}
+
+void calendar_clear(struct core *core) {
+    struct calendar *calendar = &core->calendar;
+    memset(calendar->bits, 0, sizeof calendar->bits);
+    calendar->summary = 0;
+    calendar->far = NO_LINK;
+    calendar->far_earliest = UNKNOWN;
+}

@@ -1,0 +1,192 @@
+/* Commit, in order, and what commit shows on the tap; flushes happen here. */
+#include "core/ooo/ooo.h"
+
+#include <string.h>
+
+static uint64_t tap_word(const struct uop_state *uop) {
+    uint32_t flags = uop->flags, tap_flags = 0;
+    if (flags & U_LAST)
+        tap_flags |= TAP_UOP_LAST;
+    if (flags & U_LOAD)
+        tap_flags |= TAP_UOP_LOAD;
+    if (flags & U_STORE)
+        tap_flags |= TAP_UOP_STORE;
+    if (flags & U_FUSED)
+        tap_flags |= TAP_UOP_FUSED;
+    if (flags & U_REPEATED)
+        tap_flags |= TAP_UOP_REPEATED;
+    return tap_uop(uop->insn, uop->psv, tap_flags);
+}
+
+void tap_emit(struct core *core, unsigned kind, unsigned flags, uint64_t first, unsigned n,
+              uint64_t empty) {
+    struct tap_buffer *buffer = core->buffer;
+    if (!buffer)
+        return;
+    uint64_t *word = buffer->words + buffer->used;
+    uint64_t delta = core->cycle - core->tap_state.cycle;
+    if (delta <= TAP_FIELD_MAX && empty <= TAP_FIELD_MAX) {
+        *word++ = tap_header(kind, flags, n, empty, delta);
+    } else {
+        *word++ = tap_header(kind, flags | TAP_WIDE, n, 0, 0);
+        *word++ = delta;
+        *word++ = empty;
+    }
+    for (unsigned i = 0; i < n; i++)
+        *word++ = tap_word(uop_at(core, first + i));
+    buffer->used = (uint32_t)(word - buffer->words);
+    core->tap_state.cycle = core->cycle;
+    if (kind == TAP_COMMIT) {
+        core->tap_state.uop = first + n;
+        core->tap_state.last_uop = word[-1];
+    }
+    if (kind == TAP_COMMIT || kind == TAP_FLUSH)
+        core->tap_state.last_commit = core->cycle;
+    if (buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS) {
+        core->buffer = tap_exchange(core->tap, &core->tap_state, &core->error);
+        core->failed = core->buffer == NULL;
+    }
+}
+
+/* Closes the span since the last commit. */
+static void show(struct core *core, unsigned kind, uint64_t first, unsigned n) {
+    uint64_t empty =
+        core->entered_empty > core->last_commit ? core->entered_empty - core->last_commit : 0;
+    tap_emit(core, kind, core->empty_reason, first, n, empty);
+    core->last_commit = core->cycle;
+}
+
+static void show_life(struct core *core, const struct uop_state *uop, uint64_t sequence,
+                      bool committed) {
+    struct life *life = life_of(core, uop);
+    life->uop = sequence;
+    life->insn_number = uop->insn_number;
+    life->insn = uop->insn;
+    life->uop_index = uop->uop_index;
+    life->operation = uop->operation;
+    life->psv = uop->psv;
+    life->fetch = uop->fetched;
+    life->complete = uop->complete;
+    life->commit = committed ? core->cycle : 0;
+    life->flags = (uop->flags & U_MISPREDICTED ? LIFE_MISPREDICTED : 0) |
+                  (uop->flags & U_TAKEN ? LIFE_TAKEN : 0) |
+                  (uop->flags & U_FORWARDED ? LIFE_FORWARDED : 0) |
+                  (uop->flags & U_LAST ? LIFE_LAST : 0) | (uop->flags & U_FUSED ? LIFE_FUSED : 0) |
+                  (committed ? 0 : LIFE_FLUSHED);
+    core->life(core->life_context, life);
+}
+
+/* A load at the head read too early: everything from it on is squashed and fetched again. */
+static void flush_violation(struct core *core) {
+    struct uop_state *load = uop_at(core, core->head);
+    core->statistics.ordering_violations++;
+    show(core, TAP_FLUSH, core->head, 1);
+    core->empty_reason = TAP_FLUSHED_NEXT;
+    if (core->life)
+        for (uint64_t sequence = core->head; sequence < core->next; sequence++)
+            show_life(core, uop_at(core, sequence), sequence, false);
+
+    core->fetch_insn = load->insn_number;
+    core->fetch_uop = load->uop_index;
+    core->fetch_chunk = load->chunk;
+    core->fetch_resume = core->cycle + core->machine.violation_penalty;
+    core->fetch_line[0] = core->fetch_line[1] = UNKNOWN;
+    core->fetch_psv = 0;
+    core->refetch_psv = load->psv & (PSV_FL_MO | PSV_DR_L1 | PSV_DR_TLB);
+
+    core->tail = core->next = core->head;
+    memset(core->rename, 0, sizeof core->rename);
+    memset(core->queue_used, 0, sizeof core->queue_used);
+    memset(core->unit_free, 0, sizeof core->unit_free);
+    core->loads_used = core->int_used = core->fp_used = core->branches_used = 0;
+    core->serial_hold = core->load_hold = 0;
+    core->packets = 0;
+    for (uint32_t queue = 0; queue < core->queue_count; queue++)
+        core->ready[queue].count = 0;
+    calendar_clear(core);
+    stores_squash(core);
+    core->progress = true;
+}
+
+/* True when the µop at the head may go: it waited for the head and for older stores to drain. */
+static void release_at_head(struct core *core, struct uop_state *uop) {
+    if (core->store_head < core->store_tail &&
+        core->stores[core->store_head & core->store_mask].uop < core->head)
+        return;
+    uop->flags &= ~(uint32_t)U_WAIT_HEAD;
+    core->progress = true;
+    if (--uop->pending > 0)
+        return;
+    if (uop->queue_index == NO_QUEUE)
+        finish(core, uop, core->cycle, core->cycle);
+    else
+        schedule(core, uop, uop->when > core->cycle ? uop->when : core->cycle);
+}
+
+static void retire(struct core *core, struct uop_state *uop) {
+    uint32_t flags = uop->flags;
+    core->int_used -= (flags & U_INT_REGISTER) != 0;
+    core->fp_used -= (flags & U_FP_REGISTER) != 0;
+    core->packets -= (flags & U_PACKET_END) != 0;
+    if (flags & U_LOAD) {
+        core->loads_used--;
+        core->statistics.loads++;
+    }
+    if (flags & U_STORE) {
+        store_commit(core, uop);
+        core->statistics.stores++;
+    }
+    if (flags & U_LAST) {
+        core->statistics.instructions += flags & U_FUSED ? 2 : 1;
+        const struct dynamic_insn *insn = &core->insns[uop->insn_number & core->insn_mask];
+        core->access_head +=
+            (uint32_t)(insn->memory - (uint32_t)core->access_head) + (uint32_t)insn->memory_count;
+        core->insn_head = uop->insn_number + 1;
+    }
+}
+
+void commit_stage(struct core *core) {
+    uint64_t first = core->head;
+    uint32_t committed_flags = 0;
+    while (core->head < core->tail && core->head - first < core->machine.commit_width) {
+        struct uop_state *uop = uop_at(core, core->head);
+        if (uop->flags & (U_VIOLATED | U_WAIT_HEAD)) {
+            if (core->head != first)
+                break; /* next cycle, when it is the oldest */
+            if (uop->flags & U_VIOLATED)
+                flush_violation(core);
+            else
+                release_at_head(core, uop);
+            return;
+        }
+        if (uop->complete == UNKNOWN ||
+            uop->complete + core->machine.complete_to_commit > core->cycle)
+            break;
+        assert(uop->fetched + core->machine.frontend_depth <= core->cycle);
+        retire(core, uop);
+        committed_flags = uop->flags;
+        core->head++;
+        if (committed_flags & U_FLUSH)
+            break;
+    }
+    unsigned n = (unsigned)(core->head - first);
+    if (n == 0)
+        return;
+    core->progress = true;
+    core->statistics.uops += n;
+    show(core, TAP_COMMIT, first, n);
+    core->empty_reason =
+        committed_flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
+    if (core->life)
+        for (uint64_t sequence = first; sequence < core->head; sequence++)
+            show_life(core, uop_at(core, sequence), sequence, true);
+    if (committed_flags & U_FLUSH) {
+        /* Nothing younger was fetched. */
+        assert(core->head == core->next);
+        core->statistics.flushes++;
+        core->statistics.system_calls += (committed_flags & U_SYSCALL) != 0;
+        core->fetch_resume =
+            core->cycle + (committed_flags & U_SYSCALL ? core->machine.syscall_cycles
+                                                       : core->machine.flush_penalty);
+    }
+}

@@ -1,0 +1,293 @@
+/* Loads and stores in flight.
+ *
+ * The trace gives every address at dispatch, so the store a load depends on is found once, there:
+ * the youngest older store in the queue that overlaps it. What the hardware would know at the
+ * load's issue then decides: it forwards when the store's address and data are known, waits when
+ * the data is not or when the store covers only a part (then until the cache has it), and goes
+ * ahead to the cache when the store's address is still unknown. That last load is found out when
+ * the store's address comes: a memory ordering violation, flushed when the load reaches the head.
+ *
+ * A store leaves the queue, in order, once it has committed and its line is owned; one counter per
+ * hashed 8-byte granule tells most loads that no store in the queue concerns them. */
+#include "core/ooo/ooo.h"
+
+#include <string.h>
+
+enum { GRANULE_SHIFT = 3, EPOCH_SHIFT = 14 };
+
+static uint32_t granule_slot(uint64_t granule) {
+    return (uint32_t)(granule ^ granule >> 12) % STORE_FILTER;
+}
+
+static void filter_change(struct core *core, const struct store_entry *store, int change) {
+    if (store->end == store->address)
+        return;
+    uint64_t last = (store->end - 1) >> GRANULE_SHIFT;
+    for (uint64_t granule = store->address >> GRANULE_SHIFT; granule <= last; granule++)
+        core->store_filter[granule_slot(granule)] += (uint16_t)change;
+}
+
+static struct store_entry *store_at(struct core *core, uint64_t number) {
+    return &core->stores[number & core->store_mask];
+}
+
+void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence) {
+    uint64_t number = core->store_tail++;
+    struct store_entry *store = store_at(core, number);
+    uop->store = number + 1;
+    *store = (struct store_entry){
+        .uop = sequence,
+        .address = uop->address,
+        .end = uop->address + (uop->access_count ? uop->size_bytes : 0),
+        .resolved = UNKNOWN,
+        .complete = UNKNOWN,
+        .release = UNKNOWN,
+        .insn = uop->insn,
+        .forward_waiters = NO_LINK,
+        .drain_waiters = NO_LINK,
+        .speculated = NO_LINK,
+    };
+    filter_change(core, store, 1);
+}
+
+static bool covers(const struct store_entry *store, const struct uop_state *load) {
+    return load->access_count == 1 && store->address <= load->address &&
+           load->address + load->size_bytes <= store->end;
+}
+
+static void list_add(struct core *core, struct uop_state *load, uint32_t *list) {
+    load->link[LINK_STORE] = *list;
+    *list = slot_of(core, load);
+}
+
+/* The load waits until the list is woken. */
+static void hang(struct core *core, struct uop_state *load, uint32_t *list) {
+    load->pending++;
+    list_add(core, load, list);
+}
+
+static bool predicted_to_wait(const struct core *core, const struct uop_state *load) {
+    uint64_t epoch = core->cycle >> EPOCH_SHIFT;
+    uint64_t marked = core->wait_table[load->insn % WAIT_TABLE];
+    return marked && epoch + 1 - marked <= 1;
+}
+
+void load_enter(struct core *core, struct uop_state *load) {
+    load->store = 0;
+    if (load->access_count == 0 || core->store_head == core->store_tail)
+        return;
+    uint64_t end = load->address + load->size_bytes;
+    uint64_t last = (end - 1) >> GRANULE_SHIFT;
+    bool possible = false;
+    for (uint64_t granule = load->address >> GRANULE_SHIFT; granule <= last; granule++)
+        possible |= core->store_filter[granule_slot(granule)] != 0;
+    if (!possible)
+        return;
+    for (uint64_t number = core->store_tail; number-- > core->store_head;) {
+        struct store_entry *store = store_at(core, number);
+        if (load->address >= store->end || store->address >= end)
+            continue;
+        load->store = number + 1;
+        bool waits = core->machine.disambiguation == DISAMBIGUATE_PERFECT ||
+                     (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE &&
+                      predicted_to_wait(core, load));
+        if (waits && !covers(store, load))
+            hang(core, load, &store->drain_waiters);
+        else if (waits && store->complete == UNKNOWN)
+            hang(core, load, &store->forward_waiters);
+        return;
+    }
+}
+
+/* Wakes a list of loads: each may issue from `cycle` on. */
+static void wake_loads(struct core *core, uint32_t list, uint64_t cycle) {
+    while (list != NO_LINK) {
+        struct uop_state *load = &core->uops[list];
+        list = load->link[LINK_STORE];
+        if (cycle > load->when)
+            load->when = cycle;
+        if (--load->pending == 0)
+            schedule(core, load, load->when);
+    }
+}
+
+static void load_done(struct core *core, struct uop_state *load, uint64_t complete) {
+    finish(core, load, complete, complete);
+}
+
+/* True when the load was dealt with by the store it depends on: forwarded, or hung up on it. */
+static bool load_meets_store(struct core *core, struct uop_state *load) {
+    if (load->store == 0 || load->store - 1 < core->store_head)
+        return false;
+    struct store_entry *store = store_at(core, load->store - 1);
+    uint64_t address_known = core->cycle + core->classes[OP_LOAD].latency;
+    if (store->resolved == UNKNOWN || store->resolved > address_known) {
+        list_add(core, load, &store->speculated);
+        return false;
+    }
+    if (!covers(store, load)) {
+        hang(core, load, &store->drain_waiters);
+        return true;
+    }
+    if (store->complete == UNKNOWN) {
+        hang(core, load, &store->forward_waiters);
+        return true;
+    }
+    uint64_t start = store->complete > address_known ? store->complete : address_known;
+    load->flags |= U_FORWARDED;
+    core->statistics.forwarded++;
+    uint64_t latency = core->ideal & IDEAL_DL1 ? 0 : core->machine.store_forward;
+    struct life *life = life_of(core, load);
+    if (life) {
+        life->store_producer = store->uop;
+        life->l1_latency = (uint32_t)(start + latency - core->cycle);
+    }
+    load_done(core, load, start + latency);
+    return true;
+}
+
+static uint16_t signature_of(const struct memory_result *result, bool load) {
+    uint16_t psv = 0;
+    if (result->events & MEMORY_MISSED_L1)
+        psv |= PSV_ST_L1;
+    if (result->events & MEMORY_MISSED_TLB)
+        psv |= PSV_ST_TLB;
+    if (load && result->events & MEMORY_MISSED_LLC)
+        psv |= PSV_ST_LLC;
+    return psv;
+}
+
+void load_issue(struct core *core, struct uop_state *load) {
+    if (load_meets_store(core, load))
+        return;
+    uint32_t address_latency = core->classes[OP_LOAD].latency;
+    uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
+    uint64_t sequence = sequence_of(core, load), ready = core->cycle + core->l1d_latency;
+    struct memory_result last = {.bringer = UNKNOWN};
+    for (uint32_t i = 0; i < load->access_count; i++) {
+        const struct memory_access *access =
+            &core->accesses[(load->access + i) & core->access_mask];
+        uint64_t address = i ? access->address : load->address;
+        uint32_t size = i ? access->size_bytes : load->size_bytes;
+        struct memory_result result;
+        if (load->flags & U_PREFETCH) {
+            memory_prefetch(core->memory, core->cycle, address, sequence, load->insn);
+            continue;
+        }
+        memory_load(core->memory, core->cycle, address, size, sequence, load->insn, &result);
+        if (result.retry) {
+            struct life *life = life_of(core, load);
+            if (life)
+                life->mshr_wait += (uint32_t)(result.retry - core->cycle);
+            schedule(core, load, result.retry);
+            return;
+        }
+        load->psv |= signature_of(&result, true);
+        if (result.ready > ready || last.bringer == UNKNOWN)
+            last = result;
+        if (result.ready > ready)
+            ready = result.ready;
+    }
+    uint64_t beyond_l1 = ready - core->cycle - core->l1d_latency;
+    struct life *life = life_of(core, load);
+    if (life) {
+        life->bringer = last.bringer;
+        life->memory_level = last.level;
+        life->memory_events = last.events;
+        life->l1_latency = address_latency + l1_latency;
+        life->miss_latency = (uint32_t)beyond_l1;
+    }
+    load_done(core, load, core->cycle + address_latency + l1_latency + beyond_l1);
+}
+
+void store_issue(struct core *core, struct uop_state *uop) {
+    struct store_entry *store = store_at(core, uop->store - 1);
+    uint32_t latency = core->classes[OP_STORE].latency;
+    if (uop->access_count) {
+        struct memory_result result;
+        memory_translate(core->memory, core->cycle, uop->address, &result);
+        uop->psv |= signature_of(&result, false);
+        latency += (uint32_t)(result.ready - core->cycle);
+    }
+    store->resolved = core->cycle + latency;
+    for (uint32_t slot = store->speculated; slot != NO_LINK;) {
+        struct uop_state *load = &core->uops[slot];
+        slot = load->link[LINK_STORE];
+        load->flags |= U_VIOLATED;
+        load->psv |= PSV_FL_MO;
+        if (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE)
+            core->wait_table[load->insn % WAIT_TABLE] = (core->cycle >> EPOCH_SHIFT) + 1;
+    }
+    store->speculated = NO_LINK;
+    if (uop->data_ready != UNKNOWN)
+        store_complete(core, uop);
+}
+
+void store_complete(struct core *core, struct uop_state *uop) {
+    struct store_entry *store = store_at(core, uop->store - 1);
+    uint64_t complete = store->resolved > uop->data_ready ? store->resolved : uop->data_ready;
+    store->complete = complete;
+    finish(core, uop, complete, complete);
+    uint32_t waiters = store->forward_waiters;
+    store->forward_waiters = NO_LINK;
+    uint32_t address_latency = core->classes[OP_LOAD].latency;
+    wake_loads(core, waiters, complete > address_latency ? complete - address_latency : 0);
+}
+
+void store_commit(struct core *core, struct uop_state *uop) {
+    store_at(core, uop->store - 1)->committed = true;
+}
+
+static void release(struct core *core, struct store_entry *store) {
+    filter_change(core, store, -1);
+    wake_loads(core, store->drain_waiters, core->cycle);
+    store->drain_waiters = NO_LINK;
+    core->store_head++;
+    core->progress = true;
+}
+
+/* Writes a committed store to the cache. False: no MSHR, try again at drain_resume. */
+static bool write_store(struct core *core, struct store_entry *store) {
+    store->release = core->cycle + 1;
+    if (store->end == store->address) /* address not in the trace */
+        return true;
+    struct memory_result result;
+    memory_store(core->memory, core->cycle, store->address, (uint32_t)(store->end - store->address),
+                 store->uop, store->insn, &result);
+    if (result.retry) {
+        core->drain_resume = result.retry;
+        return false;
+    }
+    if (result.events & MEMORY_MISSED_L1 && result.ready > store->release)
+        store->release = result.ready;
+    return true;
+}
+
+void drain_stage(struct core *core) {
+    while (core->store_head < core->store_drain) {
+        struct store_entry *store = store_at(core, core->store_head);
+        if (store->release > core->cycle)
+            break;
+        release(core, store);
+    }
+    for (uint32_t n = 0; n < core->machine.store_drain && core->store_drain < core->store_tail &&
+                         core->cycle >= core->drain_resume;
+         n++) {
+        struct store_entry *store = store_at(core, core->store_drain);
+        if (!store->committed || !write_store(core, store))
+            break;
+        core->store_drain++;
+        core->progress = true;
+    }
+}
+
+/* After a squash from the head on: what is left in the queue has committed, and every load that
+ * hung on it is gone. */
+void stores_squash(struct core *core) {
+    while (core->store_tail > core->store_head && !store_at(core, core->store_tail - 1)->committed)
+        filter_change(core, store_at(core, --core->store_tail), -1);
+    for (uint64_t number = core->store_head; number < core->store_tail; number++) {
+        struct store_entry *store = store_at(core, number);
+        store->forward_waiters = store->drain_waiters = store->speculated = NO_LINK;
+    }
+}

@@ -1,0 +1,258 @@
+/* Hand-made programs for the cores: static instructions of one or more µops at consecutive
+ * addresses, executed in any order, and the life of every µop afterwards. No ISA is involved.
+ *
+ * The little machine of little_machine(): 4 wide from fetch to commit, 3 cycles from fetch to
+ * dispatch, 1 to issue, results bypassed, 1 to commit; ROB 32; everything perfect that a test does
+ * not set. So the first µop is fetched in cycle 1, dispatched in 4, issued in 5, complete in 6,
+ * committed in 7. */
+#ifndef CULPRIT_TESTS_CORE_FIXTURE_H
+#define CULPRIT_TESTS_CORE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "attribute/attribute.h"
+#include "core/core.h"
+
+enum { FIXTURE_INSNS = 4096, FIXTURE_DYNAMIC = 1 << 16 };
+
+struct program_fixture {
+    struct static_insn insns[FIXTURE_INSNS];
+    struct uop uops[FIXTURE_INSNS * 2];
+    struct code code;
+    struct dynamic_insn dynamic[FIXTURE_DYNAMIC];
+    struct memory_access accesses[FIXTURE_DYNAMIC];
+    uint32_t dynamic_count, access_count;
+    uint64_t address; /* of the next static instruction */
+
+    struct life lives[FIXTURE_DYNAMIC * 2]; /* committed, in order */
+    uint32_t life_count, squashed;
+    struct core_statistics statistics;
+    struct oracle *oracle;
+    struct golden *golden;
+    struct oracle_result result;
+};
+
+static inline struct machine little_machine(void) {
+    struct machine machine = {
+        .name = "little",
+        .clock_ghz = 1,
+        .core = {.fetch_width = 4,
+                 .fetch_buffer = 16,
+                 .taken_branches = 1,
+                 .frontend_depth = 3,
+                 .redirect = 1,
+                 .dispatch_width = 4,
+                 .rob = 32,
+                 .load_queue = 16,
+                 .store_queue = 16,
+                 .dispatch_to_issue = 1,
+                 .issue_wakeup = 1,
+                 .complete_to_commit = 1,
+                 .commit_width = 4,
+                 .store_drain = 1,
+                 .store_forward = 1,
+                 .flush_penalty = 2,
+                 .syscall_cycles = 10,
+                 .violation_penalty = 2,
+                 .disambiguation = DISAMBIGUATE_PERFECT},
+        .queue_count = 1,
+        .pool_count = 3,
+        .queues = {{"all", 32, 4}},
+        .pools = {{"alu", 0, 4}, {"mem", 0, 2}, {"long", 0, 1}},
+        .branch = {.direction = DIRECTION_PERFECT, .ras_entries = 8},
+        .l1i = {.line = 64, .ways = 1, .latency = 1},
+        .l1d = {.present = true, .size = 32768, .ways = 8, .line = 64, .latency = 2, .mshrs = 8},
+        .page_size = 4096,
+        .dram = {.latency = 100},
+    };
+    for (int operation = 0; operation < OP_COUNT; operation++)
+        machine.classes[operation] = (struct machine_class){0, 1, 1};
+    machine.classes[OP_LOAD] = machine.classes[OP_STORE] = (struct machine_class){1, 1, 1};
+    machine.classes[OP_INT_MUL] = (struct machine_class){2, 3, 1};
+    machine.classes[OP_INT_DIV] = (struct machine_class){2, 10, 10};
+    return machine;
+}
+
+static inline struct program_fixture *program_fixture_new(void) {
+    struct program_fixture *program = calloc(1, sizeof *program);
+    assert_non_null(program);
+    program->code =
+        (struct code){.isa = ISA_RISCV64, .insns = program->insns, .uops = program->uops};
+    program->address = 0x10000;
+    return program;
+}
+
+static inline void program_fixture_free(struct program_fixture *program) {
+    oracle_free(program->oracle);
+    golden_free(program->golden);
+    free(program);
+}
+
+/* Adds a static instruction of no µops yet; returns its number. */
+static inline uint32_t add_insn(struct program_fixture *program) {
+    uint32_t number = program->code.insn_count++;
+    assert_true(number < FIXTURE_INSNS);
+    program->insns[number] = (struct static_insn){.address = program->address,
+                                                  .offset = program->address,
+                                                  .target = UINT32_MAX,
+                                                  .first_uop = program->code.uop_count,
+                                                  .length = 4};
+    program->address += 4;
+    return number;
+}
+
+/* Appends a µop to the instruction added last. Registers: 0 means none. */
+static inline struct uop *add_uop(struct program_fixture *program, enum operation operation,
+                                  uint8_t destination, uint8_t source1, uint8_t source2) {
+    struct static_insn *insn = &program->insns[program->code.insn_count - 1];
+    struct uop *uop = &program->uops[program->code.uop_count++];
+    *uop = (struct uop){.operation = operation, .flags = UOP_LAST, .memory = 255, .data = REG_NONE};
+    if (insn->uop_count++ == 0)
+        uop->flags |= UOP_FIRST;
+    else
+        uop[-1].flags &= ~UOP_LAST;
+    if (destination)
+        uop->destination[uop->destination_count++] = destination;
+    if (source1)
+        uop->source[uop->source_count++] = source1;
+    if (source2)
+        uop->source[uop->source_count++] = source2;
+    return uop;
+}
+
+/* ---- instructions of one µop ---- */
+static inline uint32_t alu(struct program_fixture *program, uint8_t destination, uint8_t source1,
+                           uint8_t source2) {
+    uint32_t number = add_insn(program);
+    add_uop(program, OP_INT_ALU, destination, source1, source2);
+    return number;
+}
+static inline uint32_t operation(struct program_fixture *program, enum operation operation,
+                                 uint8_t destination, uint8_t source) {
+    uint32_t number = add_insn(program);
+    add_uop(program, operation, destination, source, 0);
+    return number;
+}
+static inline uint32_t load(struct program_fixture *program, uint8_t destination, uint8_t base) {
+    uint32_t number = add_insn(program);
+    add_uop(program, OP_LOAD, destination, base, 0)->memory = 0;
+    return number;
+}
+static inline uint32_t store(struct program_fixture *program, uint8_t data, uint8_t base) {
+    uint32_t number = add_insn(program);
+    struct uop *uop = add_uop(program, OP_STORE, 0, base, 0);
+    uop->memory = 0;
+    uop->data = data ? data : REG_NONE;
+    return number;
+}
+static inline uint32_t branch(struct program_fixture *program, enum branch_kind kind,
+                              uint8_t source) {
+    uint32_t number = add_insn(program);
+    add_uop(program, OP_BRANCH, 0, source, 0)->flags |= UOP_BRANCH;
+    program->insns[number].branch = (uint8_t)kind;
+    return number;
+}
+static inline uint32_t with_flags(struct program_fixture *program, uint32_t insn, uint16_t flags) {
+    program->insns[insn].flags |= flags;
+    return insn;
+}
+
+/* ---- execution ---- */
+static inline struct dynamic_insn *execute(struct program_fixture *program, uint32_t insn) {
+    assert_true(program->dynamic_count < FIXTURE_DYNAMIC);
+    struct dynamic_insn *dynamic = &program->dynamic[program->dynamic_count++];
+    *dynamic = (struct dynamic_insn){.insn = insn, .memory = program->access_count};
+    return dynamic;
+}
+static inline struct dynamic_insn *execute_at(struct program_fixture *program, uint32_t insn,
+                                              uint64_t address, uint32_t size) {
+    struct dynamic_insn *dynamic = execute(program, insn);
+    bool is_store = program->uops[program->insns[insn].first_uop].operation == OP_STORE;
+    program->accesses[program->access_count++] =
+        (struct memory_access){.address = address, .size_bytes = size, .is_store = is_store};
+    dynamic->memory_count = 1;
+    return dynamic;
+}
+static inline void execute_taken(struct program_fixture *program, uint32_t insn) {
+    execute(program, insn)->flags |= DYN_TAKEN;
+}
+
+static inline void keep_life(void *context, const struct life *life) {
+    struct program_fixture *program = context;
+    if (life->flags & LIFE_FLUSHED)
+        program->squashed++;
+    else
+        program->lives[program->life_count++] = *life;
+}
+
+/* Simulates what was executed, in pushes of at most `batch` instructions. */
+static inline void simulate_batches(struct program_fixture *program, const struct machine *machine,
+                                    uint32_t ideal, uint32_t batch) {
+    struct error error = {""};
+    struct tap *tap = tap_new();
+    oracle_free(program->oracle);
+    golden_free(program->golden);
+    program->oracle = oracle_new();
+    program->golden = golden_new();
+    program->life_count = program->squashed = 0;
+    struct tap_worker worker = oracle_worker(program->oracle);
+    assert_true(tap_add_worker(tap, &worker, &error));
+    worker = golden_worker(program->golden);
+    assert_true(tap_add_worker(tap, &worker, &error));
+    struct core_options options = {.ideal = ideal, .tap = tap, keep_life, program};
+    struct core *core = core_new(machine, &options, &error);
+    if (!core)
+        fail_msg("core_new: %s", error.message);
+    bool right = true;
+    for (uint32_t i = 0; i < program->dynamic_count && right; i += batch) {
+        uint32_t n = program->dynamic_count - i < batch ? program->dynamic_count - i : batch;
+        right = core_push(core, &program->code, program->dynamic + i, n, program->accesses,
+                          program->access_count, 0, &error);
+    }
+    if (!right || !core_finish(core, &error))
+        fail_msg("core: %s", error.message);
+    core_statistics(core, &program->statistics);
+    oracle_result(program->oracle, &program->result);
+    core_free(core);
+    tap_free(tap);
+    /* What must hold of every simulation. */
+    assert_int_equal(program->result.cycles, program->statistics.cycles);
+    assert_int_equal(pics_total(oracle_profile(program->oracle)),
+                     program->result.cycles * CYCLE_UNITS);
+    assert_int_equal(pics_total(golden_profile(program->golden)),
+                     program->result.cycles * CYCLE_UNITS);
+    uint64_t states = 0;
+    for (int state = 0; state < STATE_COUNT; state++)
+        states += program->result.states[state];
+    assert_int_equal(states, program->result.cycles);
+    for (uint32_t i = 1; i < program->life_count; i++) {
+        assert_int_equal(program->lives[i].uop, program->lives[i - 1].uop + 1);
+        assert_true(program->lives[i].commit >= program->lives[i - 1].commit);
+    }
+}
+
+static inline void simulate(struct program_fixture *program, const struct machine *machine,
+                            uint32_t ideal) {
+    simulate_batches(program, machine, ideal, FIXTURE_DYNAMIC);
+}
+
+/* Units of 1/840 cycle that a profile gives an instruction, under one signature or (−1) all. */
+static inline uint64_t units_of(const struct pics *pics, uint32_t insn, int psv) {
+    uint64_t count, sum = 0;
+    struct pics_cell *cells = pics_cells(pics, &count);
+    assert_non_null(cells);
+    for (uint64_t i = 0; i < count; i++)
+        if (cells[i].insn == insn && (psv < 0 || cells[i].psv == (uint32_t)psv))
+            sum += cells[i].units;
+    free(cells);
+    return sum;
+}
+
+#endif

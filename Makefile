@@ -22,6 +22,11 @@ ifdef SANITIZE
 B := build/sanitize
 OPT := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
+ifdef FUZZ
+B := build/fuzz
+CC := clang
+OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+endif
 
 CPPFLAGS += -Isrc -D_GNU_SOURCE
 CFLAGS ?= -Wall -Wextra
@@ -30,7 +35,7 @@ LIBS := -lZydis -ldw -lelf -lzstd -lxxhash -linih -ljansson -llzma -liberty -lm 
 
 # What Debian packages are needed: to build and run, to test as well, to work on the source.
 BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev libzstd-dev \
-	libxxhash-dev libinih-dev libjansson-dev qemu-user
+	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gzip xz-utils sqlite3 python3 perl groff-base
 DEVELOP_PACKAGES := clang clang-format clang-tidy cppcheck libclang-rt-dev
@@ -40,7 +45,6 @@ SOURCES := $(filter-out src/main.c src/cmd/% src/trace/qemu/plugin%,$(wildcard s
 PROGRAM := $(wildcard src/main.c src/cmd/*.c)
 PLUGIN := $(wildcard src/trace/qemu/plugin*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
-FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 OWN_FILES := $(wildcard src/*.c src/*/*.[ch] src/*/*/*.[ch] tests/*.h tests/*/*.[ch] \
 	workloads/*.[ch] bench/*.[ch])
 
@@ -142,13 +146,13 @@ $(B)/bench/%: bench/%.c $(B)/libculprit.a $(B)/flags
 
 # Fuzzing: each target for FUZZ_SECONDS, from the inputs in tests/fuzz/corpus/TARGET if any.
 FUZZ_SECONDS ?= 60
-FUZZ_CFLAGS := -std=gnu11 $(CFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined \
-	-fno-sanitize-recover=undefined -pthread
-fuzz: $(FUZZ_TARGETS)
-	@for target in $^; do scripts/fuzz $$target $(FUZZ_SECONDS) || exit 1; done
-build/fuzz/%: tests/fuzz/%.c $(SOURCES) $(wildcard src/*/*.h src/*/*.def)
-	@mkdir -p $(@D)
-	clang $(CPPFLAGS) $(FUZZ_CFLAGS) -o $@ $< $(SOURCES) $(LIBS)
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+fuzz:
+	@$(MAKE) --no-print-directory FUZZ=1 fuzz-targets
+	@for target in $(FUZZ_TARGETS); do scripts/fuzz $$target $(FUZZ_SECONDS) || exit 1; done
+fuzz-targets: $(FUZZ_TARGETS)
+build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/libculprit.a build/fuzz/flags
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< build/fuzz/libculprit.a $(LIBS)
 
 # ---- the source
 format:
@@ -158,8 +162,8 @@ format-check:
 lint:
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 		--suppressions-list=.cppcheck --error-exitcode=1 -Isrc $(SOURCES) $(PROGRAM) $(PLUGIN)
-	printf '%s\n' $(SOURCES) $(PROGRAM) $(PLUGIN) | xargs -P $$(nproc) -n 4 sh -c \
-		'clang-tidy --quiet "$$@" -- -std=gnu11 $(CPPFLAGS)' sh
+	printf '%s\n' $(SOURCES) $(PROGRAM) $(PLUGIN) | xargs -P $$(nproc) -I FILE \
+		clang-tidy --quiet FILE -- -std=gnu11 $(CPPFLAGS)
 
 # ---- installation
 prefix ?= /usr/local
@@ -201,6 +205,6 @@ help:
 	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, build/debug)'
 
 .PHONY: all plugin workloads deps deps-develop demo test test-sanitize unit-tests soak bench fuzz \
-	format format-check lint install uninstall clean help
+	fuzz-targets format format-check lint install uninstall clean help
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

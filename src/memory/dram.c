@@ -143,7 +143,7 @@ uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address) {
     const uint64_t data = start + dram->to_data[row_case];
     uint64_t begin;
     const uint64_t end = transfer(dram, data, &begin);
-    bank->free = start + dram->to_column[row_case] + (begin - data) + transfer_cycles(dram);
+    bank->free = start + dram->to_column[row_case] + (begin - data) + dram->transfer_whole;
     dram->slot_free[slot] = end;
     return end + dram->latency;
 }

@@ -1,0 +1,197 @@
+/* Each prefetcher's sequence of lines, and how prefetched lines are used. */
+#include "memory/hierarchy.h"
+#include "unit/memory_machine.h"
+
+static struct memory *prefetching(enum prefetcher_kind kind, uint32_t degree) {
+    struct machine machine = small_machine();
+    machine.l1d.size = 8192; /* 64 sets: nothing is evicted here */
+    machine.l1d.prefetcher = kind;
+    machine.l1d.prefetch_degree = degree;
+    return new_memory(&machine, 0);
+}
+
+static bool has(const struct memory *memory, uint64_t address) {
+    return cache_find(&memory->l1d, address) != CACHE_NONE;
+}
+
+static void next_line_follows_misses(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_NEXT_LINE, 1);
+    load(memory, 1000, 0x10000);
+    assert_true(has(memory, 0x10040));
+    assert_false(has(memory, 0x10080));
+    /* Its use is a hit: no further prefetch. */
+    struct memory_result result = load(memory, 2000, 0x10040);
+    assert_access(result, 2004, LEVEL_L1, MEMORY_PREFETCHED);
+    assert_int_equal(result.bringer, 1000);
+    assert_access(load(memory, 2001, 0x10040), 2005, LEVEL_L1, 0); /* first use only */
+    assert_false(has(memory, 0x10080));
+    /* Never into the next page. */
+    load(memory, 3000, 0x10fc0);
+    assert_false(has(memory, 0x11000));
+    const struct memory_statistics statistics = statistics_of(memory);
+    assert_int_equal(statistics.l1d.prefetches, 1);
+    assert_int_equal(statistics.l1d.useful_prefetches, 1);
+    assert_int_equal(statistics.l1d.misses, 2);
+    assert_int_equal(statistics.dram_reads, 3);
+    /* The levels beyond keep the line as they would a demand's. */
+    assert_true(cache_find(&memory->l2, 0x10040) != CACHE_NONE);
+    assert_true(cache_find(&memory->llc, 0x10040) != CACHE_NONE);
+    memory_free(memory);
+}
+
+static void late_prefetch_is_a_pending_hit(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_ON_MISS, 1);
+    load(memory, 1000, 0x10fc0);
+    struct memory_result result = load(memory, 1020, 0x11000); /* on miss crosses pages */
+    assert_access(result, 1140, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT | MEMORY_PREFETCHED);
+    assert_int_equal(result.bringer, 1000);
+    assert_false(has(memory, 0x11040));
+    memory_free(memory);
+}
+
+static void tagged_runs_ahead(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_TAGGED, 1);
+    load(memory, 1000, 0x10000);
+    for (uint64_t line = 1; line < 20; line++) {
+        assert_false(has(memory, 0x10000 + 64 * (line + 1)));
+        /* First use of a prefetched line brings the next; the second use nothing. */
+        assert_access(load(memory, 1000 + 1000 * line, 0x10000 + 64 * line), 1004 + 1000 * line,
+                      LEVEL_L1, MEMORY_PREFETCHED);
+        load(memory, 1500 + 1000 * line, 0x10000 + 64 * line);
+        assert_true(has(memory, 0x10000 + 64 * (line + 1)));
+    }
+    const struct memory_statistics statistics = statistics_of(memory);
+    assert_int_equal(statistics.l1d.misses, 1);
+    assert_int_equal(statistics.l1d.prefetches, 20);
+    assert_int_equal(statistics.l1d.useful_prefetches, 19);
+    memory_free(memory);
+}
+
+static void degree_and_mshrs(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_NEXT_LINE, 3);
+    load(memory, 1000, 0x10000);
+    assert_true(has(memory, 0x10040) && has(memory, 0x10080) && has(memory, 0x100c0));
+    assert_false(has(memory, 0x10100));
+    memory_free(memory);
+    /* Two MSHRs: the miss takes one, the first prefetch the other, the rest are dropped. */
+    struct machine machine = small_machine();
+    machine.l1d.prefetcher = PREFETCH_NEXT_LINE;
+    machine.l1d.prefetch_degree = 3;
+    machine.l1d.mshrs = 2;
+    memory = new_memory(&machine, 0);
+    load(memory, 1000, 0x10000);
+    assert_true(has(memory, 0x10040));
+    assert_false(has(memory, 0x10080));
+    assert_int_equal(load(memory, 1001, 0x10400).retry, 1140);
+    memory_free(memory);
+}
+
+static void outer_level_has_its_own(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l2.prefetcher = PREFETCH_NEXT_LINE;
+    struct memory *memory = new_memory(&machine, 0);
+    load(memory, 1000, 0x10000);
+    assert_false(has(memory, 0x10040));
+    struct memory_result result = load(memory, 2000, 0x10040);
+    assert_access(result, 2012, LEVEL_L2, MEMORY_MISSED_L1 | MEMORY_PREFETCHED);
+    assert_int_equal(result.bringer, 1000);
+    assert_int_equal(statistics_of(memory).l2.useful_prefetches, 1);
+    memory_free(memory);
+}
+
+/* Baer and Chen's states, one instruction; each row: address, then the step asked for and the
+ * state after it. */
+static void stride_state_machine(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t address;
+        int64_t step;
+        enum stride_state state;
+    } rows[] = {
+        {1000, 0, STRIDE_INITIAL},       /* new entry, stride 0 */
+        {1100, 100, STRIDE_TRANSIENT},   /* not 1000 + 0: stride 100 */
+        {1200, 100, STRIDE_STEADY},      /* right */
+        {1300, 100, STRIDE_STEADY},      /* right */
+        {5000, 100, STRIDE_INITIAL},     /* wrong once: stride kept */
+        {5100, 100, STRIDE_STEADY},      /* right again */
+        {9000, 100, STRIDE_INITIAL},     /* wrong */
+        {9200, 200, STRIDE_TRANSIENT},   /* wrong: stride 200 */
+        {9000, 0, STRIDE_NO_PREDICTION}, /* wrong: stride -200 */
+        {8900, 0, STRIDE_NO_PREDICTION}, /* wrong: stride -100 */
+        {8800, -100, STRIDE_TRANSIENT},  /* right */
+        {8700, -100, STRIDE_STEADY},     /* right */
+    };
+    struct prefetcher prefetcher = {.kind = PREFETCH_STRIDE, .degree = 1};
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(prefetch_step(&prefetcher, rows[i].address, 64, 5, false, false),
+                         rows[i].step);
+        assert_int_equal(prefetcher.table[5][0].state, rows[i].state);
+    }
+}
+
+static void stride_table_is_four_way_lru(void **state) {
+    (void)state;
+    struct prefetcher prefetcher = {.kind = PREFETCH_STRIDE, .degree = 1};
+    /* Instructions 0, 32, 64, 96, 128 share set 0. Train the first four to a stride of 64. */
+    for (uint64_t round = 0; round < 3; round++)
+        for (uint32_t insn = 0; insn < 128; insn += 32)
+            prefetch_step(&prefetcher, 64 * round, 64, insn, false, false);
+    prefetch_step(&prefetcher, 0, 64, 128, false, false); /* replaces instruction 0 */
+    assert_int_equal(prefetch_step(&prefetcher, 192, 64, 32, false, false), 64);
+    assert_int_equal(prefetch_step(&prefetcher, 192, 64, 0, false, false), 0);
+}
+
+static void stride_prefetches(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_STRIDE, 2);
+    struct memory_result result;
+    memory_load(memory, 1000, 0x10000, 8, 1, 9, &result);
+    assert_false(has(memory, 0x10100));
+    memory_load(memory, 2000, 0x10100, 8, 2, 9, &result); /* stride 256: +1, +2 */
+    assert_true(has(memory, 0x10200) && has(memory, 0x10300));
+    memory_load(memory, 3000, 0x10200, 8, 3, 9, &result);
+    assert_access(result, 3004, LEVEL_L1, MEMORY_PREFETCHED);
+    assert_int_equal(result.bringer, 2);
+    assert_true(has(memory, 0x10400));
+    /* Within the page only. */
+    memory_load(memory, 4000, 0x10300, 8, 4, 9, &result);
+    for (uint64_t a = 0x10400; a <= 0x10f00; a += 256)
+        memory_load(memory, 1000 + a, a, 8, a, 9, &result);
+    assert_true(has(memory, 0x10f00));
+    assert_false(has(memory, 0x11000));
+    memory_free(memory);
+}
+
+static void software_prefetch(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.mshrs = 1;
+    machine.dtlb.entries = 4;
+    machine.page_walk = 50;
+    struct memory *memory = new_memory(&machine, 0);
+    memory_prefetch(memory, 1000, 0x10000, 77, 0); /* walk 50, then 140: 1190 */
+    memory_prefetch(memory, 1001, 0x10040, 78, 0); /* no MSHR: dropped */
+    struct memory_result result = load(memory, 1100, 0x10000);
+    assert_access(result, 1190, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT | MEMORY_PREFETCHED);
+    assert_int_equal(result.bringer, 77);
+    assert_false(has(memory, 0x10040));
+    memory_free(memory);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(next_line_follows_misses),
+                                       cmocka_unit_test(late_prefetch_is_a_pending_hit),
+                                       cmocka_unit_test(tagged_runs_ahead),
+                                       cmocka_unit_test(degree_and_mshrs),
+                                       cmocka_unit_test(outer_level_has_its_own),
+                                       cmocka_unit_test(stride_state_machine),
+                                       cmocka_unit_test(stride_table_is_four_way_lru),
+                                       cmocka_unit_test(stride_prefetches),
+                                       cmocka_unit_test(software_prefetch)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

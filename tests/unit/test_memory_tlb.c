@@ -1,0 +1,138 @@
+/* Translation: first and second level, walks and their merging, LRU. */
+#include "memory/tlb.h"
+#include "unit/memory_machine.h"
+
+enum { MISSED_BOTH = MISSED_ALL | MEMORY_MISSED_TLB };
+
+/* L1D of 8 ways, so that no line is evicted here. DTLB and ITLB of 2 entries, second level of 4
+ * direct-mapped entries at 7 cycles, walks of 50. */
+static struct machine tlb_machine(void) {
+    struct machine machine = small_machine();
+    machine.l1d.size = 4096;
+    machine.l1d.ways = 8;
+    machine.itlb.entries = machine.dtlb.entries = 2;
+    machine.l2tlb = (struct machine_tlb){.entries = 4, .ways = 1, .latency = 7};
+    machine.page_walk = 50;
+    return machine;
+}
+
+static void walks_and_second_level_hits(void **state) {
+    (void)state;
+    struct machine machine = tlb_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    struct memory_result result = load(memory, 1000, 0x1000);
+    assert_access(result, 1000 + 57 + 140, LEVEL_DRAM, MISSED_BOTH); /* 7 + 50, then DRAM */
+    assert_int_equal(result.tlb_cycles, 57);
+    assert_access(load(memory, 2000, 0x1000), 2004, LEVEL_L1, 0);
+    load(memory, 3000, 0x2000);
+    load(memory, 4000, 0x3000); /* page 1 leaves the DTLB, not the second level */
+    result = load(memory, 5000, 0x1000);
+    assert_access(result, 5000 + 7 + 4, LEVEL_L1, MEMORY_MISSED_TLB);
+    assert_int_equal(result.tlb_cycles, 7);
+    /* Page 2 was least recent in the DTLB and gone; page 3 stayed. */
+    assert_access(load(memory, 6000, 0x3000), 6004, LEVEL_L1, 0);
+    assert_access(load(memory, 7000, 0x2000), 7011, LEVEL_L1, MEMORY_MISSED_TLB);
+    /* Page 5 takes page 1's entry in the second level (direct-mapped, 4 entries). */
+    load(memory, 8000, 0x5000);
+    load(memory, 9000, 0x6000);
+    assert_int_equal(load(memory, 10000, 0x1000).tlb_cycles, 57);
+    /* The second level is shared: the page of a load costs a fetch 7 cycles. */
+    assert_int_equal(fetch(memory, 11000, 0x1000).tlb_cycles, 7);
+    const struct memory_statistics statistics = statistics_of(memory);
+    assert_int_equal(statistics.dtlb_accesses, 10);
+    assert_int_equal(statistics.dtlb_misses, 8);
+    assert_int_equal(statistics.itlb_misses, 1);
+    assert_int_equal(statistics.page_walks, 6); /* pages 1 2 3 5 6 1 */
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
+static void walks_of_a_page_merge(void **state) {
+    (void)state;
+    struct machine machine = tlb_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    load(memory, 1000, 0x1000); /* walk until 1057, line until 1197 */
+    struct memory_result result = load(memory, 1010, 0x1040);
+    assert_access(result, 1057 + 140, LEVEL_DRAM, MISSED_BOTH);
+    assert_int_equal(result.tlb_cycles, 47);
+    /* A fetch finds the walk under way in the second level. */
+    result = fetch(memory, 1020, 0x1080);
+    assert_int_equal(result.tlb_cycles, 37);
+    assert_int_equal(load(memory, 1057, 0x10c0).tlb_cycles, 0);
+    const struct memory_statistics statistics = statistics_of(memory);
+    assert_int_equal(statistics.page_walks, 1);
+    assert_int_equal(statistics.dtlb_misses, 1);
+    memory_free(memory);
+}
+
+static void second_level_absent_or_perfect(void **state) {
+    (void)state;
+    struct machine machine = tlb_machine();
+    machine.l2tlb = (struct machine_tlb){0}; /* none: every miss walks */
+    struct memory *memory = new_memory(&machine, 0);
+    assert_int_equal(load(memory, 1000, 0x1000).tlb_cycles, 50);
+    memory_free(memory);
+    machine.l2tlb.latency = 30; /* perfect: every miss hits there */
+    memory = new_memory(&machine, 0);
+    assert_int_equal(load(memory, 1000, 0x1000).tlb_cycles, 30);
+    assert_int_equal(statistics_of(memory).page_walks, 0);
+    memory_free(memory);
+}
+
+static void split_over_two_pages(void **state) {
+    (void)state;
+    struct machine machine = tlb_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    load(memory, 1000, 0x1fc0);
+    struct memory_result result = load(memory, 2000, 0x1ffc);
+    assert_access(result, 2000 + 57 + 140, LEVEL_DRAM, MISSED_BOTH | MEMORY_SPLIT);
+    assert_int_equal(result.tlb_cycles, 57);
+    memory_free(memory);
+}
+
+/* A refused load starts no walk: when it comes again it walks. */
+static void retry_leaves_the_tlb_alone(void **state) {
+    (void)state;
+    struct machine machine = tlb_machine();
+    machine.l1d.mshrs = 1;
+    struct memory *memory = new_memory(&machine, 0);
+    load(memory, 1000, 0x1000);
+    assert_int_equal(load(memory, 1100, 0x2000).retry, 1197);
+    assert_int_equal(load(memory, 1197, 0x2000).tlb_cycles, 57);
+    memory_free(memory);
+}
+
+/* Random pages against a list kept in order of use. */
+static void lru_of_many_entries(void **state) {
+    (void)state;
+    enum { ENTRIES = 48 };
+    struct machine_tlb shape = {.entries = ENTRIES};
+    struct tlb tlb = {0};
+    struct error error;
+    assert_true(tlb_new(&tlb, &shape, 4096, "dtlb", &error));
+    uint64_t order[ENTRIES] = {0}, seed = 3;
+    for (int i = 0; i < 100000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t page = 1 + (seed >> 40) % 70 * ((seed >> 33) % 3 + 1);
+        int place = 0;
+        while (place < ENTRIES - 1 && order[place] != page)
+            place++;
+        const bool expected = order[place] == page;
+        assert_int_equal(tlb_use(&tlb, page << 12) != TLB_NONE, expected);
+        if (!expected)
+            tlb_insert(&tlb, page << 12, 0);
+        for (; place > 0; place--)
+            order[place] = order[place - 1];
+        order[0] = page;
+    }
+    assert_true(tlb_consistent(&tlb));
+    tlb_free(&tlb);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(walks_and_second_level_hits),    cmocka_unit_test(walks_of_a_page_merge),
+        cmocka_unit_test(second_level_absent_or_perfect), cmocka_unit_test(split_over_two_pages),
+        cmocka_unit_test(retry_leaves_the_tlb_alone),     cmocka_unit_test(lru_of_many_entries)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

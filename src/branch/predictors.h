@@ -50,7 +50,7 @@ bool tournament_init(struct tournament *tournament, const struct machine_branch 
 bool tournament_predict(struct tournament *tournament, uint64_t address, bool taken);
 void tournament_free(struct tournament *tournament);
 
-enum { TAGE_TABLES = 12, TAGE_HISTORY = 1024 };
+enum { TAGE_LANES = 4, TAGE_GROUPS = 3, TAGE_HISTORY = 1024 };
 
 struct tage_entry {
     uint16_t tag;   /* with the valid bit: 0 never matches */
@@ -58,20 +58,31 @@ struct tage_entry {
     uint8_t useful; /* 0 to 3 */
 };
 
+typedef uint32_t tage_lanes __attribute__((vector_size(TAGE_LANES * sizeof(uint32_t))));
+
+/* The last outcomes, as many as a table sees, folded to `width` bits by xor; a lane per table. */
+struct tage_fold {
+    tage_lanes folded[TAGE_GROUPS];
+    tage_lanes leaving[TAGE_GROUPS]; /* bit at which the oldest outcome has arrived */
+    tage_lanes mask;
+    uint32_t width;
+};
+
 struct tage {
     struct bimodal base;
-    struct tage_entry *entries; /* table t, index i: entries[t << index_bits | i] */
-    uint32_t tables, index_bits, tag_bits;
-    uint32_t length[TAGE_TABLES]; /* bits of history a table sees, increasing */
-    /* The folded histories of a table, three in one word: see tage.c. */
-    uint64_t folded[TAGE_TABLES], leaving[TAGE_TABLES];
-    uint64_t entering, carries;
-    uint8_t outcomes[TAGE_HISTORY]; /* ring; the newest at `newest` */
-    uint32_t newest;
+    struct tage_entry *entries; /* of all tables */
+    uint32_t tables, groups;    /* groups: of TAGE_LANES tables, the last padded */
+    struct tage_fold index, tag;
+    tage_lanes tag_mask;
+    tage_lanes first_entry[TAGE_GROUPS];       /* of each table */
+    tage_lanes hit[TAGE_GROUPS];               /* bit of each table, 0 for padding */
+    uint32_t oldest[TAGE_GROUPS * TAGE_LANES]; /* outcome a table sees; padding: 0 */
+    uint32_t newest;                           /* in outcomes; older ones follow it */
     int32_t trust_alternate; /* -8 to 7: from 0 on, new entries are less right than the alternate */
     uint32_t random;
-    uint32_t since_ageing; /* branches */
-    uint8_t next_age_mask; /* which useful bit the next ageing keeps */
+    uint32_t until_ageing;             /* branches */
+    uint8_t next_age_mask;             /* which useful bit the next ageing keeps */
+    int8_t outcomes[4 * TAGE_HISTORY]; /* 0 or -1 (taken); moved to the end when newest reaches 0 */
 };
 bool tage_init(struct tage *tage, const struct machine_branch *machine);
 bool tage_predict(struct tage *tage, uint64_t address, bool taken);

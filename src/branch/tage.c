@@ -2,19 +2,19 @@
  * prediction (JILP 2006). The tagged table with the longest history that knows the branch predicts;
  * the next longest (or the bimodal base) is the alternate.
  *
- * Indices and tags are the branch xor its history folded to the width of each. Three folds per
- * table are kept, of the widths of the index, the tag, and the tag less one; they lie in one 64-bit
- * word from bits 0, 21 and 42, so that one shift, xor and carry updates all three: the newest
- * outcome enters at the low bit of each fold, the one that leaves the table's history is xored away
- * where it has arrived, and what was shifted out of the top wraps around to the low bit. */
+ * Indices and tags are the branch xor its history folded to a width. A fold is kept up to date, not
+ * computed: shifted by one, the newest outcome enters at its low bit, the one that leaves the
+ * table's history is xored away where it has arrived, and what was shifted out of the top wraps
+ * around. Four tables go at a time, one in each lane of a vector. The fold of the tag has another
+ * width than the index's, so that histories that share an index differ in their tags, and is
+ * shifted, so that a short history does not move index and tag alike. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "branch/predictors.h"
 
 enum {
-    TAG_FOLD = 21,             /* first bit of the second fold */
-    SECOND_TAG_FOLD = 42,      /* of the third */
     VALID = 1 << 15,           /* in a stored tag */
     AGEING_PERIOD = 256 << 10, /* branches between resets of useful bits */
     COUNTER_MIN = -4,
@@ -24,36 +24,45 @@ enum {
 
 /* Histories in a geometric series, each at least one longer than the one before and short enough
  * that those after it fit below the maximum. */
-static void choose_lengths(struct tage *tage, uint32_t min, uint32_t max) {
-    uint32_t tables = tage->tables;
+static void choose_lengths(uint32_t *length, uint32_t tables, uint32_t min, uint32_t max) {
     for (uint32_t t = 0; t < tables; t++) {
         double share = tables > 1 ? (double)t / (tables - 1) : 0;
-        uint32_t length = (uint32_t)(min * pow((double)max / min, share) + 0.5);
-        if (t && length <= tage->length[t - 1])
-            length = tage->length[t - 1] + 1;
-        if (length > max - (tables - 1 - t))
-            length = max - (tables - 1 - t);
-        tage->length[t] = length;
+        length[t] = (uint32_t)(min * pow((double)max / min, share) + 0.5);
+        if (t && length[t] <= length[t - 1])
+            length[t] = length[t - 1] + 1;
+        if (length[t] > max - (tables - 1 - t))
+            length[t] = max - (tables - 1 - t);
     }
 }
 
+static void fold_init(struct tage_fold *fold, uint32_t width, const uint32_t *length,
+                      uint32_t tables) {
+    fold->width = width;
+    fold->mask = (tage_lanes){} + ((1u << width) - 1);
+    for (uint32_t t = 0; t < tables; t++)
+        fold->leaving[t / TAGE_LANES][t % TAGE_LANES] = 1u << length[t] % width;
+}
+
 bool tage_init(struct tage *tage, const struct machine_branch *machine) {
-    uint32_t bits = (uint32_t)__builtin_ctz(machine->tage_entries);
+    uint32_t length[TAGE_GROUPS * TAGE_LANES], tables = machine->tage_tables;
+    uint32_t index_bits = (uint32_t)__builtin_ctz(machine->tage_entries);
     uint32_t tag_bits = machine->tage_tag_bits;
-    tage->tables = machine->tage_tables;
-    tage->index_bits = bits;
-    tage->tag_bits = tag_bits;
-    choose_lengths(tage, machine->tage_min_history, machine->tage_max_history);
-    tage->entering = 1ull | 1ull << TAG_FOLD | 1ull << SECOND_TAG_FOLD;
-    tage->carries =
-        1ull << bits | 1ull << (TAG_FOLD + tag_bits) | 1ull << (SECOND_TAG_FOLD + tag_bits - 1);
-    for (uint32_t t = 0; t < tage->tables; t++)
-        tage->leaving[t] = 1ull << tage->length[t] % bits |
-                           1ull << (TAG_FOLD + tage->length[t] % tag_bits) |
-                           1ull << (SECOND_TAG_FOLD + tage->length[t] % (tag_bits - 1));
+    tage->tables = tables;
+    tage->groups = (tables + TAGE_LANES - 1) / TAGE_LANES;
+    tage->tag_mask = (tage_lanes){} + ((1u << tag_bits) - 1);
+    choose_lengths(length, tables, machine->tage_min_history, machine->tage_max_history);
+    fold_init(&tage->index, index_bits, length, tables);
+    fold_init(&tage->tag, tag_bits - (tag_bits - 1 == index_bits ? 2 : 1), length, tables);
+    for (uint32_t t = 0; t < tables; t++) {
+        tage->oldest[t] = length[t] - 1;
+        tage->first_entry[t / TAGE_LANES][t % TAGE_LANES] = t * machine->tage_entries;
+        tage->hit[t / TAGE_LANES][t % TAGE_LANES] = 1u << t;
+    }
+    tage->newest = sizeof tage->outcomes - TAGE_HISTORY;
     tage->random = 1;
+    tage->until_ageing = AGEING_PERIOD;
     tage->next_age_mask = 1;
-    tage->entries = calloc((size_t)tage->tables << bits, sizeof *tage->entries);
+    tage->entries = calloc((size_t)tables * machine->tage_entries, sizeof *tage->entries);
     return tage->entries && bimodal_init(&tage->base, machine->bimodal_entries);
 }
 
@@ -62,20 +71,51 @@ void tage_free(struct tage *tage) {
     free(tage->base.counters);
 }
 
-static void push_outcome(struct tage *tage, bool taken) {
-    uint64_t entering = taken ? tage->entering : 0, carries = tage->carries;
-    uint32_t index_bits = tage->index_bits, tag_bits = tage->tag_bits, newest = tage->newest;
-    for (uint32_t t = 0; t < tage->tables; t++) {
-        /* length - 1 outcomes back from the newest is the oldest this table saw. */
-        uint64_t left = tage->outcomes[(newest - tage->length[t] + 1) % TAGE_HISTORY];
-        uint64_t fold = (tage->folded[t] << 1 | entering) ^ (-left & tage->leaving[t]);
-        uint64_t carry = fold & carries;
-        tage->folded[t] = (fold ^ carry) ^ (carry >> index_bits & 1ull) ^
-                          (carry >> tag_bits & 1ull << TAG_FOLD) ^
-                          (carry >> (tag_bits - 1) & 1ull << SECOND_TAG_FOLD);
+/* ---- history ---- */
+
+static inline void fold_push(struct tage_fold *fold, uint32_t group, uint32_t entering,
+                             tage_lanes oldest) {
+    tage_lanes folded = (fold->folded[group] << 1 | entering) ^ (oldest & fold->leaving[group]);
+    fold->folded[group] = (folded ^ folded >> fold->width) & fold->mask;
+}
+
+static inline void push_outcome(struct tage *tage, bool taken) {
+    const int8_t *newest = tage->outcomes + tage->newest;
+    for (uint32_t group = 0; group < tage->groups; group++) {
+        const uint32_t *age = &tage->oldest[group * TAGE_LANES];
+        tage_lanes oldest = {(uint32_t)newest[age[0]], (uint32_t)newest[age[1]],
+                             (uint32_t)newest[age[2]], (uint32_t)newest[age[3]]};
+        fold_push(&tage->index, group, taken, oldest);
+        fold_push(&tage->tag, group, taken, oldest);
     }
-    tage->newest = (newest + 1) % TAGE_HISTORY;
-    tage->outcomes[tage->newest] = taken;
+    if (!tage->newest) {
+        tage->newest = sizeof tage->outcomes - TAGE_HISTORY;
+        memcpy(tage->outcomes + tage->newest, tage->outcomes, TAGE_HISTORY);
+    }
+    tage->outcomes[--tage->newest] = taken ? -1 : 0;
+}
+
+/* ---- tables ---- */
+
+/* The branch's entry in each table (place), its tag there, and a bit for each table that has it. */
+static inline uint32_t look_up(const struct tage *tage, uint64_t branch, uint32_t *place,
+                               uint32_t *tag) {
+    const struct tage_entry *entries = tage->entries;
+    tage_lanes all_hits = {};
+    uint32_t mixed = (uint32_t)(branch ^ branch >> tage->index.width);
+    for (uint32_t group = 0; group < tage->groups; group++) {
+        uint32_t *at = place + group * TAGE_LANES;
+        tage_lanes places =
+            ((tage->index.folded[group] ^ mixed) & tage->index.mask) + tage->first_entry[group];
+        tage_lanes tags =
+            ((tage->tag.folded[group] << 1 ^ (uint32_t)branch) & tage->tag_mask) | VALID;
+        memcpy(at, &places, sizeof places);
+        tage_lanes stored = {entries[at[0]].tag, entries[at[1]].tag, entries[at[2]].tag,
+                             entries[at[3]].tag};
+        all_hits |= (tage_lanes)(stored == tags) & tage->hit[group];
+        memcpy(tag + group * TAGE_LANES, &tags, sizeof tags);
+    }
+    return all_hits[0] | all_hits[1] | all_hits[2] | all_hits[3];
 }
 
 static uint32_t next_random(struct tage *tage) {
@@ -86,96 +126,87 @@ static uint32_t next_random(struct tage *tage) {
     return tage->random = x;
 }
 
-static void counter_step(int8_t *counter, bool taken) {
-    *counter =
-        (int8_t)(taken ? *counter + (*counter < COUNTER_MAX) : *counter - (*counter > COUNTER_MIN));
-}
-
 /* Clears one useful bit of every entry, high and low in turn, so that none is kept forever. */
-static void age(struct tage *tage) {
-    size_t count = (size_t)tage->tables << tage->index_bits;
+static __attribute__((noinline)) void age(struct tage *tage) {
+    size_t count = (size_t)tage->tables << tage->index.width;
     for (size_t i = 0; i < count; i++)
         tage->entries[i].useful &= tage->next_age_mask;
     tage->next_age_mask ^= USEFUL_MAX;
-    tage->since_ageing = 0;
+    tage->until_ageing = AGEING_PERIOD;
 }
 
 /* After a misprediction: the branch gets an entry in a table from `first` on whose own is not
  * useful, the first such with probability 1/2, so that tables do not fill in lockstep. When all
  * are useful they become less so. */
-static void allocate(struct tage *tage, uint32_t first, struct tage_entry *const *entry,
-                     const uint16_t *tag, bool taken) {
+static __attribute__((noinline)) void allocate(struct tage *tage, uint32_t first,
+                                               const uint32_t *place, const uint32_t *tag,
+                                               bool taken) {
     uint32_t chosen = tage->tables;
     for (uint32_t t = first; t < tage->tables; t++) {
-        if (entry[t]->useful)
+        if (tage->entries[place[t]].useful)
             continue;
         chosen = t;
         if (next_random(tage) & 1)
             break;
     }
-    if (chosen == tage->tables) {
+    if (chosen < tage->tables)
+        tage->entries[place[chosen]] =
+            (struct tage_entry){(uint16_t)tag[chosen], taken ? 0 : -1, 0};
+    else
         for (uint32_t t = first; t < tage->tables; t++)
-            entry[t]->useful--;
-        return;
+            tage->entries[place[t]].useful--;
+}
+
+static inline void step(int8_t *counter, bool taken) {
+    *counter =
+        (int8_t)(taken ? *counter + (*counter < COUNTER_MAX) : *counter - (*counter > COUNTER_MIN));
+}
+
+/* The provider and its alternate disagree: one of them was right. */
+static void judge(struct tage *tage, struct tage_entry *provider, bool is_new, bool right) {
+    if (is_new) {
+        int32_t trust = tage->trust_alternate + (right ? -1 : 1);
+        tage->trust_alternate = trust > 7 ? 7 : trust < -8 ? -8 : trust;
     }
-    *entry[chosen] = (struct tage_entry){tag[chosen], taken ? 0 : -1, 0};
+    if (right)
+        provider->useful += provider->useful < USEFUL_MAX;
+    else
+        provider->useful -= provider->useful > 0;
 }
 
 bool tage_predict(struct tage *tage, uint64_t address, bool taken) {
-    struct tage_entry *entry[TAGE_TABLES];
-    uint16_t tag[TAGE_TABLES];
-    uint64_t place = address >> 1;
-    uint32_t index_mask = (1u << tage->index_bits) - 1, tag_mask = (1u << tage->tag_bits) - 1;
-    uint32_t base_index = (uint32_t)(place ^ place >> tage->index_bits);
-    uint32_t hits = 0;
-    for (uint32_t t = 0; t < tage->tables; t++) {
-        uint64_t folded = tage->folded[t];
-        uint32_t index = (base_index ^ (uint32_t)folded) & index_mask;
-        uint32_t mixed = (uint32_t)place ^ (uint32_t)(folded >> TAG_FOLD) ^
-                         (uint32_t)(folded >> SECOND_TAG_FOLD) << 1;
-        tag[t] = (uint16_t)((mixed & tag_mask) | VALID);
-        entry[t] = &tage->entries[(size_t)t << tage->index_bits | index];
-        hits |= (uint32_t)(entry[t]->tag == tag[t]) << t;
-    }
-
-    uint8_t *base = &tage->base.counters[place & tage->base.mask];
+    uint32_t place[TAGE_GROUPS * TAGE_LANES], tag[TAGE_GROUPS * TAGE_LANES];
+    uint64_t branch = address >> 1;
+    uint32_t hits = look_up(tage, branch, place, tag);
+    uint8_t *base = &tage->base.counters[branch & tage->base.mask];
     bool predicted = *base >= 2;
-    uint32_t longer = 0; /* first table with a longer history than the one that predicts */
+    uint32_t longer = 0; /* first table with a longer history than the provider's */
     if (!hits) {
         counter_train(base, taken);
     } else {
-        uint32_t provider = 31 - (uint32_t)__builtin_clz(hits);
-        uint32_t others = hits & ~(1u << provider);
-        struct tage_entry *provides = entry[provider];
-        struct tage_entry *second = others ? entry[31 - __builtin_clz(others)] : NULL;
-        bool alternate = second ? second->counter >= 0 : predicted;
-        bool primary = provides->counter >= 0;
-        bool is_new = !provides->useful && (provides->counter == 0 || provides->counter == -1);
+        uint32_t first = 31 - (uint32_t)__builtin_clz(hits), others = hits ^ 1u << first;
+        struct tage_entry *provider = &tage->entries[place[first]], *second = NULL;
+        bool alternate = predicted, primary = provider->counter >= 0;
+        if (others) {
+            second = &tage->entries[place[31 - (uint32_t)__builtin_clz(others)]];
+            alternate = second->counter >= 0;
+        }
+        bool useful = provider->useful, is_new = !useful && (uint8_t)(provider->counter + 1) <= 1;
         predicted = is_new && tage->trust_alternate >= 0 ? alternate : primary;
-        longer = provider + 1;
-
-        if (primary != alternate) {
-            if (is_new) {
-                int32_t trust = tage->trust_alternate + (alternate == taken ? 1 : -1);
-                tage->trust_alternate = trust > 7 ? 7 : trust < -8 ? -8 : trust;
-            }
-            if (primary == taken)
-                provides->useful += provides->useful < USEFUL_MAX;
-            else
-                provides->useful -= provides->useful > 0;
-        }
-        /* While the provider has not proved useful the alternate goes on learning. */
-        if (!provides->useful) {
-            if (second)
-                counter_step(&second->counter, taken);
-            else
-                counter_train(base, taken);
-        }
-        counter_step(&provides->counter, taken);
+        longer = first + 1;
+        if (primary != alternate)
+            judge(tage, provider, is_new, primary == taken);
+        step(&provider->counter, taken);
+        if (useful)
+            ; /* certified: its alternate need not learn */
+        else if (second)
+            step(&second->counter, taken);
+        else
+            counter_train(base, taken);
     }
     if (predicted != taken && longer < tage->tables)
-        allocate(tage, longer, entry, tag, taken);
-    if (++tage->since_ageing == AGEING_PERIOD)
+        allocate(tage, longer, place, tag, taken);
+    if (!--tage->until_ageing)
         age(tage);
     push_outcome(tage, taken);
     return predicted;

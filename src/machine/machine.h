@@ -62,7 +62,7 @@ struct machine_cache {
 
 /* [itlb] [dtlb] [l2tlb] */
 struct machine_tlb {
-    uint32_t entries; /* 0: perfect */
+    uint32_t entries; /* 0: perfect; of l2tlb, with latency 0: there is none */
     uint32_t ways;    /* 0: fully associative */
     uint32_t latency; /* extra cycles when a first-level miss hits here (l2tlb) */
 };

@@ -1,0 +1,76 @@
+/* Puts the report together: the stack of the whole run, the tables, the notes. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+
+static int by_units(const void *left, const void *right) {
+    const struct stack_part *a = left, *b = right;
+    if (a->units != b->units)
+        return a->units > b->units ? -1 : 1;
+    return a->psv < b->psv ? -1 : a->psv > b->psv;
+}
+
+static bool build_stack(const struct simulation *simulation, struct stack *stack) {
+    uint64_t units[PSV_COMBINATIONS] = {0};
+    for (uint64_t i = 0; i < simulation->cell_count; i++)
+        units[simulation->cells[i].psv % PSV_COMBINATIONS] += simulation->cells[i].units;
+    stack->parts = malloc(PSV_COMBINATIONS * sizeof *stack->parts);
+    if (!stack->parts)
+        return false;
+    for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
+        if (units[psv])
+            stack->parts[stack->count++] = (struct stack_part){psv, units[psv]};
+    qsort(stack->parts, stack->count, sizeof *stack->parts, by_units);
+    return true;
+}
+
+bool report_build(const struct report_request *request, const struct simulation *simulation,
+                  const struct code *code, struct program *program, struct report *report,
+                  struct error *error) {
+    *report = (struct report){.verb = request->verb,
+                              .program = request->program,
+                              .machine = request->machine,
+                              .ideal = request->ideal,
+                              .by = request->by,
+                              .simulation = simulation,
+                              .partial = request->partial,
+                              .plain = request->plain};
+    if (!build_stack(simulation, &report->stack))
+        return error_set(error, "out of memory for the report");
+    if (!rows_build(BY_FUNCTION, request->top, simulation, code, program, &report->functions,
+                    error) ||
+        !rows_build(BY_INSTRUCTION, request->top, simulation, code, program, &report->instructions,
+                    error))
+        return false;
+    if ((request->by == BY_LINE || request->by == BY_IMAGE) &&
+        !rows_build(request->by, request->top, simulation, code, program, &report->grouped, error))
+        return false;
+    return report_add_worth(report) || error_set(error, "out of memory for the report");
+}
+
+void report_free(struct report *report) {
+    free(report->stack.parts);
+    rows_free(&report->functions);
+    rows_free(&report->instructions);
+    rows_free(&report->grouped);
+    for (uint32_t i = 0; i < report->note_count; i++)
+        free(report->notes[i]);
+    free(report->notes);
+    free(report->next);
+    memset(report, 0, sizeof *report);
+}
+
+bool report_note(struct report *report, const char *format, ...) {
+    char **notes = realloc(report->notes, (report->note_count + 1) * sizeof *notes);
+    if (!notes)
+        return false;
+    report->notes = notes;
+    va_list arguments;
+    va_start(arguments, format);
+    bool good = vasprintf(&notes[report->note_count], format, arguments) >= 0;
+    va_end(arguments);
+    report->note_count += good;
+    return good;
+}

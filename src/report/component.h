@@ -1,0 +1,27 @@
+/* Plain words for performance signatures: each of the 512 combinations of events belongs to one
+ * component, that of its dominant event: the one that costs most when several meet, in the order of
+ * the enumeration below. A cycle without any event is `execute`: instructions committed, or the
+ * oldest waited for the plain latency of an operation. */
+#ifndef CULPRIT_REPORT_COMPONENT_H
+#define CULPRIT_REPORT_COMPONENT_H
+
+#include <stdint.h>
+
+enum component {
+    COMPONENT_LLC_MISS,   /* ST-LLC */
+    COMPONENT_MISPREDICT, /* FL-MB */
+    COMPONENT_FLUSH,      /* FL-EX, FL-MO */
+    COMPONENT_TLB_MISS,   /* ST-TLB */
+    COMPONENT_L1_MISS,    /* ST-L1 */
+    COMPONENT_STORES,     /* DR-SQ */
+    COMPONENT_FRONT_END,  /* DR-L1, DR-TLB */
+    COMPONENT_EXECUTE,    /* none */
+    COMPONENT_COUNT
+};
+
+enum component component_of(uint32_t psv);
+const char *component_name(enum component component);        /* heading of a column */
+const char *component_description(enum component component); /* for a legend, one line */
+const char *component_events(enum component component);      /* "FL-EX, FL-MO" */
+
+#endif

@@ -1,0 +1,194 @@
+/* The report as one JSON object; every key is documented in docs/json.md. Objects that could not be
+ * made (out of memory) are NULL, which jansson's *_new functions pass on as failure of the whole.
+ */
+#include <jansson.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "util/text.h"
+
+static double cycles_of(uint64_t units) {
+    return (double)units / CYCLE_UNITS;
+}
+
+static double ratio(double part, double whole) {
+    return whole > 0 ? part / whole : 0;
+}
+
+/* Names come from files: whatever is no text is replaced, as JSON must be UTF-8. */
+static json_t *string(const char *text) {
+    char clean[4096];
+    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
+}
+
+static json_t *stack_object(const struct stack *stack) {
+    json_t *object = json_object();
+    for (uint32_t i = 0; i < stack->count; i++) {
+        char name[128];
+        psv_format(stack->parts[i].psv, name, sizeof name);
+        json_object_set_new(object, name, json_real(cycles_of(stack->parts[i].units)));
+    }
+    return object;
+}
+
+static json_t *components_object(const struct stack *stack) {
+    static const char *const KEYS[COMPONENT_COUNT] = {
+        [COMPONENT_LLC_MISS] = "llc_miss",   [COMPONENT_MISPREDICT] = "mispredict",
+        [COMPONENT_FLUSH] = "flush",         [COMPONENT_TLB_MISS] = "tlb_miss",
+        [COMPONENT_L1_MISS] = "l1_miss",     [COMPONENT_STORES] = "stores",
+        [COMPONENT_FRONT_END] = "front_end", [COMPONENT_EXECUTE] = "execute"};
+    uint64_t units[COMPONENT_COUNT];
+    stack_components(stack, units);
+    json_t *object = json_object();
+    for (int i = COMPONENT_COUNT - 1; i >= 0; i--)
+        json_object_set_new(object, KEYS[i], json_real(cycles_of(units[i])));
+    return object;
+}
+
+static json_t *row_object(const struct report_row *row, double total_units) {
+    return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:f, s:I, s:f, s:I, s:f, s:o, s:o}",
+                     "image", string(row->image), "offset", (json_int_t)row->offset, "address",
+                     (json_int_t)row->address, "function", string(row->function), "file",
+                     string(row->file), "line", row->line ? json_integer(row->line) : json_null(),
+                     "text", string(row->text), "cycles", cycles_of(row->units), "units",
+                     (json_int_t)row->units, "share", ratio((double)row->units, total_units),
+                     "instructions", (json_int_t)row->executions, "cpi",
+                     ratio(cycles_of(row->units), (double)row->executions), "components",
+                     components_object(&row->stack), "stack", stack_object(&row->stack));
+}
+
+static json_t *rows_array(const struct report_rows *rows, double total_units) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < rows->count; i++)
+        json_array_append_new(array, row_object(&rows->rows[i], total_units));
+    return array;
+}
+
+static json_t *cache_object(const struct cache_statistics *cache) {
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "accesses", (json_int_t)cache->accesses,
+                     "misses", (json_int_t)cache->misses, "pending_hits",
+                     (json_int_t)cache->pending_hits, "prefetches", (json_int_t)cache->prefetches,
+                     "useful_prefetches", (json_int_t)cache->useful_prefetches, "writebacks",
+                     (json_int_t)cache->writebacks, "mshr_waits", (json_int_t)cache->mshr_waits);
+}
+
+static json_t *branch_object(const struct branch_statistics *branch) {
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "conditional",
+                     (json_int_t)branch->conditional, "conditional_mispredicted",
+                     (json_int_t)branch->conditional_wrong, "indirect",
+                     (json_int_t)branch->indirect, "indirect_mispredicted",
+                     (json_int_t)branch->indirect_wrong, "returns", (json_int_t)branch->returns,
+                     "returns_mispredicted", (json_int_t)branch->returns_wrong, "direct",
+                     (json_int_t)branch->direct, "late_targets", (json_int_t)branch->late);
+}
+
+static json_t *statistics_object(const struct report *report) {
+    const struct core_statistics *counted = &report->simulation->counted;
+    const struct memory_statistics *memory = &counted->memory;
+    const struct machine *machine = report->machine;
+    json_t *object = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "uops",
+        (json_int_t)report->simulation->uops, "loads", (json_int_t)counted->loads, "stores",
+        (json_int_t)counted->stores, "forwarded_loads", (json_int_t)counted->forwarded,
+        "ordering_violations", (json_int_t)counted->ordering_violations, "flushes",
+        (json_int_t)counted->flushes, "system_calls", (json_int_t)counted->system_calls, "branches",
+        branch_object(&counted->branch), "l1i", cache_object(&memory->l1i), "l1d",
+        cache_object(&memory->l1d));
+    json_object_set_new(object, "l2",
+                        machine->l2.present ? cache_object(&memory->l2) : json_null());
+    json_object_set_new(object, "llc",
+                        machine->llc.present ? cache_object(&memory->llc) : json_null());
+    json_object_update_new(object, json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
+                                             "itlb_accesses", (json_int_t)memory->itlb_accesses,
+                                             "itlb_misses", (json_int_t)memory->itlb_misses,
+                                             "dtlb_accesses", (json_int_t)memory->dtlb_accesses,
+                                             "dtlb_misses", (json_int_t)memory->dtlb_misses,
+                                             "page_walks", (json_int_t)memory->page_walks,
+                                             "dram_reads", (json_int_t)memory->dram_reads,
+                                             "dram_writes", (json_int_t)memory->dram_writes,
+                                             "dram_row_hits", (json_int_t)memory->dram_row_hits));
+    return object;
+}
+
+static json_t *sampling_object(const struct simulation *simulation) {
+    if (simulation->levels == 0)
+        return json_null();
+    double half = sampling_interval(&simulation->spread);
+    return json_pack(
+        "{s:I, s:I, s:I, s:o}", "windows", (json_int_t)sampling_windows(&simulation->spread),
+        "largest_weight", (json_int_t)(UINT64_C(1) << simulation->levels), "warmed_instructions",
+        (json_int_t)simulation->warmed, "cpi_half_interval_95",
+        half < 0 ? json_null() : json_real(ratio(half, (double)simulation->instructions)));
+}
+
+static json_t *threads_array(const struct simulation *simulation) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < simulation->thread_count; i++) {
+        const struct simulation_thread *thread = &simulation->threads[i];
+        if (thread->instructions)
+            json_array_append_new(array, json_pack("{s:I, s:I, s:I, s:I}", "thread", (json_int_t)i,
+                                                   "process", (json_int_t)thread->process,
+                                                   "instructions", (json_int_t)thread->instructions,
+                                                   "cycles", (json_int_t)thread->cycles));
+    }
+    return array;
+}
+
+static json_t *ideal_array(uint32_t ideal) {
+    json_t *array = json_array();
+    for (unsigned i = 0; i < IDEAL_COUNT; i++)
+        if (ideal & 1u << i)
+            json_array_append_new(array, json_string(ideal_name(i)));
+    return array;
+}
+
+static json_t *states_object(const struct simulation *simulation) {
+    json_t *object = json_object();
+    for (int state = 0; state < STATE_COUNT; state++)
+        json_object_set_new(object, commit_state_name(state),
+                            json_integer((json_int_t)simulation->states[state]));
+    return object;
+}
+
+static json_t *report_object(const struct report *report) {
+    const struct simulation *simulation = report->simulation;
+    double total = (double)simulation->cycles * CYCLE_UNITS;
+    json_t *notes = json_array();
+    for (uint32_t i = 0; i < report->note_count; i++)
+        json_array_append_new(notes, string(report->notes[i]));
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:f, s:o, s:b, s:I, s:I, s:f, s:I, s:I, s:f, s:f, s:o, s:i, s:I, s:o, "
+        "s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o, s:o}",
+        "verb", string(report->verb), "program", string(report->program), "machine",
+        string(report->machine->name), "clock_ghz", report->machine->clock_ghz, "ideal",
+        ideal_array(report->ideal), "partial", report->partial, "instructions",
+        (json_int_t)simulation->instructions, "cycles", (json_int_t)simulation->cycles, "cpi",
+        ratio((double)simulation->cycles, (double)simulation->instructions),
+        "instructions_executed", (json_int_t)simulation->executed, "instructions_simulated",
+        (json_int_t)simulation->simulated, "seconds", simulation->seconds,
+        "instructions_per_second", ratio((double)simulation->simulated, simulation->seconds),
+        "sampling", sampling_object(simulation), "units_per_cycle", CYCLE_UNITS, "units",
+        (json_int_t)(simulation->cycles * CYCLE_UNITS), "commit_states", states_object(simulation),
+        "stack", stack_object(&report->stack), "components", components_object(&report->stack),
+        "functions", rows_array(&report->functions, total), "function_count",
+        (json_int_t)report->functions.total, "hot_instructions",
+        rows_array(&report->instructions, total), "instruction_count",
+        (json_int_t)report->instructions.total, "threads", threads_array(simulation), "statistics",
+        statistics_object(report), "notes", notes);
+    if (object && (report->by == BY_LINE || report->by == BY_IMAGE))
+        json_object_set_new(object, report->by == BY_LINE ? "lines" : "images",
+                            rows_array(&report->grouped, total));
+    if (object)
+        json_object_set_new(object, "next", string(report->next));
+    return object;
+}
+
+bool report_json(const struct report *report, FILE *file, struct error *error) {
+    json_t *object = report_object(report);
+    if (!object)
+        return error_set(error, "out of memory for the JSON report");
+    bool good = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+                fputc('\n', file) != EOF;
+    json_decref(object);
+    return good || error_errno(error, "writing the JSON report");
+}

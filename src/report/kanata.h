@@ -1,0 +1,40 @@
+/* A window of cycles as a pipeline picture for the Konata viewer (Kanata log, version 0004).
+ *
+ *     core ──► kanata_life() for every µop ──► kanata_write()
+ *
+ * One row per µop, on one lane; stages, each only when it lasts at least a cycle:
+ *   F   from fetch until dispatch        Ds  in the window, waiting for operands
+ *   Rd  ready, waiting for a unit        Ex  issued, executing
+ *   Cm  complete, waiting to commit
+ * An arrow leads from each µop to those that wait for its result. A µop that was squashed ends in a
+ * flush. */
+#ifndef CULPRIT_REPORT_KANATA_H
+#define CULPRIT_REPORT_KANATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/core.h"
+#include "trace/dynamic.h"
+#include "util/error.h"
+
+/* A µop takes about 150 bytes while the window is collected. */
+enum { KANATA_MAX_CYCLES = 100000 };
+
+struct kanata;
+
+/* µops that are in flight in the cycles [from, from + cycles); cycles ≤ KANATA_MAX_CYCLES. */
+struct kanata *kanata_new(uint64_t from, uint64_t cycles);
+void kanata_free(struct kanata *kanata);
+
+/* A life_function; `context` is the struct kanata. */
+void kanata_life(void *context, const struct life *life);
+
+/* µops collected so far. */
+uint64_t kanata_count(const struct kanata *kanata);
+
+/* False when memory ran out while collecting, or on a write error. */
+bool kanata_write(struct kanata *kanata, const struct code *code, FILE *file, struct error *error);
+
+#endif

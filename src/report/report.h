@@ -1,0 +1,116 @@
+/* What a simulation found, ready to print: one plain value from which the text and the JSON object
+ * (docs/json.md) are both written.
+ *
+ *     struct simulation + struct code ──► report_build() ──► struct report ──► report_text()
+ *                                                                         └──► report_json()
+ *
+ * Rows hold strings of the struct program and the struct code they were built from; those must
+ * outlive the report. */
+#ifndef CULPRIT_REPORT_REPORT_H
+#define CULPRIT_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "machine/machine.h"
+#include "program/program.h"
+#include "report/component.h"
+#include "simulate/simulate.h"
+#include "trace/dynamic.h"
+#include "util/error.h"
+
+enum report_by { BY_FUNCTION, BY_LINE, BY_INSTRUCTION, BY_IMAGE };
+
+/* Cycles of one combination of events. */
+struct stack_part {
+    uint32_t psv;
+    uint64_t units; /* 1/840 cycles */
+};
+
+struct stack {
+    struct stack_part *parts; /* largest first */
+    uint32_t count;
+};
+
+enum { REPORT_TEXT_BYTES = 96 };
+
+/* A function, source line, instruction or image. */
+struct report_row {
+    const char *image;      /* base name of the file, "[vdso]", "[anon]" */
+    uint64_t offset;        /* in the image's file: of the function's or line's first instruction
+                               that took time, or of the instruction; 0 of an image */
+    uint64_t address;       /* the same as virtual address of the ELF file; = offset without one */
+    const char *function;   /* NULL: no symbol covers it */
+    const char *file;       /* NULL: not known */
+    uint32_t line;          /* 0: not known */
+    uint64_t units;         /* 1/840 cycles */
+    uint64_t executions;    /* instructions executed in it */
+    uint32_t hottest;       /* static number of its costliest instruction */
+    uint64_t hottest_units; /* of that instruction */
+    char text[REPORT_TEXT_BYTES]; /* assembly of that instruction */
+    struct stack stack;
+};
+
+struct report_rows {
+    struct report_row *rows; /* costliest first */
+    uint32_t count;          /* as many as were asked for, or fewer */
+    uint32_t total;          /* as many as there are */
+};
+
+struct report {
+    const char *verb;    /* "sim" or "explain" */
+    const char *program; /* command, or the trace's */
+    const struct machine *machine;
+    uint32_t ideal;
+    enum report_by by;
+    const struct simulation *simulation;
+    bool partial;
+    bool plain; /* explain every term that is used */
+    struct stack stack;
+    struct report_rows functions, instructions;
+    struct report_rows grouped; /* by line or image, when asked for; else empty */
+    char **notes;               /* what the figures rest on, one line each */
+    uint32_t note_count;
+    char *next; /* next useful command; NULL: none */
+};
+
+struct report_request {
+    const char *verb, *program;
+    const struct machine *machine;
+    uint32_t ideal;
+    enum report_by by;
+    uint32_t top; /* rows per table; 0: all */
+    bool partial, plain;
+};
+
+/* Fills *report; report_free() either way. */
+bool report_build(const struct report_request *request, const struct simulation *simulation,
+                  const struct code *code, struct program *program, struct report *report,
+                  struct error *error);
+void report_free(struct report *report);
+
+/* Adds a line (copied) to the notes. */
+bool report_note(struct report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* At most 100 columns wide. */
+void report_text(const struct report *report, bool colour, FILE *file);
+/* One object, with a newline. */
+bool report_json(const struct report *report, FILE *file, struct error *error);
+
+/* ---- pieces ---- */
+
+/* Groups the simulation's cells; the `top` costliest rows with stacks, names and text (rows.c). */
+bool rows_build(enum report_by by, uint32_t top, const struct simulation *simulation,
+                const struct code *code, struct program *program, struct report_rows *rows,
+                struct error *error);
+void rows_free(struct report_rows *rows);
+
+/* Notes on what the figures rest on and what is not modelled, one line each (worth.c). */
+bool report_add_worth(struct report *report);
+
+/* Cycles of a stack, by component (units). */
+void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]);
+
+#endif

@@ -1,0 +1,374 @@
+/* Every instruction that executed is a site. Sites sorted by image and offset fall into groups;
+ * looking a site up in the debug information is dear, so a function is looked up once and then
+ * holds for all sites up to its end. The cells are then summed twice: per group to find the
+ * costliest, and per (rank, signature) for the stacks of those. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "util/array.h"
+
+struct site {
+    uint32_t insn, image, group, line;
+    uint64_t offset, units;
+    const char *file;
+};
+
+struct builder {
+    enum report_by by;
+    const struct simulation *simulation;
+    const struct code *code;
+    struct program *program;
+    uint32_t *images; /* number in `program` of each image of the code */
+    struct site *sites;
+    size_t site_count;
+    struct report_row *groups;
+    size_t group_count, group_capacity;
+    uint32_t *group_images; /* of each group, index into code->images */
+    size_t group_image_capacity;
+};
+
+static bool no_memory(struct error *error) {
+    return error_set(error, "out of memory for the report");
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* ---- sites ---- */
+
+/* One site per executed instruction, also those that no cycle went to (the compare of a fused
+ * compare-and-branch). Cells are sorted by instruction. */
+static bool make_sites(struct builder *builder) {
+    const struct simulation *simulation = builder->simulation;
+    uint32_t known = builder->code->insn_count;
+    builder->sites = calloc(known ? known : 1, sizeof *builder->sites);
+    if (!builder->sites)
+        return false;
+    uint64_t cell = 0;
+    for (uint32_t insn = 0; insn < known; insn++) {
+        struct site *site = &builder->sites[builder->site_count];
+        *site = (struct site){.insn = insn,
+                              .image = builder->code->insns[insn].image,
+                              .offset = builder->code->insns[insn].offset};
+        for (; cell < simulation->cell_count && simulation->cells[cell].insn == insn; cell++)
+            site->units += simulation->cells[cell].units;
+        bool executed = insn < simulation->execution_count && simulation->executions[insn];
+        builder->site_count += executed || site->units;
+    }
+    return true;
+}
+
+static int by_place(const void *left, const void *right) {
+    const struct site *a = left, *b = right;
+    if (a->image != b->image)
+        return a->image < b->image ? -1 : 1;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return a->insn < b->insn ? -1 : a->insn > b->insn;
+}
+
+/* Lines that are known first, then the others by place. */
+static int by_line(const void *left, const void *right) {
+    const struct site *a = left, *b = right;
+    if (a->image != b->image)
+        return a->image < b->image ? -1 : 1;
+    if (!a->file != !b->file)
+        return a->file ? -1 : 1;
+    int order = a->file ? strcmp(a->file, b->file) : 0;
+    if (order)
+        return order;
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
+    return by_place(left, right);
+}
+
+/* ---- groups ---- */
+
+static struct report_row *new_group(struct builder *builder, uint32_t image) {
+    size_t count = builder->group_count + 1;
+    if (!array_reserve((void **)&builder->groups, &builder->group_capacity, count,
+                       sizeof *builder->groups) ||
+        !array_reserve((void **)&builder->group_images, &builder->group_image_capacity, count,
+                       sizeof *builder->group_images))
+        return NULL;
+    builder->group_images[count - 1] = image;
+    struct report_row *group = &builder->groups[count - 1];
+    *group = (struct report_row){.hottest = UINT32_MAX};
+    builder->group_count = count;
+    return group;
+}
+
+static bool is_file(const struct builder *builder, uint32_t image) {
+    return image < builder->code->image_count && builder->code->images[image].kind == IMAGE_FILE;
+}
+
+static bool locate(struct builder *builder, uint32_t image, uint64_t offset,
+                   struct location *location) {
+    memset(location, 0, sizeof *location);
+    return is_file(builder, image) &&
+           program_locate(builder->program, builder->images[image], offset, location);
+}
+
+/* Code that no function covers is one group per image. */
+static bool group_functions(struct builder *builder) {
+    uint32_t image = UINT32_MAX;
+    uint64_t end = 0; /* of the function of the last group, when its size is known */
+    for (size_t i = 0; i < builder->site_count; i++) {
+        struct site *site = &builder->sites[i];
+        if (builder->group_count && site->image == image && site->offset < end) {
+            site->group = (uint32_t)builder->group_count - 1;
+            continue;
+        }
+        struct location location;
+        locate(builder, site->image, site->offset, &location);
+        const struct report_row *last =
+            builder->group_count ? &builder->groups[builder->group_count - 1] : NULL;
+        if (!last || site->image != image || last->offset != location.function_offset ||
+            !last->function != !location.function) {
+            struct report_row *group = new_group(builder, site->image);
+            if (!group)
+                return false;
+            group->function = location.function;
+            group->offset = location.function_offset;
+        }
+        image = site->image;
+        end = location.function_offset + location.function_size;
+        site->group = (uint32_t)builder->group_count - 1;
+    }
+    return true;
+}
+
+static bool group_lines(struct builder *builder) {
+    for (size_t i = 0; i < builder->site_count; i++) {
+        struct location location;
+        locate(builder, builder->sites[i].image, builder->sites[i].offset, &location);
+        builder->sites[i].file = location.file;
+        builder->sites[i].line = location.line;
+    }
+    qsort(builder->sites, builder->site_count, sizeof *builder->sites, by_line);
+    for (size_t i = 0; i < builder->site_count; i++) {
+        struct site *site = &builder->sites[i], *last = site - 1;
+        bool same = i > 0 && site->image == last->image && site->line == last->line &&
+                    !site->file == !last->file && (!site->file || !strcmp(site->file, last->file));
+        if (!same) {
+            struct report_row *group = new_group(builder, site->image);
+            if (!group)
+                return false;
+            group->offset = site->offset;
+            group->file = site->file;
+            group->line = site->line;
+        }
+        site->group = (uint32_t)builder->group_count - 1;
+    }
+    return true;
+}
+
+static bool group_plainly(struct builder *builder) {
+    for (size_t i = 0; i < builder->site_count; i++) {
+        struct site *site = &builder->sites[i];
+        bool same = builder->by == BY_IMAGE && i > 0 && site->image == site[-1].image;
+        if (!same) {
+            struct report_row *group = new_group(builder, site->image);
+            if (!group)
+                return false;
+            group->offset = builder->by == BY_IMAGE ? 0 : site->offset;
+        }
+        site->group = (uint32_t)builder->group_count - 1;
+    }
+    return true;
+}
+
+static bool make_groups(struct builder *builder) {
+    qsort(builder->sites, builder->site_count, sizeof *builder->sites, by_place);
+    bool good = builder->by == BY_FUNCTION ? group_functions(builder)
+                : builder->by == BY_LINE   ? group_lines(builder)
+                                           : group_plainly(builder);
+    if (!good)
+        return false;
+    for (size_t i = 0; i < builder->site_count; i++) {
+        const struct site *site = &builder->sites[i];
+        struct report_row *group = &builder->groups[site->group];
+        group->units += site->units;
+        if (site->insn < builder->simulation->execution_count)
+            group->executions += builder->simulation->executions[site->insn];
+        if (group->hottest == UINT32_MAX || site->units > group->hottest_units) {
+            group->hottest = site->insn;
+            group->hottest_units = site->units;
+        }
+    }
+    return true;
+}
+
+/* ---- the costliest ---- */
+
+struct ranked {
+    uint64_t units;
+    uint32_t group;
+};
+
+/* Groups are in the order of images and offsets: ties keep it. */
+static int by_cost(const void *left, const void *right) {
+    const struct ranked *a = left, *b = right;
+    if (a->units != b->units)
+        return a->units > b->units ? -1 : 1;
+    return a->group < b->group ? -1 : a->group > b->group;
+}
+
+struct ranked_part {
+    uint32_t rank, psv;
+    uint64_t units;
+};
+
+static int by_rank(const void *left, const void *right) {
+    const struct ranked_part *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->psv < b->psv ? -1 : a->psv > b->psv;
+}
+
+static int by_units(const void *left, const void *right) {
+    const struct stack_part *a = left, *b = right;
+    if (a->units != b->units)
+        return a->units > b->units ? -1 : 1;
+    return a->psv < b->psv ? -1 : a->psv > b->psv;
+}
+
+/* Stack of one row from parts that are sorted by signature. */
+static bool make_stack(const struct ranked_part *parts, size_t count, struct stack *stack) {
+    stack->parts = malloc((count ? count : 1) * sizeof *stack->parts);
+    if (!stack->parts)
+        return false;
+    stack->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && parts[i].psv == parts[i - 1].psv)
+            stack->parts[stack->count - 1].units += parts[i].units;
+        else
+            stack->parts[stack->count++] = (struct stack_part){parts[i].psv, parts[i].units};
+    }
+    qsort(stack->parts, stack->count, sizeof *stack->parts, by_units);
+    return true;
+}
+
+/* rank_of: per static instruction, UINT32_MAX of those not shown. */
+static bool make_stacks(const struct builder *builder, const uint32_t *rank_of,
+                        struct report_rows *rows) {
+    const struct simulation *simulation = builder->simulation;
+    struct ranked_part *parts =
+        malloc((simulation->cell_count ? simulation->cell_count : 1) * sizeof *parts);
+    if (!parts)
+        return false;
+    size_t count = 0;
+    for (uint64_t i = 0; i < simulation->cell_count; i++) {
+        const struct pics_cell *cell = &simulation->cells[i];
+        if (rank_of[cell->insn] != UINT32_MAX)
+            parts[count++] = (struct ranked_part){rank_of[cell->insn], cell->psv, cell->units};
+    }
+    qsort(parts, count, sizeof *parts, by_rank);
+    bool good = true;
+    for (size_t begin = 0, end; begin < count && good; begin = end) {
+        for (end = begin; end < count && parts[end].rank == parts[begin].rank; end++)
+            ;
+        good = make_stack(parts + begin, end - begin, &rows->rows[parts[begin].rank].stack);
+    }
+    free(parts);
+    return good;
+}
+
+/* Names, source and text of a row that will be shown. */
+static void describe(struct builder *builder, uint32_t image, struct report_row *row) {
+    const struct code *code = builder->code;
+    row->image = image >= code->image_count ? "[anon]"
+                 : is_file(builder, image)  ? base_name(code->images[image].path)
+                                            : code->images[image].path;
+    row->address = row->offset;
+    if (is_file(builder, image))
+        program_offset_to_address(builder->program, builder->images[image], row->offset,
+                                  &row->address);
+    struct location location;
+    if (builder->by != BY_IMAGE) {
+        locate(builder, image, row->offset, &location);
+        row->function = location.function;
+        if (builder->by != BY_LINE) {
+            row->file = location.file;
+            row->line = location.line;
+        }
+    }
+    const struct static_insn *insn = &code->insns[row->hottest];
+    uint64_t address = insn->offset;
+    if (is_file(builder, insn->image))
+        program_offset_to_address(builder->program, builder->images[insn->image], insn->offset,
+                                  &address);
+    insn_text(code->isa, insn->bytes, insn->length, address, row->text, sizeof row->text);
+}
+
+static bool take_costliest(struct builder *builder, uint32_t top, struct report_rows *rows) {
+    size_t groups = builder->group_count, insns = builder->code->insn_count;
+    struct ranked *ranked = malloc((groups ? groups : 1) * sizeof *ranked);
+    uint32_t *rank_of_group = malloc((groups ? groups : 1) * sizeof *rank_of_group);
+    uint32_t *rank_of_insn = malloc((insns ? insns : 1) * sizeof *rank_of_insn);
+    bool good = ranked && rank_of_group && rank_of_insn;
+    rows->total = (uint32_t)groups;
+    uint32_t count = top && top < groups ? top : (uint32_t)groups;
+    rows->rows = calloc(count ? count : 1, sizeof *rows->rows);
+    good &= rows->rows != NULL;
+    if (good) {
+        for (uint32_t i = 0; i < groups; i++)
+            ranked[i] = (struct ranked){builder->groups[i].units, i};
+        qsort(ranked, groups, sizeof *ranked, by_cost);
+        rows->count = count;
+        memset(rank_of_group, 0xff, groups * sizeof *rank_of_group);
+        for (uint32_t rank = 0; rank < count; rank++) {
+            uint32_t group = ranked[rank].group;
+            rows->rows[rank] = builder->groups[group];
+            rank_of_group[group] = rank;
+            describe(builder, builder->group_images[group], &rows->rows[rank]);
+        }
+        memset(rank_of_insn, 0xff, insns * sizeof *rank_of_insn);
+        for (size_t i = 0; i < builder->site_count; i++)
+            rank_of_insn[builder->sites[i].insn] = rank_of_group[builder->sites[i].group];
+        good = make_stacks(builder, rank_of_insn, rows);
+    }
+    free(ranked);
+    free(rank_of_group);
+    free(rank_of_insn);
+    return good;
+}
+
+/* ---- the door ---- */
+
+bool rows_build(enum report_by by, uint32_t top, const struct simulation *simulation,
+                const struct code *code, struct program *program, struct report_rows *rows,
+                struct error *error) {
+    memset(rows, 0, sizeof *rows);
+    struct builder builder = {.by = by, .simulation = simulation, .code = code, .program = program};
+    builder.images = calloc(code->image_count ? code->image_count : 1, sizeof *builder.images);
+    bool good = builder.images != NULL;
+    for (uint32_t i = 0; good && i < code->image_count; i++)
+        if (code->images[i].kind == IMAGE_FILE)
+            builder.images[i] =
+                program_add_image(program, code->images[i].path, code->images[i].build_id,
+                                  code->images[i].build_id_size);
+    good = good && make_sites(&builder) && make_groups(&builder) &&
+           take_costliest(&builder, top, rows);
+    free(builder.images);
+    free(builder.sites);
+    free(builder.groups);
+    free(builder.group_images);
+    return good || no_memory(error);
+}
+
+void rows_free(struct report_rows *rows) {
+    for (uint32_t i = 0; rows->rows && i < rows->count; i++)
+        free(rows->rows[i].stack.parts);
+    free(rows->rows);
+    memset(rows, 0, sizeof *rows);
+}
+
+void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]) {
+    memset(units, 0, COMPONENT_COUNT * sizeof *units);
+    for (uint32_t i = 0; i < stack->count; i++)
+        units[component_of(stack->parts[i].psv)] += stack->parts[i].units;
+}

@@ -1,0 +1,65 @@
+/* What the figures rest on: how much was simulated, what sampling adds to the error, what the
+ * caches held at the start, and what the model leaves out. */
+#include <inttypes.h>
+
+#include "report/report.h"
+#include "util/text.h"
+
+static uint32_t threads_simulated(const struct simulation *simulation) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < simulation->thread_count; i++)
+        count += simulation->threads[i].cycles > 0;
+    return count;
+}
+
+static bool sampling_worth(struct report *report) {
+    const struct simulation *simulation = report->simulation;
+    uint64_t windows = sampling_windows(&simulation->spread);
+    double half = sampling_interval(&simulation->spread);
+    bool good = report_note(
+        report,
+        "sampled: %s of %s instructions simulated, in %s windows of weight 2 to %" PRIu64
+        " after a start of weight 1; %s more warmed the caches",
+        text_count(simulation->simulated).s, text_count(simulation->executed).s,
+        text_count(windows).s, (uint64_t)1 << simulation->levels, text_count(simulation->warmed).s);
+    if (half < 0)
+        good &= report_note(report, "sampling error: not known, too few windows; --exact simulates "
+                                    "everything");
+    else
+        good &= report_note(
+            report,
+            "sampling error: CPI within ± %s %% (95 %% interval, from the spread of the windows)",
+            text_percent(half, (double)simulation->cycles).s);
+    if (simulation->executed > simulation->instructions)
+        good &= report_note(report,
+                            "the last %s instructions ended no period: the rest stands for them",
+                            text_count(simulation->executed - simulation->instructions).s);
+    return good;
+}
+
+bool report_add_worth(struct report *report) {
+    const struct simulation *simulation = report->simulation;
+    bool good = true;
+    if (report->partial)
+        good &= report_note(report, "PARTIAL: the run was cut short; this is what was done so far");
+    if (simulation->levels > 0)
+        good &= sampling_worth(report);
+    else
+        good &= report_note(report,
+                            "rests on %s instructions, all simulated; every cycle attributed, "
+                            "none sampled",
+                            text_count(simulation->simulated).s);
+    good &=
+        report_note(report, "caches, TLBs and predictors were empty at the start: in short runs "
+                            "their first misses weigh too much");
+    good &=
+        report_note(report, "not modelled: the kernel (cycles are user cycles; a system call only "
+                            "flushes), execution down wrong paths");
+    uint32_t threads = threads_simulated(simulation);
+    if (threads > 1)
+        good &= report_note(report,
+                            "%" PRIu32 " guest threads: each simulated on its own core without "
+                            "sharing, cycles summed",
+                            threads);
+    return good;
+}

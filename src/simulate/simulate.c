@@ -1,0 +1,359 @@
+/* The sampling schedule counts the instructions of all threads together, in the order in which the
+ * trace hands them out; a batch is cut where a step of the schedule ends.
+ *
+ * All cores show their cycles to one Oracle and one golden reference, which keep no state of a
+ * stream. Weights: a window's events are what a core counted between its first and its last cycle,
+ * times the weight of the level. The profiles are not copied per window: what they gained since the
+ * level began, times the level's weight, is added when the level ends. */
+#include "simulate/simulate.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/array.h"
+
+/* One guest thread on its own core. */
+struct lane {
+    struct lane *next;
+    uint32_t thread;
+    struct tap *tap;
+    struct core *core;
+    bool in_window;
+    struct core_statistics at_window; /* when the window began */
+};
+
+/* What the profiles had when the level began. */
+struct collected {
+    struct oracle_result result;
+    struct pics_cell *cells;
+    uint64_t cell_count;
+};
+
+struct run {
+    const struct simulation_options *options;
+    struct simulation *simulation;
+    struct trace *trace;
+    struct lane *lanes;  /* live ones */
+    struct lane **table; /* by thread number; NULL when it has none */
+    size_t table_capacity, thread_capacity, execution_capacity;
+    struct oracle *oracle;
+    struct golden *golden;
+    struct collected collected;
+    struct pics *total;
+    struct sampling_step step;
+    double window_cycles;
+    bool life_taken;
+};
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void lane_free(struct lane *lane) {
+    if (lane->core)
+        core_free(lane->core);
+    if (lane->tap)
+        tap_free(lane->tap);
+    free(lane);
+}
+
+static struct lane *lane_new(struct run *run, uint32_t thread, struct error *error) {
+    struct lane *lane = calloc(1, sizeof *lane);
+    if (!lane || !(lane->tap = tap_new())) {
+        free(lane);
+        error_set(error, "out of memory for the core of thread %" PRIu32, thread);
+        return NULL;
+    }
+    lane->thread = thread;
+    struct core_options options = {.ideal = run->options->ideal, .tap = lane->tap};
+    if (run->options->life && !run->life_taken) {
+        run->life_taken = true;
+        options.life = run->options->life;
+        options.life_context = run->options->life_context;
+    }
+    struct tap_worker oracle = oracle_worker(run->oracle), golden = golden_worker(run->golden);
+    if (!tap_add_worker(lane->tap, &oracle, error) || !tap_add_worker(lane->tap, &golden, error) ||
+        !(lane->core = core_new(run->options->machine, &options, error))) {
+        lane_free(lane);
+        return NULL;
+    }
+    return lane;
+}
+
+/* Room in the tables for a thread number. */
+static bool make_room(struct run *run, uint32_t thread, struct error *error) {
+    struct simulation *simulation = run->simulation;
+    if (thread < simulation->thread_count)
+        return true;
+    size_t old = simulation->thread_count, need = (size_t)thread + 1;
+    if (!array_reserve((void **)&run->table, &run->table_capacity, need, sizeof *run->table) ||
+        !array_reserve((void **)&simulation->threads, &run->thread_capacity, need,
+                       sizeof *simulation->threads))
+        return error_set(error, "out of memory for %zu threads", need);
+    memset(run->table + old, 0, (need - old) * sizeof *run->table);
+    memset(simulation->threads + old, 0, (need - old) * sizeof *simulation->threads);
+    simulation->thread_count = (uint32_t)need;
+    return true;
+}
+
+static struct lane *lane_of(struct run *run, const struct trace_batch *batch, struct error *error) {
+    struct lane *lane = run->table[batch->thread];
+    if (lane)
+        return lane;
+    if (!(lane = lane_new(run, batch->thread, error)))
+        return NULL;
+    lane->next = run->lanes;
+    run->lanes = lane;
+    run->table[batch->thread] = lane;
+    return lane;
+}
+
+/* totals += (now − before) × weight, for structs that are all 64-bit counters. */
+static void add_counters(void *totals, const void *now, const void *before, size_t size,
+                         uint64_t weight) {
+    uint64_t *total = totals;
+    const uint64_t *n = now, *b = before;
+    for (size_t i = 0; i < size / sizeof *total; i++)
+        total[i] += (n[i] - b[i]) * weight;
+}
+static_assert(sizeof(struct core_statistics) % sizeof(uint64_t) == 0, "all 64-bit counters");
+
+static bool lane_end_window(struct run *run, struct lane *lane, struct error *error) {
+    if (!lane->in_window)
+        return true;
+    lane->in_window = false;
+    bool good = core_drain(lane->core, error);
+    struct core_statistics now;
+    core_statistics(lane->core, &now);
+    uint64_t cycles = now.cycles - lane->at_window.cycles, weight = run->step.weight;
+    struct simulation_thread *thread = &run->simulation->threads[lane->thread];
+    thread->cycles += cycles * weight;
+    thread->instructions += (now.instructions - lane->at_window.instructions) * weight;
+    add_counters(&run->simulation->counted, &now, &lane->at_window, sizeof now, weight);
+    run->window_cycles += (double)cycles;
+    return good;
+}
+
+/* Adds what the cells gained since the level began; both arrays are sorted. */
+static bool collect_cells(struct run *run, uint64_t weight) {
+    struct collected *collected = &run->collected;
+    uint64_t count, old = 0;
+    struct pics_cell *cells = pics_cells(golden_profile(run->golden), &count);
+    bool room = cells != NULL;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t before = 0;
+        if (old < collected->cell_count && collected->cells[old].insn == cells[i].insn &&
+            collected->cells[old].psv == cells[i].psv)
+            before = collected->cells[old++].units;
+        if (cells[i].units > before)
+            room &= pics_add(run->total, cells[i].insn, cells[i].psv,
+                             (cells[i].units - before) * weight);
+    }
+    free(collected->cells);
+    collected->cells = cells;
+    collected->cell_count = count;
+    return room;
+}
+
+/* Every cycle that the cores counted must have been attributed, once. */
+static bool check_sums(const struct run *run, struct error *error) {
+    const struct simulation *simulation = run->simulation;
+    uint64_t states = 0;
+    for (int state = 0; state < STATE_COUNT; state++)
+        states += simulation->states[state];
+    if (states == simulation->cycles && simulation->cycles == simulation->counted.cycles &&
+        pics_total(run->total) == simulation->cycles * CYCLE_UNITS &&
+        pics_total(oracle_profile(run->oracle)) == pics_total(golden_profile(run->golden)))
+        return true;
+    return error_set(error,
+                     "attribution: of %" PRIu64 " simulated cycles %" PRIu64
+                     " were attributed (a defect of culprit: please report it)",
+                     simulation->counted.cycles, simulation->cycles);
+}
+
+/* Ends the level: adds what the profiles gained during it, with its weight. */
+static bool collect(struct run *run, struct error *error) {
+    struct simulation *simulation = run->simulation;
+    struct collected *collected = &run->collected;
+    uint64_t weight = run->step.weight;
+    bool good = true;
+    for (struct lane *lane = run->lanes; lane && good; lane = lane->next)
+        good = lane_end_window(run, lane, error) && core_finish(lane->core, error);
+    struct oracle_result now;
+    oracle_result(run->oracle, &now);
+    for (int state = 0; state < STATE_COUNT; state++)
+        simulation->states[state] += (now.states[state] - collected->result.states[state]) * weight;
+    simulation->cycles += (now.cycles - collected->result.cycles) * weight;
+    simulation->instructions += (now.instructions - collected->result.instructions) * weight;
+    simulation->uops += (now.uops - collected->result.uops) * weight;
+    collected->result = now;
+    if (!collect_cells(run, weight))
+        return error_set(error, "out of memory for the profile");
+    return good && check_sums(run, error);
+}
+
+static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
+    struct lane *lane = run->table[thread];
+    if (!lane)
+        return true;
+    bool good = lane_end_window(run, lane, error) && core_finish(lane->core, error);
+    run->table[thread] = NULL;
+    struct lane **link = &run->lanes;
+    while (*link != lane)
+        link = &(*link)->next;
+    *link = lane->next;
+    lane_free(lane);
+    return good;
+}
+
+/* The schedule's step is complete: closes the window and, between levels, weighs the profiles. */
+static bool next_step(struct run *run, struct error *error) {
+    struct simulation *simulation = run->simulation;
+    bool good = true;
+    if (run->step.action == SAMPLING_SIMULATE) {
+        for (struct lane *lane = run->lanes; lane; lane = lane->next)
+            good &= lane_end_window(run, lane, error);
+        if (run->step.level > 0)
+            sampling_observe(&simulation->spread, run->step.level, run->window_cycles);
+        run->window_cycles = 0;
+    }
+    struct sampling_step next = sampling_step(&run->options->sampling, simulation->executed);
+    if (next.level != run->step.level)
+        good = good && collect(run, error);
+    run->step = next;
+    simulation->levels = next.level;
+    return good;
+}
+
+/* Counts what is handed to a core; the instructions that a compare-and-branch fuses count both. */
+static bool count_executions(struct run *run, const struct trace_batch *piece,
+                             struct error *error) {
+    struct simulation *simulation = run->simulation;
+    uint32_t known = trace_code(run->trace)->insn_count, old = simulation->execution_count;
+    if (old < known) {
+        if (!array_reserve((void **)&simulation->executions, &run->execution_capacity, known,
+                           sizeof *simulation->executions))
+            return error_set(error, "out of memory for the profile");
+        memset(simulation->executions + old, 0, (known - old) * sizeof *simulation->executions);
+        simulation->execution_count = known;
+    }
+    uint64_t *executions = simulation->executions, weight = run->step.weight;
+    for (uint32_t i = 0; i < piece->insn_count; i++)
+        executions[piece->insns[i].insn] += piece->insns[i].flags & DYN_FAULT ? 0 : weight;
+    return true;
+}
+
+/* A piece of a batch that lies within one step. */
+static bool run_piece(struct run *run, const struct trace_batch *piece, struct error *error) {
+    struct simulation *simulation = run->simulation;
+    const struct code *code = trace_code(run->trace);
+    simulation->executed += piece->insn_count;
+    if (run->step.action == SAMPLING_SKIP)
+        return true;
+    struct lane *lane = lane_of(run, piece, error);
+    if (!lane)
+        return false;
+    if (run->step.action == SAMPLING_WARM) {
+        simulation->warmed += piece->insn_count;
+        return core_warm(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
+                         piece->access_count, (uint32_t)piece->first_access, error);
+    }
+    if (!lane->in_window) {
+        lane->in_window = true;
+        core_statistics(lane->core, &lane->at_window);
+    }
+    simulation->simulated += piece->insn_count;
+    return count_executions(run, piece, error) &&
+           core_push(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
+                     piece->access_count, (uint32_t)piece->first_access, error);
+}
+
+static bool run_batch(struct run *run, const struct trace_batch *batch, struct error *error) {
+    if (!make_room(run, batch->thread, error))
+        return false;
+    run->simulation->threads[batch->thread].process = batch->process;
+    for (uint32_t begin = 0; begin < batch->insn_count;) {
+        if (run->simulation->executed == run->step.end && !next_step(run, error))
+            return false;
+        uint64_t left = run->step.end - run->simulation->executed;
+        uint32_t end =
+            left < batch->insn_count - begin ? begin + (uint32_t)left : batch->insn_count;
+        struct trace_batch piece = batch_slice(batch, begin, end);
+        if (!run_piece(run, &piece, error))
+            return false;
+        begin = end;
+    }
+    return !batch->thread_ended || lane_end(run, batch->thread, error);
+}
+
+static bool run_trace(struct run *run, struct selector *selector, struct error *error) {
+    const struct simulation_options *options = run->options;
+    struct trace_batch batch;
+    int status;
+    while ((status = trace_next(run->trace, &batch, error)) > 0) {
+        if (options->stop && *options->stop) {
+            run->simulation->interrupted = true;
+            return true;
+        }
+        if (selector)
+            selector_apply(selector, trace_code(run->trace), &batch);
+        if (!run_batch(run, &batch, error))
+            return false;
+        if (options->progress)
+            options->progress(options->progress_context, run->simulation->executed);
+        if (selector && selector_done(selector))
+            return true;
+    }
+    run->simulation->interrupted = options->stop && *options->stop;
+    if (status == 0 && selector && !selector_started(selector))
+        return error_set(error, "--from %s: the function was never entered (see its name with nm)",
+                         options->selection.from_symbol);
+    return status == 0;
+}
+
+bool simulation_run(struct trace *trace, const struct simulation_options *options,
+                    struct simulation *simulation, struct error *error) {
+    memset(simulation, 0, sizeof *simulation);
+    double started = seconds_now();
+    struct run run = {.options = options, .simulation = simulation, .trace = trace};
+    run.step = sampling_step(&options->sampling, 0);
+    struct selector *selector = NULL;
+    bool good = selection_is_everything(&options->selection) ||
+                (selector = selector_new(&options->selection, error));
+    if (good &&
+        (!(run.total = pics_new()) || !(run.oracle = oracle_new()) || !(run.golden = golden_new())))
+        good = error_set(error, "out of memory for the profile");
+    if (good) {
+        struct error late;
+        good = run_trace(&run, selector, error);
+        good &= collect(&run, good ? error : &late);
+        simulation->cells = pics_cells(run.total, &simulation->cell_count);
+        if (!simulation->cells)
+            good = error_set(error, "out of memory for the profile");
+    }
+    simulation->seconds = seconds_now() - started;
+    while (run.lanes) {
+        struct lane *lane = run.lanes;
+        run.lanes = lane->next;
+        lane_free(lane);
+    }
+    if (run.total)
+        pics_free(run.total);
+    oracle_free(run.oracle);
+    golden_free(run.golden);
+    free(run.collected.cells);
+    free(run.table);
+    selector_free(selector);
+    return good;
+}
+
+void simulation_free(struct simulation *simulation) {
+    free(simulation->cells);
+    free(simulation->executions);
+    free(simulation->threads);
+    memset(simulation, 0, sizeof *simulation);
+}

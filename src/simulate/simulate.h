@@ -1,0 +1,74 @@
+/* Runs a trace, live or from a file, through simulated cores and sums up what they did.
+ *
+ *     trace ──► selection ──► sampling ──► one lane per guest thread ──► struct simulation
+ *                                          (core, tap, Oracle, golden reference)
+ *
+ * Each guest thread has a core of its own, with its own caches and predictors, that shares nothing
+ * with the others; cycles are summed over threads. A thread's core is freed when the thread ends,
+ * so memory does not grow with the length of the run. Everything here is deterministic but for
+ * `seconds` and the interleaving of guest threads. */
+#ifndef CULPRIT_SIMULATE_SIMULATE_H
+#define CULPRIT_SIMULATE_SIMULATE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attribute/attribute.h"
+#include "core/core.h"
+#include "machine/machine.h"
+#include "simulate/sampling.h"
+#include "simulate/selection.h"
+#include "trace/trace.h"
+#include "util/error.h"
+
+struct simulation_options {
+    const struct machine *machine;
+    uint32_t ideal; /* enum ideal */
+    struct sampling sampling;
+    struct selection selection; /* of a trace file; a live capture selects by itself */
+    life_function life;         /* NULL: no life records; those of the first thread simulated */
+    void *life_context;
+    void (*progress)(void *context, uint64_t instructions); /* may be NULL; after every batch */
+    void *progress_context;
+    const volatile sig_atomic_t *stop; /* becomes not 0: end with what is done. May be NULL */
+};
+
+struct simulation_thread {
+    uint32_t process;
+    uint64_t instructions, cycles; /* weighted */
+};
+
+/* All counts but the first three are weighted: a sampled instruction counts as many as it stands
+ * for. When everything was simulated the weight is 1. */
+struct simulation {
+    uint64_t executed;  /* instructions that the trace had, of those selected */
+    uint64_t simulated; /* of them, on the cycle-level core */
+    uint64_t warmed;    /* of them, through caches, TLBs and predictors only */
+
+    uint64_t instructions, uops, cycles;
+    uint64_t states[STATE_COUNT];   /* cycles; sum to `cycles` */
+    struct core_statistics counted; /* events counted by the cores, in simulated windows only */
+
+    struct pics_cell *cells; /* units per (instruction, signature), sorted; they sum to cycles ×
+                                CYCLE_UNITS */
+    uint64_t cell_count;
+    uint64_t *executions; /* per static instruction */
+    uint32_t execution_count;
+
+    struct simulation_thread *threads; /* by thread number; those never simulated have 0 */
+    uint32_t thread_count;
+
+    uint32_t levels; /* of sampling that the run reached; 0: everything was simulated */
+    struct sampling_spread spread;
+    double seconds;   /* wall time until the last instruction */
+    bool interrupted; /* by `stop` */
+};
+
+/* Runs until the trace ends, the selection is complete or `stop` is set. On an error false, and
+ * `simulation` still holds what was done before it. The caller calls simulation_free either way. */
+bool simulation_run(struct trace *trace, const struct simulation_options *options,
+                    struct simulation *simulation, struct error *error);
+void simulation_free(struct simulation *simulation);
+
+#endif

@@ -1,0 +1,201 @@
+/* Hand-made traces through simulation_run(): sums exact, weights as the schedule says, threads
+ * apart, selections cut to the instruction. */
+#include "trace_script.h"
+
+#include "simulate/simulate.h"
+
+static struct script script;
+static struct machine machine;
+static struct simulation simulation;
+static struct simulation_options options;
+
+/* 0x1000: mov eax,[rdi]; add rdi,4; dec ecx; jnz 0x1000   0x100a: ret. dec and jnz may fuse. */
+#define LOOP "\x8b\x07\x48\x83\xc7\x04\xff\xc9\x75\xf6"
+
+enum { INSNS = 4, ITERATIONS = 1000 };
+
+/* `chunks` chunks of ITERATIONS × INSNS instructions each of `threads` threads, in turn. */
+static void make_trace(unsigned threads, unsigned chunks) {
+    static uint64_t events[2 * ITERATIONS];
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, INSNS, LOOP, 10);
+    for (unsigned i = 0; i < ITERATIONS; i++) {
+        events[2 * i] = event_block(0);
+        events[2 * i + 1] = event_access(0, 2, 0, 0x2000 + 4 * i);
+    }
+    for (unsigned chunk = 0; chunk < chunks; chunk++)
+        for (unsigned thread = 0; thread < threads; thread++)
+            script_data(&script, thread, events, 2 * ITERATIONS);
+    for (unsigned thread = 0; thread < threads; thread++)
+        script_thread_end(&script, thread);
+    options = (struct simulation_options){
+        .machine = &machine, .sampling = sampling_everything(), .selection = {.thread = -1}};
+}
+
+static void run(void) {
+    struct error error = {""};
+    struct trace *trace = script_open(&script);
+    if (!simulation_run(trace, &options, &simulation, &error))
+        fail_msg("%s", error.message);
+    trace_close(trace);
+}
+
+static void expect_sums(void) {
+    uint64_t states = 0, units = 0, executions = 0;
+    for (int state = 0; state < STATE_COUNT; state++)
+        states += simulation.states[state];
+    for (uint64_t i = 0; i < simulation.cell_count; i++)
+        units += simulation.cells[i].units;
+    for (uint32_t i = 0; i < simulation.execution_count; i++)
+        executions += simulation.executions[i];
+    assert_true(simulation.cycles > 0);
+    assert_int_equal(states, simulation.cycles);
+    assert_int_equal(units, simulation.cycles * CYCLE_UNITS);
+    assert_int_equal(executions, simulation.instructions);
+    assert_int_equal(simulation.counted.instructions, simulation.instructions);
+    uint64_t cycles = 0, instructions = 0;
+    for (uint32_t i = 0; i < simulation.thread_count; i++) {
+        cycles += simulation.threads[i].cycles;
+        instructions += simulation.threads[i].instructions;
+    }
+    assert_int_equal(cycles, simulation.cycles);
+    assert_int_equal(instructions, simulation.instructions);
+}
+
+static void everything_sums(void **state) {
+    (void)state;
+    make_trace(1, 5);
+    run();
+    expect_sums();
+    assert_int_equal(simulation.instructions, 5 * ITERATIONS * INSNS);
+    assert_int_equal(simulation.simulated, simulation.instructions);
+    assert_int_equal(simulation.executed, simulation.instructions);
+    for (int i = 0; i < INSNS; i++)
+        assert_int_equal(simulation.executions[i], 5 * ITERATIONS);
+    assert_int_equal(simulation.levels, 0);
+    simulation_free(&simulation);
+}
+
+/* Threads on cores of their own: each takes as long as it would alone. */
+static void threads_are_summed(void **state) {
+    (void)state;
+    make_trace(1, 3);
+    run();
+    uint64_t alone = simulation.cycles;
+    simulation_free(&simulation);
+    make_trace(3, 3);
+    run();
+    expect_sums();
+    assert_int_equal(simulation.thread_count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(simulation.threads[i].cycles, alone);
+    assert_int_equal(simulation.cycles, 3 * alone);
+    simulation_free(&simulation);
+}
+
+/* Of 40,000 instructions: 0-9,999 all; level 1 (periods of 2,000) windows of 1,000 that end at
+ * 12,000 14,000 16,000 18,000; level 2 (4,000) at 22,000 26,000 30,000 34,000; level 3 (8,000) has
+ * no window before 40,000 but 41,000-41,999. So 10,000 + 4 × 1,000 × 2 + 4 × 1,000 × 4 = 34,000 are
+ * stood for. Warmed: 500 before each of 8 windows. */
+static void weights_follow_schedule(void **state) {
+    (void)state;
+    make_trace(1, 10);
+    options.sampling = (struct sampling){.full = 10000, .window = 1000, .warm = 500, .windows = 4};
+    run();
+    expect_sums();
+    assert_int_equal(simulation.executed, 40000);
+    assert_int_equal(simulation.simulated, 18000);
+    assert_int_equal(simulation.warmed, 4000);
+    assert_int_equal(simulation.instructions, 34000);
+    assert_int_equal(simulation.levels, 3);
+    assert_int_equal(sampling_windows(&simulation.spread), 8);
+    assert_int_equal(simulation.spread.level[1].windows, 4);
+    assert_true(sampling_interval(&simulation.spread) >= 0);
+    simulation_free(&simulation);
+}
+
+/* The same with two threads in turn: windows hold whatever ran then. */
+static void sampling_spans_threads(void **state) {
+    (void)state;
+    make_trace(2, 5);
+    options.sampling = (struct sampling){.full = 10000, .window = 1000, .warm = 500, .windows = 4};
+    run();
+    expect_sums();
+    assert_int_equal(simulation.instructions, 34000);
+    simulation_free(&simulation);
+}
+
+static void selection_is_exact(void **state) {
+    (void)state;
+    make_trace(2, 4);
+    options.selection = (struct selection){.skip = 1001, .limit = 7002, .thread = 1};
+    run();
+    expect_sums();
+    assert_int_equal(simulation.instructions, 7002);
+    assert_int_equal(simulation.threads[0].instructions, 0);
+    /* It began at instruction 1 of the loop: instructions 1 and 2 came once more than 3 and 0. */
+    assert_int_equal(simulation.executions[1], 1751);
+    assert_int_equal(simulation.executions[2], 1751);
+    assert_int_equal(simulation.executions[3], 1750);
+    assert_int_equal(simulation.executions[0], 1750);
+    simulation_free(&simulation);
+}
+
+static void unknown_function_is_an_error(void **state) {
+    (void)state;
+    make_trace(1, 1);
+    options.selection = (struct selection){.from_symbol = "no_such_function", .thread = -1};
+    struct error error = {""};
+    struct trace *trace = script_open(&script);
+    assert_false(simulation_run(trace, &options, &simulation, &error));
+    assert_non_null(strstr(error.message, "no_such_function"));
+    assert_int_equal(simulation.cycles, 0);
+    simulation_free(&simulation);
+    trace_close(trace);
+}
+
+static void stop_ends_the_run(void **state) {
+    (void)state;
+    volatile sig_atomic_t stop = 1;
+    make_trace(1, 5);
+    options.stop = &stop;
+    run();
+    assert_true(simulation.interrupted);
+    assert_int_equal(simulation.cycles, 0);
+    simulation_free(&simulation);
+}
+
+/* What was done before an error of the trace stays: here a chunk that does not continue its
+ * thread. */
+static void error_keeps_what_was_done(void **state) {
+    (void)state;
+    make_trace(1, 4);
+    unsigned chunks = 0;
+    for (size_t i = 0; i < script.count; i++)
+        if (script.items[i].kind == ITEM_DATA && ++chunks == 3)
+            script.items[i].data.process = 7;
+    struct error error = {""};
+    struct trace *trace = script_open(&script);
+    assert_false(simulation_run(trace, &options, &simulation, &error));
+    assert_true(error.message[0]);
+    expect_sums();
+    assert_in_range(simulation.instructions, 4 * ITERATIONS, 2 * ITERATIONS * INSNS);
+    simulation_free(&simulation);
+    trace_close(trace);
+}
+
+static int load_machine(void **state) {
+    (void)state;
+    struct error error;
+    return machine_load("machines/zen4.ini", &machine, &error) ? 0 : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_sums),         cmocka_unit_test(threads_are_summed),
+        cmocka_unit_test(weights_follow_schedule), cmocka_unit_test(sampling_spans_threads),
+        cmocka_unit_test(selection_is_exact),      cmocka_unit_test(unknown_function_is_an_error),
+        cmocka_unit_test(stop_ends_the_run),       cmocka_unit_test(error_keeps_what_was_done),
+    };
+    return cmocka_run_group_tests(tests, load_machine, NULL);
+}

@@ -79,7 +79,8 @@ bool elf_image_open(struct elf_image *image, const char *path, struct error *err
         error_set(error, "%s: the file is empty", path);
     } else {
         image->size = (size_t)status.st_size;
-        image->bytes = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+        image->bytes =
+            mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
         image->mapped = image->bytes != MAP_FAILED;
         if (!image->mapped) {
             image->bytes = NULL;

@@ -109,7 +109,8 @@ static size_t set_aliases_aside(struct function_list *list) {
             list->items[kept++] = list->items[i];
         }
     }
-    memcpy(list->items + kept, aliases, alias_count * sizeof *aliases);
+    if (alias_count)
+        memcpy(list->items + kept, aliases, alias_count * sizeof *aliases);
     list->count = kept + alias_count;
     free(aliases);
     return kept;

@@ -121,6 +121,7 @@ bool function_read_unwind(struct function_list *list, const struct elf_image *im
     uint8_t encoding = 0;
     for (Dwarf_Off offset = 0; offset < data->d_size; offset = next) {
         Dwarf_CFI_Entry entry, cie;
+        next = offset; /* left so when not even the entry's length can be read */
         int status = dwarf_next_cfi(image->header.e_ident, data, true, offset, &next, &entry);
         if (next <= offset || next == (Dwarf_Off)-1 || status > 0)
             return true;

@@ -1,0 +1,39 @@
+/* Any bytes as an ELF file: a note or names that hold together, from every room entry. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "program/program.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+    static int file = -1;
+    static char path[64];
+    if (file < 0) {
+        file = memfd_create("elf", 0);
+        assert(file >= 0 && !fchmod(file, 0755));
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    }
+    if (ftruncate(file, 0) || pwrite(file, bytes, size, 0) != (ssize_t)size)
+        return 0;
+    struct program *program = program_new();
+    uint32_t image = program_add_image(program, path, NULL, 0);
+    for (uint64_t at = 0; at < size && at < 4096; at += 64) {
+        struct location location;
+        bool found = program_locate(program, image, at, &location);
+        assert(found == (location.function != NULL));
+        assert(location.inline_count <= LOCATION_MAX_INLINE);
+    }
+    uint64_t offset, function_size;
+    program_find_function(program, image, "no such function", &offset, &function_size);
+    program_free(program);
+    struct executable executable;
+    struct error error = {""};
+    if (!executable_identify(path, &executable, &error))
+        assert(error.message[0] && !strchr(error.message, '\n'));
+    return 0;
+}

@@ -1,0 +1,308 @@
+/* Reports of hand-made simulations: groups, order, stacks, text within 100 columns, JSON whose sums
+ * are exact. The program is this very test, so that functions and lines are known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "report/report.h"
+#include "util/text.h"
+
+/* Two functions with names of their own. */
+__attribute__((noinline)) int first_function(int a);
+__attribute__((noinline)) int second_function(int a);
+int first_function(int a) {
+    return a * 3 + 1;
+}
+int second_function(int a) {
+    return a / 7 - 1;
+}
+
+enum { SITES = 5 };
+
+/* Sites: two instructions of first_function, one of second_function, one of the image that no
+ * function covers, one of generated code. */
+static struct static_insn insns[SITES];
+static struct code_image images[2];
+static struct code code;
+static struct program *program;
+static struct machine machine;
+
+/* In cycles: first_function 10 + 30, second 50, elsewhere 8 and 2. */
+static struct pics_cell cells[] = {
+    {0, 0, 10 * CYCLE_UNITS},
+    {1, 0, 10 * CYCLE_UNITS},
+    {1, PSV_ST_L1, 5 * CYCLE_UNITS + 1},
+    {1, PSV_ST_L1 | PSV_ST_TLB, 15 * CYCLE_UNITS - 1},
+    {2, PSV_FL_MB, 50 * CYCLE_UNITS},
+    {3, PSV_DR_L1, 8 * CYCLE_UNITS},
+    {4, 0, 2 * CYCLE_UNITS},
+};
+static uint64_t executions[SITES] = {40, 40, 10, 5, 5};
+static struct simulation_thread threads[] = {{0, 100, 100}};
+
+static struct simulation make_simulation(void) {
+    return (struct simulation){.executed = 100,
+                               .simulated = 100,
+                               .instructions = 100,
+                               .uops = 110,
+                               .cycles = 100,
+                               .states = {25, 20, 45, 10},
+                               .cells = cells,
+                               .cell_count = sizeof cells / sizeof *cells,
+                               .executions = executions,
+                               .execution_count = SITES,
+                               .threads = threads,
+                               .thread_count = 1,
+                               .seconds = 0.5};
+}
+
+static int set_up(void **state) {
+    (void)state;
+    struct error error;
+    static char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    program = program_new();
+    if (length <= 0 || !program || !machine_load("machines/zen4.ini", &machine, &error))
+        return -1;
+    images[0] = (struct code_image){.path = path, .kind = IMAGE_FILE};
+    images[1] = (struct code_image){.path = "[anon]", .kind = IMAGE_ANONYMOUS};
+    uint32_t image = program_add_image(program, path, NULL, 0);
+    uint64_t first, second, size;
+    if (!program_find_function(program, image, "first_function", &first, &size) ||
+        !program_find_function(program, image, "second_function", &second, &size))
+        return -1;
+    const struct static_insn insn = {.length = 1, .bytes = {0x90}};
+    for (int i = 0; i < SITES; i++)
+        insns[i] = insn;
+    insns[0].offset = first;
+    insns[1].offset = first + 1;
+    insns[2].offset = second;
+    insns[3].offset = 0x40; /* the program headers */
+    insns[4].offset = 0x7f0000001000;
+    insns[4].image = 1;
+    code = (struct code){
+        .isa = ISA_X86_64, .insns = insns, .insn_count = SITES, .images = images, .image_count = 2};
+    return first_function(second_function(0)) == -2 ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    program_free(program);
+    return 0;
+}
+
+static void build(struct report *report, const struct simulation *simulation, enum report_by by,
+                  uint32_t top) {
+    struct error error;
+    struct report_request request = {.verb = "sim",
+                                     .program = "prog \033[31m -x",
+                                     .machine = &machine,
+                                     .by = by,
+                                     .top = top,
+                                     .plain = true};
+    if (!report_build(&request, simulation, &code, program, report, &error))
+        fail_msg("%s", error.message);
+}
+
+static void functions_in_order(void **state) {
+    (void)state;
+    struct simulation simulation = make_simulation();
+    struct report report;
+    build(&report, &simulation, BY_FUNCTION, 0);
+    const struct report_row *rows = report.functions.rows;
+    assert_int_equal(report.functions.total, 4);
+    assert_int_equal(report.functions.count, 4);
+    assert_string_equal(rows[0].function, "second_function");
+    assert_int_equal(rows[0].units, 50 * CYCLE_UNITS);
+    assert_int_equal(rows[0].executions, 10);
+    assert_string_equal(rows[1].function, "first_function");
+    assert_int_equal(rows[1].units, 40 * CYCLE_UNITS);
+    assert_int_equal(rows[1].executions, 80);
+    assert_int_equal(rows[1].hottest, 1);
+    assert_string_equal(rows[1].text, "nop");
+    assert_int_equal(rows[1].offset, insns[0].offset);
+    assert_non_null(strstr(rows[1].file, "test_report.c"));
+    assert_true(rows[1].line > 0);
+    assert_null(rows[2].function);
+    assert_string_equal(rows[2].image, "test_report");
+    assert_string_equal(rows[3].image, "[anon]");
+    report_free(&report);
+}
+
+/* first_function: Base 20, ST-L1+ST-TLB 15 − 1/840, ST-L1 5 + 1/840. */
+static void stacks_are_merged_largest_first(void **state) {
+    (void)state;
+    struct simulation simulation = make_simulation();
+    struct report report;
+    build(&report, &simulation, BY_FUNCTION, 2);
+    assert_int_equal(report.functions.count, 2);
+    assert_int_equal(report.functions.total, 4);
+    const struct stack *stack = &report.functions.rows[1].stack;
+    assert_int_equal(stack->count, 3);
+    assert_int_equal(stack->parts[0].psv, 0);
+    assert_int_equal(stack->parts[0].units, 20 * CYCLE_UNITS);
+    assert_int_equal(stack->parts[1].psv, PSV_ST_L1 | PSV_ST_TLB);
+    assert_int_equal(stack->parts[1].units, 15 * CYCLE_UNITS - 1);
+    assert_int_equal(stack->parts[2].units, 5 * CYCLE_UNITS + 1);
+    uint64_t components[COMPONENT_COUNT];
+    stack_components(stack, components);
+    assert_int_equal(components[COMPONENT_EXECUTE], 20 * CYCLE_UNITS);
+    assert_int_equal(components[COMPONENT_TLB_MISS], 15 * CYCLE_UNITS - 1);
+    assert_int_equal(components[COMPONENT_L1_MISS], 5 * CYCLE_UNITS + 1);
+    report_free(&report);
+}
+
+static void every_grain_sums(void **state) {
+    (void)state;
+    struct simulation simulation = make_simulation();
+    for (enum report_by by = BY_FUNCTION; by <= BY_IMAGE; by++) {
+        struct error error;
+        struct report_rows rows;
+        assert_true(rows_build(by, 0, &simulation, &code, program, &rows, &error));
+        uint64_t units = 0, executed = 0;
+        for (uint32_t i = 0; i < rows.count; i++) {
+            uint64_t parts = 0;
+            for (uint32_t k = 0; k < rows.rows[i].stack.count; k++)
+                parts += rows.rows[i].stack.parts[k].units;
+            assert_int_equal(parts, rows.rows[i].units);
+            assert_true(i == 0 || rows.rows[i].units <= rows.rows[i - 1].units);
+            units += rows.rows[i].units;
+            executed += rows.rows[i].executions;
+        }
+        assert_int_equal(units, 100 * CYCLE_UNITS);
+        assert_int_equal(executed, 100);
+        assert_int_equal(rows.total, by == BY_IMAGE ? 2 : by == BY_INSTRUCTION ? 5 : 4);
+        rows_free(&rows);
+    }
+}
+
+/* The dominant event decides, for every combination. */
+static void components_by_dominant_event(void **state) {
+    (void)state;
+    for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++) {
+        enum component expected = psv & PSV_ST_LLC                 ? COMPONENT_LLC_MISS
+                                  : psv & PSV_FL_MB                ? COMPONENT_MISPREDICT
+                                  : psv & (PSV_FL_EX | PSV_FL_MO)  ? COMPONENT_FLUSH
+                                  : psv & PSV_ST_TLB               ? COMPONENT_TLB_MISS
+                                  : psv & PSV_ST_L1                ? COMPONENT_L1_MISS
+                                  : psv & PSV_DR_SQ                ? COMPONENT_STORES
+                                  : psv & (PSV_DR_L1 | PSV_DR_TLB) ? COMPONENT_FRONT_END
+                                                                   : COMPONENT_EXECUTE;
+        assert_int_equal(component_of(psv), expected);
+    }
+}
+
+static void text_fits(void **state) {
+    (void)state;
+    struct simulation simulation = make_simulation();
+    for (enum report_by by = BY_FUNCTION; by <= BY_IMAGE; by++) {
+        struct report report;
+        build(&report, &simulation, by, 3);
+        report_note(&report, "%s",
+                    "a note that goes on and on, for more than one line of one "
+                    "hundred columns, so that it must be broken somewhere, twice "
+                    "even, if it only goes on for long enough to need it");
+        char *text;
+        size_t size;
+        FILE *file = open_memstream(&text, &size);
+        report_text(&report, false, file);
+        fclose(file);
+        assert_null(strchr(text, '\033'));
+        assert_non_null(strstr(text, "100 instructions, 100 cycles, CPI 1.000"));
+        assert_non_null(strstr(text, " flushed     45.0 %         45"));
+        assert_non_null(strstr(text, "kernel"));
+        char *rest = text;
+        for (char *line; (line = strsep(&rest, "\n"));)
+            if (text_columns(line) > 100)
+                fail_msg("%u columns: %s", text_columns(line), line);
+        free(text);
+        report_free(&report);
+    }
+}
+
+static void json_is_exact(void **state) {
+    (void)state;
+    struct simulation simulation = make_simulation();
+    struct report report;
+    struct error error;
+    build(&report, &simulation, BY_LINE, 0);
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_true(report_json(&report, file, &error));
+    fclose(file);
+    json_error_t problem;
+    json_t *object = json_loads(text, 0, &problem);
+    if (!object)
+        fail_msg("%s", problem.text);
+    static const char *const KEYS[] = {"program",       "machine",
+                                       "instructions",  "cycles",
+                                       "cpi",           "instructions_per_second",
+                                       "commit_states", "stack",
+                                       "functions",     "hot_instructions",
+                                       "lines",         "partial",
+                                       "notes",         "threads",
+                                       "ideal",         "statistics",
+                                       "sampling"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+        if (!json_object_get(object, KEYS[i]))
+            fail_msg("no %s", KEYS[i]);
+    assert_int_equal(json_integer_value(json_object_get(object, "cycles")), 100);
+    json_t *states = json_object_get(object, "commit_states");
+    assert_int_equal(json_integer_value(json_object_get(states, "computing")), 25);
+    double total = 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(object, "stack"), name, value) total +=
+        json_number_value(value);
+    assert_true(total > 100 - 1e-9 && total < 100 + 1e-9);
+    json_int_t units = 0;
+    size_t index;
+    json_array_foreach(json_object_get(object, "hot_instructions"), index, value) {
+        units += json_integer_value(json_object_get(value, "units"));
+        static const char *const ROW_KEYS[] = {"image", "offset", "function", "file", "line",
+                                               "text",  "cycles", "share",    "stack"};
+        for (size_t i = 0; i < sizeof ROW_KEYS / sizeof *ROW_KEYS; i++)
+            if (!json_object_get(value, ROW_KEYS[i]))
+                fail_msg("no %s", ROW_KEYS[i]);
+    }
+    assert_int_equal(units, 100 * CYCLE_UNITS);
+    json_decref(object);
+    free(text);
+    report_free(&report);
+}
+
+/* Nothing executed: a report all the same, without a division by zero. */
+static void empty_run(void **state) {
+    (void)state;
+    struct simulation simulation = {0};
+    struct report report;
+    struct error error;
+    build(&report, &simulation, BY_FUNCTION, 10);
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    report_text(&report, true, file);
+    assert_true(report_json(&report, file, &error));
+    fclose(file);
+    assert_null(strstr(text, "nan"));
+    assert_non_null(strstr(text, "0 instructions, 0 cycles, CPI 0.000"));
+    free(text);
+    report_free(&report);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_in_order), cmocka_unit_test(stacks_are_merged_largest_first),
+        cmocka_unit_test(every_grain_sums),   cmocka_unit_test(components_by_dominant_event),
+        cmocka_unit_test(text_fits),          cmocka_unit_test(json_is_exact),
+        cmocka_unit_test(empty_run),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

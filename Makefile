@@ -75,7 +75,7 @@ $(B)/%.o: %.c $(B)/flags
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)
 $(B)/libculprit-trace.so: $(PLUGIN) $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -shared -pthread -o $@ $(PLUGIN)
+	$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread -o $@ $(PLUGIN)
 $(B)/libculprit-trace.so: $(wildcard src/trace/*.h src/trace/qemu/*.h)
 
 # ---- workloads: for x86-64 as any program is, for riscv64 static, so that no library is needed.

@@ -1,0 +1,51 @@
+/* The block definitions of one process, kept because a fork child runs on with its parent's
+ * blocks under its own process number. */
+#ifndef CULPRIT_TRACE_QEMU_BLOCKS_H
+#define CULPRIT_TRACE_QEMU_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/qemu/images.h"
+#include "trace/qemu/ring.h"
+
+struct block_definition {
+    uint64_t address, offset;
+    uint32_t image, insn_count, size;
+    size_t bytes; /* offset into `bytes` of the table */
+};
+
+struct block_table {
+    struct block_table *parent; /* of a fork child: holds the blocks below `inherited` */
+    uint32_t inherited;
+    uint32_t references; /* its process, and the tables of fork children */
+    struct block_definition *items;
+    size_t count, capacity;
+    uint8_t *bytes;
+    size_t byte_count, byte_capacity;
+    struct image_mapping *mappings; /* announced as IMAGE items of this process */
+    size_t mapping_count, mapping_capacity;
+    /* A fork child's blocks are renumbered densely as they are first entered. */
+    uint32_t *renumbered; /* by the plugin's number; 0: not yet entered, else number + 1 */
+    size_t renumbered_count;
+    uint32_t entered;
+};
+
+/* Takes a reference to `parent` (may be NULL). NULL: out of memory. */
+struct block_table *blocks_new(struct block_table *parent, uint32_t inherited);
+void blocks_release(struct block_table *table);
+
+/* Blocks come in the order of their numbers. False: out of order, or out of memory. */
+bool blocks_add(struct block_table *table, const struct ring_block *block, const uint8_t *bytes);
+uint32_t blocks_count(const struct block_table *table);
+/* NULL: not defined. *owner is the table that has its bytes. */
+const struct block_definition *blocks_find(const struct block_table *table, uint32_t number,
+                                           const struct block_table **owner);
+/* The mapping announced in this process, or failing that in one it was forked from, that holds
+ * `address` of `image`; NULL: none. */
+const struct image_mapping *blocks_mapping(const struct block_table *table, uint32_t image,
+                                           uint64_t address, bool *announced);
+bool blocks_announce(struct block_table *table, const struct image_mapping *mapping);
+
+#endif

@@ -1,0 +1,444 @@
+/* Live capture: starts the command under the emulator and turns what the plugin leaves in shared
+ * memory (ring.h) into items.
+ *
+ * One loop, capture_next(): hand out what is queued; else take the oldest full chunk, after the
+ * records that precede it; else read records; else see who died; else sleep on the doorbell, a
+ * little at a time, since a death rings no bell. A process that died, or called exec, leaves
+ * half-full chunks behind, which are harvested. */
+#include "trace/qemu/capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/qemu/futex.h"
+#include "util/array.h"
+
+enum { NAP_NANOSECONDS = 2000000 };
+static const double GRACE_SECONDS = 1; /* between interrupt, SIGTERM and SIGKILL */
+
+/* ---- the queue ---- */
+
+struct queued *capture_queue(struct capture *capture, enum item_kind kind) {
+    if (!array_reserve((void **)&capture->queue, &capture->queue_capacity, capture->queue_count + 1,
+                       sizeof *capture->queue)) {
+        capture->out_of_memory = true;
+        return &capture->spare;
+    }
+    struct queued *item = &capture->queue[capture->queue_count++];
+    *item = (struct queued){.kind = kind};
+    return item;
+}
+
+void capture_note(struct capture *capture, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    struct queued *item = capture_queue(capture, ITEM_NOTE);
+    if (vasprintf(&item->text, format, arguments) < 0)
+        item->text = NULL;
+    va_end(arguments);
+}
+
+static void keep_until_next(struct capture *capture, const char *text) {
+    if (text && array_reserve((void **)&capture->texts, &capture->text_capacity,
+                              capture->text_count + 1, sizeof *capture->texts))
+        capture->texts[capture->text_count++] = (char *)text;
+}
+
+static void forget_texts(struct capture *capture) {
+    for (size_t i = 0; i < capture->text_count; i++)
+        free(capture->texts[i]);
+    capture->text_count = 0;
+}
+
+static void give_code(const struct queued *queued, struct item *item) {
+    const struct block_table *table = queued->blocks;
+    const struct block_definition *block = &table->items[queued->definition];
+    item->code = (struct item_code){.process = queued->process,
+                                    .block = queued->number,
+                                    .image = block->image,
+                                    .address = block->address,
+                                    .offset = block->offset,
+                                    .insn_count = block->insn_count,
+                                    .size = block->size,
+                                    .bytes = table->bytes + block->bytes};
+}
+
+static void give_image(const struct capture *capture, const struct queued *queued,
+                       struct item *item) {
+    const struct image *image = &capture->images.items[queued->mapping.image];
+    item->image = (struct item_image){.process = queued->process,
+                                      .image = queued->mapping.image,
+                                      .path = image->path,
+                                      .kind = image->kind,
+                                      .build_id_size = image->build_id_size,
+                                      .start = queued->mapping.start,
+                                      .end = queued->mapping.end,
+                                      .file_offset = queued->mapping.file_offset};
+    memcpy(item->image.build_id, image->build_id, sizeof image->build_id);
+}
+
+static void release_queued(struct queued *queued) {
+    if (queued->kind == ITEM_CODE)
+        blocks_release(queued->blocks);
+}
+
+/* Hands out the first queued item. What it points to must outlive the call, so a block's table is
+ * released only when the queue is rewound. */
+static void give_queued(struct capture *capture, struct item *item) {
+    struct queued *queued = &capture->queue[capture->queue_first++];
+    item->kind = queued->kind;
+    switch (queued->kind) {
+    case ITEM_PROCESS:
+        item->process = queued->described;
+        keep_until_next(capture, queued->described.command);
+        keep_until_next(capture, queued->described.executable);
+        break;
+    case ITEM_IMAGE:
+        give_image(capture, queued, item);
+        break;
+    case ITEM_CODE:
+        give_code(queued, item);
+        break;
+    case ITEM_THREAD_END:
+        item->thread_ended = queued->number;
+        break;
+    default:
+        item->note = queued->text ? queued->text : "out of memory";
+        keep_until_next(capture, queued->text);
+    }
+}
+
+static void rewind_queue(struct capture *capture) {
+    for (size_t i = 0; i < capture->queue_count; i++)
+        release_queued(&capture->queue[i]);
+    capture->queue_first = capture->queue_count = 0;
+}
+
+/* ---- lives and deaths ---- */
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void reap_child(struct capture *capture) {
+    int status;
+    if (capture->child_reaped || waitpid(capture->child, &status, WNOHANG) != capture->child)
+        return;
+    capture->child_reaped = true;
+    capture->exit =
+        (struct trace_exit){.known = !capture->stopped,
+                            .signaled = WIFSIGNALED(status),
+                            .status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)};
+}
+
+static bool is_dead(const struct capture *capture, const struct traced *process) {
+    if (process->pid == capture->child)
+        return capture->child_reaped;
+    struct pollfd poller = {.fd = process->pidfd, .events = POLLIN};
+    if (process->pidfd < 0)
+        return kill(process->pid, 0) < 0 && errno == ESRCH;
+    return poll(&poller, 1, 0) > 0 && poller.revents;
+}
+
+/* True when something changed that the caller should look at. */
+static bool bury_the_dead(struct capture *capture) {
+    bool changed = false;
+    reap_child(capture);
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        struct traced *process = &capture->slots[i];
+        if (!process->live)
+            continue;
+        if (!process->ending && is_dead(capture, process)) {
+            chunks_harvest(capture, i);
+            process->ending = true;
+            changed = true;
+        }
+        const struct ring_process *shared = &capture->control->processes[i];
+        bool forking = atomic_load(&shared->forks_begun) != atomic_load(&shared->forks_arrived);
+        if (process->ending && !forking && !chunks_pending(capture, i)) {
+            records_leave(capture, i);
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+static bool anyone_lives(const struct capture *capture) {
+    for (uint32_t i = 0; i < RING_PROCESSES; i++)
+        if (capture->slots[i].live && !capture->slots[i].ending)
+            return true;
+    return !capture->child_reaped;
+}
+
+static void signal_all(const struct capture *capture, int signal) {
+    if (!capture->child_reaped)
+        kill(capture->child, signal);
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        const struct traced *process = &capture->slots[i];
+        if (process->live && !process->ending && process->pid != capture->child &&
+            process->pidfd >= 0)
+            syscall(SYS_pidfd_send_signal, process->pidfd, signal, NULL, 0);
+    }
+}
+
+/* Interrupt: the terminal has sent SIGINT; whoever ignores it gets SIGTERM, then SIGKILL. */
+static void press_for_end(struct capture *capture) {
+    if (atomic_load(&capture->control->phase) == RING_DONE && capture->stop_at_limit &&
+        !capture->stopped) {
+        capture->stopped = true;
+        signal_all(capture, SIGKILL);
+    }
+    if (!capture->interrupted)
+        return;
+    if (!capture->interrupted_at) {
+        capture->interrupted_at = now();
+        atomic_store(&capture->control->phase, RING_DONE);
+    }
+    double waited = now() - capture->interrupted_at;
+    if (waited > GRACE_SECONDS * (capture->signals_sent + 1)) {
+        signal_all(capture, capture->signals_sent ? SIGKILL : SIGTERM);
+        capture->signals_sent++;
+        capture->stopped = true;
+    }
+}
+
+/* ---- the source ---- */
+
+static void give_header(struct capture *capture, struct item *item) {
+    item->kind = ITEM_HEADER;
+    item->header = (struct item_header){.isa = capture->launch.isa,
+                                        .command = capture->command,
+                                        .host = capture->host,
+                                        .addresses = capture->addresses};
+    capture->header_given = true;
+}
+
+static int give_end(struct capture *capture, struct item *item, struct error *error) {
+    if (!capture->ran && capture->exit.known &&
+        atomic_load(&capture->control->phase) == RING_CAPTURE) {
+        error_set(error, "the emulator could not start %s (status %d); its message is above",
+                  capture->launch.program, capture->exit.status);
+        return -1;
+    }
+    item->kind = ITEM_END;
+    item->end = capture->exit;
+    capture->end_given = true;
+    return 1;
+}
+
+static void note_illegal_instruction(struct capture *capture) {
+    if (capture->evex && capture->exit.signaled && capture->exit.status == SIGILL) {
+        capture->evex = false;
+        capture_note(capture, "the program used AVX-512, which QEMU lacks, and died of SIGILL: "
+                              "build or run it without AVX-512");
+    }
+}
+
+static int capture_next(void *context, struct item *item, struct error *error) {
+    struct capture *capture = context;
+    forget_texts(capture);
+    if (!capture->header_given) {
+        give_header(capture, item);
+        return 1;
+    }
+    if (capture->end_given)
+        return 0;
+    for (;;) {
+        if (capture->out_of_memory) {
+            error_set(error, "out of memory while capturing %s", capture->command);
+            return -1;
+        }
+        if (capture->queue_first < capture->queue_count) {
+            give_queued(capture, item);
+            return 1;
+        }
+        rewind_queue(capture);
+        if (capture->chunk_taken && !capture->chunk_given) {
+            capture->chunk_given = true;
+            item->kind = ITEM_DATA;
+            item->data = capture->data;
+            return 1;
+        }
+        if (capture->chunk_taken)
+            chunks_release(capture);
+        uint32_t seen = atomic_load(&capture->control->doorbell);
+        press_for_end(capture);
+        if (chunks_take(capture) || records_read(capture) || bury_the_dead(capture))
+            continue;
+        if (!anyone_lives(capture)) {
+            note_illegal_instruction(capture);
+            if (capture->queue_count)
+                continue;
+            return give_end(capture, item, error);
+        }
+        atomic_store(&capture->control->sleeping, 1);
+        futex_wait(&capture->control->doorbell, seen, NAP_NANOSECONDS);
+        atomic_store(&capture->control->sleeping, 0);
+    }
+}
+
+static void capture_interrupt(void *context) {
+    struct capture *capture = context;
+    capture->interrupted = 1;
+}
+
+static void capture_close(void *context) {
+    struct capture *capture = context;
+    struct ring_control *control = capture->control;
+    if (control) {
+        atomic_store(&control->detached, 1);
+        atomic_fetch_add(&control->released, 1);
+        futex_wake(&control->released);
+        for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+            atomic_fetch_add(&control->processes[i].replies, 1);
+            futex_wake(&control->processes[i].replies);
+        }
+        while (capture->child > 0 && !capture->child_reaped)
+            capture->child_reaped = waitpid(capture->child, NULL, 0) >= 0 || errno != EINTR;
+    }
+    for (; capture->queue_first < capture->queue_count; capture->queue_first++) {
+        struct queued *queued = &capture->queue[capture->queue_first];
+        free((char *)queued->described.command);
+        free((char *)queued->described.executable);
+        free(queued->text);
+    }
+    rewind_queue(capture);
+    forget_texts(capture);
+    for (uint32_t i = 0; control && i < RING_PROCESSES; i++)
+        if (capture->slots[i].live)
+            records_leave(capture, i);
+    if (control)
+        munmap(control, RING_BYTES);
+    if (capture->memory >= 0)
+        close(capture->memory);
+    rewind_queue(capture);
+    images_free(&capture->images);
+    launch_free(&capture->launch);
+    free(capture->command);
+    free(capture->host);
+    free(capture->threads);
+    free(capture->queue);
+    free(capture->texts);
+    free(capture);
+}
+
+/* ---- start ---- */
+
+static bool create_memory(struct capture *capture, struct error *error) {
+    capture->memory = memfd_create("culprit-capture", MFD_CLOEXEC);
+    if (capture->memory < 0 || ftruncate(capture->memory, (off_t)RING_BYTES) < 0)
+        return error_errno(error, "cannot create the capture's shared memory");
+    void *memory = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                        capture->memory, 0);
+    if (memory == MAP_FAILED)
+        return error_errno(error, "cannot map the capture's shared memory");
+    capture->control = memory;
+    return true;
+}
+
+/* In an option of the emulator a comma is written twice. */
+static bool quote_commas(const char *path, char *out, size_t size) {
+    size_t used = strlen(out);
+    for (; *path; path++) {
+        if (used + 3 > size)
+            return false;
+        out[used++] = *path;
+        if (*path == ',')
+            out[used++] = ',';
+    }
+    out[used] = 0;
+    return true;
+}
+
+static bool fill_control(struct capture *capture, const struct capture_options *options,
+                         struct error *error) {
+    struct ring_control *control = capture->control;
+    control->size = RING_BYTES;
+    control->consumer = getpid();
+    control->isa = capture->launch.isa;
+    control->addresses = options->addresses;
+    control->follow = options->follow;
+    control->repeatable = options->repeatable;
+    control->thread = options->thread;
+    control->limited = options->limit > 0;
+    control->seed = options->seed;
+    atomic_store(&control->skip, (int64_t)(options->skip & INT64_MAX));
+    atomic_store(&control->left, (int64_t)(options->limit & INT64_MAX));
+    atomic_store(&control->phase, options->from_symbol ? RING_WAIT
+                                  : options->skip      ? RING_SKIP
+                                                       : RING_CAPTURE);
+    snprintf(control->emulator, sizeof control->emulator, "%s", capture->launch.emulator);
+    snprintf(control->shared, sizeof control->shared, "/proc/%d/fd/%d", (int)getpid(),
+             capture->memory);
+    if (!quote_commas(capture->launch.plugin, control->plugin, RING_PATH_BYTES))
+        return error_set(error, "the plugin's path %s is too long", capture->launch.plugin);
+    size_t used = strlen(control->plugin);
+    snprintf(control->plugin + used, sizeof control->plugin - used, ",shared=%s", control->shared);
+    return true;
+}
+
+static char *join_command(char *const *command) {
+    size_t size = 1;
+    for (size_t i = 0; command[i]; i++)
+        size += strlen(command[i]) + 1;
+    char *joined = calloc(1, size), *out = joined;
+    for (size_t i = 0; joined && command[i]; i++) {
+        if (i)
+            *out++ = ' ';
+        out = stpcpy(out, command[i]);
+    }
+    return joined;
+}
+
+static char *describe_host(const struct launch *launch) {
+    struct utsname name;
+    char *host = NULL;
+    if (uname(&name) < 0 || asprintf(&host, "%s %s %s, %s", name.sysname, name.release,
+                                     name.machine, launch->version) < 0)
+        return NULL;
+    return host;
+}
+
+bool capture_start(const struct capture_options *options, struct item_source *source,
+                   int *exec_status, struct error *error) {
+    struct capture *capture = calloc(1, sizeof *capture);
+    *exec_status = 125;
+    if (!capture)
+        return error_set(error, "out of memory");
+    capture->memory = -1;
+    capture->addresses = options->addresses;
+    capture->stop_at_limit = options->stop_at_limit;
+    if (!launch_prepare(options, &capture->launch, exec_status, error))
+        goto failed;
+    capture->command = join_command(options->command);
+    capture->host = describe_host(&capture->launch);
+    if (!capture->command || !capture->host) {
+        error_set(error, "out of memory");
+        goto failed;
+    }
+    if (!create_memory(capture, error) || !fill_control(capture, options, error) ||
+        !launch_start(options, &capture->launch, capture->control, &capture->child, error))
+        goto failed;
+    *source = (struct item_source){.next = capture_next,
+                                   .interrupt = capture_interrupt,
+                                   .close = capture_close,
+                                   .context = capture};
+    *exec_status = 0;
+    return true;
+
+failed:
+    capture_close(capture);
+    return false;
+}

@@ -1,0 +1,107 @@
+/* What the files of the consumer share: capture.c (start, items out, end), records.c (what the
+ * plugin says), chunks.c (events), all in culprit's process. */
+#ifndef CULPRIT_TRACE_QEMU_CAPTURE_H
+#define CULPRIT_TRACE_QEMU_CAPTURE_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/item.h"
+#include "trace/qemu/blocks.h"
+#include "trace/qemu/images.h"
+#include "trace/qemu/launcher.h"
+#include "trace/qemu/ring.h"
+
+/* A process generation that owns a slot. */
+struct traced {
+    bool live;   /* said hello */
+    bool ending; /* dead, or replaced by exec: leaves when its chunks are read */
+    bool broken; /* its records make no sense: read no further */
+    uint32_t number, generation;
+    pid_t pid;
+    int pidfd;
+    char *command, *executable;
+    struct block_table *blocks;
+};
+
+struct traced_thread {
+    uint32_t slot;
+    bool known, ended;
+};
+
+/* An item waiting to be handed out; resolved only then, for tables may move. */
+struct queued {
+    enum item_kind kind;
+    uint32_t process, number; /* CODE: block; THREAD_END: thread */
+    struct image_mapping mapping;
+    struct block_table *blocks; /* CODE: table and index of the definition */
+    size_t definition;
+    struct item_process described; /* PROCESS; strings owned by the queue */
+    char *text;                    /* NOTE */
+};
+
+struct capture {
+    struct ring_control *control;
+    int memory; /* file descriptor */
+    struct launch launch;
+    bool stop_at_limit, addresses;
+    char *command, *host;
+    pid_t child;
+    bool child_ended, child_reaped;
+    struct trace_exit exit;
+    bool begun;   /* some process said hello */
+    bool ran;     /* some code was defined */
+    bool stopped; /* killed at the limit or when interrupted */
+    bool evex;    /* AVX-512 code was met */
+    bool header_given, end_given;
+    volatile sig_atomic_t interrupted;
+    double interrupted_at; /* seconds; 0: not yet noticed */
+    int signals_sent;
+
+    struct images images;
+    struct traced slots[RING_PROCESSES];
+    uint32_t process_count; /* numbers given out */
+    struct traced_thread *threads;
+    size_t thread_count, thread_capacity;
+
+    struct queued *queue; /* [queue_first, queue_count) */
+    size_t queue_first, queue_count, queue_capacity;
+    struct queued spare; /* stands in when memory is out */
+    char **texts;        /* of the item handed out last, freed at the next call */
+    size_t text_count, text_capacity;
+
+    bool chunk_taken; /* `chunk` is the consumer's, described by `data` */
+    bool chunk_given;
+    bool chunk_is_last; /* of its thread */
+    uint32_t chunk;
+    struct item_data data;
+    bool out_of_memory;
+};
+
+/* ---- capture.c ---- */
+
+/* Room for one more item; never NULL (falls back to a spare that is lost, with out_of_memory). */
+struct queued *capture_queue(struct capture *capture, enum item_kind kind);
+void capture_note(struct capture *capture, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- records.c ---- */
+
+/* Reads all records of all processes, or of one. True: something was read. */
+bool records_read(struct capture *capture);
+bool records_read_slot(struct capture *capture, uint32_t slot);
+/* Frees a process generation whose events are all read. */
+void records_leave(struct capture *capture, uint32_t slot);
+
+/* ---- chunks.c ---- */
+
+/* Takes the oldest full chunk and prepares `capture->data`. False: there is none. */
+bool chunks_take(struct capture *capture);
+void chunks_release(struct capture *capture);
+/* Makes full chunks of what a dead process left. */
+void chunks_harvest(struct capture *capture, uint32_t slot);
+bool chunks_pending(const struct capture *capture, uint32_t slot);
+
+#endif

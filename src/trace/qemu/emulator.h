@@ -1,0 +1,79 @@
+/* The emulator's command line, for the launcher and for the plugin, which runs it again when the
+ * guest calls exec:
+ *
+ *   qemu-x86_64 -cpu max,-erms,-fsrm -plugin P [-seed N] [-E LD_...=...] -0 argv0 program args...
+ *
+ * -cpu: the default CPU lacks AVX2; with ERMS glibc's string functions use `rep`, which the
+ * emulator runs a hundred times slower. Variables that the emulator or its dynamic linker would
+ * read (LD_*, QEMU_*) reach the guest only. */
+#ifndef CULPRIT_TRACE_QEMU_EMULATOR_H
+#define CULPRIT_TRACE_QEMU_EMULATOR_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/insn.h"
+#include "trace/qemu/ring.h"
+
+struct emulator_command {
+    char **arguments, **environment; /* NULL-terminated; strings are borrowed from the inputs */
+    char seed[24];
+};
+
+/* The emulator splits the values of -E at commas: such variables stay in its own environment. */
+static inline bool emulator_reads(const char *variable) {
+    return (strncmp(variable, "LD_", 3) == 0 || strncmp(variable, "QEMU_", 5) == 0) &&
+           !strchr(variable, ',');
+}
+
+static inline bool emulator_command(const struct ring_control *control, const char *program,
+                                    char *const *arguments, char *const *environment,
+                                    struct emulator_command *command) {
+    size_t argument_count = 0, variable_count = 0;
+    while (arguments[argument_count])
+        argument_count++;
+    while (environment[variable_count])
+        variable_count++;
+    command->arguments = calloc(16 + argument_count + 2 * variable_count, sizeof(char *));
+    command->environment = calloc(variable_count + 1, sizeof(char *));
+    if (!command->arguments || !command->environment)
+        return false;
+    char **out = command->arguments;
+    *out++ = (char *)control->emulator;
+    if (control->isa == ISA_X86_64) {
+        *out++ = "-cpu";
+        *out++ = "max,-erms,-fsrm";
+    }
+    *out++ = "-plugin";
+    *out++ = (char *)control->plugin;
+    if (control->repeatable) {
+        snprintf(command->seed, sizeof command->seed, "%llu",
+                 (unsigned long long)(control->seed & 0xffffffff));
+        *out++ = "-seed";
+        *out++ = command->seed;
+    }
+    char **kept = command->environment;
+    for (size_t i = 0; i < variable_count; i++) {
+        if (emulator_reads(environment[i])) {
+            *out++ = "-E";
+            *out++ = environment[i];
+        } else {
+            *kept++ = environment[i];
+        }
+    }
+    *out++ = "-0";
+    *out++ = argument_count ? arguments[0] : "";
+    *out++ = (char *)program;
+    for (size_t i = 1; i < argument_count; i++)
+        *out++ = arguments[i];
+    return true;
+}
+
+static inline void emulator_command_free(struct emulator_command *command) {
+    free(command->arguments);
+    free(command->environment);
+}
+
+#endif

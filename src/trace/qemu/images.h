@@ -1,0 +1,34 @@
+/* Which files the guest has mapped: numbers them by path and build id, reads /proc/PID/maps. */
+#ifndef CULPRIT_TRACE_QEMU_IMAGES_H
+#define CULPRIT_TRACE_QEMU_IMAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/dynamic.h"
+
+struct image {
+    char *path;
+    enum image_kind kind;
+    uint8_t build_id[20];
+    uint8_t build_id_size;
+};
+
+struct images {
+    struct image *items; /* by number */
+    size_t count, capacity;
+};
+
+struct image_mapping {
+    uint32_t image;       /* UINT32_MAX: anonymous */
+    uint64_t start, end;  /* guest addresses */
+    uint64_t file_offset; /* of start */
+};
+
+/* What lies at a guest address of a running process. False: nothing, or it cannot be told. */
+bool images_find(struct images *images, pid_t pid, uint64_t address, uint64_t guest_base,
+                 struct image_mapping *mapping);
+void images_free(struct images *images);
+
+#endif

@@ -1,0 +1,267 @@
+/* The command is looked up as execvp does; its ELF header names the emulator; a script runs its
+ * interpreter. The plugin lies beside the running executable (a build tree), one folder above
+ * (its tests), or in ../lib/culprit (an installation). */
+#include "trace/qemu/launcher.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace/qemu/emulator.h"
+
+#define PLUGIN_NAME "libculprit-trace.so"
+
+enum { MAX_INTERPRETERS = 4, CANNOT_CAPTURE = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };
+
+static const char *const EMULATORS[ISA_COUNT] = {
+    [ISA_X86_64] = "qemu-x86_64",
+    [ISA_RISCV64] = "qemu-riscv64",
+};
+
+/* Looks `name` up in PATH unless it has a slash. 0, or the errno that execvp would give. */
+static int find_in_path(const char *name, char path[RING_PATH_BYTES]) {
+    if (!*name)
+        return ENOENT;
+    if (strchr(name, '/')) {
+        if ((size_t)snprintf(path, RING_PATH_BYTES, "%s", name) >= RING_PATH_BYTES)
+            return ENAMETOOLONG;
+        return access(path, X_OK) == 0 ? 0 : errno;
+    }
+    const char *folders = getenv("PATH");
+    int reason = ENOENT;
+    for (const char *at = folders ? folders : "/usr/local/bin:/usr/bin:/bin"; at;) {
+        size_t length = strcspn(at, ":");
+        int written =
+            snprintf(path, RING_PATH_BYTES, "%.*s%s%s", (int)length, at, length ? "/" : "", name);
+        struct stat status;
+        if (written < RING_PATH_BYTES && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+            if (access(path, X_OK) == 0)
+                return 0;
+            reason = errno;
+        }
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return reason;
+}
+
+static bool find_plugin(char path[RING_PATH_BYTES], struct error *error) {
+    const char *chosen = getenv("CULPRIT_PLUGIN");
+    if (chosen && *chosen) {
+        if (realpath(chosen, path))
+            return true;
+        return error_errno(error, "CULPRIT_PLUGIN names %s", chosen);
+    }
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0)
+        return error_errno(error, "cannot read /proc/self/exe");
+    self[length] = 0;
+    *strrchr(self, '/') = 0;
+    static const char *const PLACES[] = {"", "/..", "/../lib/culprit"};
+    for (size_t i = 0; i < sizeof PLACES / sizeof *PLACES; i++) {
+        char candidate[PATH_MAX + 64];
+        snprintf(candidate, sizeof candidate, "%s%s/" PLUGIN_NAME, self, PLACES[i]);
+        if (realpath(candidate, path))
+            return true;
+    }
+    return error_set(error,
+                     "the capture plugin " PLUGIN_NAME " is neither in %s nor in %s/../lib/culprit:"
+                     " build it (make), or set CULPRIT_PLUGIN to its path",
+                     self, self);
+}
+
+/* First line of `emulator --version`, shortened to "qemu 7.2.22"; "qemu" when it will not say. */
+static void read_version(const char *emulator, char version[128]) {
+    snprintf(version, 128, "qemu");
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    char *const arguments[] = {(char *)emulator, "--version", NULL};
+    pid_t pid;
+    bool started = posix_spawn(&pid, emulator, &actions, NULL, arguments, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    char line[256] = "";
+    if (started) {
+        size_t used = 0;
+        ssize_t got;
+        while (used < sizeof line - 1 &&
+               ((got = read(ends[0], line + used, sizeof line - 1 - used)) > 0 ||
+                (got < 0 && errno == EINTR)))
+            used += got > 0 ? (size_t)got : 0;
+        line[used] = 0;
+    }
+    close(ends[0]);
+    while (started && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    const char *number = strstr(line, "version ");
+    if (number)
+        snprintf(version, 128, "qemu %.*s", (int)strcspn(number + 8, " (\n"), number + 8);
+}
+
+static bool refuse(int *exec_status, int status) {
+    *exec_status = status;
+    return false;
+}
+
+/* One step: reads what `launch->program` is. A script puts its interpreter before the arguments. */
+static bool identify(struct launch *launch, bool *is_script, int *exec_status,
+                     struct error *error) {
+    int file = open(launch->program, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        error_errno(error, "cannot read %s", launch->program);
+        return refuse(exec_status, CANNOT_RUN);
+    }
+    unsigned char head[512] = {0};
+    ssize_t got = read(file, head, sizeof head - 1);
+    close(file);
+    Elf64_Ehdr elf;
+    memcpy(&elf, head, sizeof elf);
+    *is_script = got > 2 && head[0] == '#' && head[1] == '!';
+    if (*is_script) {
+        char *line = (char *)head + 2;
+        line[strcspn(line, "\n")] = 0;
+        line += strspn(line, " \t");
+        size_t length = strcspn(line, " \t");
+        char *argument = line + length + strspn(line + length, " \t");
+        line[length] = 0;
+        size_t count = 0;
+        while (launch->arguments[count])
+            count++;
+        char **grown = calloc(count + 3, sizeof(char *));
+        if (!grown || !*line) {
+            free(grown);
+            error_set(error, "%s: its #! line names no interpreter", launch->program);
+            return refuse(exec_status, CANNOT_RUN);
+        }
+        size_t n = 0;
+        grown[n++] = strdup(line);
+        if (*argument)
+            grown[n++] = strdup(argument);
+        grown[n++] = strdup(launch->program);
+        for (size_t i = 1; i < count; i++)
+            grown[n++] = launch->arguments[i];
+        free(launch->arguments[0]);
+        free(launch->arguments);
+        launch->arguments = grown;
+        snprintf(launch->program, sizeof launch->program, "%s", line);
+        return true;
+    }
+    if (got < (ssize_t)sizeof elf || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0)
+        error_set(error, "%s is neither an ELF program nor a script", launch->program);
+    else if (elf.e_ident[EI_CLASS] != ELFCLASS64)
+        error_set(error, "%s is a 32-bit program: culprit captures x86-64 and riscv64 only",
+                  launch->program);
+    else if (elf.e_machine == EM_X86_64 || elf.e_machine == EM_RISCV) {
+        launch->isa = elf.e_machine == EM_X86_64 ? ISA_X86_64 : ISA_RISCV64;
+        return true;
+    } else
+        error_set(error,
+                  "%s is for another machine (ELF machine %d): culprit captures x86-64 and"
+                  " riscv64 only",
+                  launch->program, elf.e_machine);
+    return refuse(exec_status, CANNOT_RUN);
+}
+
+bool launch_prepare(const struct capture_options *options, struct launch *launch, int *exec_status,
+                    struct error *error) {
+    memset(launch, 0, sizeof *launch);
+    size_t count = 0;
+    while (options->command[count])
+        count++;
+    if (!count) {
+        error_set(error, "no command given");
+        return refuse(exec_status, NOT_FOUND);
+    }
+    launch->arguments = calloc(count + 1, sizeof(char *));
+    for (size_t i = 0; launch->arguments && i < count; i++)
+        launch->arguments[i] = strdup(options->command[i]);
+    int reason = find_in_path(options->command[0], launch->program);
+    struct stat status;
+    if (!reason && stat(launch->program, &status) == 0 && S_ISDIR(status.st_mode))
+        reason = EISDIR;
+    if (reason) {
+        error_set(error, "cannot run %s: %s", options->command[0], strerror(reason));
+        refuse(exec_status, reason == ENOENT || reason == ENOTDIR ? NOT_FOUND : CANNOT_RUN);
+        goto failed;
+    }
+    bool is_script = true;
+    for (int i = 0; is_script; i++) {
+        if (i > MAX_INTERPRETERS) {
+            error_set(error, "cannot run %s: too many levels of #! interpreters",
+                      options->command[0]);
+            refuse(exec_status, CANNOT_RUN);
+            goto failed;
+        }
+        if (!identify(launch, &is_script, exec_status, error))
+            goto failed;
+    }
+    const char *emulator = options->qemu ? options->qemu : EMULATORS[launch->isa];
+    char found[RING_PATH_BYTES];
+    if (find_in_path(emulator, found) || !realpath(found, launch->emulator)) {
+        error_set(error, "%s is not installed: apt install qemu-user (or make deps)", emulator);
+        refuse(exec_status, CANNOT_CAPTURE);
+        goto failed;
+    }
+    if (!find_plugin(launch->plugin, error)) {
+        refuse(exec_status, CANNOT_CAPTURE);
+        goto failed;
+    }
+    read_version(launch->emulator, launch->version);
+    return true;
+
+failed:
+    launch_free(launch);
+    return false;
+}
+
+bool launch_start(const struct capture_options *options, const struct launch *launch,
+                  const struct ring_control *control, pid_t *pid, struct error *error) {
+    struct emulator_command command;
+    int ends[2] = {-1, -1};
+    if (!emulator_command(control, launch->program, launch->arguments, environ, &command) ||
+        pipe2(ends, O_CLOEXEC) < 0) {
+        emulator_command_free(&command);
+        return error_errno(error, "cannot start %s", launch->emulator);
+    }
+    *pid = fork();
+    if (*pid == 0) {
+        /* Load addresses, too, must repeat. */
+        if (options->repeatable)
+            personality(ADDR_NO_RANDOMIZE);
+        execve(launch->emulator, command.arguments, command.environment);
+        int reason = errno;
+        if (write(ends[1], &reason, sizeof reason) < 0)
+            _exit(CANNOT_CAPTURE);
+        _exit(CANNOT_CAPTURE);
+    }
+    int reason = *pid < 0 ? errno : 0;
+    close(ends[1]);
+    if (*pid > 0 && read(ends[0], &reason, sizeof reason) == sizeof reason)
+        waitpid(*pid, NULL, 0);
+    close(ends[0]);
+    emulator_command_free(&command);
+    if (!reason)
+        return true;
+    errno = reason;
+    return error_errno(error, "cannot start %s", launch->emulator);
+}
+
+void launch_free(struct launch *launch) {
+    for (size_t i = 0; launch->arguments && launch->arguments[i]; i++)
+        free(launch->arguments[i]);
+    free(launch->arguments);
+    launch->arguments = NULL;
+}

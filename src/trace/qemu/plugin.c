@@ -1,0 +1,231 @@
+/* The TCG plugin: runs inside QEMU's user-mode emulator and turns what the guest executes into
+ * events (trace/event.h).
+ *
+ * At every translation the plugin gives the block a number, sends its definition to culprit's
+ * process, and asks QEMU for a callback at the block's start and at each of its memory accesses.
+ * The callbacks append one 64-bit event to the thread's chunk in shared memory (ring.h): one
+ * compare, two stores. Everything else is behind that compare, in plugin_thread.c: a full chunk, a
+ * new thread, the instruction limit, an open rep. QEMU runs each element of an x86 rep instruction
+ * as a block of its own; plugin_thread.c folds them into one MARK_REP.
+ *
+ * What is instrumented depends on the phase: waiting for a function, skipping (a callback per
+ * block that counts down), capturing, done. A change of phase is a reset of the plugin, which
+ * throws all translations away. QEMU keeps a pointer to the memory callbacks of the instruction
+ * that runs; after a reset it dangles until an instruction with memory callbacks replaces it.
+ * Hence, when done, every instruction gets an inline operation that adds 0.
+ *
+ * The guest's process keeps no file descriptor of ours, and nothing here waits for a consumer that
+ * is gone. */
+#include "trace/qemu/plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+                                           char **argv);
+
+struct plugin plugin = {.slot = NO_SLOT};
+
+/* ---- callbacks ---- */
+
+/* userdata of a block: instructions in 63:32, number in 31:0 */
+static void on_block(unsigned vcpu, void *userdata) {
+    uint64_t word = (uintptr_t)userdata;
+    struct ring_chunk *chunk = thread_chunk;
+    uint64_t *cursor = atomic_load_explicit(&chunk->cursor, memory_order_relaxed);
+    if (__builtin_expect(cursor == chunk->end, 0)) {
+        thread_block(vcpu, (uint32_t)word, (uint32_t)(word >> 32));
+        return;
+    }
+    *cursor = event_block((uint32_t)word);
+    uint64_t insns = atomic_load_explicit(&chunk->insns, memory_order_relaxed);
+    atomic_store_explicit(&chunk->insns, insns + (word >> 32), memory_order_relaxed);
+    atomic_store_explicit(&chunk->cursor, cursor + 1, memory_order_release);
+}
+
+/* qemu_plugin_meminfo_t: bits 6:4 log2 of the size, bit 17 a store. Calling the emulator for them
+ * would cost as much as all the rest; check_access_info() makes sure of them at the start. */
+static unsigned log2_size_of(qemu_plugin_meminfo_t info) {
+    return info >> 4 & 7;
+}
+static bool is_store(qemu_plugin_meminfo_t info) {
+    return info >> 17 & 1;
+}
+
+/* userdata of an access: the index of its instruction, shifted to its place in the event */
+static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata) {
+    (void)vcpu;
+    uint64_t event =
+        (uintptr_t)userdata | event_access(is_store(info), log2_size_of(info), 0, address);
+    struct ring_chunk *chunk = thread_chunk;
+    uint64_t *cursor = atomic_load_explicit(&chunk->cursor, memory_order_relaxed);
+    if (__builtin_expect(cursor == chunk->end, 0)) {
+        thread_access(event);
+        return;
+    }
+    *cursor = event;
+    atomic_store_explicit(&chunk->cursor, cursor + 1, memory_order_release);
+}
+
+static void on_rep_block(unsigned vcpu, void *userdata) {
+    thread_rep_block(vcpu, userdata);
+}
+
+static void on_rep_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                          void *userdata) {
+    (void)vcpu, (void)userdata;
+    thread_rep_access(is_store(info), log2_size_of(info), address);
+}
+
+static void on_skipped_block(unsigned vcpu, void *userdata) {
+    (void)vcpu;
+    thread_skip((uint32_t)(uintptr_t)userdata);
+}
+
+/* ---- translation ---- */
+
+static void instrument_block(struct qemu_plugin_tb *tb, const struct block *block) {
+    struct rep_block *rep = NULL;
+    if (block->rep_address) {
+        rep = malloc(sizeof *rep); /* lives as long as the translation: unknown, hence forever */
+        if (rep)
+            *rep = (struct rep_block){block->number, block->insn_count, block->rep_address};
+    }
+    if (rep)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep_block, QEMU_PLUGIN_CB_NO_REGS, rep);
+    else
+        qemu_plugin_register_vcpu_tb_exec_cb(
+            tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
+            (void *)(uintptr_t)((uint64_t)block->insn_count << 32 | block->number));
+    size_t count = block->insn_count;
+    /* One callback for loads and stores: QEMU 7.2 confuses the two in its filter. */
+    if (plugin.control->addresses)
+        for (size_t i = 0; i < count - (rep != NULL); i++)
+            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access,
+                                             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                             (void *)(uintptr_t)((uint64_t)i << 48));
+    if (rep)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, count - 1), on_rep_access,
+                                         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+}
+
+static void add_nothing(struct qemu_plugin_tb *tb) {
+    static uint64_t nothing;
+    for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
+        qemu_plugin_register_vcpu_mem_inline(qemu_plugin_tb_get_insn(tb, i), QEMU_PLUGIN_MEM_RW,
+                                             QEMU_PLUGIN_INLINE_ADD_U64, &nothing, 0);
+}
+
+static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
+    (void)id;
+    struct block block;
+    int saved = errno;
+    switch (atomic_load(&plugin.phase)) {
+    case RING_SKIP:
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_block, QEMU_PLUGIN_CB_NO_REGS,
+                                             (void *)(uintptr_t)qemu_plugin_tb_n_insns(tb));
+        break;
+    case RING_CAPTURE:
+        code_translate(tb, &block);
+        instrument_block(tb, &block);
+        break;
+    default:
+        add_nothing(tb);
+    }
+    errno = saved;
+}
+
+/* ---- phases ---- */
+
+static void on_vcpu(qemu_plugin_id_t id, unsigned vcpu) {
+    (void)id;
+    thread_ordinal(vcpu);
+}
+
+static void register_callbacks(void) {
+    qemu_plugin_register_vcpu_init_cb(plugin.id, on_vcpu);
+    qemu_plugin_register_vcpu_tb_trans_cb(plugin.id, on_translate);
+    qemu_plugin_register_vcpu_syscall_cb(plugin.id, system_call);
+    qemu_plugin_register_vcpu_syscall_ret_cb(plugin.id, system_return);
+}
+
+static void on_reset(qemu_plugin_id_t id) {
+    (void)id;
+    thread_end_phase(plugin.next_phase);
+    atomic_store(&plugin.switching, 0);
+    register_callbacks();
+}
+
+void plugin_switch(enum ring_phase phase) {
+    if (atomic_exchange(&plugin.switching, 1))
+        return;
+    plugin.next_phase = phase;
+    qemu_plugin_reset(plugin.id, on_reset);
+}
+
+void plugin_follow_phase(void) {
+    struct ring_control *control = plugin.control;
+    bool heard = plugin.slot != NO_SLOT && !atomic_load(&control->detached);
+    uint32_t phase = heard ? atomic_load(&control->phase) : RING_DONE;
+    if (phase > atomic_load(&plugin.phase))
+        plugin_switch(phase);
+}
+
+/* ---- start ---- */
+
+static struct ring_control *map_shared(const char *path) {
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return NULL;
+    void *memory =
+        mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    close(file);
+    if (memory == MAP_FAILED)
+        return NULL;
+    struct ring_control *control = memory;
+    if (control->size != RING_BYTES) {
+        munmap(memory, RING_BYTES);
+        return NULL;
+    }
+    return control;
+}
+
+static bool check_access_info(void) {
+    for (qemu_plugin_meminfo_t low = 0; low < 1 << 12; low++)
+        for (qemu_plugin_meminfo_t rw = QEMU_PLUGIN_MEM_R; rw <= QEMU_PLUGIN_MEM_W; rw++)
+            if (qemu_plugin_mem_size_shift(low | rw << 16) != log2_size_of(low | rw << 16) ||
+                qemu_plugin_mem_is_store(low | rw << 16) != (rw == QEMU_PLUGIN_MEM_W))
+                return false;
+    return true;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv) {
+    if (argc < 1 || strncmp(argv[0], "shared=", 7) != 0 || info->system_emulation) {
+        qemu_plugin_outs("culprit: this plugin is started by culprit only\n");
+        return 1;
+    }
+    plugin.id = id;
+    plugin.control = map_shared(argv[0] + 7);
+    if (!plugin.control) {
+        fprintf(stderr, "culprit: cannot map the capture's memory %s: %s\n", argv[0] + 7,
+                strerror(errno));
+        return 1;
+    }
+    if (!check_access_info()) {
+        qemu_plugin_outs("culprit: this emulator describes memory accesses in an unknown way: "
+                         "use QEMU 7.2 (Debian 12's qemu-user)\n");
+        return 1;
+    }
+    process_start();
+    thread_start();
+    bool joined = process_join(RING_STARTED, 0, 0);
+    atomic_store(&plugin.phase, joined ? atomic_load(&plugin.control->phase) : RING_DONE);
+    register_callbacks();
+    return 0;
+}

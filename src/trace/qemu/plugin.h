@@ -1,0 +1,94 @@
+/* What the files of the plugin share. See plugin.c for how it works. */
+#ifndef CULPRIT_TRACE_QEMU_PLUGIN_H
+#define CULPRIT_TRACE_QEMU_PLUGIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/event.h"
+#include "trace/qemu/qemu_plugin.h"
+#include "trace/qemu/ring.h"
+
+enum { NO_SLOT = -1 };
+
+/* One per emulator process; the plugin interface has no room for a context. */
+struct plugin {
+    qemu_plugin_id_t id;
+    struct ring_control *control;
+    int slot;        /* of this process in the shared memory; NO_SLOT: not traced */
+    uint32_t number; /* of this process generation in the trace */
+    uint64_t guest_base;
+    _Atomic uint32_t phase;     /* enum ring_phase that the translations are made for */
+    _Atomic uint32_t switching; /* a reset to another phase is under way */
+    uint32_t next_phase;
+};
+extern struct plugin plugin;
+
+/* ---- plugin.c ---- */
+
+/* Translations are thrown away and made anew for `phase`, from the next block on. */
+void plugin_switch(enum ring_phase phase);
+/* Switches if another process, or thread, moved the capture's phase. */
+void plugin_follow_phase(void);
+
+/* ---- plugin_thread.c: the current thread and its chunk ---- */
+
+#define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+
+/* Never NULL. The hot callbacks append here while cursor < end. */
+extern THREAD_LOCAL struct ring_chunk *thread_chunk;
+
+/* A block that ends in an x86 string instruction with a rep prefix. */
+struct rep_block {
+    uint32_t block, insn_count;
+    uint64_t address; /* of the rep instruction */
+};
+
+void thread_start(void); /* once, at install */
+void thread_forked(void);
+void thread_ordinal(unsigned vcpu); /* vCPU was created: the next thread of this process */
+void thread_block(unsigned vcpu, uint32_t block, uint32_t insn_count);
+void thread_access(uint64_t event);
+void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload);
+void thread_rep_block(unsigned vcpu, const struct rep_block *rep);
+void thread_rep_access(bool is_store, unsigned log2_size, uint64_t address);
+void thread_skip(uint32_t insn_count);
+void thread_system_call(unsigned vcpu, uint64_t number);
+void thread_publish(void); /* the current thread's chunk, as far as filled */
+/* With all vCPUs stopped: hands over what was captured and moves plugin.phase on. */
+void thread_end_phase(enum ring_phase next);
+
+/* ---- plugin_process.c: this process and its records ---- */
+
+/* False: the process is not traced (nobody listens, or there is no slot). */
+bool process_join(enum ring_origin origin, uint32_t parent, uint32_t inherited_blocks);
+void process_start(void); /* once, at install */
+/* Appends a record with `extra` bytes behind it. */
+void process_put(struct ring_record *record, size_t size, const void *extra, size_t extra_size);
+/* The same, and waits for the answer. False: there will be none. */
+bool process_ask(struct ring_record *record, size_t size, struct ring_reply *reply);
+/* Waits for *word to differ from `seen`. False: the consumer is gone. */
+bool process_wait(_Atomic uint32_t *word, uint32_t seen);
+void process_ring_doorbell(void);
+
+/* ---- plugin_code.c: blocks and mappings ---- */
+
+struct block {
+    uint32_t number;
+    uint32_t insn_count;
+    uint64_t rep_address; /* of its last instruction, if that is a rep; else 0 */
+    bool has_symbol;      /* contains the first instruction of from_symbol */
+};
+void code_translate(const struct qemu_plugin_tb *tb, struct block *block);
+/* [start, end) may hold something else from now on. */
+void code_unmapped(uint64_t start, uint64_t end);
+void code_forked(void);
+uint32_t code_block_count(void);
+
+/* ---- plugin_system.c: system calls ---- */
+
+void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
+                 uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
+void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result);
+
+#endif

@@ -1,0 +1,210 @@
+/* Blocks and the mappings they lie in.
+ *
+ * QEMU throws translations away and makes them again, in whole (its cache is full, the first clone)
+ * or one by one; a block at the same address of the same file with the same bytes gets its old
+ * number. An open-addressing table finds it by a 128-bit hash. The bytes of a new block go to the
+ * consumer once.
+ *
+ * Which file is mapped at an address only culprit's process can read without a descriptor in the
+ * guest's; its answers are kept until a system call changes that part of the address space. */
+#include "trace/qemu/plugin.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "isa/insn.h"
+
+enum { BLOCK_BYTES = RING_MAX_BLOCK_INSNS * 16 };
+
+struct known_block {
+    XXH128_hash_t hash;
+    uint32_t number; /* plus 1; 0: empty */
+};
+
+struct mapping {
+    uint64_t start, end, file_offset;
+    uint64_t symbol; /* address of from_symbol; 0: not in here */
+    uint32_t image;
+};
+
+static struct {
+    struct known_block *blocks; /* power of two */
+    size_t capacity;
+    uint32_t count;
+    struct mapping *mappings;
+    size_t mapping_count, mapping_capacity;
+} code;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the mappings */
+
+/* ---- mappings ---- */
+
+static bool find_mapping(uint64_t address, struct mapping *mapping) {
+    bool found = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < code.mapping_count && !found; i++) {
+        found = address >= code.mappings[i].start && address < code.mappings[i].end;
+        if (found)
+            *mapping = code.mappings[i];
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void add_mapping(const struct mapping *mapping) {
+    pthread_mutex_lock(&lock);
+    if (code.mapping_count == code.mapping_capacity) {
+        size_t capacity = code.mapping_capacity ? 2 * code.mapping_capacity : 16;
+        void *moved = realloc(code.mappings, capacity * sizeof *code.mappings);
+        if (moved) {
+            code.mappings = moved;
+            code.mapping_capacity = capacity;
+        }
+    }
+    if (code.mapping_count < code.mapping_capacity)
+        code.mappings[code.mapping_count++] = *mapping;
+    pthread_mutex_unlock(&lock);
+}
+
+void code_unmapped(uint64_t start, uint64_t end) {
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < code.mapping_count;)
+        if (code.mappings[i].start < end && start < code.mappings[i].end)
+            code.mappings[i] = code.mappings[--code.mapping_count];
+        else
+            i++;
+    pthread_mutex_unlock(&lock);
+}
+
+static struct mapping ask_mapping(uint64_t address) {
+    struct mapping mapping = {address, address + 1, address, 0, UINT32_MAX};
+    struct ring_map map = {
+        .record.kind = RING_MAP, .address = address, .guest_base = plugin.guest_base};
+    struct ring_reply reply;
+    if (!process_ask(&map.record, sizeof map, &reply))
+        return mapping;
+    if (reply.start <= address && address < reply.end) {
+        mapping =
+            (struct mapping){reply.start, reply.end, reply.file_offset, reply.symbol, reply.image};
+        add_mapping(&mapping);
+    }
+    return mapping;
+}
+
+/* ---- known blocks ---- */
+
+static struct known_block *find_block(XXH128_hash_t hash) {
+    size_t i = hash.low64 & (code.capacity - 1);
+    while (code.blocks[i].number && !XXH128_isEqual(code.blocks[i].hash, hash))
+        i = (i + 1) & (code.capacity - 1);
+    return &code.blocks[i];
+}
+
+static bool make_room(void) {
+    if (2 * (size_t)code.count < code.capacity)
+        return true;
+    struct known_block *old = code.blocks;
+    size_t old_capacity = code.capacity;
+    size_t capacity = old_capacity ? 2 * old_capacity : 1 << 12;
+    struct known_block *blocks = calloc(capacity, sizeof *blocks);
+    if (!blocks)
+        return false;
+    code.blocks = blocks;
+    code.capacity = capacity;
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].number)
+            *find_block(old[i].hash) = old[i];
+    free(old);
+    return true;
+}
+
+uint32_t code_block_count(void) {
+    return code.count;
+}
+
+void code_forked(void) {
+    pthread_mutex_init(&lock, NULL);
+    code.mapping_count = 0; /* the child's answers belong to the child's process */
+}
+
+/* ---- instructions that need special care ---- */
+
+/* An x86 string instruction with a rep prefix: movs, cmps, stos, lods, scas. */
+static bool is_rep(const uint8_t *bytes, size_t size) {
+    bool rep = false;
+    size_t i = 0;
+    for (; i < size; i++) {
+        uint8_t byte = bytes[i];
+        if (byte == 0xf2 || byte == 0xf3)
+            rep = true;
+        else if (byte != 0x66 && byte != 0x67 && byte != 0x2e && byte != 0x36 && byte != 0x3e &&
+                 byte != 0x26 && byte != 0x64 && byte != 0x65)
+            break;
+    }
+    if (i < size && (bytes[i] & 0xf0) == 0x40)
+        i++; /* REX */
+    if (!rep || i >= size)
+        return false;
+    return (bytes[i] >= 0xa4 && bytes[i] <= 0xa7) || (bytes[i] >= 0xaa && bytes[i] <= 0xaf);
+}
+
+/* In 64-bit mode 0x62 is EVEX and nothing else. */
+static bool is_evex(const uint8_t *bytes, size_t size) {
+    return size > 0 && bytes[0] == 0x62;
+}
+
+/* ---- translation ---- */
+
+void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
+    uint8_t bytes[BLOCK_BYTES];
+    size_t size = 0, count = qemu_plugin_tb_n_insns(tb);
+    if (count > RING_MAX_BLOCK_INSNS)
+        count = RING_MAX_BLOCK_INSNS;
+    uint64_t address = qemu_plugin_tb_vaddr(tb);
+    *block = (struct block){.insn_count = (uint32_t)count};
+    bool x86 = plugin.control->isa == ISA_X86_64, evex = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        const uint8_t *data = qemu_plugin_insn_data(insn);
+        size_t length = qemu_plugin_insn_size(insn);
+        if (i == 0)
+            plugin.guest_base =
+                (uintptr_t)qemu_plugin_insn_haddr(insn) - qemu_plugin_insn_vaddr(insn);
+        if (length > BLOCK_BYTES - size)
+            length = BLOCK_BYTES - size;
+        memcpy(bytes + size, data, length);
+        size += length;
+        evex |= x86 && is_evex(data, length);
+        if (x86 && i == count - 1 && is_rep(data, length))
+            block->rep_address = qemu_plugin_insn_vaddr(insn);
+    }
+
+    struct mapping mapping;
+    if (!find_mapping(address, &mapping))
+        mapping = ask_mapping(address);
+    struct ring_block record = {.record.kind = RING_BLOCK,
+                                .image = mapping.image,
+                                .insn_count = (uint32_t)count,
+                                .size = (uint32_t)size,
+                                .flags = evex ? RING_BLOCK_EVEX : 0,
+                                .address = address,
+                                .offset = mapping.image == UINT32_MAX
+                                              ? address
+                                              : address - mapping.start + mapping.file_offset};
+    block->has_symbol = mapping.symbol >= address && mapping.symbol < address + size;
+
+    XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, XXH64(&record, sizeof record, 0));
+    if (!make_room() && code.count == code.capacity - 1)
+        abort(); /* out of memory inside the emulator */
+    struct known_block *known = find_block(hash);
+    if (!known->number) {
+        known->hash = hash;
+        known->number = ++code.count;
+        record.block = known->number - 1;
+        process_put(&record.record, sizeof record, bytes, size);
+    }
+    block->number = known->number - 1;
+}

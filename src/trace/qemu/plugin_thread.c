@@ -1,0 +1,457 @@
+/* The current thread: its chunk, and everything that is not just appending to it.
+ *
+ * `thread_chunk->end` is where the hot callbacks stop appending and come here. It lies before the
+ * chunk's true end whenever the next event needs a look: an open rep, a block cut by the limit, or
+ * an instruction budget that the next events could exceed (each event stands for at most
+ * RING_MAX_BLOCK_INSNS instructions, so `budget left / RING_MAX_BLOCK_INSNS` events are safe).
+ * Thus an exact limit costs the hot path nothing.
+ *
+ * Budgets: a thread takes part of what the capture may still execute, and gives back what it does
+ * not use at the end of a chunk and before each system call, so that a thread that sleeps holds
+ * nothing. With one thread the limit is exact; with several, capture ends when one finds nothing
+ * left, and the others hold back at most their last shares. */
+#include "trace/qemu/plugin.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REP_OPERANDS = 2, SCRATCH_EVENTS = 512, VCPUS = 1 << 14, SHARE = 8, SMALL_SHARE = 10000 };
+
+struct rep {
+    bool open;
+    uint64_t address;
+    uint32_t index; /* in its block */
+    uint32_t slot;  /* operand that comes next in this element */
+    uint32_t slots; /* operands seen in the first element */
+    struct rep_operand {
+        uint64_t first, low, high; /* addresses of elements */
+        uint64_t count;
+        uint8_t log2_size;
+        bool is_store, descending;
+    } operands[REP_OPERANDS];
+};
+
+static THREAD_LOCAL struct {
+    enum { NEW, CAPTURED, DROPPED } state;
+    bool numbered;
+    uint32_t number;
+    uint32_t chunk; /* number of thread_chunk, when state is CAPTURED and `held` */
+    bool held;
+    uint64_t *full;        /* new blocks go to a new chunk from here */
+    uint64_t *end;         /* true end */
+    uint64_t insns_before; /* executed before the chunk, in all phases */
+    uint64_t budget_end;   /* the chunk's insns may reach this */
+    uint32_t cut;          /* instructions of the last block within the limit; 0: all */
+    int64_t skip_left;
+    struct rep rep;
+} self;
+
+/* Chunks of this process change hands under it, except by their own thread inside a block. */
+static pthread_mutex_t ownership = PTHREAD_MUTEX_INITIALIZER;
+
+static struct ring_chunk nothing; /* cursor == end: everything takes the slow path */
+THREAD_LOCAL struct ring_chunk *thread_chunk = &nothing;
+
+static pthread_key_t thread_key;
+static _Atomic uint32_t ordinals;
+static uint32_t ordinal_of_vcpu[VCPUS]; /* written before the vCPU's thread runs */
+
+/* ---- chunks ---- */
+
+static uint64_t *cursor_of(struct ring_chunk *chunk) {
+    return atomic_load_explicit(&chunk->cursor, memory_order_relaxed);
+}
+
+static void put(uint64_t event) {
+    uint64_t *cursor = cursor_of(thread_chunk);
+    if (cursor == self.end)
+        return; /* a block with thousands of accesses: not on any compiler's output */
+    *cursor = event;
+    atomic_store_explicit(&thread_chunk->cursor, cursor + 1, memory_order_release);
+}
+
+/* Takes from a shared number of instructions; several threads get a share each. */
+static int64_t take(_Atomic int64_t *pool) {
+    int64_t left = atomic_load(pool), share;
+    do {
+        if (left <= 0)
+            return 0;
+        share = left / SHARE < SMALL_SHARE ? SMALL_SHARE : left / SHARE;
+        if (share > left)
+            share = left;
+    } while (!atomic_compare_exchange_weak(pool, &left, left - share));
+    return share;
+}
+
+static void release_budget(void) {
+    if (!plugin.control->limited || !self.held)
+        return;
+    uint64_t insns = atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
+    if (self.budget_end > insns)
+        atomic_fetch_add(&plugin.control->left, (int64_t)(self.budget_end - insns));
+    self.budget_end = insns;
+}
+
+static void publish_chunk(struct ring_control *control, uint32_t number, bool last) {
+    struct ring_chunk *chunk = ring_chunk(control, number);
+    chunk->last = last;
+    chunk->published = atomic_fetch_add(&control->published, 1);
+    atomic_store(&control->chunk_state[number], ring_state(RING_FULL, (uint32_t)plugin.slot));
+    atomic_fetch_add(&control->queued, 1);
+    process_ring_doorbell();
+}
+
+static void publish(bool last) {
+    if (!self.held)
+        return;
+    release_budget();
+    self.insns_before += atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
+    self.held = false;
+    thread_chunk = &nothing;
+    publish_chunk(plugin.control, self.chunk, last);
+}
+
+static bool wait_for_room(struct ring_control *control) {
+    while (atomic_load(&control->queued) >= RING_QUEUE) {
+        uint32_t seen = atomic_load(&control->released);
+        atomic_fetch_add(&control->waiting, 1);
+        bool alive =
+            atomic_load(&control->queued) < RING_QUEUE || process_wait(&control->released, seen);
+        atomic_fetch_sub(&control->waiting, 1);
+        if (!alive)
+            return false;
+    }
+    return !atomic_load(&control->detached);
+}
+
+static bool claim_chunk(struct ring_control *control, uint32_t *number) {
+    for (uint32_t i = 0; i < RING_CHUNKS; i++) {
+        uint32_t free = ring_state(RING_FREE, 0);
+        if (atomic_load_explicit(&control->chunk_state[i], memory_order_relaxed) == free &&
+            atomic_compare_exchange_strong(&control->chunk_state[i], &free,
+                                           ring_state(RING_HELD, (uint32_t)plugin.slot))) {
+            uint32_t high = atomic_load(&control->chunk_high);
+            while (high <= i && !atomic_compare_exchange_weak(&control->chunk_high, &high, i + 1))
+                ;
+            *number = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False: this thread's events are lost (the consumer is gone, or 4096 threads hold chunks). */
+static bool take_chunk(void) {
+    struct ring_control *control = plugin.control;
+    if (!wait_for_room(control))
+        return false;
+    if (!self.numbered) {
+        self.number = atomic_fetch_add(&control->threads, 1);
+        self.numbered = true;
+    }
+    if (!claim_chunk(control, &self.chunk))
+        return false;
+    struct ring_chunk *chunk = ring_chunk(control, self.chunk);
+    chunk->events = ring_chunk_events(chunk);
+    atomic_store(&chunk->cursor, chunk->events);
+    atomic_store(&chunk->insns, 0);
+    chunk->first_insn = self.insns_before;
+    chunk->ticket = atomic_fetch_add(&control->tickets, 1);
+    chunk->thread = self.number;
+    chunk->last = 0;
+    chunk->end = chunk->events;
+    self.end = chunk->events + RING_CHUNK_EVENTS;
+    self.full = self.end - RING_CHUNK_RESERVE;
+    self.budget_end = 0;
+    self.held = true;
+    thread_chunk = chunk;
+    return true;
+}
+
+/* Events of this thread go nowhere, cheaply. */
+static THREAD_LOCAL struct ring_chunk *scratch;
+
+static void drop(void) {
+    self.state = DROPPED;
+    self.held = false;
+    if (!scratch) {
+        scratch = calloc(1, sizeof *scratch + SCRATCH_EVENTS * sizeof(uint64_t));
+        if (!scratch) {
+            thread_chunk = &nothing;
+            return;
+        }
+        scratch->events = (uint64_t *)(scratch + 1);
+        scratch->end = scratch->events + SCRATCH_EVENTS;
+    }
+    atomic_store(&scratch->cursor, scratch->events);
+    thread_chunk = scratch;
+}
+
+static void finish(void) {
+    atomic_store(&plugin.control->phase, RING_DONE);
+    publish(false);
+    drop();
+    plugin_switch(RING_DONE);
+}
+
+/* ---- rep instructions ---- */
+
+static void close_rep(void) {
+    struct rep *rep = &self.rep;
+    rep->open = false;
+    if (self.cut && rep->index >= self.cut)
+        return;
+    /* An element that faulted half way counts in its first operands only. */
+    uint64_t elements = rep->slots ? rep->operands[rep->slots - 1].count : 0;
+    put(event_mark(MARK_REP, (uint64_t)rep->index << 45 |
+                                 (elements < 1ULL << 45 ? elements : (1ULL << 45) - 1)));
+    if (!elements || !plugin.control->addresses)
+        return;
+    for (uint32_t i = 0; i < rep->slots; i++) {
+        const struct rep_operand *operand = &rep->operands[i];
+        uint64_t bytes = operand->high - operand->low + (1ULL << operand->log2_size);
+        put(event_access(operand->is_store, operand->log2_size, rep->index, operand->low));
+        put(event_mark(MARK_SPAN, (uint64_t)operand->descending << 55 | (bytes & ~(1ULL << 55))));
+    }
+}
+
+void thread_rep_access(bool is_store, unsigned log2_size, uint64_t address) {
+    struct rep *rep = &self.rep;
+    if (!rep->open || rep->slot >= REP_OPERANDS)
+        return;
+    struct rep_operand *operand = &rep->operands[rep->slot++];
+    if (rep->slot > rep->slots) {
+        rep->slots = rep->slot;
+        *operand = (struct rep_operand){address, address, address, 0, log2_size, is_store, false};
+    }
+    operand->count++;
+    if (address < operand->low)
+        operand->low = address;
+    if (address > operand->high)
+        operand->high = address;
+    operand->descending = address < operand->first;
+}
+
+/* ---- the slow path ---- */
+
+/* The last block's events are complete. */
+static void close_block(void) {
+    if (self.rep.open)
+        close_rep();
+    if (self.cut)
+        put(event_mark(MARK_EXECUTED, self.cut));
+}
+
+/* Makes the thread ready for a new block or mark. False: its events are dropped. */
+static bool settle(unsigned vcpu) {
+    const struct ring_control *control = plugin.control;
+    if (self.state == NEW) {
+        pthread_setspecific(thread_key, &self);
+        bool wanted = control->thread < 0 ||
+                      (vcpu < VCPUS && (uint32_t)control->thread == ordinal_of_vcpu[vcpu]);
+        self.state = wanted && plugin.slot != NO_SLOT ? CAPTURED : DROPPED;
+    }
+    if (self.state == CAPTURED && atomic_load(&control->phase) == RING_DONE) {
+        if (self.held)
+            close_block();
+        publish(false);
+        self.state = DROPPED;
+    }
+    if (self.state == DROPPED) {
+        plugin_follow_phase();
+        drop();
+        return false;
+    }
+    if (self.held)
+        close_block();
+    if (self.cut) {
+        finish();
+        return false;
+    }
+    if (self.held && cursor_of(thread_chunk) >= self.full)
+        publish(false);
+    if (!self.held && !take_chunk()) {
+        drop();
+        return false;
+    }
+    return true;
+}
+
+static void set_end(void) {
+    struct ring_chunk *chunk = thread_chunk;
+    uint64_t *cursor = cursor_of(chunk);
+    size_t room = cursor < self.full ? (size_t)(self.full - cursor) : 0;
+    if (self.rep.open || self.cut) {
+        room = 0;
+    } else if (plugin.control->limited) {
+        uint64_t insns = atomic_load_explicit(&chunk->insns, memory_order_relaxed);
+        uint64_t safe = (self.budget_end - insns) / RING_MAX_BLOCK_INSNS;
+        if (safe < room)
+            room = safe;
+    }
+    chunk->end = cursor + room;
+}
+
+/* How many of the instructions the budget allows. */
+static uint32_t allowed(uint32_t insn_count) {
+    if (!plugin.control->limited)
+        return insn_count;
+    uint64_t insns = atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
+    while (self.budget_end - insns < insn_count) {
+        int64_t more = take(&plugin.control->left);
+        if (!more)
+            return (uint32_t)(self.budget_end - insns);
+        self.budget_end += (uint64_t)more;
+    }
+    return insn_count;
+}
+
+static bool begin_block(unsigned vcpu, uint32_t block, uint32_t insn_count) {
+    if (!settle(vcpu))
+        return false;
+    uint32_t within = allowed(insn_count);
+    if (!within) {
+        finish();
+        return false;
+    }
+    if (within < insn_count)
+        self.cut = within;
+    put(event_block(block));
+    atomic_fetch_add_explicit(&thread_chunk->insns, within, memory_order_relaxed);
+    return true;
+}
+
+void thread_block(unsigned vcpu, uint32_t block, uint32_t insn_count) {
+    int saved = errno;
+    if (begin_block(vcpu, block, insn_count))
+        set_end();
+    errno = saved;
+}
+
+void thread_rep_block(unsigned vcpu, const struct rep_block *block) {
+    struct rep *rep = &self.rep;
+    if (rep->open && block->insn_count == 1 && rep->address == block->address) {
+        rep->slot = 0; /* the next element of the same instruction */
+        return;
+    }
+    int saved = errno;
+    if (begin_block(vcpu, block->block, block->insn_count)) {
+        rep->open = true;
+        rep->address = block->address;
+        rep->index = block->insn_count - 1;
+        rep->slot = rep->slots = 0;
+        set_end();
+    }
+    errno = saved;
+}
+
+void thread_access(uint64_t event) {
+    if (self.state == DROPPED)
+        drop();
+    if (!self.held || (self.cut && event_index(event) >= self.cut))
+        return;
+    put(event);
+    if (!self.rep.open && !self.cut && cursor_of(thread_chunk) < self.full)
+        set_end();
+    else
+        thread_chunk->end = cursor_of(thread_chunk);
+}
+
+void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload) {
+    pthread_mutex_lock(&ownership);
+    if (atomic_load(&plugin.phase) == RING_CAPTURE && settle(vcpu)) {
+        put(event_mark(mark, payload));
+        set_end();
+    }
+    pthread_mutex_unlock(&ownership);
+}
+
+/* Before a system call, which may block. */
+void thread_system_call(unsigned vcpu, uint64_t number) {
+    thread_mark(vcpu, MARK_SYSCALL, number);
+    pthread_mutex_lock(&ownership);
+    if (atomic_load(&plugin.phase) == RING_CAPTURE && self.held && plugin.control->limited) {
+        release_budget();
+        thread_chunk->end = cursor_of(thread_chunk);
+    }
+    pthread_mutex_unlock(&ownership);
+}
+
+void thread_skip(uint32_t insn_count) {
+    self.insns_before += insn_count;
+    self.skip_left -= insn_count;
+    if (self.skip_left > 0)
+        return;
+    int saved = errno;
+    while (self.skip_left <= 0) {
+        int64_t more = take(&plugin.control->skip);
+        if (!more) {
+            uint32_t skipping = RING_SKIP;
+            atomic_compare_exchange_strong(&plugin.control->phase, &skipping, RING_CAPTURE);
+            plugin_follow_phase();
+            break;
+        }
+        self.skip_left += more;
+    }
+    errno = saved;
+}
+
+/* ---- beginnings and ends ---- */
+
+void thread_publish(void) {
+    pthread_mutex_lock(&ownership);
+    if (atomic_load(&plugin.phase) == RING_CAPTURE && self.held) {
+        close_block();
+        publish(false);
+    }
+    pthread_mutex_unlock(&ownership);
+}
+
+void thread_end_phase(enum ring_phase next) {
+    struct ring_control *control = plugin.control;
+    uint32_t mine = ring_state(RING_HELD, (uint32_t)plugin.slot);
+    pthread_mutex_lock(&ownership);
+    uint32_t high = atomic_load(&control->chunk_high);
+    if (atomic_load(&plugin.phase) == RING_CAPTURE && plugin.slot != NO_SLOT)
+        for (uint32_t i = 0; i < high && i < RING_CHUNKS; i++)
+            if (atomic_load(&control->chunk_state[i]) == mine)
+                publish_chunk(control, i, false);
+    atomic_store(&plugin.phase, next);
+    pthread_mutex_unlock(&ownership);
+}
+
+static void on_thread_end(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&ownership);
+    if (atomic_load(&plugin.phase) == RING_CAPTURE && self.state == CAPTURED) {
+        if (self.held)
+            close_block();
+        if (self.numbered && (self.held || take_chunk()))
+            publish(true);
+    }
+    self.state = DROPPED;
+    self.held = false;
+    thread_chunk = &nothing;
+    free(scratch);
+    scratch = NULL;
+    pthread_mutex_unlock(&ownership);
+}
+
+void thread_ordinal(unsigned vcpu) {
+    if (vcpu < VCPUS)
+        ordinal_of_vcpu[vcpu] = atomic_fetch_add(&ordinals, 1);
+}
+
+void thread_start(void) {
+    pthread_key_create(&thread_key, on_thread_end);
+}
+
+void thread_forked(void) {
+    pthread_mutex_init(&ownership, NULL);
+    memset(&self, 0, sizeof self);
+    thread_chunk = &nothing;
+    atomic_store(&ordinals, 1);
+    memset(ordinal_of_vcpu, 0, sizeof ordinal_of_vcpu);
+}

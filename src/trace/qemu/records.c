@@ -1,0 +1,307 @@
+/* What the plugin says of a process: that it begins, which blocks it translates, which mapping an
+ * address lies in. Requests are answered on the spot. Every field is checked: the guest can write
+ * to this memory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "trace/event.h"
+#include "trace/qemu/capture.h"
+#include "trace/qemu/futex.h"
+
+enum { MAX_RECORD = 32 << 10, MAX_COMMAND = 64 << 10 };
+
+/* ---- processes ---- */
+
+/* "argv0 arguments...", from the emulator's own command line: behind its -0. */
+static char *read_command(pid_t pid) {
+    char name[64], *words = malloc(MAX_COMMAND + 1);
+    snprintf(name, sizeof name, "/proc/%d/cmdline", (int)pid);
+    int file = open(name, O_RDONLY | O_CLOEXEC);
+    size_t used = 0;
+    ssize_t got = 0;
+    while (words && file >= 0 && used < MAX_COMMAND &&
+           (got = read(file, words + used, MAX_COMMAND - used)) > 0)
+        used += (size_t)got;
+    if (file >= 0)
+        close(file);
+    if (!words)
+        return NULL;
+    words[used] = 0;
+    size_t at = 0;
+    while (at < used && strcmp(words + at, "-0") != 0)
+        at += strlen(words + at) + 1;
+    at += strlen("-0") + 1;
+    if (at >= used) {
+        free(words);
+        return NULL;
+    }
+    /* argv0, then the program's path, then the arguments: leave the path out. */
+    char *argv0 = words + at;
+    size_t program = at + strlen(argv0) + 1;
+    size_t rest = program < used ? program + strlen(words + program) + 1 : used;
+    char *command = calloc(1, used - at + 2), *out = command;
+    if (command) {
+        out = stpcpy(out, argv0);
+        for (size_t i = rest; i < used; i += strlen(words + i) + 1) {
+            *out++ = ' ';
+            out = stpcpy(out, words + i);
+        }
+    }
+    free(words);
+    return command;
+}
+
+static char *read_executable(pid_t pid) {
+    char name[64], *words = NULL, *found = NULL;
+    size_t size = 0;
+    snprintf(name, sizeof name, "/proc/%d/cmdline", (int)pid);
+    FILE *file = fopen(name, "re");
+    int after = 0; /* words since "-0" */
+    while (file && !found && getdelim(&words, &size, 0, file) > 0) {
+        if (after == 2)
+            found = realpath(words, NULL);
+        if (after == 2 && !found)
+            found = strdup(words);
+        after += after || strcmp(words, "-0") == 0;
+    }
+    if (file)
+        fclose(file);
+    free(words);
+    return found;
+}
+
+static void describe(struct capture *capture, const struct traced *process, uint32_t parent) {
+    struct queued *item = capture_queue(capture, ITEM_PROCESS);
+    item->process = process->number;
+    item->described =
+        (struct item_process){.process = process->number,
+                              .pid = (uint32_t)process->pid,
+                              .parent = parent,
+                              .generation = process->generation,
+                              .command = strdup(process->command ? process->command : "?"),
+                              .executable = strdup(process->executable ? process->executable : "?"),
+                              .traced = true};
+}
+
+static int find_process(const struct capture *capture, uint32_t number) {
+    for (int i = 0; i < RING_PROCESSES; i++)
+        if (capture->slots[i].live && capture->slots[i].number == number)
+            return i;
+    return -1;
+}
+
+static void end_by_exec(struct capture *capture, pid_t pid, uint32_t *parent,
+                        uint32_t *generation) {
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        struct traced *old = &capture->slots[i];
+        if (!old->live || old->ending || old->pid != pid)
+            continue;
+        *parent = old->number;
+        *generation = old->generation + 1;
+        chunks_harvest(capture, i);
+        old->ending = true;
+    }
+}
+
+static void on_hello(struct capture *capture, uint32_t slot, const struct ring_hello *hello,
+                     struct ring_reply *reply) {
+    struct traced *process = &capture->slots[slot];
+    uint32_t parent = UINT32_MAX;
+    if (process->live)
+        return;
+    *process = (struct traced){.live = true, .pid = (pid_t)hello->pid, .pidfd = -1};
+    process->live = false;
+    struct block_table *inherited = NULL;
+    if (hello->origin == RING_FORKED) {
+        int from = find_process(capture, hello->parent);
+        if (from >= 0) {
+            struct traced *forker = &capture->slots[from];
+            records_read_slot(capture, (uint32_t)from);
+            parent = forker->number;
+            inherited = forker->blocks;
+            process->command = forker->command ? strdup(forker->command) : NULL;
+            process->executable = forker->executable ? strdup(forker->executable) : NULL;
+        }
+    } else {
+        end_by_exec(capture, process->pid, &parent, &process->generation);
+        process->command = read_command(process->pid);
+        process->executable = read_executable(process->pid);
+    }
+    uint32_t inherited_blocks = hello->inherited_blocks;
+    if (inherited && inherited_blocks > blocks_count(inherited))
+        inherited_blocks = blocks_count(inherited);
+    process->blocks = blocks_new(inherited, inherited_blocks);
+    if (!process->blocks) {
+        capture->out_of_memory = true;
+        return;
+    }
+    process->live = true;
+    process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    process->number = capture->process_count++;
+    reply->process = process->number;
+    capture->begun = true;
+    describe(capture, process, parent);
+}
+
+void records_leave(struct capture *capture, uint32_t slot) {
+    struct traced *process = &capture->slots[slot];
+    for (uint32_t i = 0; i < capture->thread_count; i++) {
+        struct traced_thread *thread = &capture->threads[i];
+        if (!thread->known || thread->slot != slot || thread->ended)
+            continue;
+        thread->ended = true;
+        capture_queue(capture, ITEM_THREAD_END)->number = i;
+    }
+    if (process->pidfd >= 0)
+        close(process->pidfd);
+    free(process->command);
+    free(process->executable);
+    blocks_release(process->blocks);
+    *process = (struct traced){.pidfd = -1};
+    struct ring_process *shared = &capture->control->processes[slot];
+    atomic_store(&shared->tail, 0);
+    atomic_store(&shared->head, 0);
+    atomic_store(&shared->forks_begun, 0);
+    atomic_store(&shared->forks_arrived, 0);
+    atomic_store(&shared->claimed, 0);
+}
+
+/* ---- code ---- */
+
+static void on_map(struct capture *capture, uint32_t slot, const struct ring_map *map,
+                   struct ring_reply *reply) {
+    struct traced *process = &capture->slots[slot];
+    struct image_mapping mapping;
+    if (!process->live ||
+        !images_find(&capture->images, process->pid, map->address, map->guest_base, &mapping))
+        return;
+    *reply = (struct ring_reply){.image = mapping.image,
+                                 .start = mapping.start,
+                                 .end = mapping.end,
+                                 .file_offset = mapping.file_offset};
+    if (mapping.image == UINT32_MAX)
+        return;
+    struct queued *item = capture_queue(capture, ITEM_IMAGE);
+    item->process = process->number;
+    item->mapping = mapping;
+    if (!blocks_announce(process->blocks, &mapping))
+        capture->out_of_memory = true;
+}
+
+static bool on_block(struct capture *capture, uint32_t slot, const struct ring_block *block,
+                     const uint8_t *bytes) {
+    struct traced *process = &capture->slots[slot];
+    if (!process->live || block->insn_count < 1 || block->insn_count > EVENT_MAX_BLOCK_INSNS ||
+        block->size < block->insn_count || block->size > 16 * EVENT_MAX_BLOCK_INSNS ||
+        block->size > block->record.size - sizeof *block ||
+        (block->image != UINT32_MAX && block->image >= capture->images.count) ||
+        !blocks_add(process->blocks, block, bytes))
+        return false;
+    capture->ran = true;
+    capture->evex |= (block->flags & RING_BLOCK_EVEX) != 0;
+    if (process->blocks->parent)
+        return true; /* numbered when entered */
+    struct queued *item = capture_queue(capture, ITEM_CODE);
+    item->process = process->number;
+    item->number = block->block;
+    item->blocks = process->blocks;
+    item->blocks->references++;
+    item->definition = process->blocks->count - 1;
+    return true;
+}
+
+/* ---- reading ---- */
+
+static void copy_out(struct ring_control *control, uint32_t slot, uint64_t at, void *to,
+                     size_t size) {
+    const uint8_t *records = ring_records(control, slot);
+    size_t offset = at % RING_RECORD_BYTES, first = RING_RECORD_BYTES - offset;
+    if (first > size)
+        first = size;
+    memcpy(to, records + offset, first);
+    memcpy((uint8_t *)to + first, records, size - first);
+}
+
+static void answer(struct ring_process *shared, const struct ring_reply *reply) {
+    shared->reply = *reply;
+    atomic_fetch_add(&shared->replies, 1);
+    futex_wake(&shared->replies);
+}
+
+static bool handle(struct capture *capture, uint32_t slot, const uint64_t *record, size_t size) {
+    struct ring_process *shared = &capture->control->processes[slot];
+    struct ring_reply reply = {.image = UINT32_MAX};
+    const struct ring_record *head = (const struct ring_record *)record;
+    switch (head->kind) {
+    case RING_HELLO:
+        if (size < sizeof(struct ring_hello))
+            return false;
+        on_hello(capture, slot, (const struct ring_hello *)record, &reply);
+        answer(shared, &reply);
+        return true;
+    case RING_MAP:
+        if (size < sizeof(struct ring_map))
+            return false;
+        on_map(capture, slot, (const struct ring_map *)record, &reply);
+        answer(shared, &reply);
+        return true;
+    case RING_BLOCK:
+        return size >= sizeof(struct ring_block) &&
+               on_block(capture, slot, (const struct ring_block *)record,
+                        (const uint8_t *)record + sizeof(struct ring_block));
+    }
+    return false;
+}
+
+bool records_read_slot(struct capture *capture, uint32_t slot) {
+    struct ring_control *control = capture->control;
+    struct ring_process *shared = &control->processes[slot];
+    uint64_t record[MAX_RECORD / 8];
+    bool any = false;
+    if (capture->slots[slot].broken)
+        return false;
+    for (;;) {
+        uint64_t tail = atomic_load(&shared->tail), head = atomic_load(&shared->head);
+        if (head == tail)
+            break;
+        any = true;
+        struct ring_record *first = (struct ring_record *)record;
+        if (head - tail >= sizeof *first && head - tail <= RING_RECORD_BYTES)
+            copy_out(control, slot, tail, record, sizeof *first);
+        else
+            first->size = 0;
+        size_t size = first->size;
+        bool whole =
+            size >= sizeof *first && size % 8 == 0 && size <= head - tail && size <= MAX_RECORD;
+        if (whole) {
+            copy_out(control, slot, tail, record, size);
+            first->size = (uint32_t)size;
+            atomic_store(&shared->tail, tail + size); /* before an answer lets the sender go on */
+        }
+        if (!whole || !handle(capture, slot, record, size)) {
+            capture->slots[slot].broken = true;
+            capture_note(capture, "process %d overwrote the capture's memory: its trace ends there",
+                         (int)capture->slots[slot].pid);
+            break;
+        }
+    }
+    if (any) {
+        atomic_fetch_add(&control->released, 1);
+        if (atomic_load(&control->waiting))
+            futex_wake(&control->released);
+    }
+    return any;
+}
+
+bool records_read(struct capture *capture) {
+    bool any = false;
+    for (uint32_t i = 0; i < RING_PROCESSES; i++)
+        if (atomic_load_explicit(&capture->control->processes[i].claimed, memory_order_acquire))
+            any |= records_read_slot(capture, i);
+    return any;
+}

@@ -1,0 +1,181 @@
+/* The memory that culprit's process and every emulator it traces share: one sparse memory file,
+ * mapped once at start by each emulator (and inherited by fork), so that the guest's process owns
+ * no file descriptor. Producers are the plugin's threads, the one consumer is capture.c.
+ *
+ *   control | per process slot: a record ring (definitions and requests) | chunks of events
+ *
+ * Chunks. A thread owns one chunk at a time: FREE → HELD (filled by its thread) → FULL (queued) →
+ * FREE (read). The cursor lives in the chunk itself, so that what a killed process left in HELD
+ * chunks can be harvested. Ownership is one word per chunk changed by compare-and-swap: a process
+ * that dies at any instant leaves nothing locked.
+ *
+ * Records. Each process slot has a byte ring of records. A record is complete before `head` moves
+ * over it, and a definition precedes every chunk that needs it. A request is answered in `reply`;
+ * its sender waits until `replies` moves.
+ *
+ * Everything here can be overwritten by a hostile guest: the consumer checks every value it uses.
+ *
+ * Sleeping is by futex: the consumer on `doorbell`, producers on `released` or on their `replies`.
+ */
+#ifndef CULPRIT_TRACE_QEMU_RING_H
+#define CULPRIT_TRACE_QEMU_RING_H
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    RING_CHUNK_BYTES = 256 << 10,
+    RING_CHUNK_HEADER = 128,
+    RING_CHUNK_EVENTS = (RING_CHUNK_BYTES - RING_CHUNK_HEADER) / 8,
+    RING_CHUNK_RESERVE = 4096, /* kept for the accesses of a chunk's last block */
+    RING_CHUNKS = 4096,
+    RING_QUEUE = 16, /* chunks that may wait for the consumer */
+    RING_PROCESSES = 256,
+    RING_RECORD_BYTES = 256 << 10,
+    RING_PATH_BYTES = 4096,
+    RING_CONTROL_BYTES = 256 << 10,
+    RING_MAX_BLOCK_INSNS = 512 /* QEMU's TCG_MAX_INSNS */
+};
+
+enum ring_phase {            /* of the whole capture; only ever ascends */
+                  RING_WAIT, /* for the function named by `from_symbol` to be entered */
+                  RING_SKIP,
+                  RING_CAPTURE,
+                  RING_DONE
+};
+
+enum ring_chunk_state { RING_FREE, RING_HELD, RING_FULL };
+
+/* chunk_state words: state | owner's process slot << 8 */
+static inline uint32_t ring_state(enum ring_chunk_state state, uint32_t slot) {
+    return (uint32_t)state | slot << 8;
+}
+
+struct ring_chunk {
+    _Atomic(uint64_t *) cursor; /* in the producer's address space, as the next two */
+    uint64_t *end;              /* the producer's slow path begins here */
+    uint64_t *events;
+    _Atomic uint64_t insns; /* executed in this chunk */
+    uint64_t first_insn;    /* of this thread before this chunk */
+    uint64_t ticket;        /* order in which chunks were begun */
+    uint64_t published;     /* order in which they were queued */
+    uint32_t thread;
+    uint32_t last; /* the thread ended */
+};
+static_assert(sizeof(struct ring_chunk) <= RING_CHUNK_HEADER, "the events follow the header");
+
+enum ring_record_kind {
+    RING_HELLO,    /* request: a process begins */
+    RING_MAP,      /* request: which file is mapped at an address */
+    RING_BLOCK,    /* a block definition, followed by its bytes */
+    RING_UNTRACED, /* a process that will not be traced, followed by its path */
+    RING_LEAVE     /* request: this slot's process ends tracing (its records are complete) */
+};
+
+struct ring_record {
+    uint32_t kind;
+    uint32_t size; /* bytes of the whole record, a multiple of 8 */
+};
+
+enum ring_origin { RING_STARTED, RING_FORKED };
+
+struct ring_hello {
+    struct ring_record record;
+    uint32_t pid;
+    uint32_t origin;           /* enum ring_origin; an exec is told by the same pid */
+    uint32_t parent;           /* forked: process number of the parent */
+    uint32_t inherited_blocks; /* forked: blocks defined by the parent before */
+};
+
+struct ring_map {
+    struct ring_record record;
+    uint64_t address;    /* of the guest */
+    uint64_t guest_base; /* host address − guest address */
+};
+
+enum { RING_BLOCK_EVEX = 1 }; /* has an instruction of AVX-512 */
+
+struct ring_block {
+    struct ring_record record;
+    uint32_t block, image, insn_count, size;
+    uint32_t flags, reserved;
+    uint64_t address, offset;
+};
+
+enum ring_untraced { RING_NOT_FOLLOWED, RING_SET_USER_ID, RING_OTHER_MACHINE, RING_UNREACHABLE };
+
+struct ring_untraced_process {
+    struct ring_record record;
+    uint32_t pid;
+    uint32_t parent; /* process number */
+    uint32_t reason; /* enum ring_untraced */
+    uint32_t forked; /* a fork child; else an exec */
+};
+
+struct ring_reply {
+    uint32_t process;     /* number of the process (hello) */
+    uint32_t image;       /* UINT32_MAX: anonymous */
+    uint64_t start, end;  /* guest addresses of the mapping; empty: nothing is there */
+    uint64_t file_offset; /* of start */
+    uint64_t symbol;      /* guest address of from_symbol in this mapping, 0: none */
+};
+
+struct ring_process {
+    _Atomic uint32_t claimed;
+    uint32_t pid;
+    _Atomic uint64_t head, tail; /* bytes ever written and read */
+    _Atomic uint32_t replies;
+    struct ring_reply reply;
+    /* A parent's blocks must be kept while a fork child may still say hello. */
+    _Atomic uint32_t forks_begun, forks_arrived;
+};
+
+struct ring_control {
+    uint64_t size; /* of the whole, bytes: guards against a mismatched plugin */
+    int32_t consumer;
+    uint32_t isa; /* enum isa */
+    uint32_t addresses, follow, repeatable;
+    int32_t thread;
+    uint32_t limited;
+    uint64_t seed;
+
+    _Atomic uint32_t phase;     /* enum ring_phase */
+    _Atomic uint32_t detached;  /* nobody reads any more: run on without waiting */
+    _Atomic int64_t skip, left; /* instructions still to skip, to capture */
+
+    _Atomic uint32_t doorbell, sleeping;
+    _Atomic uint32_t released, waiting;
+    _Atomic int32_t queued;
+    _Atomic uint64_t tickets, published;
+    _Atomic uint32_t threads;    /* numbers given out */
+    _Atomic uint32_t chunk_high; /* chunks below have been used */
+
+    /* What it takes to run the emulator again after an exec. */
+    char emulator[RING_PATH_BYTES];
+    char plugin[2 * RING_PATH_BYTES]; /* argument of -plugin */
+    char shared[64];                  /* the memory file, as a path */
+
+    struct ring_process processes[RING_PROCESSES];
+    _Atomic uint32_t chunk_state[RING_CHUNKS];
+};
+static_assert(sizeof(struct ring_control) <= RING_CONTROL_BYTES, "rings follow the control page");
+
+static const uint64_t RING_BYTES = (uint64_t)RING_CONTROL_BYTES +
+                                   (uint64_t)RING_PROCESSES * RING_RECORD_BYTES +
+                                   (uint64_t)RING_CHUNKS * RING_CHUNK_BYTES;
+
+static inline uint8_t *ring_records(struct ring_control *control, uint32_t slot) {
+    return (uint8_t *)control + RING_CONTROL_BYTES + (size_t)slot * RING_RECORD_BYTES;
+}
+static inline struct ring_chunk *ring_chunk(struct ring_control *control, uint32_t number) {
+    return (struct ring_chunk *)((uint8_t *)control + RING_CONTROL_BYTES +
+                                 (size_t)RING_PROCESSES * RING_RECORD_BYTES +
+                                 (size_t)number * RING_CHUNK_BYTES);
+}
+static inline uint64_t *ring_chunk_events(struct ring_chunk *chunk) {
+    return (uint64_t *)((uint8_t *)chunk + RING_CHUNK_HEADER);
+}
+
+#endif

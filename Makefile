@@ -160,7 +160,7 @@ format:
 format-check:
 	clang-format --dry-run --Werror $(OWN_FILES)
 lint:
-	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+	cppcheck --quiet --std=c11 --enable=warning,performance --inline-suppr \
 		--suppressions-list=.cppcheck --error-exitcode=1 -Isrc $(SOURCES) $(PROGRAM) $(PLUGIN)
 	printf '%s\n' $(SOURCES) $(PROGRAM) $(PLUGIN) | xargs -P $$(nproc) -I FILE \
 		clang-tidy --quiet FILE -- -std=gnu11 $(CPPFLAGS)

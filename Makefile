@@ -137,8 +137,13 @@ $(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
 # Long tests, one after the other; benchmarks, likewise, so that nothing disturbs them.
 soak: all
 	@tests/run.sh $(B) soak
-bench: all
-	@for script in $(sort $(wildcard bench/*.sh)); do CULPRIT=$(B)/culprit bash $$script || exit 1; done
+BENCHMARKS := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
+bench: all $(BENCHMARKS)
+	@for script in $(sort $(wildcard bench/*.sh)); do \
+		CULPRIT=$(B)/culprit BENCHMARKS=$(B)/bench bash $$script || exit 1; done
+$(B)/bench/%: bench/%.c $(B)/libculprit.a $(B)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) $(LIBS)
 
 $(B)/bench/%: bench/%.c $(B)/libculprit.a $(B)/flags
 	@mkdir -p $(@D)

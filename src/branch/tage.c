@@ -44,7 +44,7 @@ static void fold_init(struct tage_fold *fold, uint32_t width, const uint32_t *le
 }
 
 bool tage_init(struct tage *tage, const struct machine_branch *machine) {
-    uint32_t length[TAGE_GROUPS * TAGE_LANES], tables = machine->tage_tables;
+    uint32_t length[TAGE_GROUPS * TAGE_LANES] = {0}, tables = machine->tage_tables;
     uint32_t index_bits = (uint32_t)__builtin_ctz(machine->tage_entries);
     uint32_t tag_bits = machine->tage_tag_bits;
     tage->tables = tables;

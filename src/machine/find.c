@@ -74,6 +74,7 @@ struct search {
     size_t path_size;
     int file;
     int refused; /* errno of a file that exists and could not be opened */
+    bool skipped;
 };
 
 static bool open_in(const char *directory, void *context) {
@@ -91,6 +92,7 @@ static bool open_in(const char *directory, void *context) {
     if (search->skip && !fstat(search->file, &status) && search->skip(&status, search->context)) {
         close(search->file);
         search->file = -1;
+        search->skipped = true;
         return false;
     }
     return true;
@@ -121,7 +123,7 @@ static bool error_not_found(const char *name, struct error *error) {
 int find_open(const char *name, const char *beside,
               bool (*skip)(const struct stat *status, void *context), void *context, char *path,
               size_t path_size, struct error *error) {
-    struct search search = {name, skip, context, path, path_size, -1, 0};
+    struct search search = {name, skip, context, path, path_size, -1, 0, false};
     if (*name && name[0] != '.') {
         if (!(beside && open_in(beside, &search)))
             find_directories(open_in, &search);
@@ -129,6 +131,8 @@ int find_open(const char *name, const char *beside,
     if (search.refused) {
         errno = search.refused;
         error_errno(error, "%.200s", path);
+    } else if (search.file < 0 && search.skipped) {
+        error_set(error, "machine %.60s would be its own base", name);
     } else if (search.file < 0) {
         error_not_found(name, error);
     }

@@ -66,6 +66,13 @@ static const char *const *words_of(const struct key *key) {
     }
 }
 
+static int word_count(const char *const *words) {
+    int count = 0;
+    while (words[count])
+        count++;
+    return count;
+}
+
 /* ---- fields ---- */
 
 /* Choices are stored as the index of the word, but for isa, which is stored as the word. */
@@ -128,7 +135,7 @@ static void format_number(const struct key *key, double value, char *text, size_
         while (digits++ < 17 && strtod(text, NULL) != value);
         return;
     }
-    uint64_t whole = (uint64_t)value;
+    uint64_t whole = value < 0 ? 0 : (uint64_t)value;
     static const char SUFFIXES[] = " KMG";
     int suffix = 0;
     if (key->type == KEY_SIZE32 || key->type == KEY_SIZE64)
@@ -219,11 +226,8 @@ bool key_parse(const struct key *key, void *object, const char *text, struct err
 bool key_check(const struct key *key, const void *object, struct error *error) {
     if (key->type == KEY_TEXT || key->type == KEY_QUEUE || key->type == KEY_POOL)
         return true;
-    double value = field_get(key, object), max = key->max;
     const char *const *words = words_of(key);
-    if (words)
-        for (max = -1; words[(int)max + 1];)
-            max++;
+    double value = field_get(key, object), max = words ? word_count(words) - 1 : key->max;
     return (value >= key->min && value <= max) || error_allowed(key, error);
 }
 
@@ -232,8 +236,8 @@ void key_format(const struct key *key, const void *object, char text[VALUE_SIZE]
     double value = field_get(key, object);
     if (key->type == KEY_TEXT)
         snprintf(text, VALUE_SIZE, "%.*s", (int)key->max, (const char *)object + key->offset);
-    else if (words)
-        snprintf(text, VALUE_SIZE, "%s", value < 0 ? "" : words[(int)value]);
+    else if (words && value >= 0 && value < word_count(words))
+        snprintf(text, VALUE_SIZE, "%s", words[(int)value]);
     else
         format_number(key, value, text, VALUE_SIZE);
 }

@@ -1,7 +1,7 @@
 /* A file is read whole (64 KiB at most, regular files only), refused when it has NULs or lines
  * inih would cut, and given to inih line by line without indentation (which inih would take for a
- * continued value). `base` loads the other machine first, into the same draft; the chain of open
- * files is followed back to find cycles by device and inode. */
+ * continued value). `base` loads the other machine first, into the same draft; files of
+ * the chain, known by device and inode, are passed over in the search. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
@@ -45,9 +45,12 @@ static bool load_file(int descriptor, const char *path, const struct file *deriv
 
 /* ---- base ---- */
 
+/* Whether a file is the one at hand or one it is a base of. */
 static bool in_chain(const struct stat *status, void *context) {
-    const struct file *file = context;
-    return file->device == status->st_dev && file->inode == status->st_ino;
+    for (const struct file *file = context; file; file = file->derived)
+        if (file->device == status->st_dev && file->inode == status->st_ino)
+            return true;
+    return false;
 }
 
 static bool load_base(struct file *file, const char *name) {
@@ -162,9 +165,6 @@ static bool read_text(int descriptor, struct file *file) {
         return error_set(file->error, "%.200s: not a regular file", file->path);
     file->device = status.st_dev;
     file->inode = status.st_ino;
-    for (const struct file *other = file->derived; other; other = other->derived)
-        if (in_chain(&status, (void *)other))
-            return error_set(file->error, "%.200s: is, through base, its own base", file->path);
     while (file->size <= MAX_FILE) {
         ssize_t got = read(descriptor, file->text + file->size, MAX_FILE + 1 - file->size);
         if (got < 0)
@@ -214,6 +214,13 @@ static bool load_file(int descriptor, const char *path, const struct file *deriv
 
 /* ---- doors ---- */
 
+/* What a file says may be quoted in the message: no control characters to a terminal. */
+static void make_printable(struct error *error) {
+    for (char *at = error->message; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = '?';
+}
+
 bool machine_load(const char *name, struct machine *machine, struct error *error) {
     char path[PATH_MAX];
     int descriptor;
@@ -241,6 +248,8 @@ bool machine_load(const char *name, struct machine *machine, struct error *error
                 error_prefix(error, "%.200s", path);
         }
     }
+    if (!loaded)
+        make_printable(error);
     free(draft);
     close(descriptor);
     return loaded;
@@ -259,6 +268,9 @@ bool machine_set(struct machine *machine, const char *assignment, struct error *
     struct draft draft;
     draft_from(&draft, machine);
     const void *field;
-    return draft_set(&draft, section, name, value, &field, error) &&
-           draft_settle(&draft, machine, error);
+    bool set = draft_set(&draft, section, name, value, &field, error) &&
+               draft_settle(&draft, machine, error);
+    if (!set)
+        make_printable(error);
+    return set;
 }

@@ -12,12 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { SEGMENTS_MAX = 256 }; /* programs have under 10; every address lookup scans them */
+
 static bool read_segments(struct elf_image *image) {
     size_t count;
     if (elf_getphdrnum(image->elf, &count))
         return true;
-    if (count > image->size / sizeof(Elf32_Phdr))
-        count = 0;
+    if (count > SEGMENTS_MAX)
+        count = SEGMENTS_MAX;
     image->segments = calloc(count ? count : 1, sizeof *image->segments);
     if (!image->segments)
         return false;

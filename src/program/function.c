@@ -116,32 +116,42 @@ static size_t set_aliases_aside(struct function_list *list) {
     return kept;
 }
 
-static uint64_t section_end(const struct elf_image *image, uint64_t address) {
+/* The sections that hold code. */
+static bool read_code_sections(struct span_table *table, const struct elf_image *image) {
     GElf_Shdr header;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section));)
+    size_t count = 0, limit = 0;
+    if (elf_getshdrnum(image->elf, &limit) || !limit)
+        return span_table_build(table, NULL, 0);
+    struct span *ranges = calloc(limit, sizeof *ranges);
+    if (!ranges)
+        return false;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(image->elf, section)) && count < limit;)
         if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR) &&
-            address - header.sh_addr < header.sh_size)
-            return header.sh_addr + header.sh_size;
-    return UINT64_MAX;
+            header.sh_size <= UINT64_MAX - header.sh_addr)
+            ranges[count++] = (struct span){header.sh_addr, header.sh_addr + header.sh_size, 0};
+    bool done = span_table_build(table, ranges, count);
+    free(ranges);
+    return done;
 }
 
 /* Gives the functions without an end theirs, and the aliases that of their function. */
-static void close_open_ends(struct function_list *list, size_t kept,
+static bool close_open_ends(struct function_list *list, size_t kept,
                             const struct elf_image *image) {
-    uint64_t section_limit = 0, section_start = 0;
+    struct span_table sections;
+    if (!read_code_sections(&sections, image))
+        return false;
     for (size_t i = 0; i < kept; i++) {
         struct function *function = &list->items[i];
         if (function->end)
             continue;
-        uint64_t end = elf_image_code_end(image, function->start);
-        if (i + 1 < kept && list->items[i + 1].start < end)
-            end = list->items[i + 1].start;
-        if (function->start < section_start || function->start >= section_limit) {
-            section_start = function->start;
-            section_limit = section_end(image, function->start);
-        }
-        function->end = section_limit < end ? section_limit : end;
+        const struct span *section = span_table_find(&sections, function->start);
+        function->end = elf_image_code_end(image, function->start);
+        if (section && section->end < function->end)
+            function->end = section->end;
+        if (i + 1 < kept && list->items[i + 1].start < function->end)
+            function->end = list->items[i + 1].start;
     }
+    span_table_free(&sections);
     size_t owner = 0;
     for (size_t i = kept; i < list->count; i++) {
         while (list->items[owner].start < list->items[i].start)
@@ -149,6 +159,7 @@ static void close_open_ends(struct function_list *list, size_t kept,
         if (!list->items[i].end)
             list->items[i].end = list->items[owner].end;
     }
+    return true;
 }
 
 /* Two layers: the unwind ranges first, then over them the symbols. */
@@ -212,11 +223,37 @@ bool function_table_build(struct function_table *table, const struct elf_image *
     done = done && function_read_linkage(list, image) && function_read_unwind(list, image);
     sort(list);
     size_t kept = done && list->count < UINT32_MAX ? set_aliases_aside(list) : SIZE_MAX;
-    if (kept == SIZE_MAX)
+    if (kept == SIZE_MAX || !close_open_ends(list, kept, image))
         return false;
-    close_open_ends(list, kept, image);
     table->alias_count = list->count - kept;
     return build_spans(table, kept);
+}
+
+/* Whether a readable name is the one asked for, with or without its parameters. */
+static bool name_matches(const char *name, const char *wanted) {
+    size_t length = strlen(wanted);
+    return name && !strncmp(name, wanted, length) && (!name[length] || name[length] == '(');
+}
+
+const struct function *function_table_find_name(const struct function_table *table,
+                                                const char *name, struct arena *arena) {
+    for (int readable = 0; readable < 2; readable++) {
+        const struct function *found = NULL;
+        for (size_t i = 0; i < table->list.count; i++) {
+            struct function *function = &table->list.items[i];
+            bool matches = readable ? name_matches(function_name(function, arena), name)
+                                    : function->symbol && !function->linkage &&
+                                          !strcmp(function->symbol, name);
+            if (!matches)
+                continue;
+            int rank = found ? binding_rank(function->binding) - binding_rank(found->binding) : -1;
+            if (rank < 0 || (rank == 0 && function->start < found->start))
+                found = function;
+        }
+        if (found)
+            return found;
+    }
+    return NULL;
 }
 
 void function_table_free(struct function_table *table) {

@@ -56,6 +56,11 @@ void function_table_free(struct function_table *table);
 /* The function at an address; NULL: none. */
 struct function *function_table_find(const struct function_table *table, uint64_t address);
 
+/* The function of a name: as in the symbol table, else readable with or without its parameters; of
+ * several the global one, else the one at the lowest address. NULL: none. */
+const struct function *function_table_find_name(const struct function_table *table,
+                                                const char *name, struct arena *arena);
+
 /* The readable name: demangled, "memcpy@plt" for linkage entries; NULL when there is no symbol. */
 const char *function_name(struct function *function, struct arena *arena);
 

@@ -106,9 +106,12 @@ static bool read_entries(struct function_list *list, const struct elf_image *ima
         step = header->sh_entsize == 8 && x86 ? 8 : 16;
         const uint8_t *code = (const uint8_t *)data->d_buf + at;
         uint64_t limit = elf_image_code_end(image, address);
-        if (!limit || limit - address < step ||
-            !(x86 ? x86_slot : riscv_slot)(code, size - at < step ? size - at : step, address,
-                                           &slot_address))
+        size_t code_size = size - at < step ? size - at : step;
+        if (!limit || limit - address < step)
+            continue;
+        bool jumps = x86 ? x86_slot(code, code_size, address, &slot_address)
+                         : riscv_slot(code, code_size, address, &slot_address);
+        if (!jumps)
             continue;
         const struct slot *slot =
             slots->count ? bsearch(&(struct slot){.address = slot_address}, slots->items,

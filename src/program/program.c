@@ -198,29 +198,12 @@ bool program_locate(struct program *program, uint32_t number, uint64_t file_offs
     return location->function;
 }
 
-/* Whether a readable name is the one asked for, with or without its parameters. */
-static bool name_matches(const char *name, const char *wanted, size_t length) {
-    return !strncmp(name, wanted, length) && (!name[length] || name[length] == '(');
-}
-
 bool program_find_function(struct program *program, uint32_t number, const char *name,
                            uint64_t *file_offset, uint64_t *size) {
     struct image *image = number < program->count ? program->images[number] : NULL;
-    size_t length = strlen(name);
-    if (!image || !length)
-        return false;
-    struct function *found = NULL;
-    for (size_t i = 0; i < image->functions.list.count && !found; i++) {
-        struct function *function = &image->functions.list.items[i];
-        if (function->symbol && !function->linkage && !strcmp(function->symbol, name))
-            found = function;
-    }
-    for (size_t i = 0; i < image->functions.list.count && !found; i++) {
-        struct function *function = &image->functions.list.items[i];
-        const char *readable = function_name(function, &program->arena);
-        if (readable && name_matches(readable, name, length))
-            found = function;
-    }
+    const struct function *found =
+        image && name[0] ? function_table_find_name(&image->functions, name, &program->arena)
+                         : NULL;
     if (!found || !elf_image_address_to_offset(&image->binary, found->start, file_offset))
         return false;
     *size = found->end - found->start;

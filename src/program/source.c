@@ -17,7 +17,7 @@
 
 enum {
     RANGES_MAX = 4 << 20, /* per unit, and for the index of units */
-    DEPTH_MAX = 256       /* of nested scopes; compilers stay below 100 */
+    DEPTH_MAX = 128       /* of nested scopes; compilers stay below 100 */
 };
 
 static const uint32_t NO_FILE = UINT32_MAX, NO_SCOPE = UINT32_MAX;
@@ -39,8 +39,9 @@ struct scope { /* an inlined function, at one place */
 struct unit {
     Dwarf_Off offset; /* of its DIE */
     bool loaded;
-    Dwarf_Files *files;
-    const char *directory; /* compilation directory; NULL: unknown */
+    Dwarf_Files *files;       /* that rows refer to */
+    Dwarf_Files *scope_files; /* that scopes refer to: others when the scopes are in a .dwo file */
+    const char *directory;    /* compilation directory; NULL: unknown */
     struct row *rows;
     size_t row_count, row_capacity;
     struct scope *scopes;
@@ -247,17 +248,20 @@ static void unit_load(struct source *source, struct unit *unit) {
     size_t file_count;
     if (dwarf_getsrcfiles(&die, &unit->files, &file_count))
         unit->files = NULL;
-    if (!dwarf_cu_info(die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) && split.addr)
-        die = split; /* the scopes are in a .dwo file */
+    unit->scope_files = unit->files;
+    if (!dwarf_cu_info(die.cu, NULL, NULL, NULL, &split, NULL, NULL, NULL) && split.addr) {
+        die = split;
+        if (dwarf_getsrcfiles(&die, &unit->scope_files, &file_count))
+            unit->scope_files = NULL;
+    }
     load_scopes(unit, &ranges, &die, NO_SCOPE, 0);
     span_table_build(&unit->spans, ranges.items, ranges.count);
     free(ranges.items);
 }
 
 /* The name of a unit's file, relative to the compilation directory when it is inside. */
-static const char *file_name(const struct unit *unit, uint32_t file) {
-    const char *name =
-        unit->files && file != NO_FILE ? dwarf_filesrc(unit->files, file, NULL, NULL) : NULL;
+static const char *file_name(const struct unit *unit, Dwarf_Files *files, uint32_t file) {
+    const char *name = files && file != NO_FILE ? dwarf_filesrc(files, file, NULL, NULL) : NULL;
     size_t length = unit->directory ? strlen(unit->directory) : 0;
     if (!name || !name[0])
         return NULL;
@@ -294,7 +298,7 @@ void source_locate(struct source *source, uint64_t address, struct arena *arena,
         unit_load(source, unit);
     const struct row *row = find_row(unit, address);
     if (row) {
-        location->file = file_name(unit, row->file);
+        location->file = file_name(unit, unit->files, row->file);
         location->line = location->file ? row->line : 0;
     }
     span = span_table_find(&unit->spans, address);
@@ -304,7 +308,9 @@ void source_locate(struct source *source, uint64_t address, struct arena *arena,
         struct scope *scope = &unit->scopes[at];
         if (!scope->name)
             scope->name = demangle(arena, scope->symbol);
-        location->inlined[location->inline_count++] = (struct source_frame){
-            .function = scope->name, .file = file_name(unit, scope->file), .line = scope->line};
+        location->inlined[location->inline_count++] =
+            (struct source_frame){.function = scope->name,
+                                  .file = file_name(unit, unit->scope_files, scope->file),
+                                  .line = scope->line};
     }
 }

@@ -172,13 +172,15 @@ static void source_paths_are_relative_to_the_compilation_directory_only_inside(v
     program_free(program);
 }
 
-static void clang_and_old_dwarf_are_read(void **state) {
+static void every_kind_of_dwarf_is_read(void **state) {
     (void)state;
     assert_true(run("gcc -gdwarf-3 -gno-column-info -O2 sample.c -o dwarf3 && "
-                    "gcc -gdwarf-4 -gz -O2 sample.c -o compressed"));
+                    "gcc -gdwarf-4 -gz -O2 sample.c -o compressed && "
+                    "gcc -g -gsplit-dwarf -O2 sample.c -o split"));
     struct program *program = program_new();
     check_sample(program, add(program, "dwarf3"));
     check_sample(program, add(program, "compressed"));
+    check_sample(program, add(program, "split"));
     program_free(program);
     if (!have("clang"))
         skip();
@@ -190,6 +192,58 @@ static void clang_and_old_dwarf_are_read(void **state) {
     assert_true(program_find_function(program, image, "work", &offset, &size));
     assert_true(program_locate(program, image, offset, &location));
     assert_string_equal(location.file, "sample.c");
+    program_free(program);
+}
+
+static void of_deep_inlining_the_innermost_frames_are_given(void **state) {
+    (void)state;
+    write_text("deep.c",
+               "#define LEVEL(n, inner) static inline __attribute__((always_inline)) \\\n"
+               "    int level##n(int x) { return inner(x) + 1; }\n"
+               "__attribute__((noinline)) int leaf(int x) { return x ^ 5; }\n"
+               "LEVEL(0, leaf) LEVEL(1, level0) LEVEL(2, level1) LEVEL(3, level2)\n"
+               "LEVEL(4, level3) LEVEL(5, level4) LEVEL(6, level5) LEVEL(7, level6)\n"
+               "LEVEL(8, level7) LEVEL(9, level8)\n"
+               "__attribute__((noinline)) int deep(int x) { return level9(x); }\n"
+               "int main(int c, char **v) { (void)v; return deep(c); }\n",
+               0644);
+    assert_true(run("gcc -g -O2 -fno-ipa-cp -fno-ipa-icf -fno-ipa-ra deep.c -o deep"));
+    struct program *program = program_new();
+    uint32_t image = add(program, "deep");
+    uint64_t offset, size;
+    bool seen = false;
+    assert_true(program_find_function(program, image, "deep", &offset, &size));
+    for (uint64_t at = offset; at < offset + size; at++) {
+        struct location location;
+        assert_true(program_locate(program, image, at, &location));
+        assert_string_equal(location.function, "deep");
+        if (!location.inline_count || strcmp(location.inlined[0].function, "level0"))
+            continue;
+        seen = true;
+        assert_int_equal(location.inline_count, LOCATION_MAX_INLINE);
+        assert_string_equal(location.inlined[7].function, "level7");
+    }
+    assert_true(seen);
+    program_free(program);
+}
+
+static void of_functions_of_one_name_the_global_one_is_found(void **state) {
+    (void)state;
+    assert_true(run("echo '__attribute__((noinline)) static int twin(int x) { return x * 7; }"
+                    " int caller(int x) { return twin(x); }' > local.c && "
+                    "echo 'int caller(int); __attribute__((noinline)) int twin(int x)"
+                    " { return x * 9 + 1; } int main(int c, char **v)"
+                    " { (void)v; return twin(c) + caller(c); }' > global.c && "
+                    "gcc -O1 local.c global.c -o twins && nm twins | grep -q ' t twin'"));
+    struct program *program = program_new();
+    uint32_t image = add(program, "twins");
+    uint64_t offset, address, size;
+    char expected[64];
+    assert_true(program_find_function(program, image, "twin", &offset, &size));
+    assert_true(program_offset_to_address(program, image, offset, &address));
+    snprintf(expected, sizeof expected, "nm twins | grep -q '%016llx T twin'",
+             (unsigned long long)address);
+    assert_true(run("%s", expected));
     program_free(program);
 }
 
@@ -580,7 +634,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c_program_has_functions_lines_and_inlined_callers),
         cmocka_unit_test(source_paths_are_relative_to_the_compilation_directory_only_inside),
-        cmocka_unit_test(clang_and_old_dwarf_are_read),
+        cmocka_unit_test(every_kind_of_dwarf_is_read),
+        cmocka_unit_test(of_deep_inlining_the_innermost_frames_are_given),
+        cmocka_unit_test(of_functions_of_one_name_the_global_one_is_found),
         cmocka_unit_test(riscv64_programs_are_read_without_running),
         cmocka_unit_test(stripped_code_keeps_the_extent_of_its_functions),
         cmocka_unit_test(separate_debug_files_are_found_and_checked),

@@ -213,7 +213,7 @@ static void set_branch(const struct zydis_view *view, struct insn *insn) {
         view->insn.operand_count_visible > 0 && is_immediate(target) && target->imm.is_relative;
     switch (view->insn.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
-        insn->branch = BRANCH_CONDITIONAL;
+        insn->branch = direct ? BRANCH_CONDITIONAL : BRANCH_NONE; /* none: xend */
         break;
     case ZYDIS_CATEGORY_UNCOND_BR:
         insn->branch = direct ? BRANCH_JUMP : BRANCH_INDIRECT;

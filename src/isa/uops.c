@@ -137,45 +137,6 @@ static uint8_t add_operation(struct cracker *cracker, enum operation operation, 
     return stored;
 }
 
-/* movs, stos, lods, scas, cmps (they alone read DF and address by rsi or rdi): the element, then
- * the step of the pointers and of the repeat count. */
-static bool is_string(const struct insn *insn) {
-    return insn->isa == ISA_X86_64 && insn->memory_count > 0 && insn_reads(insn, REG_X86_DF) &&
-           (insn->memory[0].base == RSI || insn->memory[0].base == RDI);
-}
-
-static bool is_string_counter(const struct insn *insn, uint8_t reg) {
-    return is_address(insn, reg) || (reg == 1 && (insn->flags & INSN_REP));
-}
-
-static void crack_string(struct cracker *cracker) {
-    const struct insn *insn = cracker->insn;
-    struct registers steps = {0};
-    cracker->results.count = 0;
-    add_loads(cracker);
-    for (unsigned i = 0; i < insn->source_count; i++) {
-        uint8_t reg = insn->source[i];
-        if (!is_string_counter(insn, reg) && reg != REG_X86_DF)
-            registers_add(&cracker->inputs, reg);
-    }
-    for (unsigned i = 0; i < insn->destination_count; i++) {
-        uint8_t reg = insn->destination[i];
-        registers_add(is_string_counter(insn, reg) ? &steps : &cracker->results, reg);
-    }
-    if (insn->operation == OP_STORE) /* movs, stos */
-        add_stores(cracker, cracker->inputs.reg[0]);
-    else if (insn->operation == OP_LOAD && cracker->inputs.count == 1) /* lodsd, lodsq */
-        cracker->uops[0].destination[0] = cracker->results.reg[0];
-    else /* cmps, scas; lodsb and lodsw merge */
-        add_operation(cracker, OP_INT_ALU, false);
-    struct uop *step = uop_new(cracker, OP_INT_ALU);
-    for (unsigned i = 0; i < steps.count; i++) {
-        uop_add_source(step, steps.reg[i]);
-        uop_add_destination(step, steps.reg[i]);
-    }
-    uop_add_source(step, REG_X86_DF);
-}
-
 /* push, pop, call, ret, enter and their kin: memory addressed by rsp, which they move. */
 static bool moves_stack_pointer(const struct insn *insn) {
     if (insn->isa != ISA_X86_64 || !insn_writes(insn, RSP))
@@ -256,6 +217,49 @@ static void crack_branch(struct cracker *cracker) {
     cracker->uops[cracker->count - 1].flags |= UOP_BRANCH;
 }
 
+static void crack_by_operation(struct cracker *cracker) {
+    if (cracker->insn->flags & INSN_ZERO)
+        add_operation(cracker, OP_NOP, false);
+    else if (cracker->insn->operation == OP_LOAD)
+        crack_load(cracker);
+    else if (cracker->insn->operation == OP_STORE)
+        crack_store(cracker);
+    else if (cracker->insn->branch != BRANCH_NONE)
+        crack_branch(cracker);
+    else
+        crack_general(cracker);
+}
+
+/* movs, stos, lods, scas, cmps, ins, outs (they alone read DF and address by rsi or rdi): the
+ * element, then the step of the pointers and of the repeat count. */
+static bool is_string(const struct insn *insn) {
+    return insn->isa == ISA_X86_64 && insn->memory_count > 0 && insn_reads(insn, REG_X86_DF) &&
+           (insn->memory[0].base == RSI || insn->memory[0].base == RDI);
+}
+
+static bool is_string_counter(const struct insn *insn, uint8_t reg) {
+    return is_address(insn, reg) || (reg == 1 && (insn->flags & INSN_REP));
+}
+
+static void crack_string(struct cracker *cracker) {
+    const struct insn *insn = cracker->insn;
+    struct registers steps = {0};
+    cracker->results.count = 0;
+    for (unsigned i = 0; i < insn->source_count; i++)
+        if (!is_string_counter(insn, insn->source[i]) && insn->source[i] != REG_X86_DF)
+            registers_add(&cracker->inputs, insn->source[i]);
+    for (unsigned i = 0; i < insn->destination_count; i++)
+        registers_add(is_string_counter(insn, insn->destination[i]) ? &steps : &cracker->results,
+                      insn->destination[i]);
+    crack_by_operation(cracker);
+    struct uop *step = uop_new(cracker, OP_INT_ALU);
+    for (unsigned i = 0; i < steps.count; i++) {
+        uop_add_source(step, steps.reg[i]);
+        uop_add_destination(step, steps.reg[i]);
+    }
+    uop_add_source(step, REG_X86_DF);
+}
+
 int insn_crack(const struct insn *insn, struct uop uops[INSN_MAX_UOPS]) {
     struct cracker cracker = {.insn = insn, .uops = uops, .next_temporary = REG_TEMPORARY};
     bool stack = moves_stack_pointer(insn);
@@ -270,16 +274,7 @@ int insn_crack(const struct insn *insn, struct uop uops[INSN_MAX_UOPS]) {
         crack_leave(&cracker);
     } else {
         cracker.inputs = data;
-        if (insn->flags & INSN_ZERO)
-            add_operation(&cracker, OP_NOP, false);
-        else if (insn->operation == OP_LOAD)
-            crack_load(&cracker);
-        else if (insn->operation == OP_STORE)
-            crack_store(&cracker);
-        else if (insn->branch != BRANCH_NONE)
-            crack_branch(&cracker);
-        else
-            crack_general(&cracker);
+        crack_by_operation(&cracker);
     }
     uops[0].flags |= UOP_FIRST;
     uops[cracker.count - 1].flags |= UOP_LAST;

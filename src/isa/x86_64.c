@@ -134,6 +134,20 @@ static void add_memory(const struct zydis_view *view, const ZydisDecodedOperand 
     }
     if (insn->memory_count == INSN_MAX_MEMORY)
         return;
+    switch (view->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_XLAT:
+        index = RAX; /* al */
+        break;
+    case ZYDIS_MNEMONIC_BT: /* the bit number selects the word, too */
+    case ZYDIS_MNEMONIC_BTC:
+    case ZYDIS_MNEMONIC_BTR:
+    case ZYDIS_MNEMONIC_BTS:
+        if (index == REG_NONE && view->operand[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
+            index = register_number(view->operand[1].reg.value);
+        break;
+    default:
+        break;
+    }
     insn->memory[insn->memory_count++] = (struct insn_memory){
         .size_bytes = access_size(view, operand),
         .is_load = operand->actions & ANY_READ,
@@ -342,7 +356,8 @@ bool x86_64_decode(const uint8_t *bytes, size_t size, struct insn *insn) {
     correct_dependences(&view, insn);
     set_flags(&view, insn);
     order_loads_first(insn);
-    if (view.insn.meta.category == ZYDIS_CATEGORY_STRINGOP)
+    if (view.insn.meta.category == ZYDIS_CATEGORY_STRINGOP ||
+        view.insn.meta.category == ZYDIS_CATEGORY_IOSTRINGOP)
         add_string_pointers(&view, insn);
     insn_add_address_sources(insn);
     insn->operation = x86_64_operation(&view.insn, insn);
@@ -363,12 +378,11 @@ size_t x86_64_text(const uint8_t *bytes, size_t size, uint64_t address, char *te
     ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING,
                               ZYDIS_PADDING_DISABLED);
     ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED);
-    /* Zydis shows the unused register field of a long no-op as an operand. */
-    unsigned operands = view.insn.operand_count_visible;
-    if (view.insn.mnemonic == ZYDIS_MNEMONIC_NOP && operands > 1)
-        operands = 1;
-    if (!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
-            &formatter, &view.insn, view.operand, operands, text, text_size, address, ZYAN_NULL)))
+    if (view.insn.mnemonic == ZYDIS_MNEMONIC_NOP && view.insn.operand_count_visible > 1)
+        view.insn.operand_count_visible = 1; /* not the unused register field of a long no-op */
+    if (!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &view.insn, view.operand,
+                                                      view.insn.operand_count_visible, text,
+                                                      text_size, address, ZYAN_NULL)))
         return 0;
     return strlen(text);
 }

@@ -182,6 +182,9 @@ static void check_line(enum isa isa, const struct line *line, struct result *res
         return;
     }
     result->branches += line->has_target;
+    char text[256];
+    assert_true(insn_text(isa, line->bytes, line->size, line->address, text, sizeof text) > 0);
+    assert_int_not_equal(strncmp(text, ".byte", 5), 0);
     if (isa == ISA_RISCV64 && !same_text(line, &insn) && result->text_differs++ < SHOWN_DIFFERENCES)
         show("text differs", line, isa);
 }

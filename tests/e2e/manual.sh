@@ -1,0 +1,38 @@
+# The manual pages format without a warning, and tell of exactly the options that the verbs have.
+. tests/e2e/lib.sh
+
+formats() {
+    groff -mdoc -ww -Tutf8 -z "$1" 2>"$scratch/warnings" && [ ! -s "$scratch/warnings" ]
+    local status=$?
+    cat "$scratch/warnings"
+    return $status
+}
+
+# Options of `culprit VERB --help`, one per line; argp's own are no news.
+options_of_help() {
+    run "$1" --help | grep -oE '^ +(-[a-zA-Z], +)?--[a-z-]+' | grep -oE -- '--[a-z-]+' |
+        grep -vxE -- '--(help|usage|version)' | sort -u
+}
+
+# Options that the page declares: .It Fl -name, .It Fl o , -name, .Op Fl -name, .Fl -name Ar.
+options_of_page() {
+    grep -E '^\.(It|Op|Fl)' "$1" | grep -oE '(Fl|,) -[a-z][a-z-]+' | sed -E 's/^(Fl|,) /-/' | sort -u
+}
+
+same_options() {
+    options_of_help "$1" >"$scratch/help"
+    options_of_page "docs/man/culprit-$1.1" >"$scratch/page"
+    diff "$scratch/help" "$scratch/page"
+}
+
+for page in docs/man/*.1; do
+    what="$(basename "$page") formats without warnings"
+    skip_without groff "$what" || check "$what" formats "$page"
+done
+for page in docs/man/culprit-*.1; do
+    verb=$(basename "$page" .1)
+    verb=${verb#culprit-}
+    check "culprit-$verb.1 tells of every option of $verb, and no other" same_options "$verb"
+done
+
+finish

@@ -118,7 +118,7 @@ demo:
 	@scripts/install-packages $(BUILD_PACKAGES) gzip
 	@$(MAKE) --no-print-directory --silent all
 	@mkdir -p $(dir $(DEMO_FILE))
-	@tar --sort=name -C /usr -cf - include 2>/dev/null | head -c 16000000 > $(DEMO_FILE)
+	@tar --sort=name -C /usr -cf - include 2>/dev/null | head -c 10000000 > $(DEMO_FILE)
 	@echo '$$ culprit explain -- gzip -9 -c $(DEMO_FILE) > /dev/null'
 	@$(B)/culprit explain -- gzip -9 -c $(DEMO_FILE) > /dev/null
 

@@ -145,10 +145,6 @@ $(B)/bench/%: bench/%.c $(B)/libculprit.a $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) $(LIBS)
 
-$(B)/bench/%: bench/%.c $(B)/libculprit.a $(B)/flags
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) $(LIBS)
-
 # Fuzzing: each target for FUZZ_SECONDS, from the inputs in tests/fuzz/corpus/TARGET if any.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))

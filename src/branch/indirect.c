@@ -1,7 +1,7 @@
 /* Indirect targets by path: the branch hashed with the targets of the last eight indirect branches
  * selects a tagged entry (the target cache of Chang, Hao and Patt, ISCA 1997, with tags). Entries
  * are made only for branches the BTB's last target gets wrong; a wrong target is replaced when its
- * confidence has run out. */
+ * confidence has run out, and so is an entry another branch or path needs. */
 #include "branch/predictors.h"
 
 #include <stdlib.h>
@@ -16,17 +16,17 @@ bool indirect_init(struct indirect *indirect, uint32_t entries) {
     return indirect->entries != NULL;
 }
 
-/* Spreads all bits of `value` over the high half of the result (Fibonacci hashing). */
+/* The high bits of the result depend on every bit of `value` (Fibonacci hashing). */
 static uint64_t scatter(uint64_t value) {
     return value * 0x9e3779b97f4a7c15ull;
 }
 
 bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
                       bool fallback_right, uint64_t *target) {
-    uint64_t hash = scatter(address ^ (uint64_t)indirect->path << 32);
-    uint32_t tag = (uint32_t)(hash >> 16 & 0xffff) | 1u << 31;
-    struct indirect_entry *entry =
-        &indirect->entries[hash >> 32 & ((1u << indirect->index_bits) - 1)];
+    uint64_t hash = scatter(address + ((uint64_t)indirect->path << 20));
+    hash = scatter(hash ^ hash >> 32);
+    struct indirect_entry *entry = &indirect->entries[(hash >> 32) >> (32 - indirect->index_bits)];
+    uint32_t tag = (uint32_t)(hash >> (48 - indirect->index_bits) & 0xffff) | 1u << 31;
     bool known = entry->tag == tag;
     *target = entry->target;
     if (known && entry->target == next)
@@ -34,7 +34,7 @@ bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next
     else if ((known || !fallback_right) && entry->confidence)
         entry->confidence--;
     else if (known || !fallback_right)
-        *entry = (struct indirect_entry){next, tag, 0};
+        *entry = (struct indirect_entry){next, tag, 1};
     indirect->path = indirect->path << BITS_PER_TARGET ^ (uint32_t)(scatter(next) >> 48);
     return known;
 }

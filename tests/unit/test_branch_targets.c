@@ -1,0 +1,217 @@
+/* Targets: the branch target buffer, indirect branches, the return stack; what counts as late. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/branch_streams.h"
+
+static struct machine_branch with_btb(uint32_t entries, uint32_t ways) {
+    struct machine_branch machine = SMALL;
+    machine.btb_entries = entries;
+    machine.btb_ways = ways;
+    return machine;
+}
+
+static enum branch_outcome jump(struct branch_predictor *predictor, uint64_t address) {
+    return branch_predict(predictor, address, BRANCH_JUMP, 2, true, 0x9000);
+}
+
+static enum branch_outcome indirect(struct branch_predictor *predictor, uint64_t address,
+                                    uint64_t target) {
+    return branch_predict(predictor, address, BRANCH_INDIRECT, 2, true, target);
+}
+
+static void first_encounter_is_late(void **state) {
+    (void)state;
+    struct branch_predictor *predictor = new_predictor(with_btb(16, 2));
+    assert_int_equal(jump(predictor, 0x100), PREDICTED_LATE);
+    assert_int_equal(jump(predictor, 0x100), PREDICTED_RIGHT);
+    assert_int_equal(branch_predict(predictor, 0x200, BRANCH_CALL, 5, true, 0x9000),
+                     PREDICTED_LATE);
+    assert_int_equal(branch_predict(predictor, 0x200, BRANCH_CALL, 5, true, 0x9000),
+                     PREDICTED_RIGHT);
+    struct branch_statistics statistics;
+    branch_statistics(predictor, &statistics);
+    assert_int_equal(statistics.direct, 4);
+    assert_int_equal(statistics.late, 2);
+    branch_free(predictor);
+}
+
+/* Not taken: never in the buffer, never late. A wrong direction comes first, and puts the branch
+ * into the buffer when it was taken. */
+static void conditional_branches_and_the_buffer(void **state) {
+    (void)state;
+    struct branch_predictor *predictor = new_predictor(with_btb(16, 2));
+    assert_int_equal(conditional(predictor, 0x100, false), PREDICTED_RIGHT); /* counter 0 */
+    assert_int_equal(conditional(predictor, 0x100, true), PREDICTED_WRONG);  /* 1 */
+    assert_int_equal(conditional(predictor, 0x100, true), PREDICTED_WRONG);  /* 2 */
+    assert_int_equal(conditional(predictor, 0x100, true), PREDICTED_RIGHT);
+    /* 0x108 shares the counter (3), not the place in the buffer. */
+    assert_int_equal(conditional(predictor, 0x108, true), PREDICTED_LATE);
+    assert_int_equal(conditional(predictor, 0x108, true), PREDICTED_RIGHT);
+    branch_free(predictor);
+}
+
+/* Two sets of two ways, selected by address / 2: 0x100, 0x104, 0x108 share one. Round robin over
+ * three evicts each before its turn; a branch used every other time stays. */
+static void conflicts_evict_the_least_recent(void **state) {
+    (void)state;
+    const uint64_t a = 0x100, b = 0x104, c = 0x108;
+    struct branch_predictor *predictor = new_predictor(with_btb(4, 2));
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(jump(predictor, a), PREDICTED_LATE);
+        assert_int_equal(jump(predictor, b), PREDICTED_LATE);
+        assert_int_equal(jump(predictor, c), PREDICTED_LATE);
+    }
+    jump(predictor, a);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(jump(predictor, b), PREDICTED_LATE);
+        assert_int_equal(jump(predictor, a), PREDICTED_RIGHT);
+        assert_int_equal(jump(predictor, c), PREDICTED_LATE);
+        assert_int_equal(jump(predictor, a), PREDICTED_RIGHT);
+    }
+    assert_int_equal(jump(predictor, 0x102), PREDICTED_LATE); /* the other set */
+    assert_int_equal(jump(predictor, a), PREDICTED_RIGHT);
+    branch_free(predictor);
+}
+
+static void perfect_buffer(void **state) {
+    (void)state;
+    struct branch_predictor *predictor = new_predictor(with_btb(0, 1));
+    for (uint64_t i = 0; i < 1000; i++) {
+        assert_int_equal(jump(predictor, 0x100 + 4 * i), PREDICTED_RIGHT);
+        assert_int_equal(indirect(predictor, 0x50, 0x1000 + i), PREDICTED_RIGHT);
+    }
+    branch_free(predictor);
+}
+
+static void last_target_without_a_table(void **state) {
+    (void)state;
+    struct branch_predictor *predictor = new_predictor(with_btb(16, 2));
+    const uint64_t targets[] = {0x10, 0x10, 0x20, 0x10, 0x10};
+    const enum branch_outcome expected[] = {PREDICTED_WRONG, PREDICTED_RIGHT, PREDICTED_WRONG,
+                                            PREDICTED_WRONG, PREDICTED_RIGHT};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(indirect(predictor, 0x100, targets[i]), expected[i]);
+    branch_free(predictor);
+}
+
+/* Wrong predictions of the last 500 of 2000 dispatches of a bytecode loop. */
+static uint64_t interpreter(uint32_t indirect_entries, const char *program, size_t length) {
+    struct machine_branch machine = with_btb(64, 2);
+    machine.indirect_entries = indirect_entries;
+    struct branch_predictor *predictor = new_predictor(machine);
+    struct branch_statistics before, after;
+    for (size_t i = 0; i < 2000; i++) {
+        if (i == 1500)
+            branch_statistics(predictor, &before);
+        indirect(predictor, 0x400, 0x1000 + (uint64_t)program[i % length] * 0x40);
+    }
+    branch_statistics(predictor, &after);
+    branch_free(predictor);
+    assert_int_equal(after.indirect, 2000);
+    return after.indirect_wrong - before.indirect_wrong;
+}
+
+static void path_tells_indirect_targets(void **state) {
+    (void)state;
+    const char five[] = "abcde", mixed[] = "abacabadabacabae";
+    assert_int_equal(interpreter(0, five, 5), 500);
+    assert_int_equal(interpreter(512, five, 5), 0);
+    assert_true(interpreter(0, mixed, 16) >= 450);
+    assert_in_range(interpreter(512, mixed, 16), 0, 5);
+    const char same[] = "a";
+    assert_int_equal(interpreter(512, same, 1), 0);
+}
+
+/* A call of five bytes at `address`, or a return to `to`. */
+static void call(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind) {
+    branch_predict(predictor, address, kind, 5, true, 0x9000);
+}
+static enum branch_outcome return_to(struct branch_predictor *predictor, uint64_t to) {
+    return branch_predict(predictor, 0x9100, BRANCH_RETURN, 1, true, to);
+}
+
+static void returns_match_calls(void **state) {
+    (void)state;
+    struct branch_predictor *predictor = new_predictor(SMALL);
+    call(predictor, 0x100, BRANCH_CALL);
+    call(predictor, 0x200, BRANCH_INDIRECT_CALL);
+    call(predictor, 0x300, BRANCH_CALL);
+    assert_int_equal(return_to(predictor, 0x305), PREDICTED_RIGHT);
+    assert_int_equal(return_to(predictor, 0x205), PREDICTED_RIGHT);
+    assert_int_equal(return_to(predictor, 0x106), PREDICTED_WRONG); /* returned elsewhere */
+    struct branch_statistics statistics;
+    branch_statistics(predictor, &statistics);
+    assert_int_equal(statistics.returns, 3);
+    assert_int_equal(statistics.returns_wrong, 1);
+    assert_int_equal(statistics.indirect, 1);
+    branch_free(predictor);
+}
+
+/* Six calls into a ring of four: the inner four returns are right; the outer two meet the inner
+ * addresses again, and a call after that is right as ever. */
+static void return_stack_wraps(void **state) {
+    (void)state;
+    struct branch_predictor *predictor = new_predictor(SMALL);
+    for (uint64_t i = 1; i <= 6; i++)
+        call(predictor, i * 0x100, BRANCH_CALL);
+    for (uint64_t i = 6; i > 2; i--)
+        assert_int_equal(return_to(predictor, i * 0x100 + 5), PREDICTED_RIGHT);
+    assert_int_equal(return_to(predictor, 0x205), PREDICTED_WRONG);
+    assert_int_equal(return_to(predictor, 0x105), PREDICTED_WRONG);
+    call(predictor, 0x700, BRANCH_CALL);
+    assert_int_equal(return_to(predictor, 0x705), PREDICTED_RIGHT);
+    branch_free(predictor);
+}
+
+/* Recursion deeper than the stack: all frames return to one address, and the stale ones fit. */
+static void recursion_beyond_the_stack(void **state) {
+    (void)state;
+    struct branch_predictor *predictor = new_predictor(SMALL);
+    for (int i = 0; i < 100; i++)
+        call(predictor, 0x100, BRANCH_CALL);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(return_to(predictor, 0x105), PREDICTED_RIGHT);
+    branch_free(predictor);
+}
+
+static void perfect_prediction(void **state) {
+    (void)state;
+    struct machine_branch machine = with_btb(4, 2);
+    machine.direction = DIRECTION_PERFECT;
+    struct branch_predictor *predictor = new_predictor(machine);
+    uint64_t random = 1;
+    for (uint64_t i = 0; i < 1000; i++) {
+        uint64_t address = random_next(&random), target = random_next(&random);
+        assert_int_equal(conditional(predictor, address, i & 1), PREDICTED_RIGHT);
+        assert_int_equal(jump(predictor, address), PREDICTED_RIGHT);
+        assert_int_equal(indirect(predictor, address, target), PREDICTED_RIGHT);
+        assert_int_equal(return_to(predictor, target), PREDICTED_RIGHT);
+    }
+    const struct branch_statistics expected = {
+        .conditional = 1000, .direct = 1000, .indirect = 1000, .returns = 1000};
+    struct branch_statistics statistics;
+    branch_statistics(predictor, &statistics);
+    assert_memory_equal(&statistics, &expected, sizeof expected);
+    branch_free(predictor);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_encounter_is_late),
+        cmocka_unit_test(conditional_branches_and_the_buffer),
+        cmocka_unit_test(conflicts_evict_the_least_recent),
+        cmocka_unit_test(perfect_buffer),
+        cmocka_unit_test(last_target_without_a_table),
+        cmocka_unit_test(path_tells_indirect_targets),
+        cmocka_unit_test(returns_match_calls),
+        cmocka_unit_test(return_stack_wraps),
+        cmocka_unit_test(recursion_beyond_the_stack),
+        cmocka_unit_test(perfect_prediction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -51,13 +51,14 @@ static void read_build_id(struct elf_image *image) {
 /* Finishes an image whose bytes are set. */
 static bool begin(struct elf_image *image, const char *path, struct error *error) {
     elf_version(EV_CURRENT);
+    image->path = strdup(path);
     bool magic = image->size >= EI_NIDENT && !memcmp(image->bytes, ELFMAG, SELFMAG);
     if (!magic) {
         error_set(error, "%s: not an ELF file", path);
     } else if (!(image->elf = elf_memory(image->bytes, image->size)) ||
                elf_kind(image->elf) != ELF_K_ELF || !gelf_getehdr(image->elf, &image->header)) {
         error_set(error, "%s: the ELF header is damaged", path);
-    } else if (!read_segments(image)) {
+    } else if (!image->path || !read_segments(image)) {
         error_set(error, "%s: out of memory", path);
     } else {
         read_build_id(image);
@@ -72,15 +73,14 @@ bool elf_image_open(struct elf_image *image, const char *path, struct error *err
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return error_errno(error, "%s", path);
-    struct stat status;
-    if (fstat(file, &status)) {
+    if (fstat(file, &image->status)) {
         error_errno(error, "%s", path);
-    } else if (!S_ISREG(status.st_mode)) {
+    } else if (!S_ISREG(image->status.st_mode)) {
         error_set(error, "%s: not a regular file", path);
-    } else if (status.st_size == 0) {
+    } else if (image->status.st_size == 0) {
         error_set(error, "%s: the file is empty", path);
     } else {
-        image->size = (size_t)status.st_size;
+        image->size = (size_t)image->status.st_size;
         image->bytes =
             mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
         image->mapped = image->bytes != MAP_FAILED;
@@ -99,14 +99,40 @@ bool elf_image_open_memory(struct elf_image *image, void *bytes, size_t size, co
     return begin(image, path, error);
 }
 
-void elf_image_close(struct elf_image *image) {
+void elf_image_release(struct elf_image *image) {
     if (image->elf)
         elf_end(image->elf);
     if (image->mapped)
         munmap(image->bytes, image->size);
     else
         free(image->bytes);
+    image->elf = NULL;
+    image->bytes = NULL;
+    image->mapped = false;
+}
+
+bool elf_image_reopen(struct elf_image *image, struct error *error) {
+    struct elf_image again;
+    if (image->elf)
+        return true;
+    if (!elf_image_open(&again, image->path, error))
+        return false;
+    const struct stat *a = &image->status, *b = &again.status;
+    if (a->st_dev != b->st_dev || a->st_ino != b->st_ino || a->st_size != b->st_size ||
+        a->st_mtim.tv_sec != b->st_mtim.tv_sec || a->st_mtim.tv_nsec != b->st_mtim.tv_nsec) {
+        error_set(error, "%s: the file changed while it was in use", image->path);
+        elf_image_close(&again);
+        return false;
+    }
+    elf_image_close(image);
+    *image = again;
+    return true;
+}
+
+void elf_image_close(struct elf_image *image) {
+    elf_image_release(image);
     free(image->segments);
+    free(image->path);
     *image = (struct elf_image){0};
 }
 

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "util/error.h"
 
@@ -19,10 +20,12 @@ struct elf_segment { /* a PT_LOAD segment */
 };
 
 struct elf_image {
+    char *path;  /* NULL: never opened */
     void *bytes; /* the whole file: mapped, or malloc'ed when it was decompressed */
     size_t size;
     bool mapped;
-    Elf *elf; /* NULL: closed */
+    struct stat status; /* of a mapped file, when it was first opened */
+    Elf *elf;           /* NULL: closed or released */
     GElf_Ehdr header;
     struct elf_segment *segments;
     size_t segment_count;
@@ -30,13 +33,19 @@ struct elf_image {
     size_t build_id_size; /* 0: the file has none */
 };
 
-/* Opens a regular file; it stays mapped until elf_image_close(). On failure the image is closed
+/* Opens and maps a regular file. On failure the image is closed
  * and the error names the file and the reason. */
 bool elf_image_open(struct elf_image *image, const char *path, struct error *error);
 
 /* The same of a file in malloc'ed memory, which the image then owns (also on failure). */
 bool elf_image_open_memory(struct elf_image *image, void *bytes, size_t size, const char *path,
                            struct error *error);
+
+/* Unmaps a file, so that it may change or shrink under us without harm: what the struct holds stays
+ * and addresses can be translated, but sections cannot be read until elf_image_reopen(), which
+ * fails when the file is no longer the same. */
+void elf_image_release(struct elf_image *image);
+bool elf_image_reopen(struct elf_image *image, struct error *error);
 
 /* Allowed on a closed image. */
 void elf_image_close(struct elf_image *image);

@@ -211,6 +211,16 @@ static bool build_spans(struct function_table *table, size_t kept) {
     return done;
 }
 
+/* Copies the symbols' names out of the files. */
+static bool keep_names(struct function_table *table) {
+    for (size_t i = 0; i < table->list.count; i++) {
+        const char **symbol = &table->list.items[i].symbol;
+        if (*symbol && !(*symbol = arena_copy(&table->names, *symbol, strlen(*symbol))))
+            return false;
+    }
+    return true;
+}
+
 bool function_table_build(struct function_table *table, const struct elf_image *image,
                           const struct elf_image *const *symbols, size_t symbols_count) {
     *table = (struct function_table){0};
@@ -226,7 +236,7 @@ bool function_table_build(struct function_table *table, const struct elf_image *
     if (kept == SIZE_MAX || !close_open_ends(list, kept, image))
         return false;
     table->alias_count = list->count - kept;
-    return build_spans(table, kept);
+    return build_spans(table, kept) && keep_names(table);
 }
 
 /* Whether a readable name is the one asked for, with or without its parameters. */
@@ -259,6 +269,7 @@ const struct function *function_table_find_name(const struct function_table *tab
 void function_table_free(struct function_table *table) {
     free(table->list.items);
     span_table_free(&table->spans);
+    arena_free(&table->names);
     *table = (struct function_table){0};
 }
 

@@ -31,6 +31,7 @@ struct function_table {
     struct function_list list; /* one function per address, sorted by start, then the aliases */
     size_t alias_count;        /* other names of the same addresses, at the end of the list */
     struct span_table spans;   /* values index list.items */
+    struct arena names;        /* what list.items' symbols point to */
 };
 
 /* Appends the code symbols of the first section of `type` (SHT_SYMTAB or SHT_DYNSYM) of `file`,
@@ -48,7 +49,9 @@ bool function_read_linkage(struct function_list *list, const struct elf_image *i
 bool function_read_unwind(struct function_list *list, const struct elf_image *image);
 
 /* Reads all of the above and builds the lookup table. `symbols` are files with a .symtab for this
- * image (itself, a separate debug file, .gnu_debugdata); those that are closed are skipped. */
+ * image (itself, a separate debug file, .gnu_debugdata); those that are closed are skipped. The
+ * table does not refer to any of the files afterwards. False, and the table is to be freed, when
+ * memory is out. */
 bool function_table_build(struct function_table *table, const struct elf_image *image,
                           const struct elf_image *const *symbols, size_t symbols_count);
 void function_table_free(struct function_table *table);

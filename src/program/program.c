@@ -1,5 +1,6 @@
 /* Images by number, and the order in which sources of names are asked. Symbols are read when the
- * image is added; DWARF at the first lookup that needs it. */
+ * image is added, and its files then let go, so that nothing that happens to them matters; DWARF
+ * is read at the first lookup that needs it. */
 #include "program/program.h"
 
 #include <stdarg.h>
@@ -19,12 +20,12 @@ struct image {
     const char *path, *name; /* in the arena */
     const char *note;        /* in the arena; NULL: all well */
     uint8_t build_id[BUILD_ID_MAX];
-    size_t build_id_size;    /* as the caller gave it */
-    struct elf_image binary; /* closed when the file cannot be used */
-    struct elf_image debug;  /* separate debug file, else closed */
-    struct elf_image mini;   /* .gnu_debugdata, else closed */
+    size_t build_id_size;        /* as the caller gave it */
+    struct elf_image binary;     /* closed when the file cannot be used, else released */
+    struct elf_image debug;      /* separate debug file, else closed */
+    struct elf_image *described; /* whichever of them has DWARF; NULL: neither */
     struct function_table functions;
-    struct source *source; /* NULL: none, or not looked for yet */
+    struct source *source; /* over `described`; NULL: none, or not looked for yet */
     bool source_sought;
 };
 
@@ -41,7 +42,6 @@ struct program *program_new(void) {
 static void image_free(struct image *image) {
     source_free(image->source);
     function_table_free(&image->functions);
-    elf_image_close(&image->mini);
     elf_image_close(&image->debug);
     elf_image_close(&image->binary);
     free(image);
@@ -79,10 +79,35 @@ static bool any_named(const struct function_table *table) {
     return false;
 }
 
-/* Opens an image's files and reads its functions; what goes wrong becomes its note. */
+/* Reads the functions of an image whose file is open, from wherever its symbols are. */
+static void image_load_functions(struct program *program, struct image *image) {
+    GElf_Shdr header;
+    struct elf_image *binary = &image->binary, mini = {0};
+    bool symbols = elf_image_section_of_type(binary, SHT_SYMTAB, &header);
+    bool dwarf = source_available(binary);
+    if (!symbols || !dwarf)
+        debug_file_open(&image->debug, binary, image->path);
+    if (!symbols && !image->debug.elf)
+        debug_data_open(&mini, binary, image->path);
+    if (dwarf)
+        image->described = binary;
+    else if (image->debug.elf && source_available(&image->debug))
+        image->described = &image->debug;
+    const struct elf_image *const files[] = {binary, &image->debug, &mini};
+    if (!function_table_build(&image->functions, binary, files, sizeof files / sizeof *files)) {
+        function_table_free(&image->functions);
+        image_note(program, image, "%s: not enough memory for its symbols", image->path);
+    } else if (!any_named(&image->functions)) {
+        image_note(program, image,
+                   "%s: stripped: no function names (install its debug symbol package)",
+                   image->path);
+    }
+    elf_image_close(&mini);
+}
+
+/* Opens an image's files and reads what is needed at once; what goes wrong becomes its note. */
 static void image_load(struct program *program, struct image *image) {
     struct error error;
-    GElf_Shdr header;
     struct elf_image *binary = &image->binary;
     if (!is_file_path(image->path)) {
         image_note(program, image, "%s: code without a file has no symbols",
@@ -104,23 +129,12 @@ static void image_load(struct program *program, struct image *image) {
     }
     if (!binary->segment_count) {
         image_note(program, image, "%s: no loadable segments: no symbols", image->path);
+        elf_image_close(binary);
         return;
     }
-    bool symbols = elf_image_section_of_type(binary, SHT_SYMTAB, &header);
-    bool dwarf = elf_image_section(binary, ".debug_info", &header);
-    if (!symbols || !dwarf)
-        debug_file_open(&image->debug, binary, image->path);
-    if (!symbols && !image->debug.elf)
-        debug_data_open(&image->mini, binary, image->path);
-    const struct elf_image *const files[] = {binary, &image->debug, &image->mini};
-    if (!function_table_build(&image->functions, binary, files, sizeof files / sizeof *files)) {
-        function_table_free(&image->functions);
-        image_note(program, image, "%s: not enough memory for its symbols", image->path);
-    } else if (!any_named(&image->functions)) {
-        image_note(program, image,
-                   "%s: stripped: no function names (install its debug symbol package)",
-                   image->path);
-    }
+    image_load_functions(program, image);
+    elf_image_release(binary);
+    elf_image_release(&image->debug);
 }
 
 static const struct image *image_at(const struct program *program, uint32_t number) {
@@ -170,18 +184,22 @@ const char *program_image_note(const struct program *program, uint32_t image) {
     return found ? found->note : "no such image";
 }
 
-static void find_source(struct image *image) {
+static void find_source(struct program *program, struct image *image) {
+    struct error error;
     image->source_sought = true;
-    image->source = source_new(&image->binary);
-    if (!image->source && image->debug.elf)
-        image->source = source_new(&image->debug);
+    if (!image->described)
+        return;
+    if (elf_image_reopen(image->described, &error))
+        image->source = source_new(image->described);
+    else
+        image_note(program, image, "%s: no source lines", error.message);
 }
 
 bool program_locate(struct program *program, uint32_t number, uint64_t file_offset,
                     struct location *location) {
     memset(location, 0, sizeof *location);
     uint64_t address;
-    if (number >= program->count || !program->images[number]->binary.elf ||
+    if (number >= program->count ||
         !elf_image_offset_to_address(&program->images[number]->binary, file_offset, &address))
         return false;
     struct image *image = program->images[number];
@@ -192,7 +210,7 @@ bool program_locate(struct program *program, uint32_t number, uint64_t file_offs
         location->function_size = function->end - function->start;
     }
     if (!image->source_sought)
-        find_source(image);
+        find_source(program, image);
     if (image->source)
         source_locate(image->source, address, &program->arena, location);
     return location->function;

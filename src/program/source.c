@@ -62,10 +62,14 @@ struct range_list {
     size_t count, capacity;
 };
 
-struct source *source_new(const struct elf_image *file) {
+bool source_available(const struct elf_image *file) {
     GElf_Shdr header;
-    if (!elf_image_section(file, ".debug_info", &header) &&
-        !elf_image_section(file, ".zdebug_info", &header))
+    return elf_image_section(file, ".debug_info", &header) ||
+           elf_image_section(file, ".zdebug_info", &header);
+}
+
+struct source *source_new(const struct elf_image *file) {
+    if (!source_available(file))
         return NULL;
     struct source *source = calloc(1, sizeof *source);
     if (source && !(source->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL))) {

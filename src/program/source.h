@@ -10,6 +10,9 @@
 
 struct source;
 
+/* Whether a file has debugging information. */
+bool source_available(const struct elf_image *file);
+
 /* Over the debugging information of `file`, which must outlive it. NULL: it has none, or memory is
  * out. */
 struct source *source_new(const struct elf_image *file);

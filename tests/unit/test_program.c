@@ -561,6 +561,24 @@ static void check_error(const char *name, const char *expected) {
     assert_null(strchr(error.message, '\n'));
 }
 
+/* A file that is overwritten or cut after it was added keeps its names and loses its lines. */
+static void files_may_change_while_in_use(void **state) {
+    (void)state;
+    assert_true(run("cp sample changing"));
+    struct program *program = program_new();
+    uint32_t image = add(program, "changing");
+    uint64_t offset, size;
+    struct location location;
+    assert_null(program_image_note(program, image));
+    assert_int_equal(truncate(in_directory("changing"), 100), 0);
+    assert_true(program_find_function(program, image, "work", &offset, &size));
+    assert_true(program_locate(program, image, offset, &location));
+    assert_string_equal(location.function, "work");
+    assert_null(location.file);
+    assert_non_null(strstr(program_image_note(program, image), "changed"));
+    program_free(program);
+}
+
 static void executables_are_identified(void **state) {
     (void)state;
     struct executable executable;
@@ -649,6 +667,7 @@ int main(void) {
         cmocka_unit_test(explosive_names_stay_mangled),
         cmocka_unit_test(spans_give_the_innermost_range),
         cmocka_unit_test(unusable_images_have_a_note_and_a_number),
+        cmocka_unit_test(files_may_change_while_in_use),
         cmocka_unit_test(executables_are_identified),
         cmocka_unit_test(what_cannot_run_is_refused_with_the_reason),
     };

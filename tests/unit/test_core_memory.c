@@ -1,0 +1,351 @@
+/* Loads and stores in the core, cycle by cycle, on the little machine (core_fixture.h): address
+ * generation 1, L1 hit 2 more, forwarding 1 beyond address generation, memory 100 beyond the L1. */
+#include "../core_fixture.h"
+
+enum { LINE = 64, FAR = 0x100000 };
+
+/* Dependent loads that hit take 3 cycles each: issue in 5 + 100 + ..., every 3 after the first,
+ * which brings the line: 5 + 1 + 2 + 100 = 108. */
+static void dependent_loads_hit(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    for (int i = 0; i < 5; i++)
+        execute_at(program, load(program, 1, 1), FAR, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[0].complete, 108);
+    for (uint32_t i = 1; i < 5; i++)
+        assert_int_equal(program->lives[i].complete, 108 + 3 * i);
+    simulate(program, &machine, IDEAL_DL1); /* address generation alone */
+    assert_int_equal(program->lives[4].complete - program->lives[3].complete, 1);
+    simulate(program, &machine, IDEAL_DMISS);
+    assert_int_equal(program->lives[0].complete, 8);
+    program_fixture_free(program);
+}
+
+/* Eight independent misses use the eight MSHRs at two ports a cycle: issue in 5, 5, 6, 6 ... The
+ * ninth (issued 9) finds none until the first fill, in 107; then it takes its 103 cycles. */
+static void mshrs_limit_misses(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    for (int i = 0; i < 9; i++)
+        execute_at(program, load(program, (uint8_t)(1 + i), 0), FAR + (uint64_t)i * LINE, 8);
+    simulate(program, &machine, 0);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(program->lives[i].complete, 108 + i / 2);
+    assert_int_equal(program->lives[8].issue, 107);
+    assert_int_equal(program->lives[8].mshr_wait, 107 - 9);
+    assert_int_equal(program->lives[8].complete, 107 + 103);
+    program_fixture_free(program);
+}
+
+/* A pending hit: a second load from the line in flight is there when the line is, carries ST-L1 and
+ * ST-LLC, and names the load that brought the line. */
+static void pending_hit_waits_for_the_fill(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, load(program, 1, 0), FAR, 8);
+    execute_at(program, load(program, 2, 0), FAR + 8, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].issue, 5);
+    assert_int_equal(program->lives[1].complete, 108);
+    assert_int_equal(program->lives[1].bringer, 0);
+    assert_true(program->lives[1].memory_events & MEMORY_PENDING_HIT);
+    assert_int_equal(program->lives[1].psv, PSV_ST_L1 | PSV_ST_LLC);
+    program_fixture_free(program);
+}
+
+/* A load of what a store just wrote: both issue in 5 (address 6, data there): complete in 6, the
+ * load gets its data one cycle beyond its own address, in 7. */
+static void store_forwards(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), FAR, 8);
+    execute_at(program, load(program, 2, 0), FAR + 4, 4);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[0].complete, 6);
+    assert_true(program->lives[1].flags & LIFE_FORWARDED);
+    assert_int_equal(program->lives[1].complete, 7);
+    assert_int_equal(program->lives[1].store_producer, 0);
+    assert_int_equal(program->statistics.forwarded, 1);
+    program_fixture_free(program);
+}
+
+/* Store data later than its address: a multiply (5 to 8) gives the data; the load forwards at 8
+ * + 1.
+ */
+static void forwarding_waits_for_data(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute(program, operation(program, OP_INT_MUL, 1, 0));
+    execute_at(program, store(program, 1, 0), FAR, 8);
+    execute_at(program, load(program, 2, 0), FAR, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].issue, 5);
+    assert_int_equal(program->lives[1].complete, 8);
+    assert_int_equal(program->lives[2].complete, 9);
+    program_fixture_free(program);
+}
+
+/* A store that covers half of a load: the load waits until the store is in the cache. The store
+ * commits in 7, is written from 8 on (the drain follows commit in a cycle, so in 7), misses:
+ * 7 + 2 + 100 = 109; then the load issues and hits: 109 + 1 + 2. */
+static void partial_overlap_waits_for_the_cache(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), FAR + 4, 4);
+    execute_at(program, load(program, 2, 0), FAR, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[0].commit, 7);
+    assert_int_equal(program->lives[1].complete, 109 + 3);
+    assert_false(program->lives[1].flags & LIFE_FORWARDED);
+    program_fixture_free(program);
+}
+
+/* A load passes a store whose address hangs on a division (5 to 15), and reads the old value: found
+ * out when the store issues in 15. The division commits in 16, the store (complete 16) in 17; the
+ * load is then the oldest and flushes in 18. Fetched again 2 later, in 20, dispatched in 23, issued
+ * in 24: the store has left the queue, the line is there: 27, committed in 28. Cycles 18 to 27 are
+ * the load's, with FL-MO. */
+static void ordering_violation_flushes(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.disambiguation = DISAMBIGUATE_SPECULATE;
+    struct program_fixture *program = program_fixture_new();
+    uint32_t warm = load(program, 9, 0);
+    uint32_t divide = operation(program, OP_INT_DIV, 1, 9);
+    uint32_t write = store(program, 0, 1), read = load(program, 2, 9), add = alu(program, 3, 2, 0);
+    execute_at(program, warm, FAR, 8);
+    execute(program, divide);
+    execute_at(program, write, FAR, 8);
+    execute_at(program, read, FAR, 8);
+    execute(program, add);
+    simulate(program, &machine, 0);
+    /* All is 103 later: the first load brings the line (complete 108) and the rest hangs on it. */
+    assert_int_equal(program->lives[1].issue, 108);
+    assert_int_equal(program->lives[2].issue, 118);
+    assert_int_equal(program->statistics.ordering_violations, 1);
+    assert_int_equal(program->lives[2].commit, 120);
+    /* flushed in 121, fetched in 123, dispatched in 126, issued in 127, complete in 130 */
+    assert_int_equal(program->lives[3].fetch, 123);
+    assert_int_equal(program->lives[3].complete, 130);
+    assert_int_equal(program->lives[3].commit, 131);
+    assert_int_equal(program->squashed, 2);
+    const struct pics *golden = golden_profile(program->golden);
+    /* 121 flushing at the head, 122 to 126 empty, 127 to 130 stalled, 131 committing alone */
+    assert_int_equal(units_of(golden, read, PSV_FL_MO), (1 + 5 + 4 + 1) * CYCLE_UNITS);
+    assert_int_equal(program->result.states[STATE_FLUSHED], 5);
+
+    machine.core.disambiguation = DISAMBIGUATE_PERFECT;
+    simulate(program, &machine, 0);
+    assert_int_equal(program->statistics.ordering_violations, 0);
+    assert_int_equal(program->squashed, 0);
+    assert_true(program->lives[3].flags & LIFE_FORWARDED);
+    assert_int_equal(program->lives[3].complete, 120);
+    program_fixture_free(program);
+}
+
+/* With a wait table the second meeting of the pair does not violate. */
+static void wait_table_learns(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    uint32_t divide = operation(program, OP_INT_DIV, 1, 0);
+    uint32_t write = store(program, 0, 1), read = load(program, 2, 0);
+    for (int i = 0; i < 20; i++) {
+        execute(program, divide);
+        execute_at(program, write, FAR, 8);
+        execute_at(program, read, FAR, 8);
+    }
+    machine.core.disambiguation = DISAMBIGUATE_SPECULATE;
+    simulate(program, &machine, 0);
+    uint64_t speculated = program->statistics.ordering_violations;
+    assert_true(speculated >= 10);
+    machine.core.disambiguation = DISAMBIGUATE_WAIT_TABLE;
+    simulate(program, &machine, 0);
+    assert_true(program->statistics.ordering_violations <= 2);
+    program_fixture_free(program);
+}
+
+/* A load that passes an older store of unknown address without overlapping it is not disturbed. */
+static void independent_load_passes_unknown_store(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.disambiguation = DISAMBIGUATE_SPECULATE;
+    struct program_fixture *program = program_fixture_new();
+    execute(program, operation(program, OP_INT_DIV, 1, 0));
+    execute_at(program, store(program, 0, 1), FAR + 4096, 8);
+    execute_at(program, load(program, 2, 0), FAR, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[2].issue, 5);
+    assert_int_equal(program->statistics.ordering_violations, 0);
+    program_fixture_free(program);
+}
+
+/* A store queue of 2 and stores that miss: the third store cannot dispatch into the empty ROB until
+ * the first has been written. Stores commit in 7, are written from 7 and 8: there in 109 and 110.
+ * The third dispatches in 109 and carries DR-SQ. */
+static void full_store_queue_drains_the_rob(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.store_queue = 2;
+    struct program_fixture *program = program_fixture_new();
+    for (int i = 0; i < 3; i++)
+        execute_at(program, store(program, 0, 0), FAR + (uint64_t)i * LINE, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].commit, 7);
+    assert_int_equal(program->lives[2].dispatch, 109);
+    assert_int_equal(program->lives[2].dispatch_block, DISPATCH_STORE_QUEUE);
+    assert_int_equal(program->lives[2].psv, PSV_DR_SQ);
+    assert_int_equal(program->result.states[STATE_DRAINED], 4 + 109 - 7);
+    program_fixture_free(program);
+}
+
+/* A fence waits for the head and for the store before it to be in the cache (109, see above), and
+ * the load behind it does not enter until it has committed. */
+static void fence_waits_for_stores(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), FAR, 8);
+    execute(program, with_flags(program, operation(program, OP_SYSTEM, 0, 0),
+                                INSN_FENCE_LOAD | INSN_FENCE_STORE));
+    execute_at(program, load(program, 2, 0), FAR, 8);
+    simulate(program, &machine, 0);
+    /* released in 110: commit looks before the drain of a cycle */
+    assert_int_equal(program->lives[1].issue, 110);
+    assert_int_equal(program->lives[1].commit, 112);
+    assert_int_equal(program->lives[2].dispatch, 112);
+    program_fixture_free(program);
+}
+
+/* A load that misses the TLB carries ST-TLB and waits for the walk (20); a store translates before
+ * it completes. */
+static void tlb_misses_show(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.dtlb = (struct machine_tlb){.entries = 16};
+    machine.page_walk = 20;
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, load(program, 1, 0), FAR, 8);
+    execute_at(program, store(program, 0, 0), FAR + 8192, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[0].complete, 5 + 20 + 103);
+    assert_int_equal(program->lives[0].psv, PSV_ST_TLB | PSV_ST_L1 | PSV_ST_LLC);
+    assert_int_equal(program->lives[1].complete, 5 + 1 + 20);
+    assert_int_equal(program->lives[1].psv, PSV_ST_TLB);
+    program_fixture_free(program);
+}
+
+/* Instruction cache misses: 16 instructions to a line, each line 1 + 100 cycles late; the first
+ * instruction of the packet carries DR-L1 and the cycles are Drained. */
+static void fetch_misses_drain(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.l1i = (struct machine_cache){
+        .present = true, .size = 4096, .ways = 1, .line = 64, .latency = 1, .mshrs = 1};
+    struct program_fixture *program = program_fixture_new();
+    for (int i = 0; i < 32; i++)
+        execute(program, alu(program, (uint8_t)(1 + i % 20), 0, 0));
+    simulate(program, &machine, 0);
+    /* missed in 1, there 100 later than a hit would be */
+    assert_int_equal(program->lives[0].fetch, 101);
+    assert_int_equal(program->lives[0].psv, PSV_DR_L1);
+    assert_int_equal(program->lives[0].fetch_delay_cache, 100);
+    assert_int_equal(program->lives[1].psv, 0);
+    /* the second line: asked for in 105, there in 205 */
+    assert_int_equal(program->lives[16].fetch, 205);
+    assert_int_equal(program->lives[16].psv, PSV_DR_L1);
+    simulate(program, &machine, IDEAL_IMISS);
+    assert_int_equal(program->lives[16].fetch, 5);
+    program_fixture_free(program);
+}
+
+/* A repeated string store of 200 bytes is four line-sized pieces, one instruction. */
+static void repeated_stores_expand(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    uint32_t rep = with_flags(program, store(program, 0, 0), INSN_REP);
+    struct dynamic_insn *dynamic = execute_at(program, rep, FAR, 200);
+    dynamic->flags |= DYN_REP;
+    dynamic->repeat = 25;
+    execute(program, alu(program, 1, 0, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->statistics.instructions, 2);
+    assert_int_equal(program->statistics.uops, 5);
+    assert_int_equal(program->statistics.stores, 4);
+    uint32_t executed;
+    assert_int_equal(oracle_executions(program->oracle, &executed)[rep], 1);
+    program_fixture_free(program);
+}
+
+/* A compare and the branch behind it are one µop that counts as two instructions; without fusion
+ * two. */
+static void compare_and_branch_fuse(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    uint32_t compare =
+        with_flags(program, alu(program, REG_X86_FLAGS, 1, 2), INSN_SETS_FLAGS_FOR_FUSION);
+    uint32_t jump = with_flags(program, branch(program, BRANCH_CONDITIONAL, REG_X86_FLAGS),
+                               INSN_FUSES_WITH_FLAGS);
+    execute(program, compare);
+    execute(program, jump);
+    execute(program, alu(program, 1, 0, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->statistics.uops, 3);
+    assert_int_equal(program->lives[1].issue, 6); /* after the compare */
+    machine.core.fuse_compare_branch = true;
+    simulate(program, &machine, 0);
+    assert_int_equal(program->statistics.uops, 2);
+    assert_int_equal(program->statistics.instructions, 3);
+    assert_int_equal(program->lives[0].issue, 5);
+    assert_int_equal(program->lives[0].insn, jump);
+    program_fixture_free(program);
+}
+
+/* An eliminated move renames: the add behind it issues with its producer's result, a cycle after
+ * the first add and not two. */
+static void moves_are_eliminated(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute(program, alu(program, 1, 0, 0));
+    execute(program, with_flags(program, alu(program, 2, 1, 0), INSN_MOVE));
+    execute(program, alu(program, 3, 2, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[2].issue, 7);
+    machine.core.eliminate_moves = true;
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[2].issue, 6);
+    assert_int_equal(program->statistics.uops, 3); /* it still takes a ROB entry */
+    program_fixture_free(program);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dependent_loads_hit),
+        cmocka_unit_test(mshrs_limit_misses),
+        cmocka_unit_test(pending_hit_waits_for_the_fill),
+        cmocka_unit_test(store_forwards),
+        cmocka_unit_test(forwarding_waits_for_data),
+        cmocka_unit_test(partial_overlap_waits_for_the_cache),
+        cmocka_unit_test(ordering_violation_flushes),
+        cmocka_unit_test(wait_table_learns),
+        cmocka_unit_test(independent_load_passes_unknown_store),
+        cmocka_unit_test(full_store_queue_drains_the_rob),
+        cmocka_unit_test(fence_waits_for_stores),
+        cmocka_unit_test(tlb_misses_show),
+        cmocka_unit_test(fetch_misses_drain),
+        cmocka_unit_test(repeated_stores_expand),
+        cmocka_unit_test(compare_and_branch_fuse),
+        cmocka_unit_test(moves_are_eliminated),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

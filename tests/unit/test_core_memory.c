@@ -172,6 +172,27 @@ static void wait_table_learns(void **state) {
     program_fixture_free(program);
 }
 
+/* A load that goes ahead of an unknown store but finds no MSHR has read nothing: it asks again, and
+ * when the store has issued meanwhile it forwards. One MSHR, taken by the first load until 107; the
+ * store issues when the division has finished, in 15. */
+static void retried_load_does_not_violate(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.disambiguation = DISAMBIGUATE_SPECULATE;
+    machine.l1d.mshrs = 1;
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, load(program, 3, 0), FAR + 4096, 8);
+    execute(program, operation(program, OP_INT_DIV, 1, 0));
+    execute_at(program, store(program, 0, 1), FAR, 8);
+    execute_at(program, load(program, 2, 0), FAR, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->statistics.ordering_violations, 0);
+    assert_true(program->lives[3].flags & LIFE_FORWARDED);
+    assert_int_equal(program->lives[3].issue, 107);
+    assert_int_equal(program->lives[3].complete, 109);
+    program_fixture_free(program);
+}
+
 /* A load that passes an older store of unknown address without overlapping it is not disturbed. */
 static void independent_load_passes_unknown_store(void **state) {
     (void)state;
@@ -338,6 +359,7 @@ int main(void) {
         cmocka_unit_test(partial_overlap_waits_for_the_cache),
         cmocka_unit_test(ordering_violation_flushes),
         cmocka_unit_test(wait_table_learns),
+        cmocka_unit_test(retried_load_does_not_violate),
         cmocka_unit_test(independent_load_passes_unknown_store),
         cmocka_unit_test(full_store_queue_drains_the_rob),
         cmocka_unit_test(fence_waits_for_stores),

@@ -115,14 +115,16 @@ static void load_done(struct core *core, struct uop_state *load, uint64_t comple
     finish(core, load, complete, complete);
 }
 
-/* True when the load was dealt with by the store it depends on: forwarded, or hung up on it. */
-static bool load_meets_store(struct core *core, struct uop_state *load) {
+/* True when the load was dealt with by the store it depends on: forwarded, or hung up on it. Sets
+ * *passed when the load goes ahead of that store, whose address is not known yet. */
+static bool load_meets_store(struct core *core, struct uop_state *load,
+                             struct store_entry **passed) {
     if (load->store == 0 || load->store - 1 < core->store_head)
         return false;
     struct store_entry *store = store_at(core, load->store - 1);
     uint64_t address_known = core->cycle + core->classes[OP_LOAD].latency;
     if (store->resolved == UNKNOWN || store->resolved > address_known) {
-        list_add(core, load, &store->speculated);
+        *passed = store;
         return false;
     }
     if (!covers(store, load)) {
@@ -158,7 +160,8 @@ static uint16_t signature_of(const struct memory_result *result, bool load) {
 }
 
 void load_issue(struct core *core, struct uop_state *load) {
-    if (load_meets_store(core, load))
+    struct store_entry *passed = NULL;
+    if (load_meets_store(core, load, &passed))
         return;
     uint32_t address_latency = core->classes[OP_LOAD].latency;
     uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
@@ -188,6 +191,8 @@ void load_issue(struct core *core, struct uop_state *load) {
         if (result.ready > ready)
             ready = result.ready;
     }
+    if (passed)
+        list_add(core, load, &passed->speculated);
     uint64_t beyond_l1 = ready - core->cycle - core->l1d_latency;
     struct life *life = life_of(core, load);
     if (life) {

@@ -46,8 +46,8 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
     cache->prefetcher.kind = machine->prefetcher;
     cache->prefetcher.degree = machine->prefetch_degree ? machine->prefetch_degree : 1;
-    if (machine->replacement == REPLACE_LRU && machine->prefetcher != PREFETCH_STRIDE)
-        cache->quick_bytes = machine->line;
+    cache->settled_bytes = machine->prefetcher == PREFETCH_STRIDE ? 0 : machine->line;
+    cache->quick_bytes = machine->replacement == REPLACE_LRU ? cache->settled_bytes : 0;
 
     cache->tags = calloc(sets * machine->ways, sizeof *cache->tags);
     cache->notes = calloc(sets * machine->ways, sizeof *cache->notes);
@@ -179,12 +179,17 @@ void cache_launch(struct cache *cache, size_t index, uint64_t start, uint64_t re
     cache->tags[index] |= TAG_PENDING;
 }
 
-uint32_t cache_first_mshr(const struct cache *cache) {
-    uint32_t first = 0;
-    for (uint32_t mshr = 1; mshr < cache->mshrs; mshr++)
+/* MSHRs free about in the order they were taken, so the one after the last is nearly always it. */
+uint32_t cache_choose_mshr(struct cache *cache, uint64_t cycle) {
+    uint32_t mshr = cache->mshr_cursor, first = mshr;
+    for (uint32_t tried = 0; tried < cache->mshrs; tried++) {
+        mshr = mshr + 1 < cache->mshrs ? mshr + 1 : 0;
         if (cache->mshr_free[mshr] < cache->mshr_free[first])
             first = mshr;
-    return first;
+        if (cache->mshr_free[mshr] <= cycle)
+            break;
+    }
+    return cache->mshr_cursor = first;
 }
 
 uint64_t cache_next_mshr(const struct cache *cache, uint64_t cycle) {
@@ -195,12 +200,14 @@ uint64_t cache_next_mshr(const struct cache *cache, uint64_t cycle) {
     return next;
 }
 
-uint32_t cache_free_mshrs(const struct cache *cache, uint64_t cycle) {
+uint32_t cache_free_mshrs(const struct cache *cache, uint64_t cycle, uint32_t enough) {
     if (cache->mshrs == 0)
-        return UINT32_MAX;
-    uint32_t free_mshrs = 0;
-    for (uint32_t mshr = 0; mshr < cache->mshrs; mshr++)
+        return enough;
+    uint32_t free_mshrs = 0, mshr = cache->mshr_cursor;
+    for (uint32_t tried = 0; tried < cache->mshrs && free_mshrs < enough; tried++) {
+        mshr = mshr + 1 < cache->mshrs ? mshr + 1 : 0;
         free_mshrs += cache->mshr_free[mshr] <= cycle;
+    }
     return free_mshrs;
 }
 

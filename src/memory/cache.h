@@ -50,8 +50,8 @@ struct cache {
     uint64_t set_mask;
     uint32_t line_shift, ways;
     uint32_t latency;
-    uint32_t quick_bytes; /* line size where a settled hit in way 0 changes no state (LRU, no
-                             prefetcher that watches hits), else 0 */
+    uint32_t settled_bytes; /* line size; 0 where even a settled hit wants more than replacement */
+    uint32_t quick_bytes;   /* likewise; 0 also where a hit in way 0 changes replacement */
     struct cache_statistics statistics;
 
     uint8_t level;          /* enum memory_level */
@@ -61,6 +61,7 @@ struct cache {
     uint64_t *trees;        /* PLRU: per set, node n in bit n (root 1): 1 points right */
     uint64_t random;        /* state of the generator of random replacement */
     uint32_t mshrs;         /* 0: unlimited */
+    uint32_t mshr_cursor;   /* last one taken */
     uint64_t *mshr_free;    /* per MSHR, the cycle from which it is free */
     struct flight *flights; /* CACHE_MAX_FLIGHTS slots, of which flight_slots are in use */
     uint32_t flight_slots, flight_cursor;
@@ -113,14 +114,14 @@ size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint6
 void cache_launch(struct cache *cache, size_t index, uint64_t start, uint64_t ready,
                   enum memory_level level, uint64_t now);
 
-/* The MSHR that frees first (mshrs must not be 0). */
-uint32_t cache_first_mshr(const struct cache *cache);
+/* An MSHR that is free at a cycle, else the one that frees first (mshrs must not be 0). */
+uint32_t cache_choose_mshr(struct cache *cache, uint64_t cycle);
 
 /* The first cycle after this one at which an MSHR frees (one must be taken). */
 uint64_t cache_next_mshr(const struct cache *cache, uint64_t cycle);
 
-/* MSHRs free at a cycle; UINT32_MAX: unlimited. */
-uint32_t cache_free_mshrs(const struct cache *cache, uint64_t cycle);
+/* MSHRs free at a cycle, counted up to `enough`. */
+uint32_t cache_free_mshrs(const struct cache *cache, uint64_t cycle, uint32_t enough);
 
 bool cache_consistent(const struct cache *cache, uint64_t now);
 

@@ -107,12 +107,17 @@ static uint64_t read_fixed(struct dram *dram, uint64_t cycle) {
     return end > cycle + dram->latency ? end : cycle + dram->latency;
 }
 
-static uint32_t first_slot(const struct dram *dram) {
-    uint32_t first = 0;
-    for (uint32_t slot = 1; slot < dram->queue; slot++)
+/* A queue slot that is free at a cycle, else the one that frees first. */
+static uint32_t choose_slot(struct dram *dram, uint64_t cycle) {
+    uint32_t slot = dram->slot_cursor, first = slot;
+    for (uint32_t tried = 0; tried < dram->queue; tried++) {
+        slot = slot + 1 < dram->queue ? slot + 1 : 0;
         if (dram->slot_free[slot] < dram->slot_free[first])
             first = slot;
-    return first;
+        if (dram->slot_free[slot] <= cycle)
+            break;
+    }
+    return dram->slot_cursor = first;
 }
 
 static uint64_t later(uint64_t a, uint64_t b) {
@@ -127,7 +132,7 @@ uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address) {
     const uint64_t row_number = address / dram->row_bytes;
     const uint64_t row = row_number / dram->bank_count;
     struct dram_bank *bank = &dram->banks[row_number % dram->bank_count];
-    const uint32_t slot = first_slot(dram);
+    const uint32_t slot = choose_slot(dram, cycle);
     uint64_t start = later(cycle, bank->free);
     if (dram->queue)
         start = later(start, dram->slot_free[slot]);

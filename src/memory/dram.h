@@ -32,7 +32,8 @@ struct dram {
     uint32_t bank_count, queue;
     uint64_t to_column[ROW_CASES], to_data[ROW_CASES]; /* core cycles, rounded up */
     struct dram_bank *banks;
-    uint64_t *slot_free; /* per queue slot */
+    uint32_t slot_cursor; /* last one taken */
+    uint64_t *slot_free;  /* per queue slot */
 
     /* The bus keeps exact time: transfers take transfer_whole + transfer_part / bus_parts cycles
      * and it is free from cycle bus_free + bus_part / bus_parts on. */

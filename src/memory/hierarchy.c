@@ -68,8 +68,8 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
 
     uint32_t mshr = 0;
     if (cache->mshrs) {
-        mshr = cache_first_mshr(cache);
         const uint64_t known = request->cycle + cache->detect;
+        mshr = cache_choose_mshr(cache, known);
         if (cache->mshr_free[mshr] > known) {
             beyond.cycle += cache->mshr_free[mshr] - known;
             cache->statistics.mshr_waits++;
@@ -109,7 +109,7 @@ static void level_prefetch(struct memory *memory, struct cache *cache,
             return;
         if (cache_find(cache, prefetch.address) != CACHE_NONE)
             continue;
-        if (cache_free_mshrs(cache, prefetch.cycle + cache->detect) == 0)
+        if (cache_free_mshrs(cache, prefetch.cycle + cache->detect, 1) == 0)
             return;
         struct answer answer;
         cache->statistics.prefetches++;
@@ -165,7 +165,7 @@ static uint64_t second_level(struct memory *memory, uint64_t cycle, uint64_t add
     const uint32_t entry = tlb_use(tlb, address);
     uint64_t ready = cycle + tlb->latency;
     if (entry != TLB_NONE)
-        return tlb->ready[entry] > ready ? tlb->ready[entry] : ready;
+        return tlb->items[entry].ready > ready ? tlb->items[entry].ready : ready;
     memory->page_walks += !functional;
     ready += memory->page_walk;
     tlb_insert(tlb, address, functional ? 0 : ready);
@@ -176,16 +176,14 @@ uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint6
                    bool functional, bool *missed) {
     *missed = false;
     tlb->accesses += !functional;
-    if ((address & tlb->quick_mask) == tlb->quick_page)
+    if (tlb_quick_hit(tlb, address, cycle))
         return 0;
     const uint32_t entry = tlb_use(tlb, address);
     uint64_t ready;
     if (entry != TLB_NONE) {
-        ready = tlb->ready[entry];
-        if (ready <= cycle) {
-            tlb_make_quick(tlb, address);
+        ready = tlb->items[entry].ready;
+        if (ready <= cycle)
             return 0;
-        }
     } else {
         tlb->misses += !functional;
         ready = second_level(memory, cycle, address, functional);

@@ -1,8 +1,10 @@
-/* The door: quick hits here, everything else through hierarchy.c.
+/* The door: hits here, everything else through hierarchy.c.
  *
- * A quick hit is a settled line in way 0 of its set on the page of the last translation: it changes
- * no state, so it costs three comparisons. All other accesses are cut into lines; each is
- * translated, then read through its L1. */
+ * A settled hit is an access within one line that is in the L1, not in flight and not prefetched
+ * since its last use, on a page whose translation is at hand. A quick hit is one that changes no
+ * state: the line last used in its set, under LRU, on the page last used. Each door answers the
+ * quick hit itself in a few comparisons and leaves the rest to a function of its own. All other
+ * accesses are cut into lines; each is translated, then read through its L1. */
 #include "memory/memory.h"
 
 #include <stdlib.h>
@@ -77,9 +79,9 @@ struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct 
         return NULL;
     }
     if (ideal & MEMORY_IDEAL_DATA)
-        memory->l1d.quick_bytes = 0;
+        memory->l1d.settled_bytes = memory->l1d.quick_bytes = 0;
     if (memory->ideal & MEMORY_IDEAL_FETCH)
-        memory->l1i.quick_bytes = 0;
+        memory->l1i.settled_bytes = memory->l1i.quick_bytes = 0;
     return memory;
 }
 
@@ -103,6 +105,22 @@ static inline bool quick_hit(const struct cache *cache, const struct tlb *tlb, u
            (address & tlb->quick_mask) == tlb->quick_page &&
            (cache->tags[cache_set(cache, address)] & ~(uint64_t)TAG_DIRTY) ==
                ((address & ~cache->line_mask) | TAG_VALID);
+}
+
+/* Index of the line of a settled hit, its use noted; else CACHE_NONE, and nothing changed. */
+static size_t settled_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle, uint64_t address,
+                          uint64_t size_bytes) {
+    if ((address & cache->line_mask) + size_bytes - 1 >= cache->settled_bytes)
+        return CACHE_NONE;
+    const uint64_t wanted = (address & ~cache->line_mask) | TAG_VALID;
+    const size_t set = cache_set(cache, address);
+    size_t index = set;
+    while ((cache->tags[index] & ~(uint64_t)TAG_DIRTY) != wanted)
+        if (++index == set + cache->ways)
+            return CACHE_NONE;
+    if (!tlb_quick_hit(tlb, address, cycle))
+        return CACHE_NONE;
+    return cache_touch(cache, index);
 }
 
 static inline void l1_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle, uint64_t bringer,
@@ -147,8 +165,8 @@ static uint64_t nth_line(const struct cache *l1, uint64_t address, uint32_t line
 /* True when the L1D lacks the MSHRs for the lines of an access that it does not have. One that
  * needs more than there are waits until all are free. */
 static bool lacks_mshrs(const struct cache *l1d, uint64_t cycle, uint64_t address, uint32_t lines) {
-    const uint32_t free_mshrs = cache_free_mshrs(l1d, cycle);
-    if (free_mshrs >= lines || free_mshrs == l1d->mshrs)
+    const uint32_t free_mshrs = cache_free_mshrs(l1d, cycle, lines);
+    if (free_mshrs == lines || free_mshrs == l1d->mshrs)
         return false;
     uint32_t needed = 0;
     for (uint32_t line = 0; line < lines; line++)
@@ -185,11 +203,14 @@ static void data_access(struct memory *memory, const struct request *access, uin
     }
 }
 
-void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
-                 uint64_t sequence, uint32_t insn, struct memory_result *result) {
+static __attribute__((noinline)) void other_load(struct memory *memory, uint64_t cycle,
+                                                 uint64_t address, uint32_t size_bytes,
+                                                 uint64_t sequence, uint32_t insn,
+                                                 struct memory_result *result) {
     struct cache *l1d = &memory->l1d;
-    if (quick_hit(l1d, &memory->dtlb, address, size_bytes)) {
-        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, cache_set(l1d, address)), result);
+    const size_t index = settled_hit(l1d, &memory->dtlb, cycle, address, size_bytes);
+    if (index != CACHE_NONE) {
+        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, index), result);
         return;
     }
     const struct request access = {
@@ -197,11 +218,22 @@ void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32
     data_access(memory, &access, size_bytes, result);
 }
 
-void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
-                  uint64_t sequence, uint32_t insn, struct memory_result *result) {
+void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                 uint64_t sequence, uint32_t insn, struct memory_result *result) {
     struct cache *l1d = &memory->l1d;
-    if (quick_hit(l1d, &memory->dtlb, address, size_bytes)) {
-        const size_t index = cache_set(l1d, address);
+    if (quick_hit(l1d, &memory->dtlb, address, size_bytes))
+        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, cache_set(l1d, address)), result);
+    else
+        other_load(memory, cycle, address, size_bytes, sequence, insn, result);
+}
+
+static __attribute__((noinline)) void other_store(struct memory *memory, uint64_t cycle,
+                                                  uint64_t address, uint32_t size_bytes,
+                                                  uint64_t sequence, uint32_t insn,
+                                                  struct memory_result *result) {
+    struct cache *l1d = &memory->l1d;
+    const size_t index = settled_hit(l1d, &memory->dtlb, cycle, address, size_bytes);
+    if (index != CACHE_NONE) {
         l1d->tags[index] |= TAG_DIRTY;
         l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, index), result);
         return;
@@ -215,15 +247,29 @@ void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint3
     data_access(memory, &access, size_bytes, result);
 }
 
-void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
-                  struct memory_result *result) {
-    struct cache *l1i = &memory->l1i;
-    if (quick_hit(l1i, &memory->itlb, address, 1)) {
-        l1_hit(l1i, &memory->itlb, cycle, cache_bringer(l1i, cache_set(l1i, address)), result);
-        return;
+void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                  uint64_t sequence, uint32_t insn, struct memory_result *result) {
+    struct cache *l1d = &memory->l1d;
+    if (quick_hit(l1d, &memory->dtlb, address, size_bytes)) {
+        const size_t index = cache_set(l1d, address);
+        l1d->tags[index] |= TAG_DIRTY;
+        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, index), result);
+    } else {
+        other_store(memory, cycle, address, size_bytes, sequence, insn, result);
     }
+}
+
+static __attribute__((noinline)) void other_fetch(struct memory *memory, uint64_t cycle,
+                                                  uint64_t address, uint64_t sequence,
+                                                  struct memory_result *result) {
+    struct cache *l1i = &memory->l1i;
     if (memory->ideal & MEMORY_IDEAL_FETCH) {
         l1_hit(l1i, &memory->itlb, cycle, UINT64_MAX, result);
+        return;
+    }
+    const size_t index = settled_hit(l1i, &memory->itlb, cycle, address, 1);
+    if (index != CACHE_NONE) {
+        l1_hit(l1i, &memory->itlb, cycle, cache_bringer(l1i, index), result);
         return;
     }
     const struct request access = {
@@ -232,18 +278,13 @@ void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint6
     read_line(memory, l1i, &memory->itlb, &access, result);
 }
 
-void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
-                      struct memory_result *result) {
-    *result = (struct memory_result){.ready = cycle, .bringer = UINT64_MAX, .level = LEVEL_L1};
-    if (memory->ideal & MEMORY_IDEAL_DATA ||
-        (address & memory->dtlb.quick_mask) == memory->dtlb.quick_page)
-        return;
-    bool missed_tlb;
-    memory->now = cycle;
-    result->tlb_cycles = translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
-    result->ready += result->tlb_cycles;
-    if (missed_tlb)
-        result->events = MEMORY_MISSED_TLB;
+void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
+                  struct memory_result *result) {
+    struct cache *l1i = &memory->l1i;
+    if (quick_hit(l1i, &memory->itlb, address, 1))
+        l1_hit(l1i, &memory->itlb, cycle, cache_bringer(l1i, cache_set(l1i, address)), result);
+    else
+        other_fetch(memory, cycle, address, sequence, result);
 }
 
 void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
@@ -257,7 +298,7 @@ void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, ui
         cache_touch(l1d, index);
         return;
     }
-    if (cache_free_mshrs(l1d, cycle) == 0)
+    if (cache_free_mshrs(l1d, cycle, 1) == 0)
         return;
     bool missed_tlb;
     const uint32_t tlb_cycles =
@@ -288,9 +329,10 @@ static void warm_line(struct memory *memory, struct cache *l1, struct tlb *tlb, 
 
 void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store) {
     struct cache *l1d = &memory->l1d;
-    if (quick_hit(l1d, &memory->dtlb, address, size_bytes)) {
+    const size_t index = settled_hit(l1d, &memory->dtlb, memory->now, address, size_bytes);
+    if (index != CACHE_NONE) {
         if (store)
-            l1d->tags[cache_set(l1d, address)] |= TAG_DIRTY;
+            l1d->tags[index] |= TAG_DIRTY;
         return;
     }
     const uint32_t lines = lines_of(l1d, address, size_bytes);
@@ -299,9 +341,9 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
 }
 
 void memory_warm_fetch(struct memory *memory, uint64_t address) {
-    if (!(memory->ideal & MEMORY_IDEAL_FETCH) &&
-        !quick_hit(&memory->l1i, &memory->itlb, address, 1))
-        warm_line(memory, &memory->l1i, &memory->itlb, address, false);
+    struct cache *l1i = &memory->l1i;
+    if (settled_hit(l1i, &memory->itlb, memory->now, address, 1) == CACHE_NONE)
+        warm_line(memory, l1i, &memory->itlb, address, false);
 }
 
 void memory_statistics(const struct memory *memory, struct memory_statistics *statistics) {

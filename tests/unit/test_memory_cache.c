@@ -133,6 +133,58 @@ static void dirty_lines_travel_outwards(void **state) {
     memory_free(memory);
 }
 
+/* A line becomes dirty by a store that hits: the line last used, another one of its set, one in
+ * flight; and by a store of warming. */
+static void store_hits_make_dirty(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 5; kind++) {
+        struct machine machine = one_set(REPLACE_LRU);
+        struct memory *memory = new_memory(&machine, 0);
+        LOADS(memory, A, B, B); /* B is settled and last used */
+        const uint64_t cycle = memory->now + 1000;
+        switch (kind) {
+        case 0:
+            store(memory, cycle, B);
+            break;
+        case 1:
+            load(memory, cycle, A);
+            load(memory, cycle, B);
+            store(memory, cycle, A);
+            break;
+        case 2:
+            load(memory, cycle, C);
+            store(memory, cycle + 1, C);
+            break;
+        case 3:
+            memory_warm_load(memory, A, 8, true);
+            break;
+        case 4:
+            memory_warm_load(memory, B, 8, true);
+            break;
+        }
+        for (uint64_t i = 0; i < 4; i++)
+            load(memory, cycle + 1000 * (i + 1), E + 64 * i);
+        assert_int_equal(statistics_of(memory).dram_writes, 1);
+        memory_free(memory);
+    }
+}
+
+/* Warming fills TLBs too, at once: no walk is left under way. */
+static void warming_translates(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.dtlb.entries = machine.itlb.entries = 4;
+    machine.l2tlb = (struct machine_tlb){.entries = 8, .latency = 7};
+    machine.page_walk = 50;
+    struct memory *memory = new_memory(&machine, 0);
+    memory_warm_load(memory, A, 8, false);
+    memory_warm_fetch(memory, A);
+    assert_access(load(memory, 1, A), 5, LEVEL_L1, 0);
+    assert_access(fetch(memory, 1, A), 5, LEVEL_L1, 0);
+    assert_int_equal(statistics_of(memory).page_walks, 0);
+    memory_free(memory);
+}
+
 /* A plain simulator: every level an array of (line, time of last use). */
 struct plain_level {
     uint64_t lines[64 * 8], used[64 * 8]; /* line address + 1 */
@@ -313,6 +365,8 @@ int main(void) {
                                        cmocka_unit_test(random_repeats),
                                        cmocka_unit_test(lines_in_flight_stay),
                                        cmocka_unit_test(dirty_lines_travel_outwards),
+                                       cmocka_unit_test(store_hits_make_dirty),
+                                       cmocka_unit_test(warming_translates),
                                        cmocka_unit_test(agrees_with_plain_simulator),
                                        cmocka_unit_test(random_traffic_is_consistent),
                                        cmocka_unit_test(hostile_addresses)};

@@ -64,6 +64,13 @@ static void banks_overlap_but_share_the_bus(void **state) {
      * 1032 + 66 = 1098, + 10 + 30. */
     assert_int_equal(dram_read(&dram, 1000, 2048), 1138);
     dram_free(&dram);
+    /* The second read's column command waited 10 cycles for the bus, 1032, so its bank takes
+     * another row from 1042 on: + 66 + 10 + 30. */
+    dram = new_dram(&machine);
+    dram_read(&dram, 1000, 0);
+    dram_read(&dram, 1000, 1024);
+    assert_int_equal(dram_read(&dram, 1000, 3072), 1148);
+    dram_free(&dram);
 }
 
 static void writes_take_bandwidth_only(void **state) {

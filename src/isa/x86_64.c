@@ -181,8 +181,9 @@ static bool shifts_by_zero(const struct zydis_view *view) {
            (count->imm.value.u & (view->insn.operand_width == 64 ? 63 : 31)) == 0;
 }
 
-/* Flags left undefined count as unwritten when nothing else of their group is written (bt, bsf,
- * rotates), and as written otherwise: then the group does not merge with its old value. */
+/* A flag left undefined counts as written beside others of the group that are, so that the group
+ * does not merge with its old value, and as unwritten alone (bt, rotates, div): so processors do.
+ * An undefined CF goes with the group (bsf, bsr). */
 static void add_flags(const struct zydis_view *view, struct insn *insn) {
     const ZydisAccessedFlags *flags = view->insn.cpu_flags;
     if (!flags || shifts_by_zero(view))
@@ -193,6 +194,8 @@ static void add_flags(const struct zydis_view *view, struct insn *insn) {
             ZydisRegisterGetClass(view->operand[i].reg.value) == ZYDIS_REGCLASS_FLAGS)
             conditional = view->operand[i].actions & ZYDIS_OPERAND_ACTION_CONDWRITE;
     uint32_t written = flags->modified | flags->set_0 | flags->set_1;
+    if ((flags->undefined & ZYDIS_CPUFLAG_CF) && (written & OTHER_FLAGS))
+        written |= ZYDIS_CPUFLAG_CF;
     uint32_t kept = OTHER_FLAGS & ~(written | flags->undefined);
     if ((flags->tested & ZYDIS_CPUFLAG_CF) || (conditional && (written & ZYDIS_CPUFLAG_CF)))
         insn_add_source(insn, REG_X86_CF);

@@ -57,7 +57,7 @@ static void flags_are_two_groups(void **state) {
         {"c1 c0 03", "rol eax, 0x3", "int_alu rax -> rax CF"},
         {"d1 d0", "rcl eax, 0x1", "int_alu rax CF -> rax CF"},
         {"0f a3 d8", "bt eax, ebx", "int_alu rax rbx -> CF"},
-        {"0f bc c3", "bsf eax, ebx", "int_alu rbx -> rax FLAGS"},
+        {"0f bc c3", "bsf eax, ebx", "int_alu rbx -> rax CF FLAGS"},
         {"f3 0f bc c3", "tzcnt eax, ebx", "int_alu rbx -> rax CF FLAGS"},
         {"66 0f 38 f6 c3", "adcx eax, ebx", "int_alu rax rbx CF -> rax CF"},
         {"f3 0f 38 f6 c3", "adox eax, ebx", "int_alu rax rbx FLAGS -> rax FLAGS"},

@@ -36,8 +36,8 @@ static const char *const builds[] = {
     "gcc $flags -gdwarf-5 sample.c -o elf",
     "gcc $flags -gdwarf-4 -gz sample.c -o elf",
     "gcc $flags -fPIC -shared -gdwarf-4 sample.c -o elf",
-    "gcc $flags sample.c -o elf && xz -kf elf && strip elf && "
-    "objcopy --add-section .gnu_debugdata=elf.xz elf",
+    ("gcc $flags sample.c -o elf && xz -kf elf && strip elf && "
+     "objcopy --add-section .gnu_debugdata=elf.xz elf"),
 };
 
 static bool run(const char *command) {

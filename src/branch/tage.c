@@ -8,6 +8,7 @@
  * around. Four tables go at a time, one in each lane of a vector. The fold of the tag has another
  * width than the index's, so that histories that share an index differ in their tags, and is
  * shifted, so that a short history does not move index and tag alike. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ bool tage_init(struct tage *tage, const struct machine_branch *machine) {
     uint32_t length[TAGE_GROUPS * TAGE_LANES] = {0}, tables = machine->tage_tables;
     uint32_t index_bits = (uint32_t)__builtin_ctz(machine->tage_entries);
     uint32_t tag_bits = machine->tage_tag_bits;
+    assert(tables > 0 && tables <= TAGE_GROUPS * TAGE_LANES);
     tage->tables = tables;
     tage->groups = (tables + TAGE_LANES - 1) / TAGE_LANES;
     tage->tag_mask = (tage_lanes){} + ((1u << tag_bits) - 1);
@@ -103,7 +105,8 @@ static inline uint32_t look_up(const struct tage *tage, uint64_t branch, uint32_
     const struct tage_entry *entries = tage->entries;
     tage_lanes all_hits = {};
     uint32_t mixed = (uint32_t)(branch ^ branch >> tage->index.width);
-    for (uint32_t group = 0; group < tage->groups; group++) {
+    uint32_t group = 0;
+    do {
         uint32_t *at = place + group * TAGE_LANES;
         tage_lanes places =
             ((tage->index.folded[group] ^ mixed) & tage->index.mask) + tage->first_entry[group];
@@ -114,7 +117,7 @@ static inline uint32_t look_up(const struct tage *tage, uint64_t branch, uint32_
                              entries[at[3]].tag};
         all_hits |= (tage_lanes)(stored == tags) & tage->hit[group];
         memcpy(tag + group * TAGE_LANES, &tags, sizeof tags);
-    }
+    } while (++group < tage->groups);
     return all_hits[0] | all_hits[1] | all_hits[2] | all_hits[3];
 }
 

@@ -155,7 +155,7 @@ bool draft_set(struct draft *draft, const char *section, const char *name, const
     if (!object)
         return error_prefix(error, "[%.40s]", section);
 
-    bool is_reference = key->type == KEY_QUEUE || key->type == KEY_POOL;
+    bool is_reference = reference && (key->type == KEY_QUEUE || key->type == KEY_POOL);
     *field = is_reference ? reference : (char *)object + key->offset;
     if (is_reference ? set_reference(reference, value, error)
                      : key_parse(key, object, value, error))

@@ -77,7 +77,7 @@ static int word_count(const char *const *words) {
 
 /* Choices are stored as the index of the word, but for isa, which is stored as the word. */
 static double field_get(const struct key *key, const void *object) {
-    const char *field = (const char *)object + key->offset;
+    const void *field = (const char *)object + key->offset;
     switch (key->type) {
     case KEY_SIZE64:
         return (double)*(const uint64_t *)field;
@@ -98,7 +98,7 @@ static double field_get(const struct key *key, const void *object) {
 }
 
 static void field_set(const struct key *key, void *object, double value) {
-    char *field = (char *)object + key->offset;
+    void *field = (char *)object + key->offset;
     switch (key->type) {
     case KEY_SIZE64:
         *(uint64_t *)field = (uint64_t)value;
@@ -197,7 +197,7 @@ static bool read_text(const struct key *key, void *object, const char *text) {
     for (size_t i = 0; i < length; i++)
         if (iscntrl((unsigned char)text[i]))
             return false;
-    char *field = (char *)object + key->offset;
+    void *field = (char *)object + key->offset;
     memset(field, 0, (size_t)key->max + 1);
     memcpy(field, text, length);
     return true;

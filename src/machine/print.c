@@ -56,8 +56,7 @@ static void print_named_sections(FILE *file, const struct machine *machine, cons
         }
 }
 
-void machine_print(const struct machine *machine, void *stream) {
-    FILE *file = stream;
+void machine_print(const struct machine *machine, void *file) {
     for (size_t i = 0; i < KEY_COUNT; i++) {
         const char *section = KEYS[i].section;
         if (i && !strcmp(section, KEYS[i - 1].section))

@@ -112,7 +112,8 @@ struct file_writer;
 struct file_writer *file_writer_open(const char *path, bool compress, struct error *error);
 bool file_writer_put(struct file_writer *writer, const struct item *item, struct error *error);
 uint64_t file_writer_bytes(const struct file_writer *writer);
-/* Writes the index and closes; the file is readable without it too. */
-bool file_writer_close(struct file_writer *writer, struct error *error);
+/* Writes the index and closes; the file is readable without it too. `*bytes` (may be NULL) is the
+ * file's final size. Frees the writer whatever it returns. */
+bool file_writer_close(struct file_writer *writer, uint64_t *bytes, struct error *error);
 
 #endif

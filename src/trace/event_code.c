@@ -1,0 +1,282 @@
+/* Two bits of class per event, four events to a byte, all classes first; then the bytes of all
+ * events. Class 0 to 3: the prediction's error takes 0, 1, 2 or 4 bytes. Four bytes of ones mean
+ * that the event itself follows in eight more.
+ *
+ * Coding takes two steps for every few events: predict and learn (scalar, a handful of
+ * instructions, no branch on the outcome), then pack four errors at once (one byte shuffle where
+ * the processor has it).
+ *
+ * Slots of a block lie together and move when they grow. A reset only advances the epoch. */
+#include "trace/event_code.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "trace/event.h"
+#include "util/array.h"
+
+enum { FIRST_SLOTS = 4, GROUP = 64 /* events predicted, then packed; a multiple of 4 */ };
+static const uint64_t ESCAPE = UINT32_MAX;
+
+static inline unsigned class_of(uint64_t number) {
+    return (number > 0) + (number > 0xff) + (number > 0xffff);
+}
+static inline unsigned class_bytes(unsigned class) {
+    return 0x4210 >> 4 * class & 15;
+}
+
+void event_predictor_init(struct event_predictor *predictor) {
+    *predictor = (struct event_predictor){.epoch = 1};
+    memset(predictor->shuffle, 0x80, sizeof predictor->shuffle); /* unused bytes become zero */
+    for (unsigned classes = 0; classes < 256; classes++)
+        for (unsigned lane = 0; lane < 4; lane++)
+            for (unsigned byte = 0; byte < class_bytes(classes >> 2 * lane & 3); byte++)
+                predictor->shuffle[classes][predictor->shuffle_bytes[classes]++] =
+                    (uint8_t)(4 * lane + byte);
+}
+
+void event_predictor_free(struct event_predictor *predictor) {
+    free(predictor->blocks);
+    free(predictor->slots);
+}
+
+void event_predictor_reset(struct event_predictor *predictor) {
+    predictor->slot_count = 0;
+    predictor->epoch++;
+}
+
+/* ---- slots ---- */
+
+/* Where the next event of the current block is predicted. */
+struct place {
+    struct event_slot *slot, *end; /* slot < end: of the block's slots */
+    uint32_t block;
+};
+
+/* Room for the first slots of a block, or twice as many as it has. */
+static bool grow_block(struct event_predictor *predictor, struct event_block *block) {
+    bool fresh = block->epoch != predictor->epoch;
+    uint32_t old = fresh ? 0 : block->room, room = fresh ? FIRST_SLOTS : 2 * old;
+    if (predictor->slot_count + room > UINT32_MAX ||
+        !array_reserve((void **)&predictor->slots, &predictor->slot_capacity,
+                       predictor->slot_count + room, sizeof *predictor->slots))
+        return false;
+    struct event_slot *slots = predictor->slots + predictor->slot_count;
+    if (old)
+        memcpy(slots, predictor->slots + block->first, old * sizeof *slots);
+    memset(slots + old, 0, (room - old) * sizeof *slots);
+    *block = (struct event_block){predictor->epoch, (uint32_t)predictor->slot_count, room};
+    predictor->slot_count += room;
+    return true;
+}
+
+/* .slot is NULL when memory is out. */
+static inline struct place enter_block(struct event_predictor *predictor, uint32_t number) {
+    struct event_block *block = predictor->blocks + number;
+    if (__builtin_expect(block->epoch != predictor->epoch, 0) && !grow_block(predictor, block))
+        return (struct place){0};
+    struct event_slot *slot = predictor->slots + block->first;
+    return (struct place){slot, slot + block->room, number};
+}
+
+/* After the last slot of a block: more room, or the last slot once more. */
+static struct place extend_block(struct event_predictor *predictor, uint32_t number) {
+    struct event_block *block = predictor->blocks + number;
+    uint32_t index = block->room;
+    if (index == EVENT_CODE_BLOCK_SLOTS)
+        index--;
+    else if (!grow_block(predictor, block))
+        return (struct place){0};
+    struct place place = enter_block(predictor, number);
+    place.slot += index;
+    return place;
+}
+
+static bool out_of_memory(struct error *error) {
+    return error_set(error, "out of memory for predictions");
+}
+
+static bool begin(struct event_predictor *predictor, struct place *place, uint32_t block_count,
+                  struct error *error) {
+    size_t known = predictor->block_capacity;
+    if (!array_reserve((void **)&predictor->blocks, &predictor->block_capacity,
+                       (size_t)block_count + 1, sizeof *predictor->blocks))
+        return out_of_memory(error);
+    memset(predictor->blocks + known, 0,
+           (predictor->block_capacity - known) * sizeof *predictor->blocks);
+    *place = enter_block(predictor, 0);
+    return place->slot || out_of_memory(error);
+}
+
+static bool bad_block(uint64_t event, uint32_t block_count, struct error *error) {
+    return error_set(error, "block %" PRIu64 " entered of %" PRIu32, event, block_count);
+}
+
+/* Small differences of either sign become small numbers. */
+static inline uint64_t zigzag(uint64_t difference) {
+    return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
+}
+static inline uint64_t unzigzag(uint64_t number) {
+    return number >> 1 ^ -(number & 1);
+}
+
+static inline uint64_t predicted(const struct event_slot *slot) {
+    return slot->last + (uint64_t)(int64_t)slot->stride;
+}
+
+static inline void learn(struct event_slot *slot, uint64_t event) {
+    int32_t delta = (int32_t)(event - slot->last);
+    slot->stride = delta == slot->delta ? delta : slot->stride;
+    slot->delta = delta;
+    slot->last = event;
+}
+
+/* Goes on to where the event after this one is predicted; false: bad block, or out of memory. */
+static inline bool advance(struct event_predictor *predictor, struct place *place, uint64_t event,
+                           uint32_t block_count) {
+    if (event_kind(event) == EVENT_BLOCK) {
+        if (__builtin_expect(event >= block_count, 0))
+            return false;
+        *place = enter_block(predictor, (uint32_t)event + 1);
+        return place->slot != NULL;
+    }
+    if (__builtin_expect(++place->slot == place->end, 0)) {
+        *place = extend_block(predictor, place->block);
+        return place->slot != NULL;
+    }
+    return true;
+}
+
+/* ---- packing ---- */
+
+static uint8_t *pack_scalar(const uint64_t *numbers, const uint64_t *events, size_t count,
+                            uint8_t *classes, uint8_t *out) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = numbers[i] < ESCAPE ? numbers[i] : ESCAPE;
+        unsigned class = class_of(number);
+        classes[i / 4] = (uint8_t)(i % 4 ? classes[i / 4] | class << i % 4 * 2 : class);
+        memcpy(out, &number, 4);
+        out += class_bytes(class);
+        if (number == ESCAPE) {
+            memcpy(out, &events[i], 8);
+            out += 8;
+        }
+    }
+    return out;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("ssse3"))) static uint8_t *pack_ssse3(const struct event_predictor *predictor,
+                                                            const uint64_t *numbers,
+                                                            const uint64_t *events, size_t count,
+                                                            uint8_t *classes, uint8_t *out) {
+    const __m128i zero = _mm_setzero_si128(), ones = _mm_set1_epi32(-1);
+    for (size_t i = 0; i < count; i += 4) {
+        __m128 low = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(numbers + i)));
+        __m128 high = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(numbers + i + 2)));
+        __m128i number = _mm_castps_si128(_mm_shuffle_ps(low, high, 0x88));
+        __m128i excess = _mm_castps_si128(_mm_shuffle_ps(low, high, 0xdd));
+        __m128i fits =
+            _mm_andnot_si128(_mm_cmpeq_epi32(number, ones), _mm_cmpeq_epi32(excess, zero));
+        if (__builtin_expect(_mm_movemask_epi8(fits) != 0xffff, 0)) {
+            out = pack_scalar(numbers + i, events + i, 4, classes + i / 4, out);
+            continue;
+        }
+        __m128i smaller = _mm_add_epi32(_mm_cmpeq_epi32(number, zero),
+                                        _mm_cmpeq_epi32(_mm_srli_epi32(number, 8), zero));
+        smaller = _mm_add_epi32(smaller, _mm_cmpeq_epi32(_mm_srli_epi32(number, 16), zero));
+        __m128i class = _mm_add_epi32(_mm_set1_epi32(3), smaller);
+        class = _mm_packs_epi32(class, class);
+        uint32_t lanes = (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi16(class, class));
+        uint32_t key = lanes * 0x01041040u >> 24; /* the low two bits of each byte, side by side */
+        classes[i / 4] = (uint8_t)key;
+        __m128i order = _mm_loadu_si128((const __m128i *)predictor->shuffle[key]);
+        _mm_storeu_si128((__m128i *)out, _mm_shuffle_epi8(number, order));
+        out += predictor->shuffle_bytes[key];
+    }
+    return out;
+}
+#endif
+
+/* ---- chunks ---- */
+
+/* Predicts and learns a group of events: how far off each prediction was. */
+static inline bool predict_group(struct event_predictor *predictor, struct place *at,
+                                 const uint64_t *events, size_t count, uint32_t block_count,
+                                 uint64_t *numbers) {
+    struct place place = *at;
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = zigzag(events[i] - predicted(place.slot));
+        learn(place.slot, events[i]);
+        if (!advance(predictor, &place, events[i], block_count)) {
+            numbers[0] = events[i];
+            return false;
+        }
+    }
+    *at = place;
+    return true;
+}
+
+bool event_encode(struct event_predictor *predictor, uint32_t block_count, const uint64_t *events,
+                  size_t event_count, uint8_t *coded, size_t *coded_size, struct error *error) {
+    struct place place;
+    if (!begin(predictor, &place, block_count, error))
+        return false;
+    uint8_t *classes = coded, *out = coded + (event_count + 3) / 4;
+#if defined(__x86_64__)
+    bool shuffle = __builtin_cpu_supports("ssse3");
+#endif
+    uint64_t numbers[GROUP];
+    for (size_t i = 0; i < event_count; i += GROUP) {
+        size_t count = event_count - i < GROUP ? event_count - i : GROUP;
+        if (!predict_group(predictor, &place, events + i, count, block_count, numbers))
+            return numbers[0] < block_count ? out_of_memory(error)
+                                            : bad_block(numbers[0], block_count, error);
+#if defined(__x86_64__)
+        if (shuffle && count == GROUP) {
+            out = pack_ssse3(predictor, numbers, events + i, count, classes + i / 4, out);
+            continue;
+        }
+#endif
+        out = pack_scalar(numbers, events + i, count, classes + i / 4, out);
+    }
+    *coded_size = (size_t)(out - coded);
+    return true;
+}
+
+bool event_decode(struct event_predictor *predictor, uint32_t block_count, const uint8_t *coded,
+                  size_t coded_size, uint64_t *events, size_t event_count, struct error *error) {
+    size_t class_size = (event_count + 3) / 4;
+    if (coded_size < class_size)
+        return error_set(error, "%zu bytes are too few for %zu events", coded_size, event_count);
+    struct place place;
+    if (!begin(predictor, &place, block_count, error))
+        return false;
+    const uint8_t *in = coded + class_size, *end = coded + coded_size;
+    for (size_t i = 0; i < event_count; i++) {
+        unsigned length = class_bytes(coded[i / 4] >> i % 4 * 2 & 3);
+        uint64_t number;
+        memcpy(&number, in, 8);
+        number &= (UINT64_C(1) << 8 * length) - 1;
+        in += length;
+        uint64_t event = predicted(place.slot) + unzigzag(number);
+        if (__builtin_expect(number == ESCAPE, 0)) {
+            memcpy(&event, in, 8);
+            in += 8;
+        }
+        if (__builtin_expect(in > end, 0))
+            return error_set(error, "coded events are cut short at event %zu of %zu", i,
+                             event_count);
+        events[i] = event;
+        learn(place.slot, event);
+        if (!advance(predictor, &place, event, block_count))
+            return event < block_count ? out_of_memory(error)
+                                       : bad_block(event, block_count, error);
+    }
+    return in == end || error_set(error, "%zu bytes are left over after %zu events",
+                                  (size_t)(end - in), event_count);
+}

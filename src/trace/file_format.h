@@ -1,0 +1,61 @@
+/* The .ctrace file as its writer and reader share it; docs/trace-format.md is the specification.
+ * All numbers are little-endian. */
+#ifndef CULPRIT_TRACE_FILE_FORMAT_H
+#define CULPRIT_TRACE_FILE_FORMAT_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* File: magic, version, four zero bytes; then records. The first byte is no text, and the line ends
+ * reveal a transfer that rewrote them. */
+#define FILE_MAGIC                                                                                 \
+    "\x89"                                                                                         \
+    "CTR\r\n\x1a\n"
+/* The last 8 bytes of a complete file; before them the offset of the INDEX record. */
+#define FILE_END_MAGIC "CTREND\r\n"
+
+enum {
+    FILE_VERSION = 1,
+    FILE_PROLOGUE_BYTES = 16,
+    RECORD_HEADER_BYTES = 16,    /* type, size of the payload (32 bits each), checksum (64) */
+    RECORD_MAX_BYTES = 16 << 20, /* of a payload, and of a decompressed one */
+    DATA_FIXED_BYTES = 48,
+    FILE_MAX_SLOTS = 1 << 20, /* predictions beyond which a chunk must reset them */
+    INDEX_ENTRY_BYTES = 24,
+    INDEX_MAX_ENTRIES = (RECORD_MAX_BYTES - 32) / INDEX_ENTRY_BYTES
+};
+
+enum record_type {
+    RECORD_HEADER = 1,
+    RECORD_PROCESS,
+    RECORD_IMAGE,
+    RECORD_CODE,
+    RECORD_DATA,
+    RECORD_THREAD_END,
+    RECORD_NOTE,
+    RECORD_END,
+    RECORD_INDEX,
+    RECORD_TYPE_COUNT
+};
+
+enum data_flags {
+    DATA_RESET = 1 << 0,     /* predictions are reset before this chunk */
+    DATA_COMPRESSED = 1 << 1 /* the coded events are one zstd frame */
+};
+
+static inline void put_u32(uint8_t *at, uint32_t value) {
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+static inline void put_u64(uint8_t *at, uint64_t value) {
+    for (int i = 0; i < 8; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+static inline uint32_t get_u32(const uint8_t *at) {
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+static inline uint64_t get_u64(const uint8_t *at) {
+    return get_u32(at) | (uint64_t)get_u32(at + 4) << 32;
+}
+
+#endif

@@ -1,0 +1,72 @@
+/* Capture into a file: items go from the running command straight to the writer, undecoded. */
+#include <time.h>
+
+#include "trace/item.h"
+#include "trace/trace.h"
+
+enum { PROGRESS_INTERVAL_MS = 100 };
+
+static double now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void count_item(struct capture_result *result, const struct item *item) {
+    switch (item->kind) {
+    case ITEM_PROCESS:
+        result->processes++;
+        break;
+    case ITEM_DATA:
+        result->instructions += item->data.insn_count;
+        result->events += item->data.event_count;
+        if (item->data.thread >= result->threads)
+            result->threads = item->data.thread + 1;
+        break;
+    case ITEM_END:
+        result->exit = item->end;
+        break;
+    default:
+        break;
+    }
+}
+
+bool trace_record(const struct capture_options *options, const char *path, bool compress,
+                  void (*progress)(void *context, const struct capture_result *sofar),
+                  void *context, struct capture_result *result, int *exec_status,
+                  struct error *error) {
+    *result = (struct capture_result){0};
+    struct file_writer *writer = file_writer_open(path, compress, error);
+    if (!writer)
+        return false;
+    struct item_source source = {0};
+    struct error ignored;
+    if (!capture_start(options, &source, exec_status, error)) {
+        file_writer_close(writer, NULL, &ignored);
+        return false;
+    }
+    double start = now_seconds(), reported = start;
+    struct item item;
+    int status;
+    bool written = true;
+    while ((status = source.next(source.context, &item, error)) > 0) {
+        count_item(result, &item);
+        written = file_writer_put(writer, &item, error);
+        if (!written)
+            break;
+        double now = now_seconds();
+        result->seconds = now - start;
+        result->bytes = file_writer_bytes(writer);
+        if (progress && now - reported >= PROGRESS_INTERVAL_MS / 1e3) {
+            reported = now;
+            progress(context, result);
+        }
+    }
+    if (status > 0 && source.interrupt)
+        source.interrupt(source.context);
+    source.close(source.context);
+    bool good = status == 0 && written;
+    bool closed = file_writer_close(writer, &result->bytes, good ? error : &ignored);
+    result->seconds = now_seconds() - start;
+    return good && closed;
+}

@@ -1,0 +1,472 @@
+/* .ctrace files: what is written is read back, and nothing that can happen to a file on the way
+ * makes the reader crash, hang or answer wrongly. */
+#include "trace_script.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "trace/file_format.h"
+
+static struct script script;
+static char path[] = "/tmp/culprit-test-XXXXXX"; /* a directory */
+static char file[64]; /* in memory: tests rewrite it thousands of times */
+
+#define LOOP "\x8b\x07\x48\x83\xc7\x04\xff\xc9\x75\xf6"
+#define RET  "\xc3"
+
+static uint64_t random_state;
+static uint64_t random_next(void) {
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return random_state >> 33 ^ random_state >> 11;
+}
+
+/* Events of two blocks: mostly strided, at times anything that fits the format. */
+static void make_events(uint64_t *events, uint32_t count) {
+    uint64_t address = 0x7fff12345678;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t r = random_next() % 100;
+        if (i == 0 || r < 30)
+            events[i] = r % 2;
+        else if (r < 90)
+            events[i] = event_access(r % 7 == 0, 3, 0, address += 8);
+        else
+            events[i] = random_next() << 40 | random_next() | UINT64_C(1) << 62;
+    }
+}
+
+/* One item of every kind, code in two processes, chunks of two threads. */
+static void make_script(uint32_t chunk_events) {
+    static uint64_t events[4][4096];
+    random_state = 1;
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 4, LOOP, 10);
+    script_block(&script, 0, 0x100a, 1, RET, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        make_events(events[i], chunk_events);
+        script_data(&script, i % 2, events[i], chunk_events);
+    }
+    script_thread_end(&script, 1);
+    script_process(&script, 1);
+    script.items[script.count - 1].process.traced = false;
+    script.items[script.count - 1].process.untraced_reason = "set-user-id program";
+    script_block(&script, 1, 0x1000, 4, LOOP, 10);
+    script_block(&script, 1, 0x100a, 1, RET, 1);
+    script_data(&script, 2, events[0], chunk_events);
+    script.items[script.count - 1].data.process = 1;
+    script_add(&script, ITEM_NOTE)->note = "a note";
+    script_add(&script, ITEM_END)->end = (struct trace_exit){true, true, 9};
+}
+
+static void write_script(const char *to, bool compress) {
+    struct error error;
+    struct file_writer *writer = file_writer_open(to, compress, &error);
+    if (!writer)
+        fail_msg("%s", error.message);
+    for (size_t i = 0; i < script.count; i++)
+        if (!file_writer_put(writer, &script.items[i], &error))
+            fail_msg("%s", error.message);
+    uint64_t bytes;
+    if (!file_writer_close(writer, &bytes, &error))
+        fail_msg("%s", error.message);
+    struct stat status;
+    if (stat(to, &status) == 0 && S_ISREG(status.st_mode))
+        assert_int_equal(status.st_size, bytes);
+}
+
+static bool same_text(const char *one, const char *other) {
+    return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+static bool same_item(const struct item *a, const struct item *b) {
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case ITEM_HEADER:
+        return a->header.isa == b->header.isa && a->header.addresses == b->header.addresses &&
+               same_text(a->header.command, b->header.command) &&
+               same_text(a->header.host, b->header.host);
+    case ITEM_PROCESS:
+        return a->process.process == b->process.process && a->process.pid == b->process.pid &&
+               a->process.parent == b->process.parent &&
+               a->process.generation == b->process.generation &&
+               a->process.traced == b->process.traced &&
+               same_text(a->process.command, b->process.command) &&
+               same_text(a->process.executable, b->process.executable) &&
+               same_text(a->process.untraced_reason, b->process.untraced_reason);
+    case ITEM_IMAGE:
+        return a->image.process == b->image.process && a->image.image == b->image.image &&
+               a->image.kind == b->image.kind && a->image.start == b->image.start &&
+               a->image.end == b->image.end && a->image.file_offset == b->image.file_offset &&
+               a->image.build_id_size == b->image.build_id_size &&
+               memcmp(a->image.build_id, b->image.build_id, 20) == 0 &&
+               same_text(a->image.path, b->image.path);
+    case ITEM_CODE:
+        return a->code.process == b->code.process && a->code.block == b->code.block &&
+               a->code.image == b->code.image && a->code.address == b->code.address &&
+               a->code.offset == b->code.offset && a->code.insn_count == b->code.insn_count &&
+               a->code.size == b->code.size &&
+               memcmp(a->code.bytes, b->code.bytes, a->code.size) == 0;
+    case ITEM_DATA:
+        return a->data.process == b->data.process && a->data.thread == b->data.thread &&
+               a->data.ticket == b->data.ticket && a->data.first_insn == b->data.first_insn &&
+               a->data.insn_count == b->data.insn_count &&
+               a->data.event_count == b->data.event_count &&
+               memcmp(a->data.events, b->data.events, a->data.event_count * 8) == 0;
+    case ITEM_THREAD_END:
+        return a->thread_ended == b->thread_ended;
+    case ITEM_NOTE:
+        return same_text(a->note, b->note);
+    case ITEM_END:
+        return a->end.known == b->end.known && a->end.signaled == b->end.signaled &&
+               a->end.status == b->end.status;
+    }
+    return false;
+}
+
+/* Reads a file: how many items equal the script's, whether a note on truncation came, and the last
+ * status (−1: an error, also of opening). Items after the first wrong one fail the test. */
+struct outcome {
+    size_t items;
+    bool cut;
+    int status;
+    struct error error;
+};
+
+static struct outcome read_file(const char *from) {
+    struct outcome outcome = {.status = -1};
+    struct item_source source;
+    if (!file_source_open(from, &source, &outcome.error))
+        return outcome;
+    struct item item;
+    while ((outcome.status = source.next(source.context, &item, &outcome.error)) > 0) {
+        bool known = outcome.items < script.count && !outcome.cut &&
+                     same_item(&item, &script.items[outcome.items]);
+        if (known) {
+            outcome.items++;
+            continue;
+        }
+        assert_int_equal(item.kind, ITEM_NOTE);
+        assert_non_null(strstr(item.note, "cut short after"));
+        assert_false(outcome.cut);
+        outcome.cut = true;
+    }
+    source.close(source.context);
+    return outcome;
+}
+
+static void expect_whole(const char *from) {
+    struct outcome outcome = read_file(from);
+    if (outcome.status < 0)
+        fail_msg("%s", outcome.error.message);
+    assert_int_equal(outcome.items, script.count);
+    assert_false(outcome.cut);
+}
+
+static uint8_t *load_file(size_t *size) {
+    struct stat status;
+    int fd = open(file, O_RDONLY);
+    assert_true(fd >= 0 && fstat(fd, &status) == 0);
+    uint8_t *bytes = malloc((size_t)status.st_size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(read(fd, bytes, (size_t)status.st_size), status.st_size);
+    close(fd);
+    *size = (size_t)status.st_size;
+    return bytes;
+}
+
+static void store_file(const uint8_t *bytes, size_t size) {
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, size), size);
+    close(fd);
+}
+
+/* Decodes whatever the file holds, as every verb does; must not crash. */
+static void read_as_trace(void) {
+    struct error error;
+    struct trace *trace = trace_open(file, &error);
+    struct trace_batch batch;
+    while (trace && trace_next(trace, &batch, &error) > 0)
+        ;
+    trace_close(trace);
+}
+
+static void test_round_trip(void **state) {
+    (void)state;
+    for (int compress = 0; compress < 2; compress++)
+        for (uint32_t events = 1; events < 4096; events = events * 2 + 1) {
+            make_script(events);
+            write_script(file, compress);
+            expect_whole(file);
+        }
+}
+
+static void test_long_trace(void **state) { /* many resets, blocks with many events */
+    (void)state;
+    enum { CHUNKS = 1000, EVENTS = 4096 };
+    static uint64_t events[EVENTS];
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 4, LOOP, 10);
+    for (uint32_t i = 0; i < EVENTS; i++)
+        events[i] = i % 2000 ? event_access(0, 2, 3, 0x5000 + 4 * (i % 2000)) : 0;
+    for (int i = 0; i < CHUNKS; i++)
+        script_data(&script, 0, events, EVENTS);
+    write_script(file, false);
+    expect_whole(file);
+    struct stat status;
+    assert_int_equal(stat(file, &status), 0);
+    assert_true(status.st_size < CHUNKS * EVENTS); /* a quarter of a byte an event, and a bit */
+}
+
+static void test_flipped_bytes(void **state) {
+    (void)state;
+    for (int compress = 0; compress < 2; compress++) {
+        make_script(12);
+        write_script(file, compress);
+        size_t size;
+        uint8_t *bytes = load_file(&size);
+        for (size_t i = 0; i < size; i++) {
+            static const uint8_t FLIPS[] = {0x01, 0x80, 0xff};
+            for (size_t f = 0; f < sizeof FLIPS; f++) {
+                bytes[i] ^= FLIPS[f];
+                store_file(bytes, size);
+                struct outcome outcome = read_file(file);
+                /* What an index says at the very end cannot undo what was read. */
+                assert_true(outcome.status < 0 || outcome.cut);
+                assert_true(outcome.status == 0 || outcome.error.message[0]);
+                read_as_trace();
+                bytes[i] ^= FLIPS[f];
+            }
+        }
+        free(bytes);
+    }
+}
+
+static void test_truncated(void **state) {
+    (void)state;
+    make_script(12);
+    write_script(file, false);
+    size_t size, items = 0;
+    uint8_t *bytes = load_file(&size);
+    for (size_t length = 0; length < size; length++) {
+        store_file(bytes, length);
+        struct outcome outcome = read_file(file);
+        assert_true(outcome.cut || (outcome.status < 0 && outcome.items == 0));
+        assert_true(outcome.items >= items);
+        items = outcome.items;
+        read_as_trace();
+    }
+    assert_int_equal(items, script.count); /* without the index, everything is there */
+    free(bytes);
+}
+
+/* Offset of the n-th record of a type. */
+static size_t find_record(const uint8_t *bytes, size_t size, uint32_t type, int n) {
+    size_t at = FILE_PROLOGUE_BYTES;
+    for (; at < size; at += RECORD_HEADER_BYTES + get_u32(bytes + at + 4))
+        if (get_u32(bytes + at) == type && n-- == 0)
+            return at;
+    fail_msg("no record of type %u", type);
+    return 0;
+}
+
+static void seal(uint8_t *record) {
+    uint64_t seed = XXH3_64bits(record, 8);
+    put_u64(record + 8,
+            XXH3_64bits_withSeed(record + RECORD_HEADER_BYTES, get_u32(record + 4), seed));
+}
+
+/* Writes `value` into the payload of a record, with a right checksum: an error must follow. */
+static void expect_refused(uint32_t type, size_t field, uint64_t value, size_t value_size,
+                           const char *part) {
+    make_script(12);
+    write_script(file, false);
+    size_t size;
+    uint8_t *bytes = load_file(&size);
+    uint8_t *record = bytes + find_record(bytes, size, type, 0);
+    for (size_t i = 0; i < value_size; i++)
+        record[RECORD_HEADER_BYTES + field + i] = (uint8_t)(value >> 8 * i);
+    seal(record);
+    store_file(bytes, size);
+    struct outcome outcome = read_file(file);
+    assert_int_equal(outcome.status, -1);
+    if (!strstr(outcome.error.message, part) || !strstr(outcome.error.message, file))
+        fail_msg("\"%s\" lacks \"%s\"", outcome.error.message, part);
+    free(bytes);
+}
+
+static void test_absurd(void **state) {
+    (void)state;
+    expect_refused(RECORD_HEADER, 0, 99, 1, "malformed");
+    expect_refused(RECORD_HEADER, 4, UINT32_MAX, 4, "malformed");
+    expect_refused(RECORD_PROCESS, 0, 5, 4, "out of order");
+    expect_refused(RECORD_IMAGE, 36, 21, 4, "malformed");
+    expect_refused(RECORD_CODE, 4, 1, 4, "out of order");
+    expect_refused(RECORD_CODE, 8, UINT32_MAX, 4, "too many");
+    expect_refused(RECORD_CODE, 12 + 24, UINT32_MAX, 4, "cut short");
+    expect_refused(RECORD_CODE, 0, 1, 4, "no known process");
+    expect_refused(RECORD_DATA, 0, 1, 4, "malformed");
+    expect_refused(RECORD_DATA, 32, UINT32_MAX, 4, "absurd");
+    expect_refused(RECORD_DATA, 32, 13, 4, "");
+    expect_refused(RECORD_DATA, 36, 0, 4, "not there");
+    expect_refused(RECORD_DATA, 36, 4, 4, "malformed");
+    expect_refused(RECORD_DATA, 36, 3, 4, "compressed");
+    expect_refused(RECORD_DATA, 40, UINT64_MAX, 8, "absurd");
+    expect_refused(RECORD_DATA, 40, 16 << 20, 8, "disagree");
+    expect_refused(RECORD_INDEX, 0, 1, 8, "counts other instructions");
+    expect_refused(RECORD_INDEX, 8, UINT64_MAX / 24, 8, "index");
+    make_script(12);
+    write_script(file, false);
+    size_t size;
+    uint8_t *bytes = load_file(&size);
+    put_u32(bytes + FILE_PROLOGUE_BYTES + 4, UINT32_MAX);
+    store_file(bytes, size);
+    assert_non_null(strstr(read_file(file).error.message, "absurd"));
+    put_u32(bytes + 8, 7);
+    store_file(bytes, size);
+    assert_non_null(strstr(read_file(file).error.message, "version 7"));
+    store_file((const uint8_t *)"\x7f"
+                                "ELF",
+               4);
+    assert_non_null(strstr(read_file(file).error.message, "not a trace"));
+    store_file(bytes, 0);
+    assert_non_null(strstr(read_file(file).error.message, "empty"));
+    free(bytes);
+}
+
+static void test_bad_items(void **state) { /* the writer refuses what no reader would take */
+    (void)state;
+    uint64_t unknown_block = 2;
+    make_script(12);
+    for (size_t i = 0; i < script.count; i++)
+        if (script.items[i].kind == ITEM_DATA) {
+            script.items[i].data.events = &unknown_block;
+            script.items[i].data.event_count = 1;
+            break;
+        }
+    struct error error, again;
+    struct file_writer *writer = file_writer_open(file, false, &error);
+    assert_non_null(writer);
+    size_t i = 0;
+    while (file_writer_put(writer, &script.items[i], &error))
+        i++;
+    assert_int_equal(script.items[i].kind, ITEM_DATA);
+    assert_non_null(strstr(error.message, "block 2"));
+    assert_false(file_writer_put(writer, &script.items[0], &again));
+    assert_string_equal(error.message, again.message);
+    assert_false(file_writer_close(writer, NULL, &again));
+    struct outcome outcome = read_file(file);
+    assert_int_equal(outcome.items, i);
+    assert_true(outcome.cut);
+}
+
+static void test_disk_full(void **state) {
+    (void)state;
+    struct error error;
+    make_script(4000);
+    struct file_writer *writer = file_writer_open("/dev/full", false, &error);
+    assert_non_null(writer);
+    bool good = true;
+    for (int i = 0; i < 2000 && good; i++)
+        for (size_t j = 0; j < script.count && good && (i == 0 || j < 1); j++)
+            good = file_writer_put(writer, &script.items[i ? 5 : j], &error);
+    good = file_writer_close(writer, NULL, &error) && good;
+    assert_false(good);
+    assert_non_null(strstr(error.message, "/dev/full"));
+    assert_non_null(strstr(error.message, strerror(ENOSPC)));
+}
+
+static void test_terminal(void **state) {
+    (void)state;
+    struct error error;
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || unlockpt(terminal) != 0) {
+        print_message("no pseudo-terminal\n");
+        skip();
+    }
+    assert_null(file_writer_open(ptsname(terminal), false, &error));
+    assert_non_null(strstr(error.message, "terminal"));
+    close(terminal);
+}
+
+static void *write_in_thread(void *to) {
+    write_script(to, false);
+    return NULL;
+}
+
+static void test_pipe(void **state) {
+    (void)state;
+    char fifo[64];
+    snprintf(fifo, sizeof fifo, "%s/fifo", path);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    make_script(4000);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, write_in_thread, fifo), 0);
+    expect_whole(fifo);
+    pthread_join(thread, NULL);
+    unlink(fifo);
+}
+
+/* A writer that dies by SIGKILL leaves what it wrote until half a second before. */
+static void test_killed(void **state) {
+    (void)state;
+    make_script(4000);
+    store_file(NULL, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct error error;
+        struct file_writer *writer = file_writer_open(file, false, &error);
+        for (size_t i = 0; i < 6; i++)
+            file_writer_put(writer, &script.items[i], &error);
+        for (;;) {
+            file_writer_put(writer, &script.items[5], &error);
+            usleep(1000);
+        }
+    }
+    struct stat status = {0};
+    for (int i = 0; i < 1000 && status.st_size == 0; i++) {
+        usleep(10000);
+        stat(file, &status);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    for (size_t i = 6; i < SCRIPT_MAX; i++) /* the same chunk over and over */
+        script.items[i] = script.items[5];
+    script.count = SCRIPT_MAX;
+    struct outcome outcome = read_file(file);
+    if (outcome.status < 0)
+        fail_msg("%s", outcome.error.message);
+    assert_true(outcome.items > 6 && outcome.cut);
+}
+
+static int make_directory(void **state) {
+    (void)state;
+    if (!mkdtemp(path))
+        return -1;
+    int fd = memfd_create("culprit-test", 0);
+    snprintf(file, sizeof file, "/proc/self/fd/%d", fd);
+    return fd < 0 ? -1 : 0;
+}
+
+static int remove_directory(void **state) {
+    (void)state;
+    return rmdir(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_long_trace),
+        cmocka_unit_test(test_flipped_bytes), cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_absurd),        cmocka_unit_test(test_bad_items),
+        cmocka_unit_test(test_disk_full),     cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_pipe),          cmocka_unit_test(test_killed),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

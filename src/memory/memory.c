@@ -287,6 +287,20 @@ void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint6
         other_fetch(memory, cycle, address, sequence, result);
 }
 
+void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
+                      struct memory_result *result) {
+    *result = (struct memory_result){.ready = cycle, .bringer = UINT64_MAX, .level = LEVEL_L1};
+    if (memory->ideal & MEMORY_IDEAL_DATA ||
+        (address & memory->dtlb.quick_mask) == memory->dtlb.quick_page)
+        return;
+    bool missed_tlb;
+    memory->now = cycle;
+    result->tlb_cycles = translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
+    result->ready += result->tlb_cycles;
+    if (missed_tlb)
+        result->events = MEMORY_MISSED_TLB;
+}
+
 void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
                      uint32_t insn) {
     struct cache *l1d = &memory->l1d;

@@ -120,7 +120,9 @@ struct insn {
     uint8_t source[INSN_MAX_SOURCES]; /* registers read, address registers included; partial writes
                                          read the register they merge into; no duplicates. Data
                                          first, then those read only for addresses */
-    uint8_t destination[INSN_MAX_DESTINATIONS];
+    uint8_t destination[INSN_MAX_DESTINATIONS]; /* registers written, flags included; of what
+                                                   restores or clears whole register files
+                                                   (xrstor, vzeroall) none */
     struct insn_memory memory[INSN_MAX_MEMORY]; /* in the order the hardware performs them: loads
                                                    before stores */
     int64_t target; /* direct branches: target minus address of this instruction; else 0 */

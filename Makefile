@@ -128,7 +128,7 @@ test: deps
 	@tests/run.sh $(B) $(TESTS)
 test-sanitize: deps
 	@$(MAKE) --no-print-directory SANITIZE=1 all unit-tests
-	@tests/run.sh build/sanitize unit
+	@UNIT_TIMEOUT=900 tests/run.sh build/sanitize unit
 unit-tests: $(UNIT_TESTS)
 $(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
 	@mkdir -p $(@D)

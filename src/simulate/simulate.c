@@ -35,6 +35,7 @@ struct run {
     const struct simulation_options *options;
     struct simulation *simulation;
     struct trace *trace;
+    double started;      /* seconds of the monotonic clock */
     struct lane *lanes;  /* live ones */
     struct lane **table; /* by thread number; NULL when it has none */
     size_t table_capacity, thread_capacity, execution_capacity;
@@ -303,6 +304,8 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
             selector_apply(selector, trace_code(run->trace), &batch);
         if (!run_batch(run, &batch, error))
             return false;
+        if (batch.insn_count) /* a program may run on long after its limit */
+            run->simulation->seconds = seconds_now() - run->started;
         if (options->progress)
             options->progress(options->progress_context, run->simulation->executed);
         if (selector && selector_done(selector))
@@ -318,8 +321,8 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
 bool simulation_run(struct trace *trace, const struct simulation_options *options,
                     struct simulation *simulation, struct error *error) {
     memset(simulation, 0, sizeof *simulation);
-    double started = seconds_now();
-    struct run run = {.options = options, .simulation = simulation, .trace = trace};
+    struct run run = {
+        .options = options, .simulation = simulation, .trace = trace, .started = seconds_now()};
     run.step = sampling_step(&options->sampling, 0);
     struct selector *selector = NULL;
     bool good = selection_is_everything(&options->selection) ||
@@ -335,7 +338,6 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         if (!simulation->cells)
             good = error_set(error, "out of memory for the profile");
     }
-    simulation->seconds = seconds_now() - started;
     while (run.lanes) {
         struct lane *lane = run.lanes;
         run.lanes = lane->next;

@@ -52,10 +52,10 @@ static uint64_t next_random(uint64_t *state) {
 
 struct pattern {
     const char *name;
-    uint64_t footprint; /* bytes */
-    uint64_t stride;    /* bytes between accesses; 0: random lines */
-    uint64_t gap;       /* cycles between accesses */
-    bool fetch;
+    uint64_t footprint;   /* bytes */
+    uint64_t stride;      /* bytes between accesses; 0: random lines */
+    uint64_t gap;         /* cycles between accesses */
+    bool fetch, prefetch; /* by stride at the L1D */
 };
 
 static double run(struct memory *memory, const struct pattern *pattern, uint64_t *clock) {
@@ -85,18 +85,21 @@ static double run(struct memory *memory, const struct pattern *pattern, uint64_t
 
 int main(void) {
     static const struct pattern patterns[] = {
-        {"L1D hit, same line", 64, 8, 1, false},
-        {"L1I hit, same line", 64, 4, 1, true},
-        {"L1D hit, sequential in 16 KB", 16384, 8, 1, false},
-        {"L1D hit, random in 24 KB", 24576, 0, 1, false},
-        {"L2 hit, random in 512 KB", 524288, 0, 20, false},
-        {"LLC hit, random in 8 MB", 8 << 20, 0, 50, false},
-        {"DRAM, stream over 256 MB", 256 << 20, 64, 20, false},
-        {"DRAM, random in 1 GB", 1 << 30, 0, 100, false},
+        {"L1D hit, same line", 64, 8, 1, false, false},
+        {"L1I hit, same line", 64, 4, 1, true, false},
+        {"L1D hit, sequential in 16 KB", 16384, 8, 1, false, false},
+        {"same, stride prefetcher", 16384, 8, 1, false, true},
+        {"L1D hit, random in 24 KB", 24576, 0, 1, false, false},
+        {"L2 hit, random in 512 KB", 524288, 0, 20, false, false},
+        {"LLC hit, random in 8 MB", 8 << 20, 0, 50, false, false},
+        {"DRAM, stream over 256 MB", 256 << 20, 64, 20, false, false},
+        {"same, stride prefetcher", 256 << 20, 64, 20, false, true},
+        {"DRAM, random in 1 GB", 1 << 30, 0, 100, false, false},
     };
-    const struct machine machine = bench_machine();
+    struct machine machine = bench_machine();
     for (unsigned i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
         struct error error;
+        machine.l1d.prefetcher = patterns[i].prefetch ? PREFETCH_STRIDE : PREFETCH_NONE;
         struct memory *memory = memory_new(&machine, 0, &error);
         uint64_t cycle = 1;
         double best = 1e9;

@@ -46,8 +46,8 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
     cache->prefetcher.kind = machine->prefetcher;
     cache->prefetcher.degree = machine->prefetch_degree ? machine->prefetch_degree : 1;
-    cache->settled_bytes = machine->prefetcher == PREFETCH_STRIDE ? 0 : machine->line;
-    cache->quick_bytes = machine->replacement == REPLACE_LRU ? cache->settled_bytes : 0;
+    if (machine->replacement == REPLACE_LRU && machine->prefetcher != PREFETCH_STRIDE)
+        cache->quick_bytes = machine->line;
 
     cache->tags = calloc(sets * machine->ways, sizeof *cache->tags);
     cache->notes = calloc(sets * machine->ways, sizeof *cache->notes);

@@ -50,8 +50,8 @@ struct cache {
     uint64_t set_mask;
     uint32_t line_shift, ways;
     uint32_t latency;
-    uint32_t settled_bytes; /* line size; 0 where even a settled hit wants more than replacement */
-    uint32_t quick_bytes;   /* likewise; 0 also where a hit in way 0 changes replacement */
+    uint32_t quick_bytes; /* line size; 0 where a hit in way 0 changes state: replacement other
+                             than LRU, or a prefetcher that watches hits */
     struct cache_statistics statistics;
 
     uint8_t level;          /* enum memory_level */

@@ -88,9 +88,9 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
     cache_launch(cache, index, start, answer->ready, answer->level, memory->now);
 }
 
-/* After a read: fetches what the level's prefetcher asks for, as far as MSHRs are free. */
-static void level_prefetch(struct memory *memory, struct cache *cache,
-                           const struct request *request, bool missed, bool first_use) {
+/* Fetches what the level's prefetcher asks for, as far as MSHRs are free. */
+void level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
+                    bool missed, bool first_use) {
     struct prefetcher *prefetcher = &cache->prefetcher;
     const int64_t step = prefetch_step(prefetcher, request->address, (uint32_t)cache->line_mask + 1,
                                        request->insn, missed, first_use);
@@ -107,7 +107,8 @@ static void level_prefetch(struct memory *memory, struct cache *cache,
         if (prefetch_stays_in_page(prefetcher) &&
             (prefetch.address ^ request->address) & ~(uint64_t)(memory->page_size - 1))
             return;
-        if (cache_find(cache, prefetch.address) != CACHE_NONE)
+        if (!((prefetch.address ^ before) & ~cache->line_mask) ||
+            cache_find(cache, prefetch.address) != CACHE_NONE)
             continue;
         if (cache_free_mshrs(cache, prefetch.cycle + cache->detect, 1) == 0)
             return;
@@ -175,7 +176,6 @@ static uint64_t second_level(struct memory *memory, uint64_t cycle, uint64_t add
 uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
                    bool functional, bool *missed) {
     *missed = false;
-    tlb->accesses += !functional;
     if (tlb_quick_hit(tlb, address, cycle))
         return 0;
     const uint32_t entry = tlb_use(tlb, address);

@@ -49,8 +49,13 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer);
 
+/* What the prefetcher of a level does about a read; `request` as it was asked. */
+void level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
+                    bool missed, bool first_use);
+
 /* Cycles that translation adds to an access at `cycle`; *missed when the first-level TLB had no
- * entry, or one whose walk is not over. */
+ * entry, or one whose walk is not over. Counts misses; accesses are the caller's to count, once per
+ * load, store or fetch. */
 uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint64_t address,
                    bool functional, bool *missed);
 

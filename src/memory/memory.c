@@ -79,9 +79,9 @@ struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct 
         return NULL;
     }
     if (ideal & MEMORY_IDEAL_DATA)
-        memory->l1d.settled_bytes = memory->l1d.quick_bytes = 0;
+        memory->l1d.quick_bytes = 0;
     if (memory->ideal & MEMORY_IDEAL_FETCH)
-        memory->l1i.settled_bytes = memory->l1i.quick_bytes = 0;
+        memory->l1i.quick_bytes = 0;
     return memory;
 }
 
@@ -110,7 +110,7 @@ static inline bool quick_hit(const struct cache *cache, const struct tlb *tlb, u
 /* Index of the line of a settled hit, its use noted; else CACHE_NONE, and nothing changed. */
 static size_t settled_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle, uint64_t address,
                           uint64_t size_bytes) {
-    if ((address & cache->line_mask) + size_bytes - 1 >= cache->settled_bytes)
+    if ((address & cache->line_mask) + size_bytes - 1 > cache->line_mask)
         return CACHE_NONE;
     const uint64_t wanted = (address & ~cache->line_mask) | TAG_VALID;
     const size_t set = cache_set(cache, address);
@@ -139,6 +139,7 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
     struct request request = *access;
     result->tlb_cycles =
         translate(memory, tlb, request.cycle, request.address, request.functional, &missed_tlb);
+    tlb->accesses += !request.functional;
     request.cycle += result->tlb_cycles;
     level_read(memory, l1, &request, &answer);
     result->ready = answer.ready;
@@ -203,19 +204,33 @@ static void data_access(struct memory *memory, const struct request *access, uin
     }
 }
 
+/* A load or store that is no quick hit. */
+static void other_data(struct memory *memory, const struct request *access, uint32_t size_bytes,
+                       struct memory_result *result) {
+    struct cache *l1d = &memory->l1d;
+    size_t index = CACHE_NONE;
+    if (!(memory->ideal & MEMORY_IDEAL_DATA))
+        index = settled_hit(l1d, &memory->dtlb, access->cycle, access->address, size_bytes);
+    if (index == CACHE_NONE) {
+        data_access(memory, access, size_bytes, result);
+        return;
+    }
+    if (access->store)
+        l1d->tags[index] |= TAG_DIRTY;
+    l1_hit(l1d, &memory->dtlb, access->cycle, cache_bringer(l1d, index), result);
+    if (l1d->prefetcher.kind == PREFETCH_STRIDE) {
+        memory->now = access->cycle;
+        level_prefetch(memory, l1d, access, false, false);
+    }
+}
+
 static __attribute__((noinline)) void other_load(struct memory *memory, uint64_t cycle,
                                                  uint64_t address, uint32_t size_bytes,
                                                  uint64_t sequence, uint32_t insn,
                                                  struct memory_result *result) {
-    struct cache *l1d = &memory->l1d;
-    const size_t index = settled_hit(l1d, &memory->dtlb, cycle, address, size_bytes);
-    if (index != CACHE_NONE) {
-        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, index), result);
-        return;
-    }
     const struct request access = {
         .cycle = cycle, .address = address, .sequence = sequence, .insn = insn, .data = true};
-    data_access(memory, &access, size_bytes, result);
+    other_data(memory, &access, size_bytes, result);
 }
 
 void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
@@ -231,20 +246,13 @@ static __attribute__((noinline)) void other_store(struct memory *memory, uint64_
                                                   uint64_t address, uint32_t size_bytes,
                                                   uint64_t sequence, uint32_t insn,
                                                   struct memory_result *result) {
-    struct cache *l1d = &memory->l1d;
-    const size_t index = settled_hit(l1d, &memory->dtlb, cycle, address, size_bytes);
-    if (index != CACHE_NONE) {
-        l1d->tags[index] |= TAG_DIRTY;
-        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, index), result);
-        return;
-    }
     const struct request access = {.cycle = cycle,
                                    .address = address,
                                    .sequence = sequence,
                                    .insn = insn,
                                    .data = true,
                                    .store = true};
-    data_access(memory, &access, size_bytes, result);
+    other_data(memory, &access, size_bytes, result);
 }
 
 void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
@@ -290,15 +298,13 @@ void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint6
 void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
                       struct memory_result *result) {
     *result = (struct memory_result){.ready = cycle, .bringer = UINT64_MAX, .level = LEVEL_L1};
-    if (memory->ideal & MEMORY_IDEAL_DATA ||
-        (address & memory->dtlb.quick_mask) == memory->dtlb.quick_page)
+    if (memory->ideal & MEMORY_IDEAL_DATA)
         return;
     bool missed_tlb;
     memory->now = cycle;
     result->tlb_cycles = translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
     result->ready += result->tlb_cycles;
-    if (missed_tlb)
-        result->events = MEMORY_MISSED_TLB;
+    result->events = missed_tlb ? MEMORY_MISSED_TLB : 0;
 }
 
 void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
@@ -324,6 +330,7 @@ void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, ui
                                      .data = true,
                                      .prefetch = true};
     struct answer answer;
+    memory->dtlb.accesses++;
     l1d->statistics.prefetches++;
     level_fill(memory, l1d, &prefetch, &answer);
 }
@@ -356,7 +363,8 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
 
 void memory_warm_fetch(struct memory *memory, uint64_t address) {
     struct cache *l1i = &memory->l1i;
-    if (settled_hit(l1i, &memory->itlb, memory->now, address, 1) == CACHE_NONE)
+    if (!(memory->ideal & MEMORY_IDEAL_FETCH) &&
+        settled_hit(l1i, &memory->itlb, memory->now, address, 1) == CACHE_NONE)
         warm_line(memory, l1i, &memory->itlb, address, false);
 }
 

@@ -6,7 +6,10 @@
 /* The entry of an instruction, now first in its set; *fresh when it had none. */
 static struct stride_entry *find_entry(struct prefetcher *prefetcher, uint32_t insn, bool *fresh) {
     struct stride_entry *set = prefetcher->table[insn % STRIDE_SETS];
-    unsigned way = 0;
+    *fresh = false;
+    if (set[0].insn_plus_one == insn + 1)
+        return &set[0];
+    unsigned way = 1;
     while (way < STRIDE_WAYS - 1 && set[way].insn_plus_one != insn + 1)
         way++;
     struct stride_entry entry = set[way];

@@ -12,7 +12,7 @@
 #include "machine/machine.h"
 #include "util/error.h"
 
-enum { TLB_HINTS = 256, TLB_MAX_ENTRIES = 32768 };
+enum { TLB_HINTS = 256, TLB_MAX_ENTRIES = 65536 };
 #define TLB_NONE UINT32_MAX
 
 struct tlb_entry {

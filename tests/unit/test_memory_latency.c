@@ -53,6 +53,43 @@ static void without_outer_levels(void **state) {
     memory_free(memory);
 }
 
+/* Without an L1I every fetch hits, in the TLB too. */
+static void without_instruction_cache(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1i = (struct machine_cache){.latency = 2};
+    machine.itlb.entries = 2;
+    machine.page_walk = 30;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_access(fetch(memory, 1000, 0x4000), 1002, LEVEL_L1, 0);
+    memory_warm_fetch(memory, 0x8000);
+    assert_access(load(memory, 3000, 0x8000), 3140, LEVEL_DRAM, MISSED_ALL);
+    assert_true(memory_consistent(memory));
+    memory_free(memory);
+}
+
+/* Every machine that ships has a memory system. */
+static void shipped_machines(void **state) {
+    (void)state;
+    static const char *const names[] = {"machines/boom-tip.ini", "machines/boom-simpoint.ini",
+                                        "machines/boom-tea.ini", "machines/fields2004.ini",
+                                        "machines/chen-ooo.ini", "machines/zen4.ini"};
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct machine machine;
+        struct error error;
+        if (!machine_load(names[i], &machine, &error))
+            fail_msg("%s", error.message);
+        struct memory *memory = new_memory(&machine, 0);
+        const struct memory_result missed = load(memory, 1000, 0x4000);
+        assert_int_equal(missed.level, LEVEL_DRAM);
+        const struct memory_result hit = load(memory, missed.ready, 0x4000);
+        assert_access(hit, missed.ready + machine.l1d.latency, LEVEL_L1, 0);
+        fetch(memory, missed.ready, 0x8000);
+        assert_true(memory_consistent(memory));
+        memory_free(memory);
+    }
+}
+
 static void pending_hits(void **state) {
     (void)state;
     struct machine machine = small_machine();
@@ -203,6 +240,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(latency_of_each_level),
                                        cmocka_unit_test(fetch_and_load_share_the_outer_levels),
                                        cmocka_unit_test(without_outer_levels),
+                                       cmocka_unit_test(without_instruction_cache),
+                                       cmocka_unit_test(shipped_machines),
                                        cmocka_unit_test(pending_hits),
                                        cmocka_unit_test(l1d_mshrs_ask_to_retry),
                                        cmocka_unit_test(outer_mshrs_delay),

@@ -65,6 +65,23 @@ static void walks_of_a_page_merge(void **state) {
     memory_free(memory);
 }
 
+/* Translation alone, as stores do before they commit; their data access then finds the walk. */
+static void translation_alone(void **state) {
+    (void)state;
+    struct machine machine = tlb_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    struct memory_result result;
+    memory_translate(memory, 1000, 0x1000, &result);
+    assert_access(result, 1057, LEVEL_L1, MEMORY_MISSED_TLB);
+    assert_int_equal(result.tlb_cycles, 57);
+    memory_translate(memory, 1050, 0x1040, &result);
+    assert_access(result, 1057, LEVEL_L1, MEMORY_MISSED_TLB);
+    memory_translate(memory, 1057, 0x1040, &result);
+    assert_access(result, 1057, LEVEL_L1, 0);
+    assert_access(store(memory, 1060, 0x1000), 1200, LEVEL_DRAM, MISSED_ALL);
+    memory_free(memory);
+}
+
 static void second_level_absent_or_perfect(void **state) {
     (void)state;
     struct machine machine = tlb_machine();
@@ -130,9 +147,12 @@ static void lru_of_many_entries(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(walks_and_second_level_hits),    cmocka_unit_test(walks_of_a_page_merge),
-        cmocka_unit_test(second_level_absent_or_perfect), cmocka_unit_test(split_over_two_pages),
-        cmocka_unit_test(retry_leaves_the_tlb_alone),     cmocka_unit_test(lru_of_many_entries)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(walks_and_second_level_hits),
+                                       cmocka_unit_test(walks_of_a_page_merge),
+                                       cmocka_unit_test(translation_alone),
+                                       cmocka_unit_test(second_level_absent_or_perfect),
+                                       cmocka_unit_test(split_over_two_pages),
+                                       cmocka_unit_test(retry_leaves_the_tlb_alone),
+                                       cmocka_unit_test(lru_of_many_entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 /* Cost on the host of one access to the memory room, by what happens to it, on a machine like
- * zen4. Prints nanoseconds of CPU time per access, the best of five
- * rounds.
- *
- *   make build/libculprit.a
- *   cc -O2 -Isrc -D_GNU_SOURCE bench/memory.c build/libculprit.a -lm -o build/bench-memory */
+ * zen4. Prints nanoseconds of CPU time per access, the best of five rounds.
+ * By hand: make build/bench/memory && build/bench/memory */
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>

@@ -74,9 +74,16 @@ void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, ui
 void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store);
 void memory_warm_fetch(struct memory *memory, uint64_t address);
 
+/* Timed accesses only, warming is not counted. An access that crosses lines counts once per line.
+ * Levels beyond the L1 count every read that reaches them, prefetches of inner levels included. */
 struct cache_statistics {
-    uint64_t accesses, misses /* primary: a fill was started */, pending_hits, prefetches,
-        useful_prefetches, writebacks, mshr_waits;
+    uint64_t accesses;
+    uint64_t misses;            /* primary: a fill was started for an access */
+    uint64_t pending_hits;      /* the line was in flight here */
+    uint64_t prefetches;        /* started by this level's prefetcher or, in the L1D, by software */
+    uint64_t useful_prefetches; /* of these, lines that were used before they left */
+    uint64_t writebacks;        /* dirty lines that left */
+    uint64_t mshr_waits;        /* refusals (L1D), accesses delayed (other levels) */
 };
 struct memory_statistics {
     struct cache_statistics l1i, l1d, l2, llc;

@@ -21,16 +21,9 @@ const char *operation_name(enum operation operation) {
     return (unsigned)operation < OP_COUNT ? OPERATION_NAMES[operation] : "unknown";
 }
 
-static bool is_address(const struct insn *insn, uint8_t reg) {
-    for (unsigned i = 0; i < insn->memory_count; i++)
-        if (insn->memory[i].base == reg || insn->memory[i].index == reg)
-            return true;
-    return false;
-}
-
 void insn_add_address_sources(struct insn *insn) {
     for (unsigned i = 0; i < insn->source_count; i++) {
-        if (!is_address(insn, insn->source[i]))
+        if (!insn_addresses_by(insn, insn->source[i]))
             continue;
         uint8_t shared = insn->source[i];
         insn->source[i] = insn->source[0];

@@ -46,7 +46,8 @@ const char *operation_name(enum operation operation); /* "int_alu", as in machin
  *   72-79 mask registers.
  * riscv64: 1-31 x1..x31 (x0 is never named), 32-63 f0..f31, 64 fcsr flags (fflags), 65 frm,
  *   66 vector state, 32.. as above.
- * 84-95: temporaries that carry values between µops of one instruction. */
+ * 84-89 and 90-95: integer and fp/vector temporaries that carry values between µops of one
+ *   instruction. */
 enum {
     REG_X86_CF = 16,
     REG_X86_FLAGS = 17,
@@ -58,13 +59,14 @@ enum {
     REG_RISCV_FFLAGS = 64,
     REG_RISCV_FRM = 65,
     REG_TEMPORARY = 84,
+    REG_FP_TEMPORARY = 90,
     REG_COUNT = 96,
     REG_NONE = 255
 };
 
-/* True for registers renamed from the fp/vector physical register file. */
+/* True for registers renamed from the fp/vector physical register file (x87, MMX and masks too). */
 static inline bool register_is_fp(uint8_t reg) {
-    return reg >= REG_VECTOR && reg < REG_VECTOR + 32;
+    return reg < REG_COUNT && reg >= REG_VECTOR && (reg < REG_TEMPORARY || reg >= REG_FP_TEMPORARY);
 }
 
 enum branch_kind {

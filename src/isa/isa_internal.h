@@ -35,6 +35,14 @@ static inline void insn_add_destination(struct insn *insn, uint8_t reg) {
         insn->destination[insn->destination_count++] = reg;
 }
 
+/* True when reg forms the address of a memory operand. */
+static inline bool insn_addresses_by(const struct insn *insn, uint8_t reg) {
+    for (unsigned i = 0; i < insn->memory_count; i++)
+        if (insn->memory[i].base == reg || insn->memory[i].index == reg)
+            return true;
+    return false;
+}
+
 /* Appends the registers that form addresses, after all data sources have been added. */
 void insn_add_address_sources(struct insn *insn);
 

@@ -65,9 +65,15 @@ static bool insn_writes(const struct insn *insn, uint8_t reg) {
     return register_list_has(insn->destination, insn->destination_count, reg);
 }
 
-static bool is_address(const struct insn *insn, uint8_t reg) {
-    for (unsigned i = 0; i < insn->memory_count; i++)
-        if (insn->memory[i].base == reg || insn->memory[i].index == reg)
+/* Values of fp and vector instructions pass through fp temporaries. */
+static bool computes_in_fp(const struct insn *insn) {
+    if (insn->operation >= OP_FP_ADD && insn->operation <= OP_VEC_PERM)
+        return true;
+    for (unsigned i = 0; i < insn->source_count; i++)
+        if (register_is_fp(insn->source[i]))
+            return true;
+    for (unsigned i = 0; i < insn->destination_count; i++)
+        if (register_is_fp(insn->destination[i]))
             return true;
     return false;
 }
@@ -75,7 +81,8 @@ static bool is_address(const struct insn *insn, uint8_t reg) {
 /* Sources read as data: source[0] when it is shared with an address, then all that form none. */
 static void collect_data_sources(const struct insn *insn, struct registers *data) {
     for (unsigned i = 0; i < insn->source_count; i++)
-        if ((i == 0 && (insn->flags & INSN_ADDRESS_IS_DATA)) || !is_address(insn, insn->source[i]))
+        if ((i == 0 && (insn->flags & INSN_ADDRESS_IS_DATA)) ||
+            !insn_addresses_by(insn, insn->source[i]))
             registers_add(data, insn->source[i]);
 }
 
@@ -238,7 +245,7 @@ static bool is_string(const struct insn *insn) {
 }
 
 static bool is_string_counter(const struct insn *insn, uint8_t reg) {
-    return is_address(insn, reg) || (reg == 1 && (insn->flags & INSN_REP));
+    return insn_addresses_by(insn, reg) || (reg == 1 && (insn->flags & INSN_REP));
 }
 
 static void crack_string(struct cracker *cracker) {
@@ -261,7 +268,11 @@ static void crack_string(struct cracker *cracker) {
 }
 
 int insn_crack(const struct insn *insn, struct uop uops[INSN_MAX_UOPS]) {
-    struct cracker cracker = {.insn = insn, .uops = uops, .next_temporary = REG_TEMPORARY};
+    struct cracker cracker = {
+        .insn = insn,
+        .uops = uops,
+        .next_temporary = computes_in_fp(insn) ? REG_FP_TEMPORARY : REG_TEMPORARY,
+    };
     bool stack = moves_stack_pointer(insn);
     struct registers data = {0};
     collect_data_sources(insn, &data);

@@ -38,7 +38,9 @@ static inline void describe_register(struct description *description, unsigned i
         "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",   "r8", "r9",
         "r10", "r11", "r12", "r13", "r14", "r15", "CF",  "FLAGS", "DF", "FPCONTROL"};
     assert_true(reg < REG_COUNT);
-    if (reg >= REG_TEMPORARY)
+    if (reg >= REG_FP_TEMPORARY)
+        describe(description, "vt%u", reg - REG_FP_TEMPORARY);
+    else if (reg >= REG_TEMPORARY)
         describe(description, "t%u", reg - REG_TEMPORARY);
     else if (isa == ISA_X86_64 && reg >= REG_X86_MASK)
         describe(description, "k%u", reg - REG_X86_MASK);

@@ -57,18 +57,18 @@ static void with_memory(void **state) {
         {"f0 48 0f c7 0f", "lock cmpxchg16b xmmword ptr [rdi]",
          "load t0 <- [rdi] | int_alu t1 <- rdx rax rcx rbx | int_alu t2 rdx rax FLAGS <- t1 FLAGS "
          "t0 | store [rdi] = t2"},
-        {"f2 0f 59 00", "mulsd xmm0, qword ptr [rax]", "load t0 <- [rax] | fp_mul v0 <- v0 t0"},
+        {"f2 0f 59 00", "mulsd xmm0, qword ptr [rax]", "load vt0 <- [rax] | fp_mul v0 <- v0 vt0"},
         {"c4 e2 75 a8 00", "vfmadd213ps ymm0, ymm1, ymmword ptr [rax]",
-         "load t0 <- [rax] | fp_fma v0 <- v0 v1 t0"},
+         "load vt0 <- [rax] | fp_fma v0 <- v0 v1 vt0"},
         {"f2 48 0f 2a 00", "cvtsi2sd xmm0, qword ptr [rax]",
-         "load t0 <- [rax] | fp_misc v0 <- v0 t0"},
-        {"0f 16 00", "movhps xmm0, qword ptr [rax]", "load t0 <- [rax] | vec_alu v0 <- v0 t0"},
+         "load vt0 <- [rax] | fp_misc v0 <- v0 vt0"},
+        {"0f 16 00", "movhps xmm0, qword ptr [rax]", "load vt0 <- [rax] | vec_alu v0 <- v0 vt0"},
         {"66 0f 3a 16 00 01", "pextrd dword ptr [rax], xmm0, 0x1",
-         "vec_perm t0 <- v0 | store [rax] = t0"},
+         "vec_perm vt0 <- v0 | store [rax] = vt0"},
         {"c4 e2 7d 2e 08", "vmaskmovps ymmword ptr [rax], ymm0, ymm1",
-         "vec_alu t0 <- v0 v1 | store [rax] = t0"},
+         "vec_alu vt0 <- v0 v1 | store [rax] = vt0"},
         {"c4 e2 75 2c 00", "vmaskmovps ymm0, ymm1, ymmword ptr [rax]",
-         "load t0 <- [rax] | vec_alu v0 <- v1 t0"},
+         "load vt0 <- [rax] | vec_alu v0 <- v1 vt0"},
         {"48 f7 33", "div qword ptr [rbx]", "load t0 <- [rbx] | int_div rax rdx <- rax rdx t0"},
     };
     CHECK_UOPS(ISA_X86_64, ROWS);
@@ -153,11 +153,11 @@ static void gathers(void **state) {
     (void)state;
     static const struct insn_case ROWS[] = {
         {"c4 e2 ed 92 04 c8", "vgatherdpd ymm0, qword ptr [rax+xmm1*8], ymm2",
-         "load t0 <- [rax v1] | vec_perm v0 v2 <- v0 v2 t0"},
+         "load vt0 <- [rax v1] | vec_perm v0 v2 <- v0 v2 vt0"},
         {"62 f2 fd 49 91 04 88", "vpgatherqq zmm0 {k1}, qword ptr [rax+zmm1*4]",
-         "load t0 <- [rax v1] | vec_perm v0 k1 <- v0 k1 t0"},
+         "load vt0 <- [rax v1] | vec_perm v0 k1 <- v0 k1 vt0"},
         {"62 f2 7d 4a a2 1c c8", "vscatterdps dword ptr [rax+zmm1*8] {k2}, zmm3",
-         "vec_perm t0 k2 <- k2 v3 | store [rax v1] = t0"},
+         "vec_perm vt0 k2 <- k2 v3 | store [rax v1] = vt0"},
     };
     CHECK_UOPS(ISA_X86_64, ROWS);
 }

@@ -15,8 +15,6 @@ enum {
     RAX = 0,
     RCX = 1,
     RSP = 4,
-    RSI = 6,
-    RDI = 7,
     R11 = 11,
     OTHER_FLAGS = ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF |
                   ZYDIS_CPUFLAG_OF,

@@ -25,7 +25,9 @@ void branch_free(struct branch_predictor *predictor);
 
 /* Predicts the branch at `address` (kind is not BRANCH_NONE), compares with what it did (`taken`,
  * and `next`, the address of its successor), and trains. `length` is the instruction's, in bytes:
- * calls push address + length on the return stack. */
+ * calls push address + length on the return stack. With direction = perfect every branch is
+ * predicted right, targets included; with btb_entries = 0 no direct branch is late and an indirect
+ * one is right where no indirect table says otherwise. */
 enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t address,
                                    enum branch_kind kind, uint32_t length, bool taken,
                                    uint64_t next);

@@ -3,7 +3,8 @@
  * Sections and keys of the file are the names of the members below: [core] rob = 192,
  * [queue.mem] entries = 48, [class.fp_div] pool = fpu latency = 13, [l1d] size = 32K ... They are
  * declared once, in machine.def, from which parsing, checking, defaults and printing follow.
- * `base = NAME` (first line of the file, no section) inherits every key of another machine.
+ * `base = NAME` (before every other key) inherits every key of another machine; a derived machine
+ * removes a queue with entries = 0, a pool with units = 0.
  * Latencies are in core cycles, sizes in bytes unless the name says otherwise. */
 #ifndef CULPRIT_MACHINE_MACHINE_H
 #define CULPRIT_MACHINE_MACHINE_H
@@ -161,9 +162,10 @@ struct machine {
     struct machine_dram dram;
 };
 
-/* Loads a machine by name (searched in the directories of machine_path: $CULPRIT_MACHINES, then
- * machines/ beside the executable, then the installed share directory) or, when `name` contains a
- * '/' or ends in .ini, from that file. Errors name file, line, key, value and what is allowed. */
+/* Loads a machine by name (searched in the directories of $CULPRIT_MACHINES, then in machines/
+ * beside the build/ the executable is in, then in the installed share directory) or, when `name`
+ * contains a '/' or ends in .ini, from that file. Errors name file, line, key, value and what is
+ * allowed. */
 bool machine_load(const char *name, struct machine *machine, struct error *error);
 
 /* Changes one key: "core.rob=64", "dram.latency=100". For --set and tests. */

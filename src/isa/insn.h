@@ -168,9 +168,9 @@ static_assert(sizeof(struct uop) == 16, "µops are hot: four to a cache line");
  * first, then the operation, then stores (and the branch last of all for calls and returns).
  * A plain load, store or operation is one µop. push/call/pop/ret: the stack pointer update is free
  * (stack engine tracks it at rename): no µop names rsp as its destination, so nothing waits for a
- * pop to load before it uses rsp. INSN_REP instructions give the µops of one
- * element; the core repeats them per cache line. Gathers give one load µop (it performs all its
- * accesses) and one OP_VEC_PERM. */
+ * pop to load before it uses rsp. String instructions step their pointers last; INSN_REP
+ * instructions give the µops of one element; the core repeats them per cache line. Gathers give one
+ * load µop (it performs all its accesses) and one OP_VEC_PERM. */
 int insn_crack(const struct insn *insn, struct uop uops[INSN_MAX_UOPS]);
 
 #endif

@@ -4,9 +4,9 @@
  * reads the temporaries and the data sources; one store per memory operand written, of the
  * operation's result; the branch. A part that has nothing to do is left out, so that a plain load,
  * store, operation or jump is one µop. Three shapes of x86-64 differ: string instructions also
- * step their pointers, leave and pointer-updating loads have a second result, and stack
- * instructions do not mention the update of rsp at all (the stack engine tracks it at rename, so
- * nothing ever waits for it). */
+ * step their pointers, leave moves rbp to rsp before it loads, and stack instructions do not
+ * mention the update of rsp at all (the stack engine tracks it at rename, so nothing ever waits
+ * for it). */
 #include <string.h>
 
 #include "isa/isa_internal.h"

@@ -192,9 +192,9 @@ static bool read_marks(const struct code_block *block, const uint64_t *events, s
             marks->rep = true;
             break;
         case MARK_EXECUTED:
-            if (event_payload(events[i]) > block->insn_count)
+            if (event_payload(events[i]) > block->reported)
                 return error_set(error, "%" PRIu64 " of %" PRIu32 " instructions executed",
-                                 event_payload(events[i]), block->insn_count);
+                                 event_payload(events[i]), block->reported);
             marks->executed = (uint32_t)event_payload(events[i]);
             break;
         case MARK_SYSCALL:
@@ -247,7 +247,7 @@ static uint32_t stopped_at(const struct decoder *decoder, const struct code_bloc
         if (decoder->addresses && (certain & ~seen))
             return i;
         bool divides = insn->operation == OP_INT_DIV && code->isa == ISA_X86_64;
-        if (!seen && (divides || (insn->flags & INSN_TRAP)))
+        if (divides || (insn->flags & INSN_TRAP))
             return i;
     }
     return block->insn_count;
@@ -333,7 +333,7 @@ static enum join joiner_add(struct joiner *joiner, uint64_t event) {
     }
     if (joiner->end == joiner->limit)
         return JOIN_FULL;
-    bool same = open && joiner->size && address - joiner->base < joiner->size;
+    bool same = open && (!joiner->size || address - joiner->base < joiner->size);
     uint8_t operand = same ? last->operand : pick_operand(joiner, store);
     *joiner->end++ = (struct memory_access){
         .address = address, .size_bytes = size, .is_store = store, .operand = operand};
@@ -540,6 +540,7 @@ static uint32_t decode_plain(struct decoder *decoder, const struct guest_thread 
     uint32_t event_count = decoder->chunk.event_count, block_count = process->count;
     uint32_t insn_count = decoder->insn_count, access_count = decoder->access_count;
     uint32_t base = (uint32_t)thread->access_count;
+    uint64_t entered = 0;
     struct code_block *block = table->blocks + numbers[events[at]];
     for (;;) {
         uint32_t after = at + 1 + block->event_count;
@@ -565,11 +566,12 @@ static uint32_t decode_plain(struct decoder *decoder, const struct guest_thread 
                       block->insn_count, base + access_count);
         insn_count += block->insn_count;
         access_count += block->access_count;
+        entered += block->reported;
         decoder->insns[insn_count - 1].flags |= flags;
         at = after;
         block = next;
     }
-    decoder->entered += insn_count - decoder->insn_count;
+    decoder->entered += entered;
     decoder->insn_count = insn_count;
     decoder->access_count = access_count;
     return at;
@@ -666,7 +668,7 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
         if (end == chunk->event_count) {
             thread->held_block = (uint32_t)(block - decoder->table.blocks);
             decoder->position = end;
-            decoder->entered += block->insn_count;
+            decoder->entered += block->reported;
             return hold(thread, events, count, error) && check_count(decoder, error);
         }
         const struct code_block *next = block_of(decoder, thread, chunk->events[end], error);
@@ -675,7 +677,7 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
         switch (emit_block(decoder, thread, block, events, count, next, error)) {
         case EMIT_DONE:
             decoder->position = end;
-            decoder->entered += block->insn_count;
+            decoder->entered += block->reported;
             break;
         case EMIT_FULL:
             if (decoder->insn_count > 0)

@@ -166,7 +166,7 @@ static json_t *report_object(const struct report *report) {
         ratio((double)simulation->cycles, (double)simulation->instructions),
         "instructions_executed", (json_int_t)simulation->executed, "instructions_simulated",
         (json_int_t)simulation->simulated, "seconds", simulation->seconds,
-        "instructions_per_second", ratio((double)simulation->simulated, simulation->seconds),
+        "instructions_per_second", ratio((double)simulation->executed, simulation->seconds),
         "sampling", sampling_object(simulation), "units_per_cycle", CYCLE_UNITS, "units",
         (json_int_t)(simulation->cycles * CYCLE_UNITS), "commit_states", states_object(simulation),
         "stack", stack_object(&report->stack), "components", components_object(&report->stack),

@@ -51,9 +51,9 @@ static void print_head(const struct report *report, struct style style, FILE *fi
         machine->clock_ghz > 0 ? (double)simulation->cycles / (machine->clock_ghz * 1e9) : -1;
     fprintf(file, "\nmachine %s at %s GHz: %s of its time", machine_name,
             text_quantity(machine->clock_ghz).s, text_duration(seconds).s);
-    fprintf(file, "; simulated %s instructions in %s, %s a second\n",
-            text_count(simulation->simulated).s, text_duration(simulation->seconds).s,
-            text_quantity(ratio((double)simulation->simulated, simulation->seconds)).s);
+    fprintf(file, "; %s instructions in %s, %s a second\n", text_count(simulation->executed).s,
+            text_duration(simulation->seconds).s,
+            text_quantity(ratio((double)simulation->executed, simulation->seconds)).s);
     if (report->ideal) {
         fprintf(file, "idealised:");
         for (unsigned i = 0; i < IDEAL_COUNT; i++)
@@ -136,7 +136,7 @@ static struct columns choose_columns(const struct report *report) {
         for (int i = 0; i < COMPONENT_COUNT; i++)
             if (!used[i] && (best < 0 || units[i] > units[best]))
                 best = i;
-        if (best < 0 || ratio((double)units[best], total) < 0.0005)
+        if (best < 0 || ratio((double)units[best], total) < 0.01)
             break;
         used[best] = true;
         columns.shown[columns.count++] = (enum component)best;
@@ -181,22 +181,29 @@ static void source_of(const struct report_row *row, char *text, size_t size) {
         const char *slash = strrchr(row->file, '/');
         snprintf(text, size, "%s:%" PRIu32, slash && slash[1] ? slash + 1 : row->file, row->line);
     } else {
-        snprintf(text, size, "%s", row->image);
+        snprintf(text, size, "%s", row->function ? row->image : "[no symbols]");
     }
 }
 
-static void place_of(const struct report_row *row, char *text, size_t size) {
-    snprintf(text, size, "%s+0x%" PRIx64, row->image, row->offset);
+/* "image+0xoffset"; where there is no room, it is the image's name that is cut. */
+static void print_place(const struct report_row *row, unsigned columns, FILE *file) {
+    char offset[32], image[NAME_BYTES], place[NAME_BYTES + sizeof offset];
+    snprintf(offset, sizeof offset, "+0x%" PRIx64, row->offset);
+    unsigned room = columns > strlen(offset) + 1 ? columns - (unsigned)strlen(offset) : 1;
+    unsigned width = text_columns(row->image);
+    text_fit(image, sizeof image, row->image, width < room ? width : room, TEXT_LEFT);
+    snprintf(place, sizeof place, "%s%s", image, offset);
+    cell(file, place, columns, TEXT_LEFT);
 }
 
-static void name_of(const struct report *report, const struct report_row *row, bool is_function,
-                    char *text, size_t size) {
+static void print_name(const struct report *report, const struct report_row *row, bool is_function,
+                       unsigned columns, FILE *file) {
     if (!is_function && report->by == BY_IMAGE)
-        snprintf(text, size, "%s", row->image);
+        cell(file, row->image, columns, TEXT_LEFT);
     else if (row->function)
-        snprintf(text, size, "%s", row->function);
+        cell(file, row->function, columns, TEXT_LEFT);
     else
-        snprintf(text, size, "%s+0x%" PRIx64 " [no symbols]", row->image, row->offset);
+        print_place(row, columns, file);
 }
 
 /* Functions, lines or images. */
@@ -220,10 +227,10 @@ static void print_table(const struct report *report, const struct report_rows *r
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct report_row *row = &rows->rows[i];
         char text[NAME_BYTES];
-        fprintf(file, "%5s %%  %5.2f  ", text_percent((double)row->units, total).s,
-                ratio((double)row->units / CYCLE_UNITS, (double)row->executions));
-        name_of(report, row, is_function, text, sizeof text);
-        cell(file, text, name_width, TEXT_LEFT);
+        double cpi = ratio((double)row->units / CYCLE_UNITS, (double)row->executions);
+        fprintf(file, "%5s %%  %5s  ", text_percent((double)row->units, total).s,
+                text_quantity(cpi).s);
+        print_name(report, row, is_function, name_width, file);
         if (has_source) {
             fputs("  ", file);
             source_of(row, text, sizeof text);
@@ -269,8 +276,7 @@ static void print_instructions(const struct report *report, struct style style, 
         const struct report_row *row = &report->instructions.rows[i];
         char text[NAME_BYTES];
         fprintf(file, "%5s %% ", text_percent((double)row->units, total).s);
-        place_of(row, text, sizeof text);
-        cell(file, text, PLACE, TEXT_LEFT);
+        print_place(row, PLACE, file);
         fputc(' ', file);
         if (row->file)
             source_of(row, text, sizeof text);
@@ -290,27 +296,26 @@ static void print_instructions(const struct report *report, struct style style, 
 
 /* ---- foot ---- */
 
-/* Lines of at most WIDTH columns, broken at spaces, the later ones indented. */
-static void print_wrapped(const char *text, const char *first, const char *later, FILE *file) {
+/* Lines of at most WIDTH columns, broken at spaces; every line begins with `margin` but the first,
+ * which has `first`, as wide. */
+static void print_wrapped(const char *text, const char *first, const char *margin, FILE *file) {
     unsigned column = (unsigned)fprintf(file, "%s", first);
+    bool begun = false; /* the line has a word */
     while (*text) {
         size_t length = strcspn(text, " ");
-        char word[NAME_BYTES];
+        char word[NAME_BYTES], clean[NAME_BYTES];
         snprintf(word, sizeof word, "%.*s", (int)length, text);
-        unsigned width = text_columns(word);
-        if (column + width > WIDTH && column > strlen(later))
-            column = (unsigned)fprintf(file, "\n%s", later) - 1;
-        char clean[NAME_BYTES];
-        fputs(text_clean(clean, sizeof clean, word), file);
-        column += width;
-        text += length;
-        if (*text == ' ') {
-            text++;
-            if (column < WIDTH) {
-                fputc(' ', file);
-                column++;
-            }
+        unsigned width = text_columns(text_clean(clean, sizeof clean, word));
+        if (begun && column + 1 + width > WIDTH) {
+            fprintf(file, "\n%s", margin);
+            column = (unsigned)strlen(margin);
+            begun = false;
         }
+        column += (unsigned)fprintf(file, begun ? " " : "") + width;
+        fputs(clean, file);
+        begun = true;
+        text += length;
+        text += *text == ' ';
     }
     fputc('\n', file);
 }

@@ -1,0 +1,22 @@
+/* The verbs. Each parses its options, calls the rooms and prints; only here does culprit print or
+ * exit. argv[0] is "culprit VERB". They return the exit status. */
+#ifndef CULPRIT_CMD_CMD_H
+#define CULPRIT_CMD_CMD_H
+
+#define CULPRIT_VERSION "0.1"
+
+int cmd_explain(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
+int cmd_machines(int argc, char **argv);
+
+/* Exit statuses. Of a verb that runs a command it is the command's own, or STATUS_BROKEN. */
+enum {
+    STATUS_FAILED = 1,
+    STATUS_USAGE = 2,
+    STATUS_BROKEN = 125, /* culprit failed, not the command */
+    STATUS_CANNOT_RUN = 126,
+    STATUS_NOT_FOUND = 127
+};
+
+#endif

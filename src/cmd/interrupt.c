@@ -1,0 +1,28 @@
+/* The one place with global state: a signal handler has no other way to find what to interrupt. */
+#include "cmd/interrupt.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+volatile sig_atomic_t interrupt_signal;
+static struct trace *_Atomic watched;
+
+static void handle(int signal) {
+    interrupt_signal = signal;
+    struct trace *trace = atomic_load(&watched);
+    if (trace)
+        trace_interrupt(trace);
+}
+
+void interrupt_catch(void) {
+    struct sigaction action = {.sa_handler = handle, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+void interrupt_watch(struct trace *trace) {
+    atomic_store(&watched, trace);
+    if (trace && interrupt_signal)
+        trace_interrupt(trace);
+}

@@ -1,0 +1,18 @@
+/* Ctrl-C and SIGTERM end a run early but in order: the first one asks for the partial report, a
+ * second one kills culprit as usual. */
+#ifndef CULPRIT_CMD_INTERRUPT_H
+#define CULPRIT_CMD_INTERRUPT_H
+
+#include <signal.h>
+
+#include "trace/trace.h"
+
+/* Becomes the number of the signal that asked to end. */
+extern volatile sig_atomic_t interrupt_signal;
+
+/* From now on SIGINT and SIGTERM set interrupt_signal and interrupt the trace. */
+void interrupt_catch(void);
+/* The trace to interrupt; NULL: none (before it is closed). */
+void interrupt_watch(struct trace *trace);
+
+#endif

@@ -1,0 +1,62 @@
+/* machine_print() already writes every key once, in a form that reads back exactly; its lines are
+ * turned into JSON, so that a key added to machines needs no second table here. */
+#include "cmd/machine_json.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers as numbers, sizes (32K, 1M) in bytes, the rest as text. */
+static json_t *value_of(const char *text) {
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text)
+        return json_string(text);
+    static const char suffixes[] = "KMGT";
+    const char *suffix = *end && !end[1] ? strchr(suffixes, *end) : NULL;
+    if (*end && !suffix)
+        return json_string(text);
+    for (const char *s = suffixes; suffix && s <= suffix; s++)
+        number *= 1024;
+    return number == (double)(json_int_t)number ? json_integer((json_int_t)number)
+                                                : json_real(number);
+}
+
+static json_t *object_of(char *text) {
+    json_t *whole = json_object(), *section = whole;
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        char *value = strchr(line, '=');
+        if (*line == '[') {
+            line[strcspn(line, "]")] = 0;
+            section = json_object();
+            json_object_set_new(whole, line + 1, section);
+        } else if (value) {
+            line[strcspn(line, " =")] = 0;
+            value += 1 + strspn(value + 1, " ");
+            char *comment = strcmp(line, "description") ? strstr(value, " ;") : NULL;
+            size_t length = comment ? (size_t)(comment - value) : strlen(value);
+            while (length && value[length - 1] == ' ')
+                length--;
+            value[length] = 0;
+            json_object_set_new(section, line, value_of(value));
+        }
+    }
+    return whole;
+}
+
+bool machine_json(const struct machine *machine, FILE *file, struct error *error) {
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return error_set(error, "out of memory for the machine");
+    machine_print(machine, memory);
+    bool good = fclose(memory) == 0;
+    json_t *object = good ? object_of(text) : NULL;
+    free(text);
+    good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+           fputc('\n', file) != EOF;
+    json_decref(object);
+    return good || error_set(error, "cannot write the machine as JSON");
+}

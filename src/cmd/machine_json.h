@@ -1,0 +1,13 @@
+/* A machine as one JSON object: sections are objects, keys those of machine files. */
+#ifndef CULPRIT_CMD_MACHINE_JSON_H
+#define CULPRIT_CMD_MACHINE_JSON_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "machine/machine.h"
+#include "util/error.h"
+
+bool machine_json(const struct machine *machine, FILE *file, struct error *error);
+
+#endif

@@ -1,0 +1,57 @@
+/* Idealising the costliest cause answers "what if"; where that has been done, or nothing stands
+ * out, source lines show more. */
+#include "cmd/next.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_quoted(FILE *file, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%^";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, file);
+        return;
+    }
+    fputc('\'', file);
+    for (; *word; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, file);
+    fputc('\'', file);
+}
+
+/* The idealisation that takes away the costliest cause, if that is at least a twentieth. */
+static const char *choose_ideal(const struct report *report) {
+    static const char *const IDEALS[COMPONENT_COUNT] = {
+        [COMPONENT_LLC_MISS] = "dmiss",  [COMPONENT_MISPREDICT] = "bmisp",
+        [COMPONENT_TLB_MISS] = "dmiss",  [COMPONENT_L1_MISS] = "dmiss",
+        [COMPONENT_FRONT_END] = "imiss", [COMPONENT_STORES] = "dmiss"};
+    uint64_t units[COMPONENT_COUNT];
+    stack_components(&report->stack, units);
+    int best = -1;
+    for (int i = 0; i < COMPONENT_COUNT; i++)
+        if (IDEALS[i] && (best < 0 || units[i] > units[best]))
+            best = i;
+    double total = (double)report->simulation->cycles * CYCLE_UNITS;
+    return (double)units[best] * 20 >= total && total > 0 ? IDEALS[best] : NULL;
+}
+
+char *next_command(const struct report *report, int argc, char **argv) {
+    const char *ideal = report->ideal ? NULL : choose_ideal(report);
+    if (!ideal && report->by != BY_FUNCTION)
+        return NULL;
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return NULL;
+    fprintf(file, ideal ? "%s --ideal %s" : "%s --by line", argv[0], ideal);
+    for (int i = 1; i < argc; i++) {
+        fputc(' ', file);
+        put_quoted(file, argv[i]);
+    }
+    if (fclose(file) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

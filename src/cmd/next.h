@@ -1,0 +1,11 @@
+/* The next useful command: what was typed, with the one option that shows more. */
+#ifndef CULPRIT_CMD_NEXT_H
+#define CULPRIT_CMD_NEXT_H
+
+#include "report/report.h"
+
+/* Quoted for a shell; to be freed; NULL when there is nothing to suggest. argv[0] is "culprit
+ * VERB". */
+char *next_command(const struct report *report, int argc, char **argv);
+
+#endif

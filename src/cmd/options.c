@@ -1,0 +1,309 @@
+/* argp reads options in order, so that those of the command stay the command's: the first argument
+ * that is no option begins it. argp itself stays silent about mistakes (ARGP_NO_ERRS): it would say
+ * them in two lines; options_parse() finds out from the tables what was wrong. */
+#include "cmd/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "core/core.h"
+
+void print_error(const struct error *error) {
+    fprintf(stderr, "culprit: %s\n", error->message);
+}
+
+void options_fail(const struct argp_state *state, const char *format, ...) {
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s: %s\n", state->argv[0], message);
+    for (int i = 1; i < state->argc; i++)
+        if (!strcmp(state->argv[i], "--"))
+            exit(STATUS_BROKEN);
+    exit(STATUS_USAGE);
+}
+
+uint64_t options_count(const struct argp_state *state, const char *option, const char *text) {
+    char *end;
+    errno = 0;
+    uint64_t count = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
+    if (errno == ERANGE)
+        options_fail(state, "%s %s: too large", option, text);
+    if (!isdigit((unsigned char)*text))
+        options_fail(state, "%s %s: not a count (a whole number, with K, M, G or T for thousands)",
+                     option, text);
+    static const char suffixes[] = "KMGT";
+    const char *suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
+    bool fits = true;
+    for (const char *s = suffixes; suffix && s <= suffix; s++)
+        fits &= !__builtin_mul_overflow(count, 1000, &count);
+    if (*end && (!suffix || end[1]))
+        options_fail(state, "%s %s: not a count (a whole number, with K, M, G or T for thousands)",
+                     option, text);
+    if (!fits)
+        options_fail(state, "%s %s: too large", option, text);
+    return count;
+}
+
+/* ---- input ---- */
+
+enum key {
+    KEY_SKIP = 256,
+    KEY_LIMIT,
+    KEY_FROM,
+    KEY_THREAD,
+    KEY_FOLLOW,
+    KEY_MACHINE,
+    KEY_SET,
+    KEY_IDEAL,
+    KEY_BY,
+    KEY_TOP,
+    KEY_JSON,
+    KEY_OUTPUT,
+    KEY_HELP
+};
+
+static const struct argp_option INPUT_OPTIONS[] = {
+    {NULL, 0, NULL, 0, "What part of the run:", 1},
+    {"skip", KEY_SKIP, "N", 0, "Begin after N instructions (50M, 2G)", 0},
+    {"limit", KEY_LIMIT, "N", 0,
+     "End after N instructions; a command then runs on to its end at full speed", 0},
+    {"from", KEY_FROM, "FUNCTION", 0, "Begin when this function is first entered", 0},
+    {"thread", KEY_THREAD, "N", 0, "Only the N-th thread, the first is 0", 0},
+    {"follow", KEY_FOLLOW, NULL, 0, "Include the processes that the command starts", 0},
+    {0}};
+
+static bool is_trace(const char *argument) {
+    size_t length = strlen(argument);
+    return !strcmp(argument, "-") || (length > 7 && !strcmp(argument + length - 7, ".ctrace"));
+}
+
+static void take_input(struct input_options *input, struct argp_state *state, char *argument) {
+    bool quoted = state->quoted && state->next > state->quoted;
+    if (input->traces_allowed && !quoted && is_trace(argument)) {
+        if (input->trace)
+            options_fail(state, "%s: one trace at a time", argument);
+        input->trace = argument;
+        return;
+    }
+    if (input->trace)
+        options_fail(state, "%s: either a trace or a command, not both", argument);
+    input->command = &state->argv[state->next - 1];
+    state->next = state->argc;
+}
+
+static error_t parse_input(int key, char *value, struct argp_state *state) {
+    struct input_options *input = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        input->thread = -1;
+        return 0;
+    case KEY_SKIP:
+        input->skip = options_count(state, "--skip", value);
+        return 0;
+    case KEY_LIMIT:
+        if (!(input->limit = options_count(state, "--limit", value)))
+            options_fail(state, "--limit 0: at least one instruction (leave it out for no limit)");
+        return 0;
+    case KEY_FROM:
+        if (!*value)
+            options_fail(state, "--from: the name is empty");
+        input->from = value;
+        return 0;
+    case KEY_THREAD: {
+        uint64_t thread = options_count(state, "--thread", value);
+        if (thread > INT32_MAX)
+            options_fail(state, "--thread %s: too large", value);
+        input->thread = (int)thread;
+        return 0;
+    }
+    case KEY_FOLLOW:
+        input->follow = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        take_input(input, state, value);
+        return 0;
+    case ARGP_KEY_END:
+        if (input->trace && input->follow)
+            options_fail(state, "--follow: only while a command runs; the trace holds what was "
+                                "followed when it was captured");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp input_argp = {.options = INPUT_OPTIONS, .parser = parse_input};
+
+/* ---- machine ---- */
+
+static const struct argp_option MACHINE_OPTIONS[] = {
+    {NULL, 0, NULL, 0, "On which machine:", 2},
+    {"machine", KEY_MACHINE, "NAME", 0,
+     "A machine of 'culprit machines', or a file (default: zen4 for x86-64, boom-tea for riscv64)",
+     0},
+    {"set", KEY_SET, "SECTION.KEY=VALUE", 0, "Change one figure of it; may be repeated", 0},
+    {"ideal", KEY_IDEAL, "LIST", 0,
+     "Idealise, separated by commas: imiss (instruction misses hit), dmiss (data misses hit), dl1 "
+     "(L1 data latency 0), shalu (one-cycle operations take 0), lgalu (longer ones take 0), bw "
+     "(unlimited bandwidth), bmisp (branches predicted right), win (window 20 times larger), dlong "
+     "(last-level misses hit)",
+     0},
+    {0}};
+
+static error_t parse_machine(int key, char *value, struct argp_state *state) {
+    struct machine_options *machine = state->input;
+    struct error error = {0};
+    switch (key) {
+    case KEY_MACHINE:
+        machine->machine = value;
+        return 0;
+    case KEY_SET:
+        if (machine->setting_count == OPTIONS_MAX_SETTINGS)
+            options_fail(state, "--set: more than %d (write a machine file with 'base = NAME')",
+                         OPTIONS_MAX_SETTINGS);
+        machine->settings[machine->setting_count++] = value;
+        return 0;
+    case KEY_IDEAL:
+        if (!ideal_parse(value, &machine->ideal, &error))
+            options_fail(state, "--ideal: %s", error.message);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp machine_argp = {.options = MACHINE_OPTIONS, .parser = parse_machine};
+
+/* ---- output ---- */
+
+static const struct argp_option OUTPUT_OPTIONS[] = {
+    {NULL, 0, NULL, 0, "What to print:", 3},
+    {"by", KEY_BY, "GRAIN", 0, "function (default), line, instruction or image", 0},
+    {"top", KEY_TOP, "N", 0, "Rows per table (default 10; 0: all)", 0},
+    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
+    {"output", KEY_OUTPUT, "FILE", 0,
+     "Write the report there (default: standard error when a command runs, else standard output)",
+     0},
+    {0}};
+
+static error_t parse_output(int key, char *value, struct argp_state *state) {
+    static const char *const GRAINS[] = {[BY_FUNCTION] = "function",
+                                         [BY_LINE] = "line",
+                                         [BY_INSTRUCTION] = "instruction",
+                                         [BY_IMAGE] = "image"};
+    struct output_options *output = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        output->top = 10;
+        return 0;
+    case KEY_BY:
+        for (int by = BY_FUNCTION; by <= BY_IMAGE; by++)
+            if (!strcmp(value, GRAINS[by])) {
+                output->by = (enum report_by)by;
+                return 0;
+            }
+        options_fail(state, "--by %s: one of function, line, instruction, image", value);
+    case KEY_TOP: {
+        uint64_t top = options_count(state, "--top", value);
+        output->top = top > UINT32_MAX ? UINT32_MAX : (uint32_t)top;
+        return 0;
+    }
+    case KEY_JSON:
+        output->json = true;
+        return 0;
+    case KEY_OUTPUT:
+        output->output = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp output_argp = {.options = OUTPUT_OPTIONS, .parser = parse_output};
+
+/* ---- mistakes ---- */
+
+struct match {
+    const struct argp_option *exact;
+    uint32_t prefixes;
+};
+
+static void match_name(const struct argp *argp, const char *name, size_t length,
+                       struct match *match) {
+    for (const struct argp_option *option = argp->options;
+         option && (option->name || option->key || option->doc || option->group); option++)
+        if (option->name && !strncmp(option->name, name, length)) {
+            match->prefixes++;
+            if (strlen(option->name) == length)
+                match->exact = option;
+        }
+    for (const struct argp_child *child = argp->children; child && child->argp; child++)
+        match_name(child->argp, name, length, match);
+}
+
+static void explain_mistake(const struct argp_state *state, const struct argp *argp) {
+    const char *argument = state->next > 1 ? state->argv[state->next - 1] : "";
+    if (strncmp(argument, "--", 2) || !argument[2])
+        options_fail(state, "%s: unknown option (see '%s --help')", argument, state->argv[0]);
+    size_t length = strcspn(argument + 2, "=");
+    struct match match = {0};
+    match_name(argp, argument + 2, length, &match);
+    if (match.prefixes == 0)
+        options_fail(state, "%.*s: unknown option (see '%s --help')", (int)length + 2, argument,
+                     state->argv[0]);
+    if (match.prefixes > 1 && !match.exact)
+        options_fail(state, "%.*s: could be one of several options (see '%s --help')",
+                     (int)length + 2, argument, state->argv[0]);
+    options_fail(state, "%.*s: %s (see '%s --help')", (int)length + 2, argument,
+                 argument[2 + length] ? "takes no value" : "needs a value", state->argv[0]);
+}
+
+/* Wraps the verb's argp to be told of mistakes, and for --help, on which argp is silent as well. */
+struct wrapped {
+    const struct argp *argp;
+    void *input;
+};
+
+static error_t parse_wrapped(int key, char *value, struct argp_state *state) {
+    (void)value;
+    struct wrapped *wrapped = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = wrapped->input;
+        return 0;
+    case KEY_HELP:
+        argp_help(state->root_argp, stdout,
+                  ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC | ARGP_HELP_PRE_DOC,
+                  state->argv[0]);
+        exit(fflush(stdout) == 0 ? 0 : STATUS_FAILED);
+    case ARGP_KEY_ERROR:
+        explain_mistake(state, wrapped->argp);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void options_parse(const struct argp *argp, int argc, char **argv, void *input) {
+    static const struct argp_option options[] = {{"help", KEY_HELP, NULL, 0, "Show this", -1}, {0}};
+    struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
+    struct argp whole = {.options = options,
+                         .parser = parse_wrapped,
+                         .args_doc = argp->args_doc,
+                         .doc = argp->doc,
+                         .children = children};
+    struct argp inner = *argp;
+    inner.args_doc = inner.doc = NULL;
+    children[0].argp = &inner;
+    struct wrapped wrapped = {argp, input};
+    argp_parse(&whole, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &wrapped);
+}

@@ -1,0 +1,56 @@
+/* Option groups that verbs share, as argp children, and one way to say what is wrong with a command
+ * line: one line on standard error, exit 2, or 125 when a command would have been run. */
+#ifndef CULPRIT_CMD_OPTIONS_H
+#define CULPRIT_CMD_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/report.h"
+#include "trace/trace.h"
+
+/* What to run or read: [options] [--] COMMAND... or, where allowed, TRACE.ctrace. */
+struct input_options {
+    bool traces_allowed; /* set before parsing */
+    char **command;      /* NULL: none */
+    const char *trace;   /* NULL: none */
+    uint64_t skip, limit;
+    const char *from;
+    int thread; /* −1: all */
+    bool follow;
+};
+extern const struct argp input_argp;
+
+enum { OPTIONS_MAX_SETTINGS = 64 };
+
+struct machine_options {
+    const char *machine; /* NULL: by the program's architecture */
+    const char *settings[OPTIONS_MAX_SETTINGS];
+    uint32_t setting_count;
+    uint32_t ideal;
+};
+extern const struct argp machine_argp;
+
+struct output_options {
+    enum report_by by;
+    uint32_t top;
+    bool json;
+    const char *output; /* NULL: standard output or error */
+};
+extern const struct argp output_argp;
+
+/* Parses; on a mistake prints the line and exits. `input` goes to argp's parser. */
+void options_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* For parsers: prints "culprit VERB: ..." and exits. */
+void options_fail(const struct argp_state *state, const char *format, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
+
+/* The value of an option as a count: digits and one of K M G T (thousands). Exits on a mistake. */
+uint64_t options_count(const struct argp_state *state, const char *option, const char *text);
+
+/* Prints "culprit: ..." */
+void print_error(const struct error *error);
+
+#endif

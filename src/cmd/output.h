@@ -1,0 +1,30 @@
+/* Where a report or picture goes. A file is written under a temporary name beside the target and
+ * renamed when it is complete, if the target is a regular file or absent; a device or pipe is
+ * written directly. The file is made at the start, so that a run does not end in "permission
+ * denied". */
+#ifndef CULPRIT_CMD_OUTPUT_H
+#define CULPRIT_CMD_OUTPUT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "util/error.h"
+
+struct output {
+    FILE *file;
+    const char *option;            /* that gave the path, for errors */
+    const char *path;              /* NULL: a standard stream */
+    char target[PATH_MAX];         /* what the temporary file is renamed to */
+    char temporary[PATH_MAX + 32]; /* empty: written directly */
+};
+
+/* `path` NULL: `standard`. */
+bool output_open(struct output *output, const char *option, const char *path, FILE *standard,
+                 struct error *error);
+/* Flushes, closes and renames. */
+bool output_close(struct output *output, struct error *error);
+/* Leaves nothing behind. May follow output_close. */
+void output_discard(struct output *output);
+
+#endif

@@ -1,0 +1,278 @@
+/* Everything that can be wrong with the request (machine, files to write) is found out before the
+ * command starts. The report follows when the command has ended, so that it stands last. */
+#include "cmd/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/next.h"
+#include "cmd/output.h"
+#include "program/program.h"
+#include "report/kanata.h"
+#include "report/report.h"
+#include "simulate/simulate.h"
+#include "util/progress.h"
+#include "util/text.h"
+
+enum { NOTED_PROCESSES = 5, NOTED_IMAGES = 5 };
+
+/* ---- machine ---- */
+
+static const char *const DEFAULT_MACHINES[ISA_COUNT] = {
+    [ISA_X86_64] = "zen4", [ISA_RISCV64] = "boom-tea"};
+
+struct candidate {
+    bool good;
+    struct machine machine;
+    struct error error;
+};
+
+static void load_candidate(const struct machine_options *options, const char *name,
+                           struct candidate *candidate) {
+    candidate->good = machine_load(name, &candidate->machine, &candidate->error);
+    for (uint32_t i = 0; candidate->good && i < options->setting_count; i++)
+        if (!machine_set(&candidate->machine, options->settings[i], &candidate->error))
+            candidate->good = error_prefix(&candidate->error, "--set %s", options->settings[i]);
+    if (candidate->good && options->setting_count)
+        candidate->good = machine_check(&candidate->machine, &candidate->error);
+}
+
+/* The machine for each architecture. Which of them is needed shows when the trace begins; an error
+ * that both have is told at once. */
+static bool load_machines(const struct machine_options *options,
+                          struct candidate candidates[ISA_COUNT], struct error *error) {
+    bool any = false;
+    for (int isa = 0; isa < ISA_COUNT; isa++) {
+        const char *name = options->machine ? options->machine : DEFAULT_MACHINES[isa];
+        if (isa > 0 && options->machine)
+            candidates[isa] = candidates[0];
+        else
+            load_candidate(options, name, &candidates[isa]);
+        any |= candidates[isa].good;
+    }
+    if (!any)
+        *error = candidates[0].error;
+    return any;
+}
+
+/* ---- notes ---- */
+
+static void note_trace(struct report *report, const struct trace *trace) {
+    for (uint32_t i = 0; i < trace_note_count(trace); i++)
+        report_note(report, "%s", trace_note(trace, i));
+    uint32_t untraced = 0, traced = 0;
+    for (uint32_t i = 0; i < trace_process_count(trace); i++) {
+        const struct trace_process *process = trace_process(trace, i);
+        traced += process->traced;
+        if (process->traced || ++untraced > NOTED_PROCESSES)
+            continue;
+        report_note(report, "process %" PRIu32 " (%s) is not included: %s", process->pid,
+                    process->command,
+                    process->untraced_reason ? process->untraced_reason : "not traced");
+    }
+    if (untraced > NOTED_PROCESSES)
+        report_note(report, "%" PRIu32 " more processes are not included",
+                    untraced - NOTED_PROCESSES);
+    if (traced > 1)
+        report_note(report, "%" PRIu32 " processes are included, summed", traced);
+}
+
+/* Says why functions of costly images have no names. */
+static void note_images(struct report *report, const struct code *code, struct program *program) {
+    uint32_t noted = 0;
+    for (uint32_t i = 0; i < code->image_count && noted < NOTED_IMAGES; i++) {
+        if (code->images[i].kind != IMAGE_FILE)
+            continue;
+        uint32_t image = program_add_image(program, code->images[i].path, code->images[i].build_id,
+                                           code->images[i].build_id_size);
+        const char *note = program_image_note(program, image);
+        const char *name = program_image_name(program, image);
+        bool shown = false;
+        for (uint32_t row = 0; row < report->functions.count; row++)
+            shown |= !report->functions.rows[row].function &&
+                     !strcmp(report->functions.rows[row].image, name);
+        if (note && shown) {
+            report_note(report, "%s: %s", name, note);
+            noted++;
+        }
+    }
+}
+
+/* ---- the run ---- */
+
+struct run {
+    const struct run_request *request;
+    struct candidate *machines; /* ISA_COUNT */
+    struct output report_file, kanata_file;
+    struct kanata *kanata;
+    struct trace *trace;
+    struct program *program;
+    struct simulation simulation;
+    struct report report;
+    struct progress progress;
+    bool live;
+};
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+static bool open_files(struct run *run, struct error *error) {
+    const struct run_request *request = run->request;
+    if (!output_open(&run->report_file, "--output", request->output.output,
+                     run->live ? stderr : stdout, error))
+        return false;
+    if (!request->kanata)
+        return true;
+    run->kanata = kanata_new(request->kanata_from, request->kanata_cycles);
+    if (!run->kanata)
+        return error_set(error, "out of memory");
+    return output_open(&run->kanata_file, "--kanata", request->kanata, NULL, error);
+}
+
+/* Sets *status when it fails. */
+static bool open_trace(struct run *run, int *status, struct error *error) {
+    const struct input_options *input = &run->request->input;
+    if (!run->live)
+        return (run->trace = trace_open(input->trace, error)) != NULL;
+    struct capture_options capture = {.command = input->command,
+                                      .addresses = true,
+                                      .skip = input->skip,
+                                      .limit = input->limit,
+                                      .from_symbol = input->from,
+                                      .thread = input->thread,
+                                      .follow = input->follow};
+    int exec_status = STATUS_BROKEN;
+    run->trace = trace_capture(&capture, &exec_status, error);
+    if (!run->trace)
+        *status = exec_status ? exec_status : STATUS_BROKEN;
+    return run->trace != NULL;
+}
+
+/* An interrupted command is told to end while its trace is read on. */
+static void await_end(struct trace *trace) {
+    struct trace_batch batch;
+    struct error error;
+    while (trace_next(trace, &batch, &error) > 0)
+        continue;
+}
+
+static bool simulate(struct run *run, const struct machine *machine, struct error *error) {
+    const struct run_request *request = run->request;
+    const struct input_options *input = &request->input;
+    struct simulation_options options = {.machine = machine,
+                                         .ideal = request->machine.ideal,
+                                         .sampling = request->sampling,
+                                         .selection = {.thread = -1},
+                                         .life = run->kanata ? kanata_life : NULL,
+                                         .life_context = run->kanata,
+                                         .progress = show_progress,
+                                         .progress_context = &run->progress,
+                                         .stop = &interrupt_signal};
+    if (!run->live)
+        options.selection = (struct selection){.skip = input->skip,
+                                               .limit = input->limit,
+                                               .from_symbol = input->from,
+                                               .thread = input->thread};
+    progress_start(&run->progress, stderr, "simulating", "instructions", input->limit);
+    bool good = simulation_run(run->trace, &options, &run->simulation, error);
+    progress_finish(&run->progress);
+    if (run->live && run->simulation.interrupted)
+        await_end(run->trace);
+    if (good && run->live && input->from && !run->simulation.executed && !interrupt_signal)
+        return error_set(error, "--from %s: the function was never entered (see its name with nm)",
+                         input->from);
+    return good;
+}
+
+static bool write_report(struct run *run, const struct machine *machine, bool partial,
+                         struct error *error) {
+    const struct run_request *request = run->request;
+    const struct code *code = trace_code(run->trace);
+    struct report_request what = {.verb = request->verb,
+                                  .program = trace_command(run->trace),
+                                  .machine = machine,
+                                  .ideal = request->machine.ideal,
+                                  .by = request->output.by,
+                                  .top = request->output.top,
+                                  .partial = partial,
+                                  .plain = request->plain};
+    run->program = program_new();
+    if (!run->program)
+        return error_set(error, "out of memory for the report");
+    if (!report_build(&what, &run->simulation, code, run->program, &run->report, error))
+        return false;
+    note_trace(&run->report, run->trace);
+    note_images(&run->report, code, run->program);
+    run->report.next = next_command(&run->report, request->argc, request->argv);
+    FILE *file = run->report_file.file;
+    if (request->output.json) {
+        if (!report_json(&run->report, file, error))
+            return false;
+    } else {
+        report_text(&run->report, text_use_colour(file), file);
+    }
+    if (run->kanata && !kanata_write(run->kanata, code, run->kanata_file.file, error))
+        return false;
+    if (run->kanata && !kanata_count(run->kanata))
+        fprintf(stderr,
+                "culprit: --kanata %s: no instruction was in flight in these cycles (see "
+                "--kanata-from)\n",
+                request->kanata);
+    return output_close(&run->report_file, error) &&
+           (!run->kanata || output_close(&run->kanata_file, error));
+}
+
+/* Of a command that has ended, as a shell gives it. */
+static int command_status(const struct trace *trace) {
+    struct trace_exit exit = trace_exit_status(trace);
+    if (exit.known)
+        return exit.signaled ? 128 + exit.status : exit.status;
+    return interrupt_signal ? 128 + interrupt_signal : STATUS_BROKEN;
+}
+
+static int run_steps(struct run *run, struct error *error) {
+    int failed = run->live ? STATUS_BROKEN : STATUS_FAILED;
+    if (!load_machines(&run->request->machine, run->machines, error) || !open_files(run, error))
+        return failed;
+    interrupt_catch();
+    if (!open_trace(run, &failed, error))
+        return failed;
+    interrupt_watch(run->trace);
+    const struct candidate *chosen = &run->machines[trace_isa(run->trace)];
+    if (!chosen->good) {
+        *error = chosen->error;
+        return failed;
+    }
+    bool good = simulate(run, &chosen->machine, error);
+    struct error late = {0};
+    bool partial = !good || run->simulation.interrupted;
+    bool written = !good && !run->simulation.executed
+                       ? true
+                       : write_report(run, &chosen->machine, partial, good ? error : &late);
+    if (!good || !written)
+        return failed;
+    return run->live ? command_status(run->trace) : interrupt_signal ? 128 + interrupt_signal : 0;
+}
+
+int run_simulation(const struct run_request *request) {
+    struct candidate machines[ISA_COUNT] = {0};
+    struct run run = {.request = request, .machines = machines, .live = request->input.command};
+    struct error error = {0};
+    int status = run_steps(&run, &error);
+    if (error.message[0])
+        print_error(&error);
+    interrupt_watch(NULL);
+    report_free(&run.report);
+    simulation_free(&run.simulation);
+    if (run.program)
+        program_free(run.program);
+    trace_close(run.trace);
+    kanata_free(run.kanata);
+    output_discard(&run.report_file);
+    output_discard(&run.kanata_file);
+    return status;
+}

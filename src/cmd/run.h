@@ -1,0 +1,27 @@
+/* What `sim` and `explain` have in common: run a command or read a trace, simulate it, report. */
+#ifndef CULPRIT_CMD_RUN_H
+#define CULPRIT_CMD_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cmd/options.h"
+#include "simulate/sampling.h"
+
+struct run_request {
+    const char *verb; /* "sim" */
+    int argc;         /* as typed, for the next useful command */
+    char **argv;
+    struct input_options input;
+    struct machine_options machine;
+    struct output_options output;
+    struct sampling sampling;
+    bool plain;                          /* explain terms */
+    const char *kanata;                  /* file; NULL: none */
+    uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
+};
+
+/* Returns the exit status. */
+int run_simulation(const struct run_request *request);
+
+#endif

@@ -1,0 +1,70 @@
+/* culprit sim: simulates a command or a trace on a machine, every instruction. */
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/run.h"
+#include "report/kanata.h"
+
+enum key { KEY_KANATA = 1024, KEY_KANATA_FROM, KEY_KANATA_CYCLES };
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "Pipeline picture:", 4},
+    {"kanata", KEY_KANATA, "FILE", 0, "Write a window of cycles for the Konata viewer", 0},
+    {"kanata-from", KEY_KANATA_FROM, "CYCLE", 0, "It begins at this cycle (default 0)", 0},
+    {"kanata-cycles", KEY_KANATA_CYCLES, "N", 0, "It lasts N cycles (default 1000, at most 100K)",
+     0},
+    {0}};
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct run_request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->input;
+        state->child_inputs[1] = &request->machine;
+        state->child_inputs[2] = &request->output;
+        return 0;
+    case KEY_KANATA:
+        request->kanata = value;
+        return 0;
+    case KEY_KANATA_FROM:
+        request->kanata_from = options_count(state, "--kanata-from", value);
+        return 0;
+    case KEY_KANATA_CYCLES:
+        request->kanata_cycles = options_count(state, "--kanata-cycles", value);
+        if (!request->kanata_cycles || request->kanata_cycles > KANATA_MAX_CYCLES)
+            options_fail(state, "--kanata-cycles %s: from 1 to %d", value, KANATA_MAX_CYCLES);
+        return 0;
+    case ARGP_KEY_END:
+        if (!request->input.command && !request->input.trace)
+            options_fail(state, "what to simulate? (culprit sim [OPTION...] -- COMMAND..., or "
+                                "culprit sim FILE.ctrace)");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {
+    {&input_argp, 0, NULL, 0}, {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .options = OPTIONS,
+    .parser = parse,
+    .args_doc = "[--] COMMAND...\nTRACE.ctrace",
+    .doc = "Simulates a command, or a trace, on a machine: every cycle goes to the instruction "
+           "that caused it, with what happened to it (Oracle and TEA's golden reference).\v"
+           "Example:\n  culprit sim --limit 50M -- gzip -9 -c /bin/bash > /dev/null\n\n"
+           "The report goes to standard error, the command keeps standard output and its exit "
+           "status; 125 when culprit failed.",
+    .children = CHILDREN};
+
+int cmd_sim(int argc, char **argv) {
+    struct run_request request = {.verb = "sim",
+                                  .argc = argc,
+                                  .argv = argv,
+                                  .sampling = sampling_everything(),
+                                  .kanata_cycles = 1000};
+    request.input.traces_allowed = true;
+    options_parse(&ARGP, argc, argv, &request);
+    return run_simulation(&request);
+}

@@ -1,0 +1,170 @@
+/* culprit trace: captures a command into a file, or tells what a file holds. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/trace_info.h"
+#include "util/progress.h"
+#include "util/text.h"
+
+enum key { KEY_COMPRESS = 1024, KEY_NO_ADDRESSES, KEY_REPEATABLE, KEY_SEED, KEY_INFO, KEY_JSON };
+
+struct request {
+    struct input_options input;
+    const char *output, *info;
+    bool compress, no_addresses, repeatable, json;
+    uint64_t seed;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "How to capture:", 4},
+    {"output", 'o', "FILE", 0, "The trace (default: PROGRAM.ctrace)", 0},
+    {"compress", KEY_COMPRESS, NULL, 0, "Make the file about four times smaller, more slowly", 0},
+    {"no-addresses", KEY_NO_ADDRESSES, NULL, 0,
+     "Leave out memory addresses: faster, smaller, but not for simulation", 0},
+    {"repeatable", KEY_REPEATABLE, NULL, 0, "Give the command the same random numbers every time",
+     0},
+    {"seed", KEY_SEED, "N", 0, "Which ones, with --repeatable (default 1)", 0},
+    {NULL, 0, NULL, 0, "Other:", 5},
+    {"info", KEY_INFO, "FILE.ctrace", 0, "Tell what a trace holds; no command", 0},
+    {"json", KEY_JSON, NULL, 0, "JSON in place of text", 0},
+    {0}};
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->input;
+        return 0;
+    case 'o':
+        request->output = value;
+        return 0;
+    case KEY_COMPRESS:
+        request->compress = true;
+        return 0;
+    case KEY_NO_ADDRESSES:
+        request->no_addresses = true;
+        return 0;
+    case KEY_REPEATABLE:
+        request->repeatable = true;
+        return 0;
+    case KEY_SEED:
+        request->seed = options_count(state, "--seed", value);
+        return 0;
+    case KEY_INFO:
+        request->info = value;
+        return 0;
+    case KEY_JSON:
+        request->json = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (!request->info == !request->input.command)
+            options_fail(state, "what to capture? (culprit trace [OPTION...] -- COMMAND..., or "
+                                "culprit trace --info FILE.ctrace)");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .options = OPTIONS,
+    .parser = parse,
+    .args_doc = "[--] COMMAND...\n--info FILE.ctrace",
+    .doc = "Captures what a command executes, instruction by instruction, into a file that sim and "
+           "explain read."
+           "\vExample:\n  culprit trace -o ls.ctrace -- ls / && culprit sim ls.ctrace\n\n"
+           "The command keeps standard output and its exit status; 125 when culprit failed.",
+    .children = CHILDREN};
+
+static void show_progress(void *context, const struct capture_result *sofar) {
+    progress_update(context, sofar->instructions);
+}
+
+/* "dir/gzip" -> "gzip.ctrace" */
+static bool default_output(const char *program, char path[NAME_MAX + 1], struct error *error) {
+    const char *slash = strrchr(program, '/');
+    const char *name = slash ? slash + 1 : program;
+    return (*name && snprintf(path, NAME_MAX + 1, "%s.ctrace", name) <= NAME_MAX) ||
+           error_set(error, "%s: makes no file name for the trace (give one with -o)", program);
+}
+
+static void print_result(const struct request *request, const char *path,
+                         const struct capture_result *result) {
+    double bytes_each =
+        result->instructions ? (double)result->bytes / (double)result->instructions : 0;
+    if (request->json) {
+        json_t *object = json_pack(
+            "{s:s, s:I, s:I, s:f, s:i, s:i, s:f, s:b}", "trace", path, "instructions",
+            (json_int_t)result->instructions, "bytes", (json_int_t)result->bytes,
+            "bytes_per_instruction", bytes_each, "threads", (int)result->threads, "processes",
+            (int)result->processes, "seconds", result->seconds, "partial", interrupt_signal != 0);
+        json_dumpf(object, stderr, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+        fputc('\n', stderr);
+        json_decref(object);
+        return;
+    }
+    fprintf(stderr, "%s: %s instructions, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n",
+            path, text_count(result->instructions).s, result->threads,
+            result->threads == 1 ? "" : "s", result->processes, result->processes == 1 ? "" : "es",
+            text_duration(result->seconds).s, interrupt_signal ? " (partial)" : "");
+    fprintf(stderr, "%s, %.3f bytes per instruction\nnext: culprit sim %s\n",
+            text_bytes(result->bytes).s, bytes_each, path);
+}
+
+static int record(const struct request *request) {
+    struct error error = {0};
+    char name[NAME_MAX + 1];
+    const char *path = request->output ? request->output : name;
+    if (!request->output && !default_output(request->input.command[0], name, &error)) {
+        print_error(&error);
+        return STATUS_BROKEN;
+    }
+    struct capture_options options = {.command = request->input.command,
+                                      .addresses = !request->no_addresses,
+                                      .skip = request->input.skip,
+                                      .limit = request->input.limit,
+                                      .from_symbol = request->input.from,
+                                      .thread = request->input.thread,
+                                      .follow = request->input.follow,
+                                      .repeatable = request->repeatable,
+                                      .seed = request->seed};
+    struct progress progress;
+    struct capture_result result = {0};
+    int exec_status = STATUS_BROKEN;
+    progress_start(&progress, stderr, "capturing", "instructions", request->input.limit);
+    interrupt_catch();
+    bool good = trace_record(&options, path, request->compress, show_progress, &progress, &result,
+                             &exec_status, &error);
+    progress_finish(&progress);
+    if (good || result.instructions)
+        print_result(request, path, &result);
+    if (!good) {
+        print_error(&error);
+        return result.instructions || !exec_status ? STATUS_BROKEN : exec_status;
+    }
+    if (result.exit.known)
+        return result.exit.signaled ? 128 + result.exit.status : result.exit.status;
+    return interrupt_signal ? 128 + interrupt_signal : STATUS_BROKEN;
+}
+
+int cmd_trace(int argc, char **argv) {
+    struct request request = {.seed = 1};
+    options_parse(&ARGP, argc, argv, &request);
+    if (!request.info)
+        return record(&request);
+    struct error error = {0};
+    if (trace_info(request.info, request.json, stdout, &error))
+        return 0;
+    print_error(&error);
+    return STATUS_FAILED;
+}

@@ -1,0 +1,182 @@
+/* Reads the items of the file once; chunks carry their instruction counts. */
+#include "cmd/trace_info.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trace/item.h"
+#include "util/array.h"
+#include "util/text.h"
+
+struct counted {
+    char *command, *host;
+    enum isa isa;
+    bool addresses, ended;
+    struct trace_exit exit;
+    uint64_t instructions, chunks, blocks, bytes;
+    uint32_t threads, processes, untraced, images;
+    char **paths; /* of images, by number */
+    size_t path_capacity;
+    json_t *notes;
+};
+
+static bool count_image(struct counted *counted, const struct item_image *image) {
+    if (image->image < counted->images)
+        return true; /* mapped again */
+    if (!array_reserve((void **)&counted->paths, &counted->path_capacity,
+                       (size_t)counted->images + 1, sizeof *counted->paths))
+        return false;
+    counted->paths[counted->images] = strdup(image->path);
+    return counted->paths[counted->images++] != NULL;
+}
+
+static json_t *clean_string(const char *text) {
+    char clean[4096];
+    return json_string(text_clean(clean, sizeof clean, text));
+}
+
+static bool count_item(struct counted *counted, const struct item *item, struct error *error) {
+    bool room = true;
+    switch (item->kind) {
+    case ITEM_HEADER:
+        if (counted->command)
+            return error_set(error, "a second header");
+        counted->isa = item->header.isa;
+        counted->addresses = item->header.addresses;
+        counted->command = strdup(item->header.command);
+        counted->host = strdup(item->header.host);
+        room = counted->command && counted->host;
+        break;
+    case ITEM_PROCESS:
+        counted->processes += item->process.traced;
+        counted->untraced += !item->process.traced;
+        break;
+    case ITEM_IMAGE:
+        room = count_image(counted, &item->image);
+        break;
+    case ITEM_CODE:
+        counted->blocks++;
+        break;
+    case ITEM_DATA:
+        counted->chunks++;
+        counted->instructions += item->data.insn_count;
+        if (item->data.thread >= counted->threads)
+            counted->threads = item->data.thread + 1;
+        break;
+    case ITEM_NOTE:
+        room = json_array_append_new(counted->notes, clean_string(item->note)) == 0;
+        break;
+    case ITEM_END:
+        counted->ended = true;
+        counted->exit = item->end;
+        break;
+    case ITEM_THREAD_END:
+        break;
+    }
+    return room || error_set(error, "out of memory for what the trace holds");
+}
+
+static void describe_end(const struct counted *counted, char *text, size_t size) {
+    if (!counted->ended || !counted->exit.known)
+        snprintf(text, size, "not known (the capture was cut)");
+    else
+        snprintf(text, size, counted->exit.signaled ? "killed by signal %d" : "exit status %d",
+                 counted->exit.status);
+}
+
+static double bytes_each(const struct counted *counted) {
+    return counted->instructions ? (double)counted->bytes / (double)counted->instructions : 0;
+}
+
+static const char *const ISA_NAMES[ISA_COUNT] = {
+    [ISA_X86_64] = "x86-64", [ISA_RISCV64] = "riscv64"};
+
+static void print_text(const char *path, const struct counted *counted, FILE *file) {
+    char clean[4096], end[64];
+    describe_end(counted, end, sizeof end);
+    fprintf(file, "%s\n", text_clean(clean, sizeof clean, path));
+    fprintf(file, "command       %s\n", text_clean(clean, sizeof clean, counted->command));
+    fprintf(file, "captured on   %s\n", text_clean(clean, sizeof clean, counted->host));
+    fprintf(file, "architecture  %s\n", ISA_NAMES[counted->isa]);
+    fprintf(file, "instructions  %s%s\n", text_grouped(counted->instructions).s,
+            counted->addresses ? "" : ", without memory addresses");
+    fprintf(file, "threads       %" PRIu32 " of %" PRIu32 " processes", counted->threads,
+            counted->processes);
+    fprintf(file, counted->untraced ? ", %" PRIu32 " not captured\n" : "\n", counted->untraced);
+    fprintf(file, "size          %s, %.3f bytes per instruction\n", text_bytes(counted->bytes).s,
+            bytes_each(counted));
+    fprintf(file, "end           %s\n", end);
+    fprintf(file, "code          %s blocks in %" PRIu32 " images\n",
+            text_grouped(counted->blocks).s, counted->images);
+    for (uint32_t i = 0; i < counted->images; i++)
+        fprintf(file, "              %s\n", text_clean(clean, sizeof clean, counted->paths[i]));
+    for (size_t i = 0; i < json_array_size(counted->notes); i++)
+        fprintf(
+            file, "note          %s\n",
+            text_clean(clean, sizeof clean, json_string_value(json_array_get(counted->notes, i))));
+    fprintf(file, "next: culprit sim %s\n", text_clean(clean, sizeof clean, path));
+}
+
+static bool print_json(const char *path, const struct counted *counted, FILE *file) {
+    json_t *images = json_array();
+    for (uint32_t i = 0; i < counted->images; i++)
+        json_array_append_new(images, clean_string(counted->paths[i]));
+    bool known = counted->ended && counted->exit.known;
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:O}", "trace",
+        clean_string(path), "command", clean_string(counted->command), "host",
+        clean_string(counted->host), "isa", ISA_NAMES[counted->isa], "addresses",
+        counted->addresses, "instructions", (json_int_t)counted->instructions, "threads",
+        (json_int_t)counted->threads, "processes", (json_int_t)counted->processes,
+        "untraced_processes", (json_int_t)counted->untraced, "bytes", (json_int_t)counted->bytes,
+        "bytes_per_instruction", bytes_each(counted), "blocks", (json_int_t)counted->blocks,
+        "images", images, "exit_status",
+        known && !counted->exit.signaled ? json_integer(counted->exit.status) : json_null(),
+        "signal",
+        known && counted->exit.signaled ? json_integer(counted->exit.status) : json_null(), "notes",
+        counted->notes);
+    bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+                fputc('\n', file) != EOF;
+    json_decref(object);
+    return good;
+}
+
+bool trace_info(const char *path, bool json, FILE *file, struct error *error) {
+    struct item_source source = {0};
+    if (!file_source_open(path, &source, error))
+        return false;
+    struct counted counted = {.notes = json_array()};
+    struct item item;
+    int status;
+    while ((status = source.next(source.context, &item, error)) > 0)
+        if (!count_item(&counted, &item, error)) {
+            status = -1;
+            break;
+        }
+    source.close(source.context);
+    struct stat file_status;
+    if (stat(path, &file_status) == 0)
+        counted.bytes = (uint64_t)file_status.st_size;
+    bool good = status == 0;
+    if (counted.command) {
+        bool printed = true;
+        if (json)
+            printed = print_json(path, &counted, file);
+        else
+            print_text(path, &counted, file);
+        if (good && !(printed && fflush(file) == 0))
+            good = error_errno(error, "cannot write what the trace holds");
+    } else if (good) {
+        good = error_set(error, "%s: not a trace: it does not begin with a header", path);
+    }
+    free(counted.command);
+    free(counted.host);
+    for (uint32_t i = 0; i < counted.images; i++)
+        free(counted.paths[i]);
+    free(counted.paths);
+    json_decref(counted.notes);
+    return good;
+}

@@ -1,0 +1,99 @@
+/* culprit: finds what every processor cycle of a program was spent on, why, and what would change
+ * if the cause went away. One verb per question; each is a file in src/cmd/. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+struct verb {
+    const char *question; /* heading of a new group, or NULL */
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+};
+
+static const struct verb VERBS[] = {
+    {"Where does the time go, and why?", "explain",
+     "explain a command: its costly functions, lines and instructions", cmd_explain},
+    {"What would change?", "sim",
+     "simulate a command or a trace on any machine, with --ideal and "
+     "--set",
+     cmd_sim},
+    {NULL, "machines", "list, show and check machine descriptions", cmd_machines},
+    {"What did it execute?", "trace", "capture an instruction trace of a command", cmd_trace},
+};
+enum { VERB_COUNT = sizeof VERBS / sizeof *VERBS };
+
+static void print_help(FILE *file) {
+    fputs("usage: culprit VERB [OPTION...] [--] COMMAND...\n\n"
+          "Finds what every processor cycle of a program was spent on, and why.\n",
+          file);
+    for (int i = 0; i < VERB_COUNT; i++) {
+        if (VERBS[i].question)
+            fprintf(file, "\n%s\n", VERBS[i].question);
+        fprintf(file, "  %-10s %s\n", VERBS[i].name, VERBS[i].summary);
+    }
+    fputs("\n'culprit VERB --help' tells more, with an example. To begin with:\n"
+          "  culprit explain -- gzip -9 -c /bin/bash > /dev/null\n",
+          file);
+}
+
+/* Edits (insert, delete, replace) that lead from one word to the other; long words count as far. */
+static unsigned distance(const char *from, const char *to) {
+    enum { LONGEST = 32 };
+    size_t width = strlen(to);
+    if (strlen(from) > LONGEST || width > LONGEST)
+        return LONGEST;
+    unsigned row[LONGEST + 1];
+    for (unsigned i = 0; i <= width; i++)
+        row[i] = i;
+    for (unsigned line = 1; from[line - 1]; line++) {
+        unsigned diagonal = row[0];
+        row[0] = line;
+        for (size_t i = 1; i <= width; i++) {
+            unsigned best = diagonal + (from[line - 1] != to[i - 1]);
+            diagonal = row[i];
+            if (row[i - 1] + 1 < best)
+                best = row[i - 1] + 1;
+            if (diagonal + 1 < best)
+                best = diagonal + 1;
+            row[i] = best;
+        }
+    }
+    return row[width];
+}
+
+static int unknown_verb(const char *name) {
+    const struct verb *nearest = &VERBS[0];
+    for (int i = 1; i < VERB_COUNT; i++)
+        if (distance(name, VERBS[i].name) < distance(name, nearest->name))
+            nearest = &VERBS[i];
+    if (distance(name, nearest->name) <= 2)
+        fprintf(stderr, "culprit: %s: no such verb (did you mean '%s'?)\n", name, nearest->name);
+    else
+        fprintf(stderr, "culprit: %s: no such verb (see 'culprit --help')\n", name);
+    return STATUS_USAGE;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return STATUS_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_help(stdout);
+        return 0;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("culprit " CULPRIT_VERSION);
+        return 0;
+    }
+    for (int i = 0; i < VERB_COUNT; i++)
+        if (!strcmp(argv[1], VERBS[i].name)) {
+            char name[64];
+            snprintf(name, sizeof name, "culprit %s", argv[1]);
+            argv[1] = name;
+            return VERBS[i].run(argc - 1, argv + 1);
+        }
+    return unknown_verb(argv[1]);
+}

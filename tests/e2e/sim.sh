@@ -1,0 +1,145 @@
+# culprit sim on programs of this machine: their output is right, and every cycle is attributed.
+. tests/e2e/lib.sh
+
+cat >"$scratch/check.py" <<'END'
+"""Checks a report: check.py REPORT [EXPRESSION over the report r, which must hold]..."""
+import json
+import sys
+
+r = json.load(open(sys.argv[1]))
+total = r["units"]
+assert r["units_per_cycle"] == 840 and total == r["cycles"] * 840, "units"
+assert sum(r["commit_states"].values()) == r["cycles"], "commit states"
+assert abs(sum(r["stack"].values()) - r["cycles"]) < 1e-6 * r["cycles"], "stack"
+assert abs(sum(r["components"].values()) - r["cycles"]) < 1e-6 * r["cycles"], "components"
+for table in "functions", "hot_instructions":
+    assert sum(row["units"] for row in r[table]) == total, table
+    assert sum(row["instructions"] for row in r[table]) == r["instructions"], table
+    for row in r[table]:
+        assert abs(sum(row["stack"].values()) - row["cycles"]) < 1e-6 * max(1, row["cycles"])
+assert sum(t["cycles"] for t in r["threads"]) == r["cycles"], "threads"
+assert abs(r["cpi"] - r["cycles"] / r["instructions"]) < 1e-9, "cpi"
+for expression in sys.argv[2:]:
+    assert eval(expression), expression + " in " + repr({k: r[k] for k in ("instructions", "cycles")})
+END
+
+report=$scratch/report.json
+checked() {
+    python3 "$scratch/check.py" "$report" "$@"
+}
+
+# simulated LIMIT COMMAND...: under culprit and alone, the command prints the same; the sums hold.
+simulated() {
+    local limit=$1
+    shift
+    "$@" >"$scratch/expected" 2>/dev/null
+    run sim --limit "$limit" --top 0 --json --output "$report" -- "$@" >"$scratch/got" || return 1
+    same_file "$scratch/expected" "$scratch/got"
+}
+
+seq 300000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
+
+gzip_is_right() {
+    simulated 2M gzip -9 -c "$scratch/numbers" &&
+        checked '1990000 < r["instructions"] <= 2000000' 'r["machine"] == "zen4"' \
+            'r["program"].startswith("gzip -9")' 'not r["partial"]' \
+            'any(f["image"] == "gzip" for f in r["functions"])'
+}
+check "gzip keeps its output; cycles sum exactly" gzip_is_right
+
+sort_is_right() {
+    simulated 3M sort "$scratch/numbers" &&
+        checked 'any(f["image"].startswith("libc") and f["function"] for f in r["functions"])'
+}
+check "sort keeps its output; functions of libc are named" sort_is_right
+
+for tool in xz perl sqlite3 python3; do
+    case $tool in
+    xz) arguments=(-1 -c "$scratch/numbers") ;;
+    perl) arguments=(-e 'my %h; $h{$_ % 997} += $_ for 1 .. 20000; print join(",", map { $h{$_} } sort keys %h)') ;;
+    sqlite3) arguments=(:memory: 'with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select sum(i * i) from n;') ;;
+    python3) arguments=(-c 'print(sum(i * i for i in range(20000)))') ;;
+    esac
+    program=/usr/bin/$tool
+    skip_without "$program" "$tool keeps its output" && continue
+    tool_is_right() {
+        simulated 1M "$program" "${arguments[@]}" && checked '995000 < r["instructions"] <= 1000000'
+    }
+    check "$tool keeps its output; cycles sum exactly" tool_is_right
+done
+
+skips() {
+    run sim --skip 500K --limit 100K --top 0 --json --output "$report" -- \
+        gzip -c "$scratch/numbers" >"$scratch/out" &&
+        gzip -dc "$scratch/out" | cmp - "$scratch/numbers" &&
+        checked 'r["instructions"] == 100000'
+}
+check "--skip and --limit are exact" skips
+
+thread_sums() {
+    run sim --top 0 --json --output "$report" -- "$WORKLOADS/x86_64/threads" 5000 3 >"$scratch/out" &&
+        same_file "$scratch/out" <("$WORKLOADS/x86_64/threads" 5000 3) &&
+        checked 'len(r["threads"]) >= 4' 'any("without sharing" in n for n in r["notes"])'
+}
+skip_without x86_64-workloads "threads are summed" ||
+    check "threads are summed, and the report says so" thread_sums
+
+riscv() {
+    run sim --limit 1M --top 0 --json --output "$report" -- "$WORKLOADS/riscv64/branchy" 10000 5000 \
+        >"$scratch/out" && same_file "$scratch/out" <("$WORKLOADS/x86_64/branchy" 10000 5000) &&
+        checked 'r["machine"] == "boom-tea"' 'any(f["function"] == "main" for f in r["functions"])' \
+            'any((f["file"] or "").endswith("branchy.c") and f["line"] for f in r["functions"])'
+}
+skip_without riscv64-workloads "riscv64" || check "a riscv64 program runs on boom-tea" riscv
+
+ideal_helps() {
+    local cycles
+    run sim --limit 1M --json --output "$report" -- gzip -c "$scratch/numbers" >/dev/null || return 1
+    cycles=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$report")
+    run sim --limit 1M --top 0 --ideal bmisp,dmiss --json --output "$report" -- \
+        gzip -c "$scratch/numbers" >/dev/null || return 1
+    checked "r['cycles'] < $cycles" 'set(r["ideal"]) == {"bmisp", "dmiss"}' \
+        'not any("FL-MB" in name for name in r["stack"])'
+}
+check "--ideal takes mispredictions and misses away" ideal_helps
+
+text_fits() {
+    run sim --limit 500K --by "$1" --output "$scratch/text" -- gzip -c "$scratch/numbers" >/dev/null &&
+        python3 -c 'import sys
+for line in open(sys.argv[1]):
+    assert len(line.rstrip("\n")) <= 100, line' "$scratch/text" &&
+        grep -q 'next: culprit' "$scratch/text" && grep -q 'kernel' "$scratch/text"
+}
+for grain in function line instruction image; do
+    check "--by $grain prints at most 100 columns" text_fits "$grain"
+done
+
+kanata() {
+    run sim --skip 100K --limit 20K --kanata "$scratch/picture" --kanata-from 2000 \
+        --kanata-cycles 200 --output /dev/null -- gzip -c "$scratch/numbers" >/dev/null &&
+        python3 - "$scratch/picture" <<'END'
+import sys
+
+lines = [line.rstrip("\n").split("\t") for line in open(sys.argv[1])]
+assert lines[0] == ["Kanata", "0004"] and lines[1][0] == "C="
+cycle, begun, open_stage, retired = int(lines[1][1]), {}, {}, set()
+for line in lines[2:]:
+    if line[0] == "C":
+        cycle += int(line[1])
+    elif line[0] == "I":
+        assert int(line[1]) == len(begun)
+        begun[line[1]] = cycle
+    elif line[0] == "S":
+        assert line[1] not in open_stage
+        open_stage[line[1]] = line[3]
+    elif line[0] == "E":
+        assert open_stage.pop(line[1]) == line[3]
+    elif line[0] == "R":
+        assert line[1] not in open_stage and line[1] not in retired
+        retired.add(line[1])
+assert len(begun) > 100 and retired == set(begun)
+END
+}
+check "--kanata writes a window that is well formed" kanata
+
+finish

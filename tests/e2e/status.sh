@@ -1,0 +1,98 @@
+# Exit statuses, mistakes in one line, where reports go, Ctrl-C.
+. tests/e2e/lib.sh
+
+status_is() {
+    local wanted=$1
+    shift
+    "$@" >"$scratch/out" 2>"$scratch/err"
+    local status=$?
+    tail -n 5 "$scratch/err"
+    [ "$status" = "$wanted" ] || { echo "status is $status, not $wanted"; return 1; }
+}
+check "the command's exit status is kept" status_is 7 run sim --limit 10K -- sh -c 'exit 7'
+check "a killed command gives 128 and the signal" status_is 137 run sim --limit 10K -- sh -c 'kill -9 $$'
+check "explain keeps the exit status too" status_is 3 run explain -- sh -c 'exit 3'
+check "a missing command gives 127" fails_with 127 'nosuchcommand' run sim -- nosuchcommand
+check "a file that is no program gives 126" fails_with 126 'passwd' run sim -- /etc/passwd
+check "help is on standard output" status_is 0 sh -c '"$CULPRIT" --help | grep -q explain'
+check "every verb has help with an example" sh -c \
+    'for verb in sim explain trace machines; do "$CULPRIT" $verb --help | grep -A1 "^Example:" | grep -q culprit || exit 1; done'
+check "--version" sh -c '"$CULPRIT" --version | grep -qx "culprit [0-9.]*"'
+
+check "an unknown verb names the nearest" fails_with 2 "did you mean 'explain'" run explian
+check "an unknown option" fails_with 2 "bogus.*--help" run sim --bogus x.ctrace
+check "an unknown option before a command" fails_with 125 "bogus" run sim --bogus -- true
+check "an option without its value" fails_with 2 "needs a value" run sim --limit
+check "a count that is none" fails_with 2 "not a count" run sim --limit 5Q x.ctrace
+check "nothing to do" fails_with 2 "what to simulate" run sim
+check "an unknown machine" fails_with 125 "nomachine.*zen4" run sim --machine nomachine -- true
+check "an unknown figure" fails_with 125 "core.robb" run sim --set core.robb=1 -- true
+check "an unknown idealisation" fails_with 125 "magic.*bmisp" run sim --ideal magic -- true
+check "a function that is not there" fails_with 125 "no_such_function" \
+    run sim --from no_such_function -- true
+check "an output that cannot be written" fails_with 125 "/nonexistent/x" \
+    run sim --output /nonexistent/x -- touch "$scratch/ran"
+check "... before the command runs" test ! -e "$scratch/ran"
+check "a trace that is missing" fails_with 1 "missing.ctrace" run sim missing.ctrace
+
+separate() {
+    run sim --limit 10K -- echo hello >"$scratch/out" 2>"$scratch/err"
+    [ "$(cat "$scratch/out")" = hello ] && grep -q 'instructions.*CPI' "$scratch/err"
+}
+check "standard output is the command's" separate
+
+output_file() {
+    ln -sf report.txt "$scratch/link"
+    echo old >"$scratch/report.txt"
+    chmod 640 "$scratch/report.txt"
+    run sim --limit 10K --output "$scratch/link" -- true 2>"$scratch/err" &&
+        [ ! -s "$scratch/err" ] && [ -L "$scratch/link" ] && grep -q CPI "$scratch/report.txt" &&
+        [ "$(stat -c %a "$scratch/report.txt")" = 640 ] &&
+        [ -z "$(find "$scratch" -name 'report.txt.*')" ]
+}
+check "--output replaces the file behind a link and nothing else" output_file
+check "--output to a device writes there" sh -c \
+    '"$CULPRIT" sim --limit 10K --output /dev/stdout -- true | grep -q CPI'
+no_colour() {
+    run sim --limit 10K -- true 2>&1 | cat >"$scratch/out"
+    ! grep -q $'\033' "$scratch/out"
+}
+check "no colour in a pipe" no_colour
+
+# The command here ends by itself only after a long time.
+interrupted() {
+    "$CULPRIT" sim --json --output "$scratch/partial" -- sh -c 'while :; do :; done' \
+        2>"$scratch/err" &
+    local process=$! status
+    sleep 2
+    kill -INT $process
+    wait $process
+    status=$?
+    cat "$scratch/err"
+    [ $status = 130 ] || { echo "status $status"; return 1; }
+    python3 - "$scratch/partial" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["partial"] and r["instructions"] > 0 and "PARTIAL" in r["notes"][0]
+assert sum(r["commit_states"].values()) == r["cycles"]
+END
+}
+# A shell starts background commands with SIGINT ignored; set -m prevents that.
+set -m
+check "an interrupt gives the partial report, marked" interrupted
+set +m
+
+machines() {
+    run machines | grep -q zen4 && run machines show boom-tea >"$scratch/copy.ini" &&
+        run machines check "$scratch/copy.ini" &&
+        run machines show boom-tea --json >"$scratch/a" &&
+        run machines show "$scratch/copy.ini" --json >"$scratch/b" && same_file "$scratch/a" "$scratch/b" &&
+        run machines list --json | python3 -c 'import json, sys
+assert any(m["name"] == "zen4" for m in json.load(sys.stdin)["machines"])'
+}
+check "machines: list, show, check; what is shown loads back" machines
+printf 'base = zen4\n[core]\nrob = -3\n' >"$scratch/bad.ini"
+check "machines check names file, line and key" fails_with 1 'bad.ini.*3.*rob' \
+    run machines check "$scratch/bad.ini"
+
+finish

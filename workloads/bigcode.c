@@ -1,6 +1,6 @@
 /* bigcode [ROUNDS]: more code than the instruction cache holds.
  *
- * 4096 functions, each over 96 bytes (more than 400 KB together, against caches of 32 KB), called
+ * 4096 functions, each over 64 bytes (more than 256 KB together, against caches of 32 KB), called
  * directly, in an order that mixes the digits of their numbers: successive calls land far apart, so
  * that every call misses the L1 instruction cache and most miss its TLB (DR-L1, DR-TLB). Each
  * function does the same few multiplications with constants of its own; no data is touched. */
@@ -9,13 +9,18 @@
 /* Functions are numbered by six digits, 0 to 3. */
 #define DIGITS(F, p) F(p##0) F(p##1) F(p##2) F(p##3)
 
+/* Constants of at most 28 bits: riscv64 makes them in registers, where longer ones are loaded. */
 #define FUNCTION(n)                                                                                \
     __attribute__((noinline)) static uint64_t function_##n(uint64_t x) {                           \
-        x = (x ^ (0x##n##u * 2654435761u)) * (0x##n##1ull | 0x9e3779b900000001);                   \
+        x = (x ^ 0x##n##1) * 0x##n##9;                                                             \
         x ^= x >> 29;                                                                              \
-        x = (x + 0x##n##7ull) * (0x##n##3ull | 0xbf58476d00000001);                                \
+        x = (x ^ 0x##n##7) * 0x##n##3;                                                             \
         x ^= x >> 32;                                                                              \
-        x = (x + 0x##n##5ull) * (0x##n##9ull | 0x94d049bb00000001);                                \
+        x = (x ^ 0x##n##5) * 0x##n##b;                                                             \
+        x ^= x >> 27;                                                                              \
+        x = (x ^ 0x##n##d) * 0x##n##f;                                                             \
+        x ^= x >> 30;                                                                              \
+        x = (x ^ 0x##n##4) * 0x##n##1;                                                             \
         return x ^ x >> 31;                                                                        \
     }
 

@@ -1,7 +1,9 @@
 /* nbody [STEPS]: gravity between 32 bodies, one square root and one division per pair.
  *
  * All data in the L1. The square root and the division are long and not pipelined on most machines:
- * time belongs to them, and to the chain of a body's accelerations (TEA paper's nab). */
+ * time belongs to them. On riscv64 the comparison that looks for a negative argument of sqrt()
+ * saves and restores the floating point flags, which flushes: the square root stands exposed (the
+ * TEA paper's nab). */
 #include <math.h>
 
 #include "workload.h"

@@ -39,9 +39,11 @@ struct cell {
 static inline __attribute__((always_inline)) void collide_cell(struct cell *to,
                                                                const struct cell *from) {
     double density = 0;
+#pragma GCC unroll 19
     for (int i = 0; i < DIRECTIONS; i++)
         density += from->value[i];
     double rest = density * (0.5 / DIRECTIONS);
+#pragma GCC unroll 19
     for (int i = 0; i < DIRECTIONS; i++)
         to[OFFSETS[i]].value[i] = 0.5 * from->value[i] + rest;
 }

@@ -6,7 +6,7 @@
  * instructions, no branch on the outcome), then pack four errors at once (one byte shuffle where
  * the processor has it).
  *
- * Slots of a block lie together and move when they grow. A reset only advances the epoch. */
+ * Slots of a block lie together and move when they grow. */
 #include "trace/event_code.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static inline unsigned class_bytes(unsigned class) {
 }
 
 void event_predictor_init(struct event_predictor *predictor) {
-    *predictor = (struct event_predictor){.epoch = 1};
+    memset(predictor, 0, sizeof *predictor);
     memset(predictor->shuffle, 0x80, sizeof predictor->shuffle); /* unused bytes become zero */
     for (unsigned classes = 0; classes < 256; classes++)
         for (unsigned lane = 0; lane < 4; lane++)
@@ -46,7 +46,8 @@ void event_predictor_free(struct event_predictor *predictor) {
 
 void event_predictor_reset(struct event_predictor *predictor) {
     predictor->slot_count = 0;
-    predictor->epoch++;
+    if (predictor->blocks)
+        memset(predictor->blocks, 0, predictor->block_capacity * sizeof *predictor->blocks);
 }
 
 /* ---- slots ---- */
@@ -59,8 +60,7 @@ struct place {
 
 /* Room for the first slots of a block, or twice as many as it has. */
 static bool grow_block(struct event_predictor *predictor, struct event_block *block) {
-    bool fresh = block->epoch != predictor->epoch;
-    uint32_t old = fresh ? 0 : block->room, room = fresh ? FIRST_SLOTS : 2 * old;
+    uint32_t old = block->end - block->first, room = old ? 2 * old : FIRST_SLOTS;
     if (predictor->slot_count + room > UINT32_MAX ||
         !array_reserve((void **)&predictor->slots, &predictor->slot_capacity,
                        predictor->slot_count + room, sizeof *predictor->slots))
@@ -69,7 +69,8 @@ static bool grow_block(struct event_predictor *predictor, struct event_block *bl
     if (old)
         memcpy(slots, predictor->slots + block->first, old * sizeof *slots);
     memset(slots + old, 0, (room - old) * sizeof *slots);
-    *block = (struct event_block){predictor->epoch, (uint32_t)predictor->slot_count, room};
+    block->first = (uint32_t)predictor->slot_count;
+    block->end = block->first + room;
     predictor->slot_count += room;
     return true;
 }
@@ -77,16 +78,15 @@ static bool grow_block(struct event_predictor *predictor, struct event_block *bl
 /* .slot is NULL when memory is out. */
 static inline struct place enter_block(struct event_predictor *predictor, uint32_t number) {
     struct event_block *block = predictor->blocks + number;
-    if (__builtin_expect(block->epoch != predictor->epoch, 0) && !grow_block(predictor, block))
+    if (__builtin_expect(block->first == block->end, 0) && !grow_block(predictor, block))
         return (struct place){0};
-    struct event_slot *slot = predictor->slots + block->first;
-    return (struct place){slot, slot + block->room, number};
+    return (struct place){predictor->slots + block->first, predictor->slots + block->end, number};
 }
 
 /* After the last slot of a block: more room, or the last slot once more. */
 static struct place extend_block(struct event_predictor *predictor, uint32_t number) {
     struct event_block *block = predictor->blocks + number;
-    uint32_t index = block->room;
+    uint32_t index = block->end - block->first;
     if (index == EVENT_CODE_BLOCK_SLOTS)
         index--;
     else if (!grow_block(predictor, block))

@@ -28,12 +28,11 @@ struct event_slot {
 
 struct event_predictor {
     struct event_block {
-        uint32_t epoch, first, room; /* its slots, valid if epoch is the current one */
-    } * blocks;                      /* by number + 1; [0] stands for the beginning of a chunk */
+        uint32_t first, end; /* its slots; equal: none yet */
+    } * blocks;              /* by number + 1; [0] stands for the beginning of a chunk */
     size_t block_capacity;
     struct event_slot *slots;
     size_t slot_count, slot_capacity;
-    uint32_t epoch; /* from 1 */
     /* How to pack four numbers, by their classes: which bytes are used, and how many. */
     uint8_t shuffle[256][16], shuffle_bytes[256];
 };

@@ -1,0 +1,217 @@
+/* The usual case is quick: the memory events match the pattern of the block's last execution,
+ * another block follows directly, and it is one of the two successors last seen. Then the block's
+ * template is copied with the access index added, and only addresses are filled in. Everything else
+ * (marks, a new shape, an unexpected successor) goes through emit_block(), which decides from
+ * scratch and leaves a new pattern behind. */
+#include "trace/emit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "trace/event.h"
+#include "trace/joiner.h"
+#include "trace/outcome.h"
+
+/* Keeps how the block was executed for match_pattern(). */
+static void learn_template(struct code_table *table, struct code_block *block,
+                           const struct dynamic_insn *insns, uint32_t first, uint32_t events,
+                           uint32_t accesses) {
+    struct dynamic_insn *template = table->templates + block->template;
+    for (uint32_t i = 0; i < block->insn_count; i++) {
+        template[i].memory = insns[i].memory - first;
+        template[i].memory_count = insns[i].memory_count;
+    }
+    block->event_count = events;
+    block->access_count = accesses;
+    block->patterned = true;
+}
+
+static void learn_event(struct event_pattern *pattern, uint32_t position, uint32_t *first,
+                        uint64_t event, enum join join, const struct memory_access *access) {
+    pattern[position] =
+        (struct event_pattern){.tag = (uint16_t)(event >> 48), .piece = join == JOIN_PIECE};
+    if (join == JOIN_NEW)
+        *first = position;
+    pattern[*first].size_bytes = access->size_bytes;
+    pattern[*first].is_store = access->is_store;
+    pattern[*first].operand = access->operand;
+}
+
+/* Fills memory counts and accesses of the instructions below `emitted`; `pattern`, if not NULL, is
+ * learned on the way. */
+static enum emit fill_accesses(struct emitter *emitter, const struct code_block *block,
+                               const uint64_t *events, size_t count, uint32_t emitted,
+                               uint32_t base, struct event_pattern *pattern, struct joiner *joiner,
+                               struct error *error) {
+    const struct code_table *table = emitter->table;
+    struct dynamic_insn *insns = emitter->insns + emitter->insn_count;
+    uint32_t filled = 0; /* instructions whose .memory is set */
+    uint32_t first_piece = 0;
+    bool after_access = false;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t event = events[i];
+        bool mark = event_kind(event) == EVENT_MARK;
+        if (mark && event_mark_kind(event) > MARK_SPAN)
+            continue;
+        if (mark && event_mark_kind(event) == MARK_SPAN) {
+            if (!joiner->rep || !after_access)
+                return error_set(error, "a span follows no access"), EMIT_ERROR;
+            after_access = false;
+            if (joiner->index < emitted && !joiner_span(joiner, event_payload(event)))
+                return EMIT_FULL;
+            continue;
+        }
+        uint32_t index = mark ? (uint32_t)(event_payload(event) >> 45) : event_index(event);
+        if (index >= block->insn_count || (joiner->index != CODE_NONE && index < joiner->index))
+            return error_set(error, "memory event of instruction %" PRIu32 " is out of order",
+                             index),
+                   EMIT_ERROR;
+        if (index >= emitted) { /* of what did not complete */
+            joiner->index = index;
+            joiner->rep |= mark;
+            after_access = !mark;
+            continue;
+        }
+        if (index != joiner->index) {
+            uint32_t at = base + (uint32_t)(joiner->end - joiner->first);
+            if (joiner->index != CODE_NONE)
+                insns[joiner->index].memory_count = (uint16_t)(at - insns[joiner->index].memory);
+            for (; filled <= index; filled++)
+                insns[filled].memory = at;
+            joiner_start_insn(joiner, index, &table->operands[insns[index].insn]);
+        }
+        if (mark) {
+            uint64_t elements = event_payload(event) & ((UINT64_C(1) << 45) - 1);
+            insns[index].flags |= DYN_REP;
+            insns[index].repeat = elements < UINT32_MAX ? (uint32_t)elements : UINT32_MAX;
+            joiner->rep = true;
+            joiner->open = after_access = false;
+            continue;
+        }
+        enum join join = joiner_add(joiner, event);
+        if (join == JOIN_FULL)
+            return EMIT_FULL;
+        if (pattern)
+            learn_event(pattern, (uint32_t)i, &first_piece, event, join, joiner->end - 1);
+        after_access = true;
+    }
+    uint32_t at = base + (uint32_t)(joiner->end - joiner->first);
+    if (filled > 0)
+        insns[filled - 1].memory_count = (uint16_t)(at - insns[filled - 1].memory);
+    for (; filled < emitted; filled++)
+        insns[filled].memory = at;
+    return EMIT_DONE;
+}
+
+enum emit emit_block(struct emitter *emitter, struct code_block *block, const uint64_t *events,
+                     size_t count, const struct code_block *next, struct error *error) {
+    struct code_table *table = emitter->table;
+    struct marks marks;
+    if (emitter->insn_count + block->insn_count > TRACE_BATCH_INSNS)
+        return EMIT_FULL;
+    if (!marks_read(block, events, count, &marks, error))
+        return EMIT_ERROR;
+    struct outcome outcome =
+        outcome_judge(table, emitter->addresses, block, events, count, &marks, next);
+    uint32_t emitted = outcome.executed + outcome.fault;
+
+    struct dynamic_insn *insns = emitter->insns + emitter->insn_count;
+    const struct dynamic_insn *template = table->templates + block->template;
+    for (uint32_t i = 0; i < emitted; i++)
+        insns[i] = (struct dynamic_insn){.insn = template[i].insn, .flags = template[i].flags};
+
+    bool plain = !marks.rep && !marks.syscall && !marks.signal && !marks.gap &&
+                 marks.executed == CODE_NONE && emitted == block->insn_count;
+    bool learn = plain && count <= 8 * (size_t)block->insn_count + 8 &&
+                 code_table_reserve_pattern(table, block, (uint32_t)count);
+    struct memory_access *first = emitter->accesses + emitter->access_count;
+    struct joiner joiner = {.first = first,
+                            .end = first,
+                            .limit = emitter->accesses + TRACE_BATCH_ACCESSES,
+                            .index = CODE_NONE};
+    uint32_t base = emitter->first_access + emitter->access_count;
+    block->patterned &= !learn;
+    enum emit emit = fill_accesses(emitter, block, events, count, emitted, base,
+                                   learn ? table->patterns + block->pattern : NULL, &joiner, error);
+    if (emit != EMIT_DONE)
+        return emit;
+    uint32_t accesses = (uint32_t)(joiner.end - joiner.first);
+    if (learn)
+        learn_template(table, block, insns, base, (uint32_t)count, accesses);
+    emitter->insn_count += emitted;
+    emitter->access_count += accesses;
+    if (emitter->insn_count > 0)
+        emitter->insns[emitter->insn_count - 1].flags |= outcome.last_flags;
+    return EMIT_DONE;
+}
+
+/* Fills the accesses at `out` if the events are those of the block's pattern. */
+static inline bool match_pattern(const struct event_pattern *pattern, uint32_t count,
+                                 const uint64_t *events, struct memory_access *out) {
+    uint64_t end = 0; /* of the event before */
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t event = events[i], address = event_address(event);
+        if (__builtin_expect(event >> 48 != pattern[i].tag, 0))
+            return false;
+        if (pattern[i].piece) {
+            if (__builtin_expect(address != end, 0))
+                return false;
+        } else {
+            out->address = address;
+            memcpy(&out->size_bytes, &pattern[i].size_bytes, 8);
+            out++;
+        }
+        end = address + (UINT64_C(1) << event_log2_size(event));
+    }
+    return true;
+}
+
+static inline void copy_template(struct dynamic_insn *insns, const struct dynamic_insn *template,
+                                 uint32_t count, uint32_t first_access) {
+    typedef uint32_t lanes __attribute__((vector_size(16), aligned(4), may_alias));
+    const lanes add = {0, first_access, 0, 0};
+    for (uint32_t i = 0; i < count; i++)
+        *(lanes *)(insns + i) = *(const lanes *)(template + i) + add;
+}
+
+uint32_t emit_plain(struct emitter *emitter, const struct process_blocks *process,
+                    const uint64_t *events, uint32_t event_count, uint32_t at, uint64_t *entered) {
+    struct code_table *table = emitter->table;
+    const uint32_t *numbers = process->blocks;
+    uint32_t block_count = process->count;
+    uint32_t insn_count = emitter->insn_count, access_count = emitter->access_count;
+    uint32_t base = emitter->first_access;
+    struct code_block *block = table->blocks + numbers[events[at]];
+    for (;;) {
+        uint32_t after = at + 1 + block->event_count;
+        if (!block->patterned || after >= event_count ||
+            insn_count + block->insn_count > TRACE_BATCH_INSNS ||
+            access_count + block->access_count > TRACE_BATCH_ACCESSES)
+            break;
+        if (events[after] >= block_count) /* not a block, or no such block */
+            break;
+        uint32_t next_number = numbers[events[after]];
+        struct code_block *next = table->blocks + next_number;
+        if (!match_pattern(table->patterns + block->pattern, block->event_count, events + at + 1,
+                           emitter->accesses + access_count))
+            break;
+        uint16_t flags;
+        if (next_number == block->successor[0])
+            flags = block->successor_flags[0];
+        else if (next_number == block->successor[1])
+            flags = block->successor_flags[1];
+        else if (!block_reaches(table, block, next, &flags))
+            break;
+        copy_template(emitter->insns + insn_count, table->templates + block->template,
+                      block->insn_count, base + access_count);
+        insn_count += block->insn_count;
+        access_count += block->access_count;
+        *entered += block->reported;
+        emitter->insns[insn_count - 1].flags |= flags;
+        at = after;
+        block = next;
+    }
+    emitter->insn_count = insn_count;
+    emitter->access_count = access_count;
+    return at;
+}

@@ -1,0 +1,179 @@
+/* The capture tells which blocks were entered, not how far each got. That follows from the next
+ * block, from marks, and, when control was taken away, from which memory accesses are missing. */
+#include "trace/outcome.h"
+
+#include <inttypes.h>
+
+#include "trace/event.h"
+
+static bool always_taken(const struct code_block *block) {
+    return block->branch != BRANCH_NONE && block->branch != BRANCH_CONDITIONAL;
+}
+
+/* Index of the instruction of the block that begins at this address, or CODE_NONE. */
+static uint32_t insn_at(const struct code_table *table, const struct code_block *block,
+                        uint64_t address) {
+    uint64_t at = block->address;
+    for (uint32_t i = 0; i < block->insn_count && at <= address; i++) {
+        if (at == address)
+            return i;
+        at += table->code.insns[table->templates[block->template + i].insn].length;
+    }
+    return CODE_NONE;
+}
+
+static bool remember_successor(struct code_block *block, const struct code_table *table,
+                               const struct code_block *next, uint16_t flags) {
+    block->successor[1] = block->successor[0];
+    block->successor_flags[1] = block->successor_flags[0];
+    block->successor[0] = (uint32_t)(next - table->blocks);
+    block->successor_flags[0] = flags;
+    return true;
+}
+
+bool block_reaches(struct code_table *table, struct code_block *block,
+                   const struct code_block *next, uint16_t *flags) {
+    bool taken = always_taken(block);
+    switch (block->branch) {
+    case BRANCH_NONE:
+        if (next->address != block->end)
+            return false;
+        break;
+    case BRANCH_CONDITIONAL:
+    case BRANCH_JUMP:
+    case BRANCH_CALL:
+        if (block->branch == BRANCH_CONDITIONAL && next->address == block->end)
+            break;
+        if (next->address != block->target)
+            return false;
+        taken = true;
+        struct static_insn *branch =
+            &table->code.insns[table->templates[block->template + block->insn_count - 1].insn];
+        if (branch->target == UINT32_MAX)
+            branch->target = table->templates[next->template].insn;
+        break;
+    case BRANCH_RETURN: /* into the block it ends: only if the block was cut short there */
+        if (insn_at(table, block, next->address) != CODE_NONE)
+            return false;
+        break;
+    }
+    *flags = taken ? DYN_TAKEN : 0;
+    return remember_successor(block, table, next, *flags);
+}
+
+/* A successor without any mark between. */
+static struct outcome outcome_of(struct code_table *table, struct code_block *block,
+                                 const struct code_block *next, bool syscall) {
+    struct outcome outcome = {.executed = block->insn_count};
+    if (block_reaches(table, block, next, &outcome.last_flags))
+        return outcome;
+    uint32_t cut = syscall ? CODE_NONE : insn_at(table, block, next->address);
+    if (cut != CODE_NONE)
+        outcome.executed = cut;
+    else
+        outcome.last_flags = DYN_SIGNAL | (always_taken(block) ? DYN_TAKEN : 0);
+    return outcome;
+}
+
+bool marks_read(const struct code_block *block, const uint64_t *events, size_t count,
+                struct marks *marks, struct error *error) {
+    *marks = (struct marks){.executed = CODE_NONE};
+    for (size_t i = 0; i < count; i++) {
+        if (event_kind(events[i]) != EVENT_MARK)
+            continue;
+        switch (event_mark_kind(events[i])) {
+        case MARK_REP:
+        case MARK_SPAN:
+            marks->rep = true;
+            break;
+        case MARK_EXECUTED:
+            if (event_payload(events[i]) > block->reported)
+                return error_set(error, "%" PRIu64 " of %" PRIu32 " instructions executed",
+                                 event_payload(events[i]), block->reported);
+            marks->executed = (uint32_t)event_payload(events[i]);
+            break;
+        case MARK_SYSCALL:
+            marks->syscall = true;
+            break;
+        case MARK_SIGNAL:
+            marks->signal = true;
+            break;
+        case MARK_GAP:
+            marks->gap = true;
+            break;
+        default:
+            return error_set(error, "unknown mark %u", event_mark_kind(events[i]));
+        }
+    }
+    return true;
+}
+
+/* The memory operands that an instruction uses whenever it completes, or 0 if that depends. */
+static unsigned certain_directions(const struct static_insn *insn,
+                                   const struct insn_operands *operands, enum isa isa) {
+    unsigned directions = 0;
+    bool conditional = operands->gather || (insn->flags & (INSN_REP | INSN_PREFETCH | INSN_NOP)) ||
+                       (isa == ISA_RISCV64 && (insn->flags & INSN_ATOMIC));
+    for (int i = 0; i < operands->count && !conditional; i++)
+        directions |= operands->directions[i];
+    return directions;
+}
+
+/* Control was taken away somewhere in this block. The first instruction whose memory access is
+ * missing, or that can raise an exception after the last access, did not complete; if there is
+ * none, all did, and the signal came from outside. */
+static uint32_t stopped_at(const struct code_table *table, bool addresses,
+                           const struct code_block *block, const uint64_t *events, size_t count) {
+    const struct code *code = &table->code;
+    uint32_t last = 0;
+    unsigned seen = 0; /* directions at `last` */
+    for (size_t i = 0; i < count; i++) {
+        unsigned kind = event_kind(events[i]);
+        if (kind != EVENT_LOAD && kind != EVENT_STORE)
+            continue;
+        seen = event_index(events[i]) == last ? seen : 0;
+        last = event_index(events[i]);
+        seen |= kind == EVENT_STORE ? OPERAND_STORE : OPERAND_LOAD;
+    }
+    for (uint32_t i = last; i < block->insn_count; i++, seen = 0) {
+        uint32_t number = table->templates[block->template + i].insn;
+        const struct static_insn *insn = &code->insns[number];
+        unsigned certain = certain_directions(insn, &table->operands[number], code->isa);
+        if (addresses && (certain & ~seen))
+            return i;
+        bool divides = insn->operation == OP_INT_DIV && code->isa == ISA_X86_64;
+        if (divides || (insn->flags & INSN_TRAP))
+            return i;
+    }
+    return block->insn_count;
+}
+
+struct outcome outcome_judge(struct code_table *table, bool addresses, struct code_block *block,
+                             const uint64_t *events, size_t count, const struct marks *marks,
+                             const struct code_block *next) {
+    struct outcome outcome = {.executed = block->insn_count,
+                              .last_flags = always_taken(block) ? DYN_TAKEN : 0};
+    bool signal = marks->signal;
+    if (marks->executed < block->insn_count) {
+        outcome.executed = marks->executed;
+        outcome.last_flags = 0;
+        if (next && !signal && !marks->gap)
+            signal = insn_at(table, block, next->address) != marks->executed;
+        outcome.fault = marks->signal;
+    } else {
+        if (next && !signal && !marks->gap) {
+            outcome = outcome_of(table, block, next, marks->syscall);
+            signal = outcome.last_flags & DYN_SIGNAL;
+        }
+        bool interrupted = (signal || !next) && !marks->syscall && !marks->gap;
+        uint32_t stop = interrupted && marks->executed == CODE_NONE
+                            ? stopped_at(table, addresses, block, events, count)
+                            : block->insn_count;
+        if (stop < block->insn_count) {
+            outcome = (struct outcome){.executed = stop, .fault = signal};
+        }
+    }
+    outcome.last_flags |= (signal ? DYN_SIGNAL : 0) | (outcome.fault ? DYN_FAULT : 0);
+    outcome.last_flags |= (marks->syscall ? DYN_SYSCALL : 0) | (marks->gap ? DYN_GAP : 0);
+    return outcome;
+}

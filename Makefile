@@ -116,6 +116,8 @@ deps-develop:
 DEMO_FILE := build/demo/include.tar
 demo:
 	@scripts/install-packages $(BUILD_PACKAGES) gzip
+	@scripts/install-debug-symbols gzip 2>/dev/null || \
+		echo 'no debug symbols of gzip could be had: its functions are shown by address'
 	@$(MAKE) --no-print-directory --silent all
 	@mkdir -p $(dir $(DEMO_FILE))
 	@tar --sort=name -C /usr -cf - include 2>/dev/null | head -c 10000000 > $(DEMO_FILE)

@@ -1,0 +1,88 @@
+# culprit trace: what is captured into a file is what a live simulation sees.
+. tests/e2e/lib.sh
+
+seq 2000 >"$scratch/numbers"
+trace=$scratch/gzip.ctrace
+
+records() {
+    run trace -o "$trace" -- gzip -c "$scratch/numbers" >"$scratch/got" 2>"$scratch/err" || return 1
+    same_file "$scratch/got" <(gzip -c "$scratch/numbers") && grep -q 'next: culprit sim' "$scratch/err"
+}
+check "trace keeps the command's output" records
+
+# value KEY FILE
+value() {
+    python3 -c 'import json, sys; print(json.load(open(sys.argv[2]))[sys.argv[1]])' "$1" "$2"
+}
+
+same_as_live() {
+    run trace --info "$trace" --json >"$scratch/info" || return 1
+    run sim --json "$trace" >"$scratch/file.json" || return 1
+    run sim --json --output "$scratch/live.json" -- gzip -c "$scratch/numbers" >/dev/null || return 1
+    for key in program instructions; do
+        echo "$key: $(value $key "$scratch/file.json") $(value $key "$scratch/live.json")"
+        [ "$(value $key "$scratch/file.json")" = "$(value $key "$scratch/live.json")" ] || return 1
+    done
+    python3 -c 'import sys; a, b = map(int, sys.argv[1:]); assert abs(a - b) < b / 1000, (a, b)' \
+        "$(value instructions "$scratch/info")" "$(value instructions "$scratch/file.json")"
+}
+check "a trace and a live run give the same instructions" same_as_live
+
+twice() {
+    run sim "$trace" --json --top 0 | grep -v second >"$scratch/a" &&
+        run sim "$trace" --json --top 0 | grep -v second >"$scratch/b" && same_file "$scratch/a" "$scratch/b"
+}
+check "the same trace gives the same bytes" twice
+
+window() {
+    run sim "$trace" --skip 100K --limit 50K --json >"$scratch/window.json" &&
+        [ "$(value instructions "$scratch/window.json")" = 50000 ]
+}
+check "--skip and --limit cut a trace to the instruction" window
+
+from_symbol() {
+    run trace -o "$scratch/branchy.ctrace" -- "$WORKLOADS/riscv64/branchy" 1000 500 >/dev/null 2>&1 &&
+        run sim "$scratch/branchy.ctrace" --from main --json --top 0 >"$scratch/main.json" &&
+        run sim "$scratch/branchy.ctrace" --json >"$scratch/whole.json" &&
+        [ "$(value instructions "$scratch/main.json")" -lt "$(value instructions "$scratch/whole.json")" ] &&
+        python3 -c 'import json, sys
+names = [f["function"] for f in json.load(open(sys.argv[1]))["functions"]]
+assert "main" in names and "_start" not in names, names' "$scratch/main.json"
+}
+skip_without riscv64-workloads "--from begins at a function" || check "--from begins at a function" from_symbol
+
+compressed() {
+    run trace --compress -o "$scratch/small.ctrace" -- gzip -c "$scratch/numbers" >/dev/null 2>&1 &&
+        [ "$(stat -c %s "$scratch/small.ctrace")" -lt "$(stat -c %s "$trace")" ] &&
+        run sim --json "$scratch/small.ctrace" >"$scratch/small.json" &&
+        [ "$(value instructions "$scratch/small.json")" = "$(value instructions "$scratch/file.json")" ]
+}
+check "--compress makes it smaller, and it reads the same" compressed
+
+piped() {
+    run sim --json - <"$trace" >"$scratch/pipe.json" &&
+        [ "$(value cycles "$scratch/pipe.json")" = "$(value cycles "$scratch/file.json")" ]
+}
+check "a trace is read from standard input" piped
+
+truncated() {
+    head -c $(($(stat -c %s "$trace") / 2)) "$trace" >"$scratch/cut.ctrace"
+    run sim --json --output "$scratch/cut.json" "$scratch/cut.ctrace" 2>"$scratch/err"
+    local status=$?
+    cat "$scratch/err"
+    [ $status -le 1 ] && [ "$(value instructions "$scratch/cut.json")" -gt 0 ]
+}
+check "what is there of a cut trace is reported" truncated
+
+printf 'not a trace at all, but long enough to be looked at' >"$scratch/junk.ctrace"
+check "a file that is no trace" fails_with 1 'junk.ctrace' run sim "$scratch/junk.ctrace"
+check "... nor for --info" fails_with 1 'junk.ctrace' run trace --info "$scratch/junk.ctrace"
+
+samples() {
+    run explain "$trace" >"$scratch/explained" && grep -q 'what the words mean' "$scratch/explained" &&
+        ! grep -q 'sampling error' "$scratch/explained" && run explain --exact "$trace" | grep -v second >"$scratch/exact" &&
+        same_file <(grep -v second "$scratch/explained" | grep -v '^next') <(grep -v '^next' "$scratch/exact")
+}
+check "explain simulates a short run whole" samples
+
+finish

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "trace/event.h"
@@ -18,6 +19,11 @@ static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static double processor_seconds(const struct rusage *usage) {
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+           1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
 static void print_item(const struct item *item) {
@@ -124,12 +130,17 @@ int main(int argc, char **argv) {
     if (got < 0)
         fprintf(stderr, "capture_rate: %s\n", error.message);
     source.close(source.context);
+    struct rusage guest, own;
+    getrusage(RUSAGE_CHILDREN, &guest);
+    getrusage(RUSAGE_SELF, &own);
     fprintf(stderr,
             "%" PRIu64 " instructions (first %" PRIu64 "), %" PRIu64 " events, %" PRIu64
-            " blocks defined, %" PRIu64 " chunks, %" PRIu64 " processes, %.3f s, %.0f M insn/s, "
+            " blocks defined, %" PRIu64 " chunks, %" PRIu64
+            " processes, %.3f s, %.0f M insn/s, processor time: program %.3f s, culprit %.3f s; "
             "exit %d%s\n",
             insns, first, events, items[ITEM_CODE], items[ITEM_DATA], items[ITEM_PROCESS], seconds,
-            (double)insns / seconds * 1e-6, end.status, end.signaled ? " (signal)" : "");
+            (double)insns / seconds * 1e-6, processor_seconds(&guest), processor_seconds(&own),
+            end.status, end.signaled ? " (signal)" : "");
     if (verbose)
         fprintf(stderr,
                 "%" PRIu64 " block, %" PRIu64 " load, %" PRIu64 " store, %" PRIu64 " mark events\n",

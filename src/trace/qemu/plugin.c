@@ -34,43 +34,57 @@ struct plugin plugin = {.slot = NO_SLOT};
 
 /* ---- callbacks ---- */
 
-/* userdata of a block: instructions in 63:32, number in 31:0 */
-static void on_block(unsigned vcpu, void *userdata) {
-    uint64_t word = (uintptr_t)userdata;
-    struct ring_chunk *chunk = thread_chunk;
+/* Appends to the chunk. False: the slow path has to look at it first. */
+static inline bool append(struct ring_chunk *chunk, uint64_t event) {
     uint64_t *cursor = atomic_load_explicit(&chunk->cursor, memory_order_relaxed);
-    if (__builtin_expect(cursor == chunk->end, 0)) {
+    if (__builtin_expect(cursor == chunk->end, 0))
+        return false;
+    *cursor = event;
+    atomic_store_explicit(&chunk->cursor, cursor + 1, memory_order_release);
+    return true;
+}
+
+/* userdata of a block: instructions in 63:32, number in 31:0 */
+static inline void block_entered(struct ring_chunk *chunk, unsigned vcpu, uint64_t word) {
+    if (__builtin_expect(!append(chunk, event_block((uint32_t)word)), 0)) {
         thread_block(vcpu, (uint32_t)word, (uint32_t)(word >> 32));
         return;
     }
-    *cursor = event_block((uint32_t)word);
     uint64_t insns = atomic_load_explicit(&chunk->insns, memory_order_relaxed);
     atomic_store_explicit(&chunk->insns, insns + (word >> 32), memory_order_relaxed);
-    atomic_store_explicit(&chunk->cursor, cursor + 1, memory_order_release);
 }
 
-/* qemu_plugin_meminfo_t: bits 6:4 log2 of the size, bit 17 a store. Calling the emulator for them
- * would cost as much as all the rest; check_access_info() makes sure of them at the start. */
-static unsigned log2_size_of(qemu_plugin_meminfo_t info) {
-    return info >> 4 & 7;
-}
-static bool is_store(qemu_plugin_meminfo_t info) {
-    return info >> 17 & 1;
+static void on_block(unsigned vcpu, void *userdata) {
+    block_entered(thread_chunk, vcpu, (uintptr_t)userdata);
 }
 
-/* userdata of an access: the index of its instruction, shifted to its place in the event */
+/* While the guest has one thread there is no thread-local pointer to fetch. */
+static void on_lone_block(unsigned vcpu, void *userdata) {
+    block_entered(lone_chunk, vcpu, (uintptr_t)userdata);
+}
+
+/* qemu_plugin_meminfo_t: bits 6:4 log2 of the size, bit 16 a load, bit 17 a store, which move to
+ * their places in the event. Asking the emulator for them would cost as much as all the rest;
+ * check_access_info() makes sure of them at the start. An address that could be accessed has at
+ * most 47 bits. userdata of an access: the index of its instruction, in its place. */
+static inline uint64_t access_event(qemu_plugin_meminfo_t info, uint64_t address, void *userdata) {
+    return (uintptr_t)userdata | address | (uint64_t)(info & 0x30000) << 46 |
+           (uint64_t)(info & 0x70) << 55;
+}
+
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata) {
     (void)vcpu;
-    uint64_t event =
-        (uintptr_t)userdata | event_access(is_store(info), log2_size_of(info), 0, address);
-    struct ring_chunk *chunk = thread_chunk;
-    uint64_t *cursor = atomic_load_explicit(&chunk->cursor, memory_order_relaxed);
-    if (__builtin_expect(cursor == chunk->end, 0)) {
+    uint64_t event = access_event(info, address, userdata);
+    if (!append(thread_chunk, event))
         thread_access(event);
-        return;
-    }
-    *cursor = event;
-    atomic_store_explicit(&chunk->cursor, cursor + 1, memory_order_release);
+}
+
+static void on_lone_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
+                           void *userdata) {
+    (void)vcpu;
+    uint64_t event = access_event(info, address, userdata);
+    if (!append(lone_chunk, event))
+        thread_access(event);
 }
 
 static void on_rep_block(unsigned vcpu, void *userdata) {
@@ -80,7 +94,7 @@ static void on_rep_block(unsigned vcpu, void *userdata) {
 static void on_rep_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
                           void *userdata) {
     (void)vcpu, (void)userdata;
-    thread_rep_access(is_store(info), log2_size_of(info), address);
+    thread_rep_access(access_event(info, address, NULL));
 }
 
 static void on_skipped_block(unsigned vcpu, void *userdata) {
@@ -90,29 +104,31 @@ static void on_skipped_block(unsigned vcpu, void *userdata) {
 
 /* ---- translation ---- */
 
-static void instrument_block(struct qemu_plugin_tb *tb, const struct block *block) {
-    struct rep_block *rep = NULL;
-    if (block->rep_address) {
-        rep = malloc(sizeof *rep); /* lives as long as the translation: unknown, hence forever */
-        if (rep)
-            *rep = (struct rep_block){block->number, block->insn_count, block->rep_address};
-    }
-    if (rep)
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep_block, QEMU_PLUGIN_CB_NO_REGS, rep);
-    else
+static void instrument_rep(struct qemu_plugin_tb *tb, const struct rep_block *rep) {
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep_block, QEMU_PLUGIN_CB_NO_REGS, (void *)rep);
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, rep->insn_count - 1),
+                                     on_rep_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                     NULL);
+}
+
+static void instrument_block(struct qemu_plugin_tb *tb) {
+    struct block block;
+    code_translate(tb, &block);
+    uint32_t accessing = block.insn_count;
+    if (block.rep) {
+        instrument_rep(tb, block.rep);
+        accessing--;
+    } else {
         qemu_plugin_register_vcpu_tb_exec_cb(
-            tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
-            (void *)(uintptr_t)((uint64_t)block->insn_count << 32 | block->number));
-    size_t count = block->insn_count;
+            tb, plugin.parallel ? on_block : on_lone_block, QEMU_PLUGIN_CB_NO_REGS,
+            (void *)(uintptr_t)((uint64_t)block.insn_count << 32 | block.number));
+    }
     /* One callback for loads and stores: QEMU 7.2 confuses the two in its filter. */
     if (plugin.control->addresses)
-        for (size_t i = 0; i < count - (rep != NULL); i++)
-            qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access,
-                                             QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                             (void *)(uintptr_t)((uint64_t)i << 48));
-    if (rep)
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, count - 1), on_rep_access,
-                                         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+        for (uint32_t i = 0; i < accessing; i++)
+            qemu_plugin_register_vcpu_mem_cb(
+                qemu_plugin_tb_get_insn(tb, i), plugin.parallel ? on_access : on_lone_access,
+                QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)((uint64_t)i << 48));
 }
 
 static void add_nothing(struct qemu_plugin_tb *tb) {
@@ -124,7 +140,6 @@ static void add_nothing(struct qemu_plugin_tb *tb) {
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
-    struct block block;
     int saved = errno;
     switch (atomic_load(&plugin.phase)) {
     case RING_SKIP:
@@ -132,8 +147,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
                                              (void *)(uintptr_t)qemu_plugin_tb_n_insns(tb));
         break;
     case RING_CAPTURE:
-        code_translate(tb, &block);
-        instrument_block(tb, &block);
+        instrument_block(tb);
         break;
     default:
         add_nothing(tb);
@@ -145,7 +159,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
 
 static void on_vcpu(qemu_plugin_id_t id, unsigned vcpu) {
     (void)id;
-    thread_ordinal(vcpu);
+    /* QEMU translates everything anew when the guest makes its second thread. */
+    plugin.parallel |= thread_created(vcpu) > 0;
 }
 
 static void register_callbacks(void) {
@@ -179,12 +194,17 @@ void plugin_follow_phase(void) {
 
 /* ---- start ---- */
 
+/* A hint, well away from libraries: if the shared memory lay between the plugin and the emulator's
+ * generated code, their distance could pass 2 GB, and calls of the callbacks would be indirect
+ * (measured: a third slower). No sanitizer's shadow is here. */
+static const uintptr_t FAR_AWAY = 0x2e0000000000;
+
 static struct ring_control *map_shared(const char *path) {
     int file = open(path, O_RDWR | O_CLOEXEC);
     if (file < 0)
         return NULL;
-    void *memory =
-        mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    void *memory = mmap((void *)FAR_AWAY, RING_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_NORESERVE, file, 0);
     close(file);
     if (memory == MAP_FAILED)
         return NULL;
@@ -198,10 +218,13 @@ static struct ring_control *map_shared(const char *path) {
 
 static bool check_access_info(void) {
     for (qemu_plugin_meminfo_t low = 0; low < 1 << 12; low++)
-        for (qemu_plugin_meminfo_t rw = QEMU_PLUGIN_MEM_R; rw <= QEMU_PLUGIN_MEM_W; rw++)
-            if (qemu_plugin_mem_size_shift(low | rw << 16) != log2_size_of(low | rw << 16) ||
-                qemu_plugin_mem_is_store(low | rw << 16) != (rw == QEMU_PLUGIN_MEM_W))
+        for (int store = 0; store <= 1; store++) {
+            qemu_plugin_meminfo_t info = low | (store ? 0x20000 : 0x10000);
+            if (access_event(info, 0, NULL) != event_access(store, low >> 4 & 7, 0, 0) ||
+                qemu_plugin_mem_size_shift(info) != (low >> 4 & 7) ||
+                qemu_plugin_mem_is_store(info) != store)
                 return false;
+        }
     return true;
 }
 

@@ -18,6 +18,7 @@ struct plugin {
     int slot;        /* of this process in the shared memory; NO_SLOT: not traced */
     uint32_t number; /* of this process generation in the trace */
     uint64_t guest_base;
+    bool parallel;              /* the guest has, or had, more than one thread */
     _Atomic uint32_t phase;     /* enum ring_phase that the translations are made for */
     _Atomic uint32_t switching; /* a reset to another phase is under way */
     uint32_t next_phase;
@@ -37,6 +38,8 @@ void plugin_follow_phase(void);
 
 /* Never NULL. The hot callbacks append here while cursor < end. */
 extern THREAD_LOCAL struct ring_chunk *thread_chunk;
+/* The same as long as the guest has one thread. */
+extern struct ring_chunk *lone_chunk;
 
 /* A block that ends in an x86 string instruction with a rep prefix. */
 struct rep_block {
@@ -46,12 +49,13 @@ struct rep_block {
 
 void thread_start(void); /* once, at install */
 void thread_forked(void);
-void thread_ordinal(unsigned vcpu); /* vCPU was created: the next thread of this process */
+/* A vCPU was created, by the thread that makes the new one. Its number in this process. */
+uint32_t thread_created(unsigned vcpu);
 void thread_block(unsigned vcpu, uint32_t block, uint32_t insn_count);
 void thread_access(uint64_t event);
 void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload);
 void thread_rep_block(unsigned vcpu, const struct rep_block *rep);
-void thread_rep_access(bool is_store, unsigned log2_size, uint64_t address);
+void thread_rep_access(uint64_t event);
 void thread_skip(uint32_t insn_count);
 void thread_system_call(unsigned vcpu, uint64_t number);
 void thread_publish(void); /* the current thread's chunk, as far as filled */
@@ -76,8 +80,8 @@ void process_ring_doorbell(void);
 struct block {
     uint32_t number;
     uint32_t insn_count;
-    uint64_t rep_address; /* of its last instruction, if that is a rep; else 0 */
-    bool has_symbol;      /* contains the first instruction of from_symbol */
+    bool has_symbol;             /* contains the first instruction of from_symbol */
+    const struct rep_block *rep; /* NULL: does not end in a rep */
 };
 void code_translate(const struct qemu_plugin_tb *tb, struct block *block);
 /* [start, end) may hold something else from now on. */

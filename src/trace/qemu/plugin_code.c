@@ -23,6 +23,7 @@ enum { BLOCK_BYTES = RING_MAX_BLOCK_INSNS * 16 };
 struct known_block {
     XXH128_hash_t hash;
     uint32_t number; /* plus 1; 0: empty */
+    struct rep_block *rep;
 };
 
 struct mapping {
@@ -165,7 +166,8 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
         count = RING_MAX_BLOCK_INSNS;
     uint64_t address = qemu_plugin_tb_vaddr(tb);
     *block = (struct block){.insn_count = (uint32_t)count};
-    bool x86 = plugin.control->isa == ISA_X86_64, evex = false;
+    bool x86 = plugin.control->isa == ISA_X86_64, evex = false, rep = false;
+    uint64_t last_address = address;
     for (size_t i = 0; i < count; i++) {
         const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const uint8_t *data = qemu_plugin_insn_data(insn);
@@ -178,8 +180,8 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
         memcpy(bytes + size, data, length);
         size += length;
         evex |= x86 && is_evex(data, length);
-        if (x86 && i == count - 1 && is_rep(data, length))
-            block->rep_address = qemu_plugin_insn_vaddr(insn);
+        rep = x86 && is_rep(data, length); /* a rep ends its block */
+        last_address = qemu_plugin_insn_vaddr(insn);
     }
 
     struct mapping mapping;
@@ -197,14 +199,17 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
     block->has_symbol = mapping.symbol >= address && mapping.symbol < address + size;
 
     XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, XXH64(&record, sizeof record, 0));
-    if (!make_room() && code.count == code.capacity - 1)
-        abort(); /* out of memory inside the emulator */
+    if (!make_room())
+        abort(); /* out of memory: the emulator itself does the same */
     struct known_block *known = find_block(hash);
     if (!known->number) {
         known->hash = hash;
         known->number = ++code.count;
         record.block = known->number - 1;
+        if (rep && (known->rep = malloc(sizeof *known->rep)))
+            *known->rep = (struct rep_block){record.block, (uint32_t)count, last_address};
         process_put(&record.record, sizeof record, bytes, size);
     }
     block->number = known->number - 1;
+    block->rep = known->rep;
 }

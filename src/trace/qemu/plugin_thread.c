@@ -53,6 +53,7 @@ static pthread_mutex_t ownership = PTHREAD_MUTEX_INITIALIZER;
 
 static struct ring_chunk nothing; /* cursor == end: everything takes the slow path */
 THREAD_LOCAL struct ring_chunk *thread_chunk = &nothing;
+struct ring_chunk *lone_chunk = &nothing;
 
 static pthread_key_t thread_key;
 static _Atomic uint32_t ordinals;
@@ -62,6 +63,12 @@ static uint32_t ordinal_of_vcpu[VCPUS]; /* written before the vCPU's thread runs
 
 static uint64_t *cursor_of(struct ring_chunk *chunk) {
     return atomic_load_explicit(&chunk->cursor, memory_order_relaxed);
+}
+
+static void use_chunk(struct ring_chunk *chunk) {
+    thread_chunk = chunk;
+    if (!plugin.parallel)
+        lone_chunk = chunk;
 }
 
 static void put(uint64_t event) {
@@ -109,7 +116,7 @@ static void publish(bool last) {
     release_budget();
     self.insns_before += atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
     self.held = false;
-    thread_chunk = &nothing;
+    use_chunk(&nothing);
     publish_chunk(plugin.control, self.chunk, last);
 }
 
@@ -166,7 +173,7 @@ static bool take_chunk(void) {
     self.full = self.end - RING_CHUNK_RESERVE;
     self.budget_end = 0;
     self.held = true;
-    thread_chunk = chunk;
+    use_chunk(chunk);
     return true;
 }
 
@@ -179,14 +186,14 @@ static void drop(void) {
     if (!scratch) {
         scratch = calloc(1, sizeof *scratch + SCRATCH_EVENTS * sizeof(uint64_t));
         if (!scratch) {
-            thread_chunk = &nothing;
+            use_chunk(&nothing);
             return;
         }
         scratch->events = (uint64_t *)(scratch + 1);
         scratch->end = scratch->events + SCRATCH_EVENTS;
     }
     atomic_store(&scratch->cursor, scratch->events);
-    thread_chunk = scratch;
+    use_chunk(scratch);
 }
 
 static void finish(void) {
@@ -217,14 +224,17 @@ static void close_rep(void) {
     }
 }
 
-void thread_rep_access(bool is_store, unsigned log2_size, uint64_t address) {
+void thread_rep_access(uint64_t event) {
     struct rep *rep = &self.rep;
+    uint64_t address = event_address(event);
     if (!rep->open || rep->slot >= REP_OPERANDS)
         return;
     struct rep_operand *operand = &rep->operands[rep->slot++];
     if (rep->slot > rep->slots) {
         rep->slots = rep->slot;
-        *operand = (struct rep_operand){address, address, address, 0, log2_size, is_store, false};
+        *operand = (struct rep_operand){
+            address, address, address, 0, event_log2_size(event), event_kind(event) == EVENT_STORE,
+            false};
     }
     operand->count++;
     if (address < operand->low)
@@ -433,15 +443,17 @@ static void on_thread_end(void *unused) {
     }
     self.state = DROPPED;
     self.held = false;
-    thread_chunk = &nothing;
+    use_chunk(&nothing);
     free(scratch);
     scratch = NULL;
     pthread_mutex_unlock(&ownership);
 }
 
-void thread_ordinal(unsigned vcpu) {
+uint32_t thread_created(unsigned vcpu) {
+    uint32_t ordinal = atomic_fetch_add(&ordinals, 1);
     if (vcpu < VCPUS)
-        ordinal_of_vcpu[vcpu] = atomic_fetch_add(&ordinals, 1);
+        ordinal_of_vcpu[vcpu] = ordinal;
+    return ordinal;
 }
 
 void thread_start(void) {
@@ -451,7 +463,7 @@ void thread_start(void) {
 void thread_forked(void) {
     pthread_mutex_init(&ownership, NULL);
     memset(&self, 0, sizeof self);
-    thread_chunk = &nothing;
+    use_chunk(&nothing);
     atomic_store(&ordinals, 1);
     memset(ordinal_of_vcpu, 0, sizeof ordinal_of_vcpu);
 }

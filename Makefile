@@ -44,6 +44,8 @@ DEVELOP_PACKAGES := clang clang-format clang-tidy cppcheck libclang-rt-dev
 SOURCES := $(filter-out src/main.c src/cmd/% src/trace/qemu/plugin%,$(wildcard src/*/*.c src/*/*/*.c))
 PROGRAM := $(wildcard src/main.c src/cmd/*.c)
 PLUGIN := $(wildcard src/trace/qemu/plugin*.c)
+# The plugin tells what an exec would run as culprit does.
+PLUGIN_SHARES := src/program/executable.c src/util/error.c
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 OWN_FILES := $(wildcard src/*.c src/*/*.[ch] src/*/*/*.[ch] tests/*.h tests/*/*.[ch] \
 	workloads/*.[ch] bench/*.[ch])
@@ -75,7 +77,7 @@ $(B)/%.o: %.c $(B)/flags
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)
 $(B)/libculprit-trace.so: $(PLUGIN) $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread -o $@ $(PLUGIN)
+	$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread -o $@ $(PLUGIN) $(PLUGIN_SHARES)
 $(B)/libculprit-trace.so: $(wildcard src/trace/*.h src/trace/qemu/*.h)
 
 # ---- workloads: for x86-64 as any program is, for riscv64 static, so that no library is needed.

@@ -246,6 +246,17 @@ static void note_illegal_instruction(struct capture *capture) {
     }
 }
 
+static void note_symbol_never_entered(struct capture *capture) {
+    if (!capture->from_symbol || atomic_load(&capture->control->phase) != RING_WAIT)
+        return;
+    capture_note(capture,
+                 "nothing captured: the function %s was never entered, or no symbol table "
+                 "of the program and its libraries has it",
+                 capture->from_symbol);
+    free(capture->from_symbol);
+    capture->from_symbol = NULL;
+}
+
 static int capture_next(void *context, struct item *item, struct error *error) {
     struct capture *capture = context;
     forget_texts(capture);
@@ -279,6 +290,7 @@ static int capture_next(void *context, struct item *item, struct error *error) {
             continue;
         if (!anyone_lives(capture)) {
             note_illegal_instruction(capture);
+            note_symbol_never_entered(capture);
             if (capture->queue_count)
                 continue;
             return give_end(capture, item, error);
@@ -325,6 +337,9 @@ static void capture_close(void *context) {
         close(capture->memory);
     rewind_queue(capture);
     images_free(&capture->images);
+    if (capture->program)
+        program_free(capture->program);
+    free(capture->from_symbol);
     launch_free(&capture->launch);
     free(capture->command);
     free(capture->host);
@@ -425,6 +440,14 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     capture->command = join_command(options->command);
     capture->host = describe_host(&capture->launch);
     if (!capture->command || !capture->host) {
+        error_set(error, "out of memory");
+        goto failed;
+    }
+    if (options->from_symbol) {
+        capture->from_symbol = strdup(options->from_symbol);
+        capture->program = program_new();
+    }
+    if (options->from_symbol && (!capture->from_symbol || !capture->program)) {
         error_set(error, "out of memory");
         goto failed;
     }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "program/program.h"
 #include "trace/item.h"
 #include "trace/qemu/blocks.h"
 #include "trace/qemu/images.h"
@@ -61,6 +62,8 @@ struct capture {
     int signals_sent;
 
     struct images images;
+    struct program *program; /* to look up from_symbol; NULL: not needed */
+    char *from_symbol;
     struct traced slots[RING_PROCESSES];
     uint32_t process_count; /* numbers given out */
     struct traced_thread *threads;

@@ -29,7 +29,7 @@ static inline bool emulator_reads(const char *variable) {
 }
 
 static inline bool emulator_command(const struct ring_control *control, const char *program,
-                                    char *const *arguments, char *const *environment,
+                                    char *const *arguments, char *const *environment, bool traced,
                                     struct emulator_command *command) {
     size_t argument_count = 0, variable_count = 0;
     while (arguments[argument_count])
@@ -46,8 +46,10 @@ static inline bool emulator_command(const struct ring_control *control, const ch
         *out++ = "-cpu";
         *out++ = "max,-erms,-fsrm";
     }
-    *out++ = "-plugin";
-    *out++ = (char *)control->plugin;
+    if (traced) {
+        *out++ = "-plugin";
+        *out++ = (char *)control->plugin;
+    }
     if (control->repeatable) {
         snprintf(command->seed, sizeof command->seed, "%llu",
                  (unsigned long long)(control->seed & 0xffffffff));

@@ -3,7 +3,6 @@
  * (its tests), or in ../lib/culprit (an installation). */
 #include "trace/qemu/launcher.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "program/program.h"
 #include "trace/qemu/emulator.h"
 
 #define PLUGIN_NAME "libculprit-trace.so"
@@ -116,63 +116,52 @@ static bool refuse(int *exec_status, int status) {
     return false;
 }
 
-/* One step: reads what `launch->program` is. A script puts its interpreter before the arguments. */
-static bool identify(struct launch *launch, bool *is_script, int *exec_status,
-                     struct error *error) {
-    int file = open(launch->program, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        error_errno(error, "cannot read %s", launch->program);
-        return refuse(exec_status, CANNOT_RUN);
-    }
-    unsigned char head[512] = {0};
-    ssize_t got = read(file, head, sizeof head - 1);
-    close(file);
-    Elf64_Ehdr elf;
-    memcpy(&elf, head, sizeof elf);
-    *is_script = got > 2 && head[0] == '#' && head[1] == '!';
-    if (*is_script) {
-        char *line = (char *)head + 2;
-        line[strcspn(line, "\n")] = 0;
-        line += strspn(line, " \t");
-        size_t length = strcspn(line, " \t");
-        char *argument = line + length + strspn(line + length, " \t");
-        line[length] = 0;
-        size_t count = 0;
-        while (launch->arguments[count])
-            count++;
-        char **grown = calloc(count + 3, sizeof(char *));
-        if (!grown || !*line) {
-            free(grown);
-            error_set(error, "%s: its #! line names no interpreter", launch->program);
-            return refuse(exec_status, CANNOT_RUN);
+/* A script puts its interpreter before the arguments. */
+static bool use_interpreter(struct launch *launch, const struct executable *script,
+                            struct error *error) {
+    size_t count = 0, n = 0;
+    while (launch->arguments[count])
+        count++;
+    char **grown = calloc(count + 3, sizeof(char *));
+    if (!grown)
+        return error_set(error, "out of memory");
+    grown[n++] = strdup(script->interpreter);
+    if (*script->interpreter_argument)
+        grown[n++] = strdup(script->interpreter_argument);
+    grown[n++] = strdup(launch->program);
+    memcpy(grown + n, launch->arguments + 1, (count - 1) * sizeof(char *));
+    free(launch->arguments[0]);
+    free(launch->arguments);
+    launch->arguments = grown;
+    snprintf(launch->program, sizeof launch->program, "%s", script->interpreter);
+    return true;
+}
+
+/* Finds the ELF file to run and its instruction set. */
+static bool identify(struct launch *launch, struct error *error) {
+    struct executable executable;
+    for (int i = 0; i <= MAX_INTERPRETERS; i++) {
+        if (access(launch->program, R_OK) < 0)
+            return error_errno(error, "cannot read %s", launch->program);
+        if (!executable_identify(launch->program, &executable, error))
+            return false;
+        switch (executable.kind) {
+        case EXECUTABLE_SCRIPT:
+            if (!use_interpreter(launch, &executable, error))
+                return false;
+            break;
+        case EXECUTABLE_X86_64:
+        case EXECUTABLE_RISCV64:
+            launch->isa = executable.kind == EXECUTABLE_X86_64 ? ISA_X86_64 : ISA_RISCV64;
+            return true;
+        case EXECUTABLE_NOT_EXECUTABLE:
+            return error_set(error, "%s is neither an ELF program nor a script", launch->program);
+        default:
+            return error_set(error, "%s is a program for %s: culprit captures x86-64 and riscv64",
+                             launch->program, executable.machine);
         }
-        size_t n = 0;
-        grown[n++] = strdup(line);
-        if (*argument)
-            grown[n++] = strdup(argument);
-        grown[n++] = strdup(launch->program);
-        for (size_t i = 1; i < count; i++)
-            grown[n++] = launch->arguments[i];
-        free(launch->arguments[0]);
-        free(launch->arguments);
-        launch->arguments = grown;
-        snprintf(launch->program, sizeof launch->program, "%s", line);
-        return true;
     }
-    if (got < (ssize_t)sizeof elf || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0)
-        error_set(error, "%s is neither an ELF program nor a script", launch->program);
-    else if (elf.e_ident[EI_CLASS] != ELFCLASS64)
-        error_set(error, "%s is a 32-bit program: culprit captures x86-64 and riscv64 only",
-                  launch->program);
-    else if (elf.e_machine == EM_X86_64 || elf.e_machine == EM_RISCV) {
-        launch->isa = elf.e_machine == EM_X86_64 ? ISA_X86_64 : ISA_RISCV64;
-        return true;
-    } else
-        error_set(error,
-                  "%s is for another machine (ELF machine %d): culprit captures x86-64 and"
-                  " riscv64 only",
-                  launch->program, elf.e_machine);
-    return refuse(exec_status, CANNOT_RUN);
+    return error_set(error, "%s: too many levels of #! interpreters", launch->program);
 }
 
 bool launch_prepare(const struct capture_options *options, struct launch *launch, int *exec_status,
@@ -197,16 +186,9 @@ bool launch_prepare(const struct capture_options *options, struct launch *launch
         refuse(exec_status, reason == ENOENT || reason == ENOTDIR ? NOT_FOUND : CANNOT_RUN);
         goto failed;
     }
-    bool is_script = true;
-    for (int i = 0; is_script; i++) {
-        if (i > MAX_INTERPRETERS) {
-            error_set(error, "cannot run %s: too many levels of #! interpreters",
-                      options->command[0]);
-            refuse(exec_status, CANNOT_RUN);
-            goto failed;
-        }
-        if (!identify(launch, &is_script, exec_status, error))
-            goto failed;
+    if (!identify(launch, error)) {
+        refuse(exec_status, CANNOT_RUN);
+        goto failed;
     }
     const char *emulator = options->qemu ? options->qemu : EMULATORS[launch->isa];
     char found[RING_PATH_BYTES];
@@ -231,7 +213,7 @@ bool launch_start(const struct capture_options *options, const struct launch *la
                   const struct ring_control *control, pid_t *pid, struct error *error) {
     struct emulator_command command;
     int ends[2] = {-1, -1};
-    if (!emulator_command(control, launch->program, launch->arguments, environ, &command) ||
+    if (!emulator_command(control, launch->program, launch->arguments, environ, true, &command) ||
         pipe2(ends, O_CLOEXEC) < 0) {
         emulator_command_free(&command);
         return error_errno(error, "cannot start %s", launch->emulator);

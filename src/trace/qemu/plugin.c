@@ -102,6 +102,22 @@ static void on_skipped_block(unsigned vcpu, void *userdata) {
     thread_skip((uint32_t)(uintptr_t)userdata);
 }
 
+/* The function that capture waits for is entered: this block is the first of it. */
+static void on_symbol(unsigned vcpu, void *userdata) {
+    const struct rep_block *block = userdata;
+    struct ring_control *control = plugin.control;
+    uint32_t waiting = RING_WAIT;
+    atomic_compare_exchange_strong(&control->phase, &waiting,
+                                   atomic_load(&control->skip) > 0 ? RING_SKIP : RING_CAPTURE);
+    plugin_follow_phase();
+    if (atomic_load(&control->phase) == RING_SKIP)
+        thread_skip(block->insn_count);
+    else if (block->address)
+        thread_rep_block(vcpu, block);
+    else
+        thread_block(vcpu, block->block, block->insn_count);
+}
+
 /* ---- translation ---- */
 
 static void instrument_rep(struct qemu_plugin_tb *tb, const struct rep_block *rep) {
@@ -115,7 +131,11 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
     struct block block;
     code_translate(tb, &block);
     uint32_t accessing = block.insn_count;
-    if (block.rep) {
+    if (atomic_load(&plugin.phase) == RING_WAIT) {
+        static struct rep_block first;
+        first = block.rep ? *block.rep : (struct rep_block){block.number, block.insn_count, 0};
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_symbol, QEMU_PLUGIN_CB_NO_REGS, &first);
+    } else if (block.rep) {
         instrument_rep(tb, block.rep);
         accessing--;
     } else {
@@ -148,6 +168,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         break;
     case RING_CAPTURE:
         instrument_block(tb);
+        break;
+    case RING_WAIT:
+        if (code_has_symbol(tb))
+            instrument_block(tb);
         break;
     default:
         add_nothing(tb);

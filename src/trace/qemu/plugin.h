@@ -80,9 +80,10 @@ void process_ring_doorbell(void);
 struct block {
     uint32_t number;
     uint32_t insn_count;
-    bool has_symbol;             /* contains the first instruction of from_symbol */
     const struct rep_block *rep; /* NULL: does not end in a rep */
 };
+/* Contains the first instruction of from_symbol. */
+bool code_has_symbol(const struct qemu_plugin_tb *tb);
 void code_translate(const struct qemu_plugin_tb *tb, struct block *block);
 /* [start, end) may hold something else from now on. */
 void code_unmapped(uint64_t start, uint64_t end);
@@ -94,5 +95,15 @@ uint32_t code_block_count(void);
 void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                  uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result);
+
+/* ---- plugin_exec.c ---- */
+
+/* execve and execveat, in guest addresses. */
+struct exec_call {
+    int folder, flags; /* of execveat; else AT_FDCWD, 0 */
+    uint64_t name, arguments, environment;
+};
+/* Returns when the call is to be left to QEMU. */
+void exec_follow(const struct exec_call *call);
 
 #endif

@@ -95,6 +95,11 @@ static struct mapping ask_mapping(uint64_t address) {
     return mapping;
 }
 
+static struct mapping mapping_of(uint64_t address) {
+    struct mapping mapping;
+    return find_mapping(address, &mapping) ? mapping : ask_mapping(address);
+}
+
 /* ---- known blocks ---- */
 
 static struct known_block *find_block(XXH128_hash_t hash) {
@@ -159,12 +164,27 @@ static bool is_evex(const uint8_t *bytes, size_t size) {
 
 /* ---- translation ---- */
 
+static void learn_guest_base(const struct qemu_plugin_tb *tb) {
+    const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+    plugin.guest_base = (uintptr_t)qemu_plugin_insn_haddr(first) - qemu_plugin_insn_vaddr(first);
+}
+
+bool code_has_symbol(const struct qemu_plugin_tb *tb) {
+    learn_guest_base(tb);
+    struct mapping mapping = mapping_of(qemu_plugin_tb_vaddr(tb));
+    const struct qemu_plugin_insn *last =
+        qemu_plugin_tb_get_insn(tb, qemu_plugin_tb_n_insns(tb) - 1);
+    return mapping.symbol && mapping.symbol >= qemu_plugin_tb_vaddr(tb) &&
+           mapping.symbol <= qemu_plugin_insn_vaddr(last);
+}
+
 void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
     uint8_t bytes[BLOCK_BYTES];
     size_t size = 0, count = qemu_plugin_tb_n_insns(tb);
     if (count > RING_MAX_BLOCK_INSNS)
         count = RING_MAX_BLOCK_INSNS;
     uint64_t address = qemu_plugin_tb_vaddr(tb);
+    learn_guest_base(tb);
     *block = (struct block){.insn_count = (uint32_t)count};
     bool x86 = plugin.control->isa == ISA_X86_64, evex = false, rep = false;
     uint64_t last_address = address;
@@ -172,9 +192,6 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
         const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const uint8_t *data = qemu_plugin_insn_data(insn);
         size_t length = qemu_plugin_insn_size(insn);
-        if (i == 0)
-            plugin.guest_base =
-                (uintptr_t)qemu_plugin_insn_haddr(insn) - qemu_plugin_insn_vaddr(insn);
         if (length > BLOCK_BYTES - size)
             length = BLOCK_BYTES - size;
         memcpy(bytes + size, data, length);
@@ -184,9 +201,7 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
         last_address = qemu_plugin_insn_vaddr(insn);
     }
 
-    struct mapping mapping;
-    if (!find_mapping(address, &mapping))
-        mapping = ask_mapping(address);
+    struct mapping mapping = mapping_of(address);
     struct ring_block record = {.record.kind = RING_BLOCK,
                                 .image = mapping.image,
                                 .insn_count = (uint32_t)count,
@@ -196,7 +211,6 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
                                 .offset = mapping.image == UINT32_MAX
                                               ? address
                                               : address - mapping.start + mapping.file_offset};
-    block->has_symbol = mapping.symbol >= address && mapping.symbol < address + size;
 
     XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, XXH64(&record, sizeof record, 0));
     if (!make_room())

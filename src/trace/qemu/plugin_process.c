@@ -106,6 +106,19 @@ static int claim_slot(void) {
     return NO_SLOT;
 }
 
+/* This process stays out of the trace: names it, in a slot that the consumer frees. */
+static void tell_not_followed(uint32_t parent) {
+    plugin.slot = atomic_load(&plugin.control->detached) ? NO_SLOT : claim_slot();
+    struct ring_untraced_process record = {.record.kind = RING_UNTRACED,
+                                           .pid = (uint32_t)getpid(),
+                                           .parent = parent,
+                                           .reason = RING_NOT_FOLLOWED,
+                                           .forked = 1};
+    process_put(&record.record, sizeof record, "", 1);
+    process_ring_doorbell();
+    plugin.slot = NO_SLOT;
+}
+
 bool process_join(enum ring_origin origin, uint32_t parent, uint32_t inherited_blocks) {
     plugin.slot = atomic_load(&plugin.control->detached) ? NO_SLOT : claim_slot();
     if (plugin.slot == NO_SLOT)
@@ -140,7 +153,12 @@ static void in_child(void) {
     plugin.slot = NO_SLOT;
     if (parent_slot == NO_SLOT)
         return;
-    process_join(RING_FORKED, parent, code_block_count());
+    if (atomic_load(&plugin.control->phase) == RING_DONE)
+        ;
+    else if (plugin.control->follow)
+        process_join(RING_FORKED, parent, code_block_count());
+    else
+        tell_not_followed(parent);
     atomic_fetch_add(&plugin.control->processes[parent_slot].forks_arrived, 1);
 }
 

@@ -2,18 +2,38 @@
  * space. */
 #include "trace/qemu/plugin.h"
 
+#include <errno.h>
+#include <fcntl.h>
+
 #include "isa/insn.h"
 
 /* Numbers differ between the guest's instruction sets; −1: it has none. */
 struct call_numbers {
-    int mmap, munmap, mremap, rt_sigreturn;
+    int mmap, munmap, mremap, rt_sigreturn, execve, execveat, getrandom;
 };
 static const struct call_numbers CALLS[ISA_COUNT] = {
-    [ISA_X86_64] = {9, 11, 25, 15},
-    [ISA_RISCV64] = {222, 215, 216, 139},
+    [ISA_X86_64] = {9, 11, 25, 15, 59, 322, 318},
+    [ISA_RISCV64] = {222, 215, 216, 139, 221, 281, 278},
 };
 
 static THREAD_LOCAL uint64_t arguments[6];
+
+/* Random numbers that repeat: the guest gets this process's sequence (splitmix64), not the
+ * kernel's. */
+static void overwrite_random(uint64_t address, uint64_t size) {
+    static _Atomic uint64_t drawn;
+    uint8_t *bytes = (uint8_t *)(uintptr_t)(address + plugin.guest_base);
+    uint64_t word = 0;
+    for (uint64_t i = 0; i < size; i++) {
+        if (i % 8 == 0) {
+            word = plugin.control->seed + 0x9e3779b97f4a7c15 * (atomic_fetch_add(&drawn, 1) + 1);
+            word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
+            word = (word ^ word >> 27) * 0x94d049bb133111eb;
+            word ^= word >> 31;
+        }
+        bytes[i] = (uint8_t)(word >> i % 8 * 8);
+    }
+}
 
 void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                  uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
@@ -22,10 +42,16 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
     uint64_t all[] = {a1, a2, a3, a4, a5, a6};
     for (int i = 0; i < 6; i++)
         arguments[i] = all[i];
+    int saved = errno;
     plugin_follow_phase();
     thread_system_call(vcpu, (uint64_t)number);
     if (number == calls->rt_sigreturn)
         thread_mark(vcpu, MARK_SIGNAL, 0);
+    if (number == calls->execve)
+        exec_follow(&(struct exec_call){AT_FDCWD, 0, a1, a2, a3});
+    if (number == calls->execveat)
+        exec_follow(&(struct exec_call){(int)a1, (int)a5, a2, a3, a4});
+    errno = saved;
 }
 
 void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {
@@ -39,4 +65,6 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
     }
     if (number == calls->munmap || number == calls->mremap)
         code_unmapped(arguments[0], arguments[0] + arguments[1]);
+    if (number == calls->getrandom && plugin.control->repeatable)
+        overwrite_random(arguments[0], (uint64_t)result);
 }

@@ -171,7 +171,55 @@ void records_leave(struct capture *capture, uint32_t slot) {
     atomic_store(&shared->claimed, 0);
 }
 
+static const char *const UNTRACED_REASONS[] = {
+    [RING_NOT_FOLLOWED] = "not followed (--follow)",
+    [RING_SET_USER_ID] = "set-user-id program",
+    [RING_OTHER_MACHINE] = "for another machine",
+    [RING_UNREACHABLE] = "cut off from culprit (another container or user)",
+};
+
+static bool on_untraced(struct capture *capture, uint32_t slot,
+                        const struct ring_untraced_process *untraced, const char *path,
+                        size_t path_size) {
+    struct traced *process = &capture->slots[slot];
+    if (untraced->reason > RING_UNREACHABLE || !memchr(path, 0, path_size))
+        return false;
+    int parent = process->live ? (int)slot : find_process(capture, untraced->parent);
+    const struct traced *from = parent >= 0 ? &capture->slots[parent] : NULL;
+    const char *inherited = from && from->command ? from->command : "?";
+    const char *executable = from && from->executable ? from->executable : "?";
+    struct queued *item = capture_queue(capture, ITEM_PROCESS);
+    item->process = capture->process_count++;
+    item->described =
+        (struct item_process){.process = item->process,
+                              .pid = untraced->pid,
+                              .parent = from ? from->number : UINT32_MAX,
+                              .generation = from && !untraced->forked ? from->generation + 1 : 0,
+                              .command = strdup(*path ? path : inherited),
+                              .executable = strdup(*path ? path : executable),
+                              .traced = false,
+                              .untraced_reason = UNTRACED_REASONS[untraced->reason]};
+    if (!process->live)
+        records_leave(capture, slot); /* a fork child that was only named */
+    return true;
+}
+
 /* ---- code ---- */
+
+/* Address of from_symbol, if the mapping holds it; 0: not. */
+static uint64_t find_symbol(struct capture *capture, const struct image_mapping *mapping) {
+    uint64_t offset, size;
+    const struct image *image = &capture->images.items[mapping->image];
+    if (!capture->from_symbol || image->kind != IMAGE_FILE)
+        return 0;
+    uint32_t number =
+        program_add_image(capture->program, image->path, image->build_id, image->build_id_size);
+    if (!program_find_function(capture->program, number, capture->from_symbol, &offset, &size) ||
+        offset < mapping->file_offset ||
+        offset - mapping->file_offset >= mapping->end - mapping->start)
+        return 0;
+    return mapping->start + (offset - mapping->file_offset);
+}
 
 static void on_map(struct capture *capture, uint32_t slot, const struct ring_map *map,
                    struct ring_reply *reply) {
@@ -186,6 +234,7 @@ static void on_map(struct capture *capture, uint32_t slot, const struct ring_map
                                  .file_offset = mapping.file_offset};
     if (mapping.image == UINT32_MAX)
         return;
+    reply->symbol = find_symbol(capture, &mapping);
     struct queued *item = capture_queue(capture, ITEM_IMAGE);
     item->process = process->number;
     item->mapping = mapping;
@@ -254,6 +303,11 @@ static bool handle(struct capture *capture, uint32_t slot, const uint64_t *recor
         return size >= sizeof(struct ring_block) &&
                on_block(capture, slot, (const struct ring_block *)record,
                         (const uint8_t *)record + sizeof(struct ring_block));
+    case RING_UNTRACED:
+        return size > sizeof(struct ring_untraced_process) &&
+               on_untraced(capture, slot, (const struct ring_untraced_process *)record,
+                           (const char *)record + sizeof(struct ring_untraced_process),
+                           size - sizeof(struct ring_untraced_process));
     }
     return false;
 }

@@ -71,7 +71,6 @@ enum ring_record_kind {
     RING_MAP,      /* request: which file is mapped at an address */
     RING_BLOCK,    /* a block definition, followed by its bytes */
     RING_UNTRACED, /* a process that will not be traced, followed by its path */
-    RING_LEAVE     /* request: this slot's process ends tracing (its records are complete) */
 };
 
 struct ring_record {

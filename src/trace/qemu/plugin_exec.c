@@ -1,0 +1,203 @@
+/* exec: QEMU's user mode would run the new program natively, out of sight. When it is to be
+ * followed, the emulator is executed again here, in the system-call callback, with the new program
+ * as its argument; an exec that would fail, or cannot be followed, is left to QEMU, so that the
+ * guest sees what it would see natively. */
+#include "trace/qemu/plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "program/program.h"
+#include "trace/qemu/emulator.h"
+
+enum { MAX_INTERPRETERS = 4, MAX_STRINGS = 1 << 20, MAX_STRING = 128 << 10, PAGE = 4096 };
+
+/* ---- the guest's memory, which may not be there ---- */
+
+static bool read_guest(uint64_t address, void *to, size_t size) {
+    struct iovec here = {to, size},
+                 there = {(void *)(uintptr_t)(address + plugin.guest_base), size};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+static char *read_string(uint64_t address) {
+    char *string = NULL;
+    for (size_t used = 0; used < MAX_STRING;) {
+        size_t size = PAGE - (address + used) % PAGE; /* never across a page at once */
+        char *grown = realloc(string, used + size + 1);
+        if (!grown || !read_guest(address + used, grown + used, size)) {
+            free(grown ? grown : string);
+            return NULL;
+        }
+        string = grown;
+        string[used + size] = 0;
+        if (memchr(string + used, 0, size))
+            return string;
+        used += size;
+    }
+    free(string);
+    return NULL;
+}
+
+static void free_strings(char **strings) {
+    for (size_t i = 0; strings && strings[i]; i++)
+        free(strings[i]);
+    free(strings);
+}
+
+/* A NULL-terminated array of strings; a null pointer is an empty one, as for the kernel. */
+static char **read_strings(uint64_t address) {
+    size_t count = 0, capacity = 16;
+    char **strings = calloc(capacity, sizeof *strings);
+    for (uint64_t at; strings && address && count < MAX_STRINGS; count++) {
+        if (!read_guest(address + 8 * count, &at, sizeof at))
+            goto failed;
+        if (!at)
+            break;
+        if (count + 2 > capacity) {
+            char **grown = realloc(strings, 2 * capacity * sizeof *strings);
+            if (!grown)
+                goto failed;
+            memset(grown + capacity, 0, capacity * sizeof *strings);
+            strings = grown;
+            capacity *= 2;
+        }
+        strings[count] = read_string(at);
+        if (!strings[count])
+            goto failed;
+    }
+    return strings;
+
+failed:
+    free_strings(strings);
+    return NULL;
+}
+
+/* ---- which file ---- */
+
+/* Path of the program for the emulator to open. False: leave it to QEMU. */
+static bool resolve(const struct exec_call *call, const char *name, char path[RING_PATH_BYTES]) {
+    int written;
+    if (strcmp(name, "/proc/self/exe") == 0) { /* would be the emulator */
+        const char *own = qemu_plugin_path_to_binary();
+        written = snprintf(path, RING_PATH_BYTES, "%s", own ? own : "");
+    } else if (*name == '/' || (call->folder == AT_FDCWD && *name)) {
+        written = snprintf(path, RING_PATH_BYTES, "%s", name);
+    } else if (*name) {
+        written = snprintf(path, RING_PATH_BYTES, "/proc/self/fd/%d/%s", call->folder, name);
+    } else if (call->flags & AT_EMPTY_PATH) {
+        written = snprintf(path, RING_PATH_BYTES, "/proc/self/fd/%d", call->folder);
+    } else {
+        return false;
+    }
+    return written > 0 && written < RING_PATH_BYTES &&
+           faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+/* Follows "#!" lines: puts interpreters before the arguments. */
+static bool resolve_script(char path[RING_PATH_BYTES], char ***arguments,
+                           struct executable *executable) {
+    struct error error;
+    for (int i = 0; i <= MAX_INTERPRETERS; i++) {
+        if (!executable_identify(path, executable, &error))
+            return false;
+        if (executable->kind != EXECUTABLE_SCRIPT)
+            return true;
+        size_t count = 0;
+        while ((*arguments)[count])
+            count++;
+        char **grown = calloc(count + 4, sizeof *grown);
+        if (!grown)
+            return false;
+        size_t n = 0;
+        grown[n++] = strdup(executable->interpreter);
+        if (*executable->interpreter_argument)
+            grown[n++] = strdup(executable->interpreter_argument);
+        grown[n++] = strdup(path);
+        if (count) {
+            free((*arguments)[0]);
+            memcpy(grown + n, *arguments + 1, (count - 1) * sizeof *grown);
+        }
+        free(*arguments);
+        *arguments = grown;
+        snprintf(path, RING_PATH_BYTES, "%s", executable->interpreter);
+        if (access(path, X_OK) != 0)
+            return false;
+    }
+    return false;
+}
+
+static bool gains_privileges(const char *path, const struct executable *executable) {
+    return executable->set_user_id || getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+static bool is_reachable(void) {
+    int file = open(plugin.control->shared, O_RDWR | O_CLOEXEC);
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
+static void tell_untraced(enum ring_untraced reason, const char *path) {
+    struct ring_untraced_process record = {.record.kind = RING_UNTRACED,
+                                           .pid = (uint32_t)getpid(),
+                                           .parent = plugin.number,
+                                           .reason = reason};
+    process_put(&record.record, sizeof record, path, strlen(path) + 1);
+    process_ring_doorbell();
+}
+
+/* ---- the call ---- */
+
+static void execute(const char *path, char *const *arguments, char *const *environment,
+                    bool traced) {
+    struct emulator_command command;
+    if (emulator_command(plugin.control, path, arguments, environment, traced, &command))
+        execve(plugin.control->emulator, command.arguments, command.environment);
+    emulator_command_free(&command);
+}
+
+void exec_follow(const struct exec_call *call) {
+    struct ring_control *control = plugin.control;
+    char path[RING_PATH_BYTES];
+    struct executable executable;
+    char *name = read_string(call->name);
+    char **arguments = read_strings(call->arguments);
+    char **environment = read_strings(call->environment);
+    if (!name || !arguments || !environment || !resolve(call, name, path) ||
+        !resolve_script(path, &arguments, &executable))
+        goto left_to_qemu;
+
+    bool listening = plugin.slot != NO_SLOT && !atomic_load(&control->detached);
+    bool same_isa =
+        executable.kind == (control->isa == ISA_X86_64 ? EXECUTABLE_X86_64 : EXECUTABLE_RISCV64);
+    bool traced = false;
+    if (!listening || atomic_load(&control->phase) == RING_DONE)
+        ; /* nothing to tell any more */
+    else if (!control->follow)
+        tell_untraced(RING_NOT_FOLLOWED, path);
+    else if (!same_isa)
+        tell_untraced(RING_OTHER_MACHINE, path);
+    else if (gains_privileges(path, &executable))
+        tell_untraced(RING_SET_USER_ID, path);
+    else if (!is_reachable())
+        tell_untraced(RING_UNREACHABLE, path);
+    else
+        traced = true;
+    thread_publish();
+    /* A foreign program needs the emulator even untraced. */
+    if (traced || (same_isa && control->isa != ISA_X86_64))
+        execute(path, arguments, environment, traced);
+
+left_to_qemu:
+    free(name);
+    free_strings(arguments);
+    free_strings(environment);
+}

@@ -198,7 +198,7 @@ static void drop(void) {
 
 static void finish(void) {
     atomic_store(&plugin.control->phase, RING_DONE);
-    publish(false);
+    publish(true);
     drop();
     plugin_switch(RING_DONE);
 }
@@ -266,7 +266,7 @@ static bool settle(unsigned vcpu) {
     if (self.state == CAPTURED && atomic_load(&control->phase) == RING_DONE) {
         if (self.held)
             close_block();
-        publish(false);
+        publish(true);
         self.state = DROPPED;
     }
     if (self.state == DROPPED) {

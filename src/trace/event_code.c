@@ -1,6 +1,6 @@
 /* Two bits of class per event, four events to a byte, all classes first; then the bytes of all
- * events. Class 0 to 3: the prediction's error takes 0, 1, 2 or 4 bytes. Four bytes of ones mean
- * that the event itself follows in eight more.
+ * events. Class 0 to 3: the prediction's error takes 0, 1, 2 or 4 bytes. The highest values of four
+ * bytes announce larger errors, or the event itself, in four or six more.
  *
  * Coding takes two steps for every few events: predict and learn (scalar, a handful of
  * instructions, no branch on the outcome), then pack four errors at once (one byte shuffle where
@@ -20,7 +20,11 @@
 #include "util/array.h"
 
 enum { FIRST_SLOTS = 4, GROUP = 64 /* events predicted, then packed; a multiple of 4 */ };
-static const uint64_t ESCAPE = UINT32_MAX;
+
+/* Errors from here on do not fit four bytes. Those of less than 48 bits give their low 16 bits to a
+ * WIDE escape and the rest to four more bytes; with all others the event itself is stored, its
+ * upper 16 bits in a RAW escape and the lower 48 in six more bytes. */
+static const uint64_t ESCAPE_RAW = 0xfffe0000, ESCAPE_WIDE = 0xffff0000;
 
 static inline unsigned class_of(uint64_t number) {
     return (number > 0) + (number > 0xff) + (number > 0xffff);
@@ -153,18 +157,26 @@ static inline bool advance(struct event_predictor *predictor, struct place *plac
 
 /* ---- packing ---- */
 
+static uint8_t *pack_escape(uint64_t number, uint64_t event, uint8_t *out) {
+    bool wide = number >> 48 == 0;
+    uint32_t head = (uint32_t)(wide ? ESCAPE_WIDE | (number & 0xffff) : ESCAPE_RAW | event >> 48);
+    uint64_t rest = wide ? number >> 16 : event;
+    memcpy(out, &head, 4);
+    memcpy(out + 4, &rest, 8);
+    return out + (wide ? 8 : 10);
+}
+
 static uint8_t *pack_scalar(const uint64_t *numbers, const uint64_t *events, size_t count,
                             uint8_t *classes, uint8_t *out) {
     for (size_t i = 0; i < count; i++) {
-        uint64_t number = numbers[i] < ESCAPE ? numbers[i] : ESCAPE;
-        unsigned class = class_of(number);
+        unsigned class = class_of(numbers[i]);
         classes[i / 4] = (uint8_t)(i % 4 ? classes[i / 4] | class << i % 4 * 2 : class);
-        memcpy(out, &number, 4);
-        out += class_bytes(class);
-        if (number == ESCAPE) {
-            memcpy(out, &events[i], 8);
-            out += 8;
+        if (numbers[i] >= ESCAPE_RAW) {
+            out = pack_escape(numbers[i], events[i], out);
+            continue;
         }
+        memcpy(out, &numbers[i], 4);
+        out += class_bytes(class);
     }
     return out;
 }
@@ -174,14 +186,14 @@ __attribute__((target("ssse3"))) static uint8_t *pack_ssse3(const struct event_p
                                                             const uint64_t *numbers,
                                                             const uint64_t *events, size_t count,
                                                             uint8_t *classes, uint8_t *out) {
-    const __m128i zero = _mm_setzero_si128(), ones = _mm_set1_epi32(-1);
+    const __m128i zero = _mm_setzero_si128(), escape = _mm_set1_epi32((int)(ESCAPE_RAW >> 17));
     for (size_t i = 0; i < count; i += 4) {
         __m128 low = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(numbers + i)));
         __m128 high = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(numbers + i + 2)));
         __m128i number = _mm_castps_si128(_mm_shuffle_ps(low, high, 0x88));
         __m128i excess = _mm_castps_si128(_mm_shuffle_ps(low, high, 0xdd));
-        __m128i fits =
-            _mm_andnot_si128(_mm_cmpeq_epi32(number, ones), _mm_cmpeq_epi32(excess, zero));
+        __m128i fits = _mm_andnot_si128(_mm_cmpeq_epi32(_mm_srli_epi32(number, 17), escape),
+                                        _mm_cmpeq_epi32(excess, zero));
         if (__builtin_expect(_mm_movemask_epi8(fits) != 0xffff, 0)) {
             out = pack_scalar(numbers + i, events + i, 4, classes + i / 4, out);
             continue;
@@ -248,6 +260,18 @@ bool event_encode(struct event_predictor *predictor, uint32_t block_count, const
     return true;
 }
 
+static const uint8_t *unpack_escape(uint64_t head, uint64_t prediction, const uint8_t *in,
+                                    uint64_t *event) {
+    uint64_t rest;
+    memcpy(&rest, in, 8);
+    if (head >= ESCAPE_WIDE) {
+        *event = prediction + unzigzag((rest & UINT32_MAX) << 16 | (head & 0xffff));
+        return in + 4;
+    }
+    *event = (rest & 0xffffffffffff) | head << 48;
+    return in + 6;
+}
+
 bool event_decode(struct event_predictor *predictor, uint32_t block_count, const uint8_t *coded,
                   size_t coded_size, uint64_t *events, size_t event_count, struct error *error) {
     size_t class_size = (event_count + 3) / 4;
@@ -264,10 +288,8 @@ bool event_decode(struct event_predictor *predictor, uint32_t block_count, const
         number &= (UINT64_C(1) << 8 * length) - 1;
         in += length;
         uint64_t event = predicted(place.slot) + unzigzag(number);
-        if (__builtin_expect(number == ESCAPE, 0)) {
-            memcpy(&event, in, 8);
-            in += 8;
-        }
+        if (__builtin_expect(number >= ESCAPE_RAW, 0))
+            in = unpack_escape(number, predicted(place.slot), in, &event);
         if (__builtin_expect(in > end, 0))
             return error_set(error, "coded events are cut short at event %zu of %zu", i,
                              event_count);

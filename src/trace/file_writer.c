@@ -21,7 +21,7 @@
 enum {
     BUFFER_BYTES = 1 << 20, /* written out when more than this waits */
     CODE_BYTES = 64 << 10,  /* a CODE record is closed when larger */
-    RESET_CHUNKS = 128,     /* chunks between resets of the predictions */
+    RESET_CHUNKS = 512,     /* chunks between resets of the predictions */
     FLUSH_AFTER_MS = 500,
     COMPRESSION_LEVEL = 3
 };

@@ -72,10 +72,19 @@ static inline uint64_t access_event(qemu_plugin_meminfo_t info, uint64_t address
            (uint64_t)(info & 0x70) << 55;
 }
 
+/* An atomic operation that the emulator does in one step (it does once memory may be shared, with
+ * another thread or process): a load and a store. */
+static void both_accesses(uint64_t event) {
+    thread_access(event & ~(1ull << 63));
+    thread_access(event & ~(1ull << 62));
+}
+
 static void on_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *userdata) {
     (void)vcpu;
     uint64_t event = access_event(info, address, userdata);
-    if (!append(thread_chunk, event))
+    if (__builtin_expect(event_kind(event) == EVENT_MARK, 0))
+        both_accesses(event);
+    else if (!append(thread_chunk, event))
         thread_access(event);
 }
 
@@ -83,7 +92,9 @@ static void on_lone_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
                            void *userdata) {
     (void)vcpu;
     uint64_t event = access_event(info, address, userdata);
-    if (!append(lone_chunk, event))
+    if (__builtin_expect(event_kind(event) == EVENT_MARK, 0))
+        both_accesses(event);
+    else if (!append(lone_chunk, event))
         thread_access(event);
 }
 

@@ -164,9 +164,11 @@ format:
 	clang-format -i $(OWN_FILES)
 format-check:
 	clang-format --dry-run --Werror $(OWN_FILES)
-lint:
+lint: lint-cppcheck lint-clang-tidy
+lint-cppcheck:
 	cppcheck --quiet --std=c11 --enable=warning,performance --inline-suppr \
 		--suppressions-list=.cppcheck --error-exitcode=1 -Isrc $(SOURCES) $(PROGRAM) $(PLUGIN)
+lint-clang-tidy:
 	printf '%s\n' $(SOURCES) $(PROGRAM) $(PLUGIN) | xargs -P $$(nproc) -I FILE \
 		clang-tidy --quiet FILE -- -std=gnu11 $(CPPFLAGS)
 
@@ -210,6 +212,6 @@ help:
 	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, build/debug)'
 
 .PHONY: all plugin workloads deps deps-develop demo test test-sanitize unit-tests soak bench fuzz \
-	fuzz-targets format format-check lint install uninstall clean help
+	fuzz-targets format format-check lint lint-cppcheck lint-clang-tidy install uninstall clean help
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

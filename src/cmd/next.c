@@ -27,9 +27,9 @@ static const char *choose_ideal(const struct report *report) {
         [COMPONENT_FRONT_END] = "imiss", [COMPONENT_STORES] = "dmiss"};
     uint64_t units[COMPONENT_COUNT];
     stack_components(&report->stack, units);
-    int best = -1;
+    int best = COMPONENT_LLC_MISS;
     for (int i = 0; i < COMPONENT_COUNT; i++)
-        if (IDEALS[i] && (best < 0 || units[i] > units[best]))
+        if (IDEALS[i] && units[i] > units[best])
             best = i;
     double total = (double)report->simulation->cycles * CYCLE_UNITS;
     return (double)units[best] * 20 >= total && total > 0 ? IDEALS[best] : NULL;

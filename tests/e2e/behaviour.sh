@@ -53,6 +53,9 @@ riscv=$WORKLOADS/riscv64
 shows x86_64 "chase: one load misses the last-level cache and takes nearly all time" \
     'hot["function"] == "chase_one" and hot["share"] > 0.8 and of(hot, "ST-LLC") > 0.95' \
     "${tea[@]}" -- "$x86/chase" 300000 1 131072
+shows x86_64 "chase: from its kernel on, nothing else takes time" \
+    'hot["function"] == "chase_one" and hot["share"] > 0.97 and d["instructions"] <= 300000' \
+    "${tea[@]}" --from chase_one --limit 300K -- "$x86/chase" 300000 1 131072
 shows x86_64 "pending: the load that touches the line first takes the time" \
     'hot["function"] == "sum_values" and hot["share"] > 0.7 and of(hot, "ST-LLC") > 0.8' \
     "${tea[@]}" -- "$x86/pending" 200000 65536

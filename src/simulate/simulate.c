@@ -288,14 +288,21 @@ static bool run_batch(struct run *run, const struct trace_batch *batch, struct e
             return false;
         begin = end;
     }
+    run->simulation->executed += batch->passed;
     return !batch->thread_ended || lane_end(run, batch->thread, error);
+}
+
+/* What the schedule skips need not be decoded. A selector must see every instruction. */
+static void pass_skipped(struct run *run, const struct selector *selector) {
+    if (run->step.action == SAMPLING_SKIP && !selector)
+        trace_pass(run->trace, run->step.end - run->simulation->executed);
 }
 
 static bool run_trace(struct run *run, struct selector *selector, struct error *error) {
     const struct simulation_options *options = run->options;
     struct trace_batch batch;
     int status;
-    while ((status = trace_next(run->trace, &batch, error)) > 0) {
+    while (pass_skipped(run, selector), (status = trace_next(run->trace, &batch, error)) > 0) {
         if (options->stop && *options->stop) {
             run->simulation->interrupted = true;
             return true;

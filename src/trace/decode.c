@@ -24,6 +24,7 @@ struct guest_thread {
     size_t held_count, held_capacity;
     uint64_t insn_count, access_count; /* handed out */
     uint64_t captured;                 /* first_insn that the next chunk must have */
+    bool passed; /* the chunk before was passed over: events may belong to its last block */
 };
 
 struct decoder {
@@ -39,6 +40,8 @@ struct decoder {
     bool in_chunk;
     uint64_t entered; /* instructions of the blocks entered in the chunk so far */
     uint32_t ending;  /* thread being ended, or CODE_NONE */
+    uint64_t pass;    /* instructions that may be passed over */
+    uint64_t passed;  /* instructions of the chunk that was, to be told with the batch */
     bool finishing;
     uint32_t finished; /* threads below it were ended by decoder_finish() */
 
@@ -144,10 +147,22 @@ static bool begin_chunk(struct decoder *decoder, struct guest_thread *thread, st
         const struct code_block *next = block_of(decoder, thread, chunk->events[at], error);
         return next && emit_held(decoder, thread, next, error);
     }
-    for (uint32_t i = 0; i < at; i++)
+    for (uint32_t i = 0; i < at && !thread->passed; i++)
         if (event_kind(chunk->events[i]) != EVENT_MARK)
             return error_set(error, "a memory event belongs to no block");
+    thread->passed &= at == chunk->event_count;
     return true;
+}
+
+/* Passes over the whole chunk, and over what followed the block held from the one before. */
+static bool pass_chunk(struct decoder *decoder, struct guest_thread *thread, struct error *error) {
+    const uint64_t gap = event_mark(MARK_GAP, 0);
+    decoder->emitter.first_access = (uint32_t)thread->access_count;
+    decoder->position = decoder->chunk.event_count;
+    decoder->passed = decoder->chunk.insn_count;
+    thread->passed = true;
+    return thread->held_block == CODE_NONE ||
+           (hold(thread, &gap, 1, error) && emit_held(decoder, thread, NULL, error));
 }
 
 /* A chunk cannot have executed more than it entered; less if it was cut short. */
@@ -164,6 +179,9 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
     const struct item_data *chunk = &decoder->chunk;
     struct guest_thread *thread = decoder->threads[chunk->thread];
     decoder->emitter.first_access = (uint32_t)thread->access_count;
+    if (decoder->position == 0 && decoder->pass >= EVENT_MAX_BLOCK_INSNS &&
+        chunk->insn_count <= decoder->pass - EVENT_MAX_BLOCK_INSNS)
+        return pass_chunk(decoder, thread, error);
     if (decoder->position == 0 && !begin_chunk(decoder, thread, error))
         return false;
     while (decoder->position < chunk->event_count) {
@@ -272,6 +290,10 @@ bool decoder_feed(struct decoder *decoder, const struct item *item, struct error
     }
 }
 
+void decoder_pass(struct decoder *decoder, uint64_t insns) {
+    decoder->pass = insns;
+}
+
 void decoder_finish(struct decoder *decoder) {
     decoder->finishing = true;
 }
@@ -288,8 +310,10 @@ static int deliver(struct decoder *decoder, uint32_t number, bool ended,
                                   .accesses = decoder->emitter.accesses,
                                   .first_insn = thread->insn_count,
                                   .first_access = thread->access_count,
-                                  .thread_ended = ended};
-    thread->insn_count += decoder->emitter.insn_count;
+                                  .thread_ended = ended,
+                                  .passed = decoder->passed};
+    thread->insn_count += decoder->emitter.insn_count + decoder->passed;
+    decoder->passed = 0;
     thread->access_count += decoder->emitter.access_count;
     decoder->emitter.insn_count = decoder->emitter.access_count = 0;
     if (ended)
@@ -329,7 +353,7 @@ int decoder_next(struct decoder *decoder, struct trace_batch *batch, struct erro
         }
         if (decoder->failed || decoder->position == decoder->chunk.event_count)
             decoder->in_chunk = false;
-        if (decoder->emitter.insn_count > 0)
+        if (decoder->emitter.insn_count > 0 || decoder->passed > 0)
             return deliver(decoder, number, false, batch);
         if (decoder->failed)
             return fail(decoder, error);

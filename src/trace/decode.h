@@ -27,6 +27,10 @@ bool decoder_feed(struct decoder *decoder, const struct item *item, struct error
  * was decoded before it has been handed out). */
 int decoder_next(struct decoder *decoder, struct trace_batch *batch, struct error *error);
 
+/* Chunks that fit within the next `insns` instructions are passed over instead of decoded; see
+ * trace_pass(). */
+void decoder_pass(struct decoder *decoder, uint64_t insns);
+
 /* No item follows: decoder_next() will hand out what was held back and end every thread. */
 void decoder_finish(struct decoder *decoder);
 

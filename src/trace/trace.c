@@ -22,7 +22,8 @@ struct trace {
     size_t process_capacity;
     uint32_t process_count;
     struct trace_exit exit;
-    bool drained; /* the source has ended */
+    uint64_t pass; /* for the next trace_next() */
+    bool drained;  /* the source has ended */
     bool failed;
     struct error failure;
 };
@@ -136,6 +137,8 @@ static bool read_item(struct trace *trace) {
 }
 
 int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error) {
+    decoder_pass(trace->decoder, trace->pass);
+    trace->pass = 0;
     for (;;) {
         int status = decoder_next(trace->decoder, batch, error);
         if (status < 0)
@@ -148,6 +151,10 @@ int trace_next(struct trace *trace, struct trace_batch *batch, struct error *err
             return trace->failed ? -1 : 0;
         read_item(trace);
     }
+}
+
+void trace_pass(struct trace *trace, uint64_t insns) {
+    trace->pass = insns;
 }
 
 void trace_interrupt(struct trace *trace) {

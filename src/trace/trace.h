@@ -35,6 +35,8 @@ struct trace_batch {
                               bits of the thread's index, so accesses[insns[i].memory −
                               (uint32_t)first_access] is its first */
     bool thread_ended;     /* no batch of this thread follows */
+    uint64_t passed;       /* instructions of the thread after insns[] that were passed over, see
+                              trace_pass() */
 };
 
 /* Everything known about a process generation; grows inside trace_next(). */
@@ -82,6 +84,12 @@ struct trace *trace_capture(const struct capture_options *options, int *exec_sta
 
 /* Next batch. 1: got one; 0: the end; −1: error (what was read so far stays valid). */
 int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error);
+
+/* Before a trace_next(): nobody will look at the next `insns` instructions, of all threads
+ * together. Whole chunks of events among them are not decoded (the price of skipping falls to
+ * almost nothing) and come out as batches that say how many were `passed`, without their
+ * instructions. A hint: fewer may be passed, never more. Holds for one trace_next(). */
+void trace_pass(struct trace *trace, uint64_t insns);
 
 /* Asks a live trace to end soon: safe from a signal handler. The program is told to stop (SIGINT
  * reaches it anyway from the terminal) and trace_next() returns what is left, then 0. */

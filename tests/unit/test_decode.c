@@ -440,9 +440,62 @@ static void test_hostile(void **state) {
     expect_error("process number 2");
 }
 
+/* Chunks of 4,096 instructions fit the first time, not the second: the block held before is handed
+ * out with a gap, and the events of the last block passed, which come in the next chunk, are let
+ * go. */
+static void test_pass(void **state) {
+    (void)state;
+    enum { BLOCKS = 1024 };
+    static uint64_t events[2 * BLOCKS];
+    begin_loop();
+    for (int i = 0; i < BLOCKS; i++) {
+        events[2 * i] = 0;
+        events[2 * i + 1] = load(2, 0, 0x2000);
+    }
+    DATA(0, 0, load(2, 0, 0x2000), 0, load(2, 0, 0x2004));
+    script_data(&script, 0, events, 2 * BLOCKS - 1);
+    DATA(0, load(2, 0, 0x2008), 0, load(2, 0, 0x200c), 1, load(3, 0, 0x7000));
+    script_thread_end(&script, 0);
+    struct error error;
+    struct trace *trace = script_open(&script);
+    struct trace_batch batch;
+    assert_int_equal(trace_next(trace, &batch, &error), 1);
+    assert_int_equal(batch.insn_count, 4);
+    assert_int_equal(batch.passed, 0);
+    trace_pass(trace, 4 * BLOCKS + EVENT_MAX_BLOCK_INSNS);
+    assert_int_equal(trace_next(trace, &batch, &error), 1);
+    assert_int_equal(batch.first_insn, 4);
+    assert_int_equal(batch.insn_count, 4);
+    assert_int_equal(batch.insns[3].flags & DYN_GAP, DYN_GAP);
+    assert_int_equal(batch.passed, 4 * BLOCKS);
+    assert_int_equal(trace_next(trace, &batch, &error), 1);
+    assert_int_equal(batch.first_insn, 8 + 4 * BLOCKS);
+    assert_int_equal(batch.insn_count, 4);
+    assert_int_equal(batch.passed, 0);
+    assert_int_equal(batch.accesses[0].address, 0x200c);
+    assert_int_equal(trace_next(trace, &batch, &error), 1);
+    assert_int_equal(batch.insn_count, 1);
+    assert_true(batch.thread_ended);
+    assert_int_equal(trace_next(trace, &batch, &error), 0);
+    trace_close(trace);
+
+    trace = script_open(&script);
+    uint64_t insns = 0;
+    for (;;) {
+        trace_pass(trace, 4 * BLOCKS + EVENT_MAX_BLOCK_INSNS - 1);
+        if (trace_next(trace, &batch, &error) <= 0)
+            break;
+        assert_true(batch.passed < 4 * BLOCKS);
+        insns += batch.insn_count + batch.passed;
+    }
+    assert_int_equal(insns, 8 + 4 * BLOCKS + 5);
+    trace_close(trace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_pass),
         cmocka_unit_test(test_call),
         cmocka_unit_test(test_store_into_own_block),
         cmocka_unit_test(test_jump_into_own_block),

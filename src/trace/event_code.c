@@ -166,36 +166,40 @@ static uint8_t *pack_escape(uint64_t number, uint64_t event, uint8_t *out) {
     return out + (wide ? 8 : 10);
 }
 
-static uint8_t *pack_scalar(const uint64_t *numbers, const uint64_t *events, size_t count,
+static uint8_t *pack_scalar(const uint64_t *errors, const uint64_t *events, size_t count,
                             uint8_t *classes, uint8_t *out) {
     for (size_t i = 0; i < count; i++) {
-        unsigned class = class_of(numbers[i]);
+        uint64_t number = zigzag(errors[i]);
+        unsigned class = class_of(number);
         classes[i / 4] = (uint8_t)(i % 4 ? classes[i / 4] | class << i % 4 * 2 : class);
-        if (numbers[i] >= ESCAPE_RAW) {
-            out = pack_escape(numbers[i], events[i], out);
+        if (number >= ESCAPE_RAW) {
+            out = pack_escape(number, events[i], out);
             continue;
         }
-        memcpy(out, &numbers[i], 4);
+        memcpy(out, &number, 4);
         out += class_bytes(class);
     }
     return out;
 }
 
 #if defined(__x86_64__)
+/* The same for a multiple of four events. */
 __attribute__((target("ssse3"))) static uint8_t *pack_ssse3(const struct event_predictor *predictor,
-                                                            const uint64_t *numbers,
+                                                            const uint64_t *errors,
                                                             const uint64_t *events, size_t count,
                                                             uint8_t *classes, uint8_t *out) {
     const __m128i zero = _mm_setzero_si128(), escape = _mm_set1_epi32((int)(ESCAPE_RAW >> 17));
     for (size_t i = 0; i < count; i += 4) {
-        __m128 low = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(numbers + i)));
-        __m128 high = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(numbers + i + 2)));
-        __m128i number = _mm_castps_si128(_mm_shuffle_ps(low, high, 0x88));
-        __m128i excess = _mm_castps_si128(_mm_shuffle_ps(low, high, 0xdd));
+        __m128 one = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(errors + i)));
+        __m128 two = _mm_castsi128_ps(_mm_loadu_si128((const __m128i *)(errors + i + 2)));
+        __m128i low = _mm_castps_si128(_mm_shuffle_ps(one, two, 0x88));
+        __m128i high = _mm_castps_si128(_mm_shuffle_ps(one, two, 0xdd));
+        __m128i sign = _mm_srai_epi32(low, 31);
+        __m128i number = _mm_xor_si128(_mm_add_epi32(low, low), sign); /* zigzag */
         __m128i fits = _mm_andnot_si128(_mm_cmpeq_epi32(_mm_srli_epi32(number, 17), escape),
-                                        _mm_cmpeq_epi32(excess, zero));
+                                        _mm_cmpeq_epi32(high, sign));
         if (__builtin_expect(_mm_movemask_epi8(fits) != 0xffff, 0)) {
-            out = pack_scalar(numbers + i, events + i, 4, classes + i / 4, out);
+            out = pack_scalar(errors + i, events + i, 4, classes + i / 4, out);
             continue;
         }
         __m128i smaller = _mm_add_epi32(_mm_cmpeq_epi32(number, zero),
@@ -216,17 +220,38 @@ __attribute__((target("ssse3"))) static uint8_t *pack_ssse3(const struct event_p
 
 /* ---- chunks ---- */
 
-/* Predicts and learns a group of events: how far off each prediction was. */
+/* Predicts and learns a group of events: how far off each prediction was. Blocks and accesses take
+ * the same path through it, since which of them comes is as hard to foresee as the program. */
 static inline bool predict_group(struct event_predictor *predictor, struct place *at,
                                  const uint64_t *events, size_t count, uint32_t block_count,
-                                 uint64_t *numbers) {
+                                 uint64_t *errors) {
     struct place place = *at;
+    const struct event_block *blocks = predictor->blocks;
+    struct event_slot *slots = predictor->slots;
     for (size_t i = 0; i < count; i++) {
-        numbers[i] = zigzag(events[i] - predicted(place.slot));
-        learn(place.slot, events[i]);
-        if (!advance(predictor, &place, events[i], block_count)) {
-            numbers[0] = events[i];
+        uint64_t event = events[i];
+        errors[i] = event - predicted(place.slot);
+        learn(place.slot, event);
+        bool enters = event_kind(event) == EVENT_BLOCK;
+        uint64_t number = enters ? event + 1 : 0;
+        if (__builtin_expect(number > block_count, 0)) {
+            errors[0] = event;
             return false;
+        }
+        struct event_block block = blocks[number];
+        struct event_slot *first = slots + block.first, *end = slots + block.end;
+        place.slot++;
+        place.slot = enters ? first : place.slot;
+        place.end = enters ? end : place.end;
+        place.block = enters ? (uint32_t)number : place.block;
+        if (__builtin_expect(place.slot == place.end, 0)) {
+            place =
+                enters ? enter_block(predictor, place.block) : extend_block(predictor, place.block);
+            slots = predictor->slots;
+            if (!place.slot) {
+                errors[0] = 0;
+                return false;
+            }
         }
     }
     *at = place;
@@ -242,19 +267,19 @@ bool event_encode(struct event_predictor *predictor, uint32_t block_count, const
 #if defined(__x86_64__)
     bool shuffle = __builtin_cpu_supports("ssse3");
 #endif
-    uint64_t numbers[GROUP];
+    uint64_t errors[GROUP];
     for (size_t i = 0; i < event_count; i += GROUP) {
         size_t count = event_count - i < GROUP ? event_count - i : GROUP;
-        if (!predict_group(predictor, &place, events + i, count, block_count, numbers))
-            return numbers[0] < block_count ? out_of_memory(error)
-                                            : bad_block(numbers[0], block_count, error);
+        if (!predict_group(predictor, &place, events + i, count, block_count, errors))
+            return errors[0] < block_count ? out_of_memory(error)
+                                           : bad_block(errors[0], block_count, error);
 #if defined(__x86_64__)
         if (shuffle && count == GROUP) {
-            out = pack_ssse3(predictor, numbers, events + i, count, classes + i / 4, out);
+            out = pack_ssse3(predictor, errors, events + i, count, classes + i / 4, out);
             continue;
         }
 #endif
-        out = pack_scalar(numbers, events + i, count, classes + i / 4, out);
+        out = pack_scalar(errors, events + i, count, classes + i / 4, out);
     }
     *coded_size = (size_t)(out - coded);
     return true;

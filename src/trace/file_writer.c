@@ -35,7 +35,9 @@ struct index_entry {
 struct file_writer {
     int fd;
     char *path;
-    bool broken; /* a write failed: nothing more is written */
+    bool truncate; /* before the first write: an old file is kept until there is something new */
+    bool created;  /* the file was not there before */
+    bool broken;   /* a write failed: nothing more is written */
     struct error failure;
 
     uint8_t *buffer;
@@ -81,6 +83,9 @@ static bool fail_write(struct file_writer *writer, struct error *error) {
 
 static bool flush(struct file_writer *writer, struct error *error) {
     size_t done = 0;
+    if (writer->truncate && ftruncate(writer->fd, 0) != 0)
+        return fail_write(writer, error);
+    writer->truncate = false;
     while (done < writer->used) {
         ssize_t n = write(writer->fd, writer->buffer + done, writer->used - done);
         if (n < 0 && errno == EINTR)
@@ -424,27 +429,29 @@ uint64_t file_writer_bytes(const struct file_writer *writer) {
 
 /* ---- beginning and end ---- */
 
-/* Nothing is truncated before it is known to be a file, and no disk or terminal is written to. */
-static int open_output(const char *path, struct error *error) {
+/* No disk or terminal is written to. */
+static bool open_output(struct file_writer *writer, struct error *error) {
+    const char *path = writer->path;
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
     bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-                      : open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0) {
-        error_errno(error, "cannot write trace %s", path);
-    } else if (S_ISBLK(status.st_mode)) {
-        error_set(error, "%s is a block device: a trace would destroy what is on it", path);
-    } else if (isatty(fd)) {
-        error_set(error, "%s is a terminal: write the trace to a file or a pipe",
-                  standard ? "standard output" : path);
-    } else if (!standard && S_ISREG(status.st_mode) && ftruncate(fd, 0) != 0) {
-        error_errno(error, "cannot write trace %s", path);
+    if (standard) {
+        writer->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     } else {
-        return fd;
+        writer->fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+        writer->created = writer->fd >= 0;
+        if (writer->fd < 0 && errno == EEXIST)
+            writer->fd = open(path, flags | O_CREAT, 0666);
     }
-    if (fd >= 0)
-        close(fd);
-    return -1;
+    struct stat status;
+    if (writer->fd < 0 || fstat(writer->fd, &status) != 0)
+        return error_errno(error, "cannot write trace %s", path);
+    if (S_ISBLK(status.st_mode))
+        return error_set(error, "%s is a block device: a trace would destroy what is on it", path);
+    if (isatty(writer->fd))
+        return error_set(error, "%s is a terminal: write the trace to a file or a pipe",
+                         standard ? "standard output" : path);
+    writer->truncate = !standard && S_ISREG(status.st_mode);
+    return true;
 }
 
 static void free_writer(struct file_writer *writer) {
@@ -480,15 +487,26 @@ struct file_writer *file_writer_open(const char *path, bool compress, struct err
     memcpy(prologue, FILE_MAGIC, 8);
     put_u32(prologue + 8, FILE_VERSION);
     put_u32(prologue + 12, 0);
-    writer->fd = open_output(path, error);
-    if (writer->fd < 0) {
+    if (!open_output(writer, error)) {
         free_writer(writer);
         return NULL;
     }
     return writer;
 }
 
+/* A writer that was given nothing leaves no file, or the old one. */
+static bool close_empty(struct file_writer *writer, uint64_t *bytes) {
+    if (bytes)
+        *bytes = 0;
+    if (writer->created)
+        unlink(writer->path);
+    free_writer(writer);
+    return true;
+}
+
 bool file_writer_close(struct file_writer *writer, uint64_t *bytes, struct error *error) {
+    if (!writer->broken && file_writer_bytes(writer) == FILE_PROLOGUE_BYTES)
+        return close_empty(writer, bytes);
     bool good = !writer->broken || broken(writer, error);
     good = good && close_code(writer, error) && write_index(writer, error) && flush(writer, error);
     if (bytes)

@@ -109,6 +109,8 @@ bool capture_start(const struct capture_options *options, struct item_source *so
 bool file_source_open(const char *path, struct item_source *source, struct error *error);
 
 struct file_writer;
+/* Writes to a file or pipe, or standard output for "-". An old file keeps its content until the
+ * first items come; a file that gets none is not made. */
 struct file_writer *file_writer_open(const char *path, bool compress, struct error *error);
 bool file_writer_put(struct file_writer *writer, const struct item *item, struct error *error);
 uint64_t file_writer_bytes(const struct file_writer *writer);

@@ -396,6 +396,24 @@ static void test_terminal(void **state) {
     close(terminal);
 }
 
+/* A command that cannot be started costs no old trace, and leaves no empty one. */
+static void test_nothing_to_write(void **state) {
+    (void)state;
+    struct error error;
+    char absent[64];
+    snprintf(absent, sizeof absent, "%s/absent", path);
+    make_script(12);
+    write_script(file, false);
+    const char *paths[] = {file, absent};
+    for (int i = 0; i < 2; i++) {
+        struct file_writer *writer = file_writer_open(paths[i], false, &error);
+        assert_non_null(writer);
+        assert_true(file_writer_close(writer, NULL, &error));
+    }
+    expect_whole(file);
+    assert_int_equal(access(absent, F_OK), -1);
+}
+
 static void *write_in_thread(void *to) {
     write_script(to, false);
     return NULL;
@@ -462,11 +480,17 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_long_trace),
-        cmocka_unit_test(test_flipped_bytes), cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_absurd),        cmocka_unit_test(test_bad_items),
-        cmocka_unit_test(test_disk_full),     cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_pipe),          cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_long_trace),
+        cmocka_unit_test(test_flipped_bytes),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_absurd),
+        cmocka_unit_test(test_bad_items),
+        cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_terminal),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_nothing_to_write),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -79,7 +79,7 @@ static void make_execution(void) {
 }
 
 static bool run(const struct machine *machine, double *rate, double *cpi, struct error *error) {
-    struct tap *tap = tap_new();
+    struct tap *tap = tap_new(NULL);
     struct oracle *oracle = oracle_new();
     struct golden *golden = golden_new();
     struct tap_worker worker = oracle_worker(oracle);

@@ -19,6 +19,7 @@
 
 #include "attribute/attribute.h"
 #include "core/core.h"
+#include "util/executor.h"
 
 enum { FIXTURE_INSNS = 4096, FIXTURE_DYNAMIC = 1 << 16 };
 
@@ -192,11 +193,13 @@ static inline void keep_life(void *context, const struct life *life) {
         program->lives[program->life_count++] = *life;
 }
 
-/* Simulates what was executed, in pushes of at most `batch` instructions. */
-static inline void simulate_batches(struct program_fixture *program, const struct machine *machine,
-                                    uint32_t ideal, uint32_t batch) {
+/* Simulates what was executed, in pushes of at most `batch` instructions, with the pipeline and the
+ * workers of the tap on threads of their own or (NULL) on the caller's. */
+static inline void simulate_on(struct program_fixture *program, const struct machine *machine,
+                               uint32_t ideal, uint32_t batch, struct executor *pipeline,
+                               struct executor *attribution) {
     struct error error = {""};
-    struct tap *tap = tap_new();
+    struct tap *tap = tap_new(attribution);
     oracle_free(program->oracle);
     golden_free(program->golden);
     program->oracle = oracle_new();
@@ -206,7 +209,11 @@ static inline void simulate_batches(struct program_fixture *program, const struc
     assert_true(tap_add_worker(tap, &worker, &error));
     worker = golden_worker(program->golden);
     assert_true(tap_add_worker(tap, &worker, &error));
-    struct core_options options = {.ideal = ideal, .tap = tap, keep_life, program};
+    struct core_options options = {.ideal = ideal,
+                                   .executor = pipeline,
+                                   .tap = tap,
+                                   .life = keep_life,
+                                   .life_context = program};
     struct core *core = core_new(machine, &options, &error);
     if (!core)
         fail_msg("core_new: %s", error.message);
@@ -240,7 +247,7 @@ static inline void simulate_batches(struct program_fixture *program, const struc
 
 static inline void simulate(struct program_fixture *program, const struct machine *machine,
                             uint32_t ideal) {
-    simulate_batches(program, machine, ideal, FIXTURE_DYNAMIC);
+    simulate_on(program, machine, ideal, FIXTURE_DYNAMIC, NULL, NULL);
 }
 
 /* Units of 1/840 cycle that a profile gives an instruction, under one signature or (−1) all. */

@@ -3,6 +3,7 @@
  * signature it commits with; cycles after a flush that of the µop that flushed. */
 #include <stdlib.h>
 
+#include "attribute/pics.h"
 #include "attribute/span.h"
 
 struct golden {
@@ -26,7 +27,7 @@ void golden_free(struct golden *golden) {
 }
 
 static bool add(struct golden *golden, uint64_t uop, uint64_t units) {
-    return pics_add(golden->profile, tap_uop_insn(uop), tap_uop_psv(uop), units);
+    return pics_add_fast(golden->profile, tap_uop_insn(uop), tap_uop_psv(uop), units);
 }
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
@@ -50,8 +51,9 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
             room &= add(golden, record.uops[0], span.next * CYCLE_UNITS);
         if (record.kind == TAP_FLUSH)
             continue;
+        uint64_t share = CYCLE_UNITS / record.count, rest = CYCLE_UNITS % record.count;
         for (unsigned i = 0; i < record.count; i++)
-            room &= add(golden, record.uops[i], share_of_cycle(i, record.count));
+            room &= add(golden, record.uops[i], share + (i < rest));
         last = record.uops[record.count - 1];
     }
     return room || error_set(error, "out of memory for the profile");

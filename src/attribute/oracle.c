@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/pics.h"
 #include "attribute/span.h"
 #include "util/array.h"
 
@@ -31,7 +32,7 @@ void oracle_free(struct oracle *oracle) {
     free(oracle);
 }
 
-static bool count_execution(struct oracle *oracle, uint32_t insn) {
+static inline bool count_execution(struct oracle *oracle, uint32_t insn) {
     if (insn >= oracle->insn_count) {
         size_t old = oracle->executions_capacity;
         if (!array_reserve((void **)&oracle->executions, &oracle->executions_capacity,
@@ -64,15 +65,16 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
         oracle->result.cycles += cycle - last_commit;
         last_commit = cycle;
         if (span.last)
-            room &= pics_add(oracle->profile, last_insn, 0, span.last * CYCLE_UNITS);
+            room &= pics_add_fast(oracle->profile, last_insn, 0, span.last * CYCLE_UNITS);
         if (span.next)
-            room &=
-                pics_add(oracle->profile, tap_uop_insn(record.uops[0]), 0, span.next * CYCLE_UNITS);
+            room &= pics_add_fast(oracle->profile, tap_uop_insn(record.uops[0]), 0,
+                                  span.next * CYCLE_UNITS);
         if (record.kind == TAP_FLUSH)
             continue;
+        uint64_t share = CYCLE_UNITS / record.count, rest = CYCLE_UNITS % record.count;
         for (unsigned i = 0; i < record.count; i++) {
             uint32_t insn = tap_uop_insn(record.uops[i]), flags = tap_uop_flags(record.uops[i]);
-            room &= pics_add(oracle->profile, insn, 0, share_of_cycle(i, record.count));
+            room &= pics_add_fast(oracle->profile, insn, 0, share + (i < rest));
             if (flags & TAP_UOP_LAST) {
                 oracle->result.instructions += flags & TAP_UOP_FUSED ? 2 : 1;
                 room &= count_execution(oracle, insn);

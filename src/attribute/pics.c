@@ -1,25 +1,12 @@
 /* Cycles by (static instruction, signature). Most cycles carry no event, so those lie in a plain
  * array by instruction; the others in an open-addressing table of (instruction, signature). Both
  * grow by doubling. */
-#include "attribute/attribute.h"
+#include "attribute/pics.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/array.h"
-
-struct slot {
-    uint64_t key; /* insn << 9 | psv; 0 is free, as signature 0 is never here */
-    uint64_t units;
-};
-
-struct pics {
-    uint64_t *base; /* units without any event, by instruction */
-    size_t base_capacity;
-    struct slot *slots;
-    uint64_t slot_mask, slot_used;
-    uint64_t total;
-};
 
 enum { FIRST_SLOTS = 1024 };
 
@@ -70,7 +57,7 @@ static bool grow_slots(struct pics *pics) {
     return true;
 }
 
-static bool grow_base(struct pics *pics, uint32_t insn) {
+bool pics_grow_base(struct pics *pics, uint32_t insn) {
     size_t old = pics->base_capacity;
     if (!array_reserve((void **)&pics->base, &pics->base_capacity, (size_t)insn + 1,
                        sizeof *pics->base))
@@ -80,24 +67,22 @@ static bool grow_base(struct pics *pics, uint32_t insn) {
 }
 
 bool pics_add(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t units) {
-    if (psv == 0) {
-        if (insn >= pics->base_capacity && !grow_base(pics, insn))
-            return false;
-        pics->base[insn] += units;
-    } else {
-        uint64_t key = (uint64_t)insn << PSV_BITS | psv;
-        struct slot *slot = find_slot(pics->slots, pics->slot_mask, key);
-        if (!slot->key) {
-            if (pics->slot_used * 2 > pics->slot_mask) {
-                if (!grow_slots(pics))
-                    return false;
-                slot = find_slot(pics->slots, pics->slot_mask, key);
-            }
-            slot->key = key;
-            pics->slot_used++;
+    return pics_add_fast(pics, insn, psv, units);
+}
+
+bool pics_add_event(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t units) {
+    uint64_t key = (uint64_t)insn << PSV_BITS | psv;
+    struct slot *slot = find_slot(pics->slots, pics->slot_mask, key);
+    if (!slot->key) {
+        if (pics->slot_used * 2 > pics->slot_mask) {
+            if (!grow_slots(pics))
+                return false;
+            slot = find_slot(pics->slots, pics->slot_mask, key);
         }
-        slot->units += units;
+        slot->key = key;
+        pics->slot_used++;
     }
+    slot->units += units;
     pics->total += units;
     return true;
 }

@@ -1,5 +1,7 @@
 /* The one rule that Oracle and the golden reference share: to whom the cycles go that a commit or
- * flush record closes (paper A, Fig. A.2; time-proportional.md). */
+ * flush record closes (paper A, Fig. A.2; time-proportional.md). The cycle of a commit itself goes
+ * in equal shares to its µops: 840 units divided by 1 to 8 leave no rest; where more commit
+ * together (an idealised width) the first ones get one unit more. */
 #ifndef CULPRIT_ATTRIBUTE_SPAN_H
 #define CULPRIT_ATTRIBUTE_SPAN_H
 
@@ -36,12 +38,6 @@ static inline void span_of(const struct tap_record *record, uint64_t cycle, uint
     }
     span->states[STATE_STALLED] = stalled;
     span->next += stalled;
-}
-
-/* Share of the i-th of n µops in one cycle. Exact thirds, fifths, sevenths ...; where 840 is not
- * divisible (more than 8 sharers, an idealised commit width) the first ones get one unit more. */
-static inline uint64_t share_of_cycle(unsigned i, unsigned n) {
-    return CYCLE_UNITS / n + (i < CYCLE_UNITS % n);
 }
 
 #endif

@@ -73,17 +73,21 @@ enum dispatch_block {
     DISPATCH_ROB,
     DISPATCH_QUEUE,
     DISPATCH_REGISTERS,
+    DISPATCH_BRANCHES, /* too many unresolved */
     DISPATCH_LOAD_QUEUE,
     DISPATCH_STORE_QUEUE,
     DISPATCH_SERIALISING
 };
 typedef void (*life_function)(void *context, const struct life *life);
 
+struct executor;
 struct core_options {
-    uint32_t ideal;     /* enum ideal */
-    struct tap *tap;    /* NULL: none */
+    uint32_t ideal;            /* enum ideal */
+    struct executor *executor; /* thread that runs the pipeline; NULL: the caller's. Cores may share
+                                  one. Results are the same */
+    struct tap *tap;           /* NULL: none */
     life_function life; /* NULL: no life records. Called in commit order, squashed µops when they
-                           are squashed */
+                           are squashed, on the pipeline's thread */
     void *life_context;
 };
 

@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "util/array.h"
+#include "util/executor.h"
 
 /* One guest thread on its own core. */
 struct lane {
@@ -39,6 +41,7 @@ struct run {
     struct lane *lanes;  /* live ones */
     struct lane **table; /* by thread number; NULL when it has none */
     size_t table_capacity, thread_capacity, execution_capacity;
+    struct executor *pipeline, *attribution; /* threads of all cores and all taps; NULL: none */
     struct oracle *oracle;
     struct golden *golden;
     struct collected collected;
@@ -64,13 +67,14 @@ static void lane_free(struct lane *lane) {
 
 static struct lane *lane_new(struct run *run, uint32_t thread, struct error *error) {
     struct lane *lane = calloc(1, sizeof *lane);
-    if (!lane || !(lane->tap = tap_new())) {
+    if (!lane || !(lane->tap = tap_new(run->attribution))) {
         free(lane);
         error_set(error, "out of memory for the core of thread %" PRIu32, thread);
         return NULL;
     }
     lane->thread = thread;
-    struct core_options options = {.ideal = run->options->ideal, .tap = lane->tap};
+    struct core_options options = {
+        .ideal = run->options->ideal, .executor = run->pipeline, .tap = lane->tap};
     if (run->options->life && !run->life_taken) {
         run->life_taken = true;
         options.life = run->options->life;
@@ -325,6 +329,15 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
     return status == 0;
 }
 
+/* Reading and predecoding, the pipeline, and attribution each on a thread, where there is a second
+ * processor. */
+static bool start_threads(struct run *run, struct error *error) {
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        return true;
+    return (run->pipeline = executor_new("pipeline", error)) &&
+           (run->attribution = executor_new("attribution", error));
+}
+
 bool simulation_run(struct trace *trace, const struct simulation_options *options,
                     struct simulation *simulation, struct error *error) {
     memset(simulation, 0, sizeof *simulation);
@@ -337,6 +350,7 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     if (good &&
         (!(run.total = pics_new()) || !(run.oracle = oracle_new()) || !(run.golden = golden_new())))
         good = error_set(error, "out of memory for the profile");
+    good = good && start_threads(&run, error);
     if (good) {
         struct error late;
         good = run_trace(&run, selector, error);
@@ -350,6 +364,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         run.lanes = lane->next;
         lane_free(lane);
     }
+    executor_free(run.pipeline);
+    executor_free(run.attribution);
     if (run.total)
         pics_free(run.total);
     oracle_free(run.oracle);

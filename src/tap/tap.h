@@ -132,19 +132,24 @@ struct tap_worker {
     void *context;
 };
 
+struct executor;
 struct tap;
-struct tap *tap_new(void);
+/* The workers run on the executor's thread, behind the core by a few buffers; NULL: in the core's
+ * own. One executor may serve many taps; their workers then never run at once. */
+struct tap *tap_new(struct executor *executor);
 /* Before the first record only. */
 bool tap_add_worker(struct tap *tap, const struct tap_worker *worker, struct error *error);
 uint32_t tap_kinds(const struct tap *tap);
 
 /* The core's side: the buffer being filled, its exchange for an empty one once fewer than
- * TAP_RECORD_WORDS are left, and the end, which hands over the rest. They fail when a worker did:
- * tap_exchange with NULL. `state` is the state after the last record in the buffer. */
+ * TAP_RECORD_WORDS are left, and the flush, which hands over the rest, waits for the workers and
+ * gives an empty buffer for more. They fail when a worker did: tap_exchange with NULL. `state` is
+ * the state after the last record in the buffer. */
 struct tap_buffer *tap_current(struct tap *tap);
 struct tap_buffer *tap_exchange(struct tap *tap, const struct tap_state *state,
                                 struct error *error);
-bool tap_flush(struct tap *tap, const struct tap_state *state, struct error *error);
+bool tap_flush(struct tap *tap, const struct tap_state *state, struct tap_buffer **buffer,
+               struct error *error);
 void tap_free(struct tap *tap);
 
 #endif

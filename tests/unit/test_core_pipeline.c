@@ -291,8 +291,8 @@ static void window_idealised(void **state) {
     program_fixture_free(program);
 }
 
-/* Batches' boundaries change nothing. */
-static void batches_change_nothing(void **state) {
+/* Neither the boundaries of batches nor threads change anything. */
+static void batches_and_threads_change_nothing(void **state) {
     (void)state;
     struct machine machine = little_machine();
     machine.branch = (struct machine_branch){
@@ -313,9 +313,22 @@ static void batches_change_nothing(void **state) {
     uint64_t cycles = program->statistics.cycles;
     static const uint32_t batches[] = {1, 2, 3, 7, 100, 4096};
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
-        simulate_batches(program, &machine, 0, batches[i]);
+        simulate_on(program, &machine, 0, batches[i], NULL, NULL);
         assert_int_equal(program->statistics.cycles, cycles);
     }
+    uint64_t stalled = program->result.states[STATE_STALLED];
+    struct error error;
+    struct executor *pipeline = executor_new("pipeline", &error);
+    struct executor *attribution = executor_new("attribution", &error);
+    assert_non_null(pipeline);
+    assert_non_null(attribution);
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        simulate_on(program, &machine, 0, batches[i], pipeline, attribution);
+        assert_int_equal(program->statistics.cycles, cycles);
+        assert_int_equal(program->result.states[STATE_STALLED], stalled);
+    }
+    executor_free(pipeline);
+    executor_free(attribution);
     program_fixture_free(program);
 }
 
@@ -336,7 +349,7 @@ int main(void) {
         cmocka_unit_test(zero_latencies_collapse_chains),
         cmocka_unit_test(bandwidth_idealised),
         cmocka_unit_test(window_idealised),
-        cmocka_unit_test(batches_change_nothing),
+        cmocka_unit_test(batches_and_threads_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

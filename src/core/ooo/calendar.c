@@ -6,7 +6,7 @@
 #include <string.h>
 
 static void ready_insert(struct core *core, struct uop_state *uop) {
-    struct ready_queue *ready = &core->ready[uop->queue_index];
+    struct ready_queue *ready = &core->ready[uop->is.queue];
     uint64_t sequence = sequence_of(core, uop);
     uint32_t at = ready->count++;
     while (at > 0 && ready->uops[at - 1] > sequence) {
@@ -36,6 +36,8 @@ void schedule(struct core *core, struct uop_state *uop, uint64_t cycle) {
             core->fresh[core->fresh_count++] = sequence_of(core, uop);
         else
             ready_insert(core, uop);
+    } else if (cycle == core->cycle + 1) {
+        core->soon[core->soon_count++] = sequence_of(core, uop);
     } else if (cycle - core->cycle < CALENDAR_CYCLES) {
         put(core, slot_of(core, uop), cycle);
     } else {
@@ -61,6 +63,9 @@ static void refile_far(struct core *core) {
 
 void calendar_deliver(struct core *core) {
     struct calendar *calendar = &core->calendar;
+    for (uint32_t i = 0; i < core->soon_count; i++)
+        ready_insert(core, uop_at(core, core->soon[i]));
+    core->soon_count = 0;
     if (calendar->far != NO_LINK && calendar->far_earliest - core->cycle < CALENDAR_CYCLES / 2)
         refile_far(core);
     uint32_t at = core->cycle % CALENDAR_CYCLES;
@@ -102,4 +107,5 @@ void calendar_clear(struct core *core) {
     calendar->summary = 0;
     calendar->far = NO_LINK;
     calendar->far_earliest = UNKNOWN;
+    core->soon_count = 0;
 }

@@ -3,19 +3,8 @@
 
 #include <string.h>
 
-static uint64_t tap_word(const struct uop_state *uop) {
-    uint32_t flags = uop->flags, tap_flags = 0;
-    if (flags & U_LAST)
-        tap_flags |= TAP_UOP_LAST;
-    if (flags & U_LOAD)
-        tap_flags |= TAP_UOP_LOAD;
-    if (flags & U_STORE)
-        tap_flags |= TAP_UOP_STORE;
-    if (flags & U_FUSED)
-        tap_flags |= TAP_UOP_FUSED;
-    if (flags & U_REPEATED)
-        tap_flags |= TAP_UOP_REPEATED;
-    return tap_uop(uop->insn, uop->psv, tap_flags);
+static inline uint64_t tap_word(const struct uop_state *uop) {
+    return tap_uop(uop->insn, uop->psv, uop->is.flags & U_TAP);
 }
 
 void tap_emit(struct core *core, unsigned kind, unsigned flags, uint64_t first, unsigned n,
@@ -44,7 +33,8 @@ void tap_emit(struct core *core, unsigned kind, unsigned flags, uint64_t first, 
         core->tap_state.last_commit = core->cycle;
     if (buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS) {
         core->buffer = tap_exchange(core->tap, &core->tap_state, &core->error);
-        core->failed = core->buffer == NULL;
+        if (!core->buffer)
+            atomic_store(&core->failed, true);
     }
 }
 
@@ -62,17 +52,17 @@ static void show_life(struct core *core, const struct uop_state *uop, uint64_t s
     life->uop = sequence;
     life->insn_number = uop->insn_number;
     life->insn = uop->insn;
-    life->uop_index = uop->uop_index;
-    life->operation = uop->operation;
+    life->uop_index = uop->is.flags & U_FUSED ? 0 : prepared_at(core, uop->static_uop)->uop_index;
+    life->operation = uop->is.operation;
     life->psv = uop->psv;
     life->fetch = uop->fetched;
     life->complete = uop->complete;
     life->commit = committed ? core->cycle : 0;
-    life->flags = (uop->flags & U_MISPREDICTED ? LIFE_MISPREDICTED : 0) |
-                  (uop->flags & U_TAKEN ? LIFE_TAKEN : 0) |
-                  (uop->flags & U_FORWARDED ? LIFE_FORWARDED : 0) |
-                  (uop->flags & U_LAST ? LIFE_LAST : 0) | (uop->flags & U_FUSED ? LIFE_FUSED : 0) |
-                  (committed ? 0 : LIFE_FLUSHED);
+    life->flags = (uop->is.flags & U_MISPREDICTED ? LIFE_MISPREDICTED : 0) |
+                  (uop->is.flags & U_TAKEN ? LIFE_TAKEN : 0) |
+                  (uop->is.flags & U_FORWARDED ? LIFE_FORWARDED : 0) |
+                  (uop->is.flags & U_LAST ? LIFE_LAST : 0) |
+                  (uop->is.flags & U_FUSED ? LIFE_FUSED : 0) | (committed ? 0 : LIFE_FLUSHED);
     core->life(core->life_context, life);
 }
 
@@ -86,13 +76,10 @@ static void flush_violation(struct core *core) {
         for (uint64_t sequence = core->head; sequence < core->next; sequence++)
             show_life(core, uop_at(core, sequence), sequence, false);
 
-    core->fetch_insn = load->insn_number;
-    core->fetch_uop = load->uop_index;
-    core->fetch_chunk = load->chunk;
+    core->fetched_insns = load->insn_number + !(load->is.flags & U_FIRST);
     core->fetch_resume = core->cycle + core->machine.violation_penalty;
-    core->fetch_line[0] = core->fetch_line[1] = UNKNOWN;
-    core->fetch_psv = 0;
-    core->refetch_psv = load->psv & (PSV_FL_MO | PSV_DR_L1 | PSV_DR_TLB);
+    core->fetch_lines = 0;
+    core->fetch_psv = load->psv & (PSV_FL_MO | PSV_DR_L1 | PSV_DR_TLB); /* it keeps its events */
 
     core->tail = core->next = core->head;
     memset(core->rename, 0, sizeof core->rename);
@@ -113,80 +100,77 @@ static void release_at_head(struct core *core, struct uop_state *uop) {
     if (core->store_head < core->store_tail &&
         core->stores[core->store_head & core->store_mask].uop < core->head)
         return;
-    uop->flags &= ~(uint32_t)U_WAIT_HEAD;
+    uop->is.flags &= ~(uint32_t)U_WAIT_HEAD;
     core->progress = true;
-    if (--uop->pending > 0)
+    if (--uop->is.pending > 0)
         return;
-    if (uop->queue_index == NO_QUEUE)
+    if (uop->is.queue == NO_QUEUE)
         finish(core, uop, core->cycle, core->cycle);
     else
         schedule(core, uop, uop->when > core->cycle ? uop->when : core->cycle);
 }
 
-static void retire(struct core *core, struct uop_state *uop) {
-    uint32_t flags = uop->flags;
-    core->int_used -= (flags & U_INT_REGISTER) != 0;
-    core->fp_used -= (flags & U_FP_REGISTER) != 0;
-    core->packets -= (flags & U_PACKET_END) != 0;
-    if (flags & U_LOAD) {
-        core->loads_used--;
-        core->statistics.loads++;
+static inline void retire(struct core *core, struct uop_state *uop) {
+    uint32_t flags = uop->is.flags;
+    core->int_used -= flags >> U_INT_REGISTER_BIT & 1;
+    core->fp_used -= flags >> U_FP_REGISTER_BIT & 1;
+    if (flags & (U_LOAD | U_STORE | U_PACKET_END)) {
+        core->packets -= (flags & U_PACKET_END) != 0;
+        if (flags & U_LOAD) {
+            core->loads_used--;
+            core->statistics.loads++;
+        } else if (flags & U_STORE) {
+            store_commit(core, uop);
+            core->statistics.stores++;
+        }
     }
-    if (flags & U_STORE) {
-        store_commit(core, uop);
-        core->statistics.stores++;
-    }
-    if (flags & U_LAST) {
-        core->statistics.instructions += flags & U_FUSED ? 2 : 1;
-        const struct dynamic_insn *insn = &core->insns[uop->insn_number & core->insn_mask];
-        core->access_head +=
-            (uint32_t)(insn->memory - (uint32_t)core->access_head) + (uint32_t)insn->memory_count;
-        core->insn_head = uop->insn_number + 1;
-    }
+    core->statistics.instructions += (flags & U_LAST) + ((flags & U_FUSED) != 0);
 }
 
 void commit_stage(struct core *core) {
-    uint64_t first = core->head;
-    uint32_t committed_flags = 0;
-    while (core->head < core->tail && core->head - first < core->machine.commit_width) {
+    uint64_t first = core->head, width = core->machine.commit_width, now = core->cycle;
+    uint64_t end = core->tail - first < width ? core->tail : first + width;
+    uint64_t latest = now - core->machine.complete_to_commit; /* completion that may commit */
+    const struct uop_state *last = NULL;
+    if (now < core->machine.complete_to_commit)
+        return;
+    while (core->head < end) {
         struct uop_state *uop = uop_at(core, core->head);
-        if (uop->flags & (U_VIOLATED | U_WAIT_HEAD)) {
+        if (uop->is.flags & (U_VIOLATED | U_WAIT_HEAD)) {
             if (core->head != first)
                 break; /* next cycle, when it is the oldest */
-            if (uop->flags & U_VIOLATED)
+            if (uop->is.flags & U_VIOLATED)
                 flush_violation(core);
             else
                 release_at_head(core, uop);
             return;
         }
-        if (uop->complete == UNKNOWN ||
-            uop->complete + core->machine.complete_to_commit > core->cycle)
+        if (uop->complete > latest) /* or UNKNOWN */
             break;
-        assert(uop->fetched + core->machine.frontend_depth <= core->cycle);
+        assert(uop->fetched + core->machine.frontend_depth <= now);
         retire(core, uop);
-        committed_flags = uop->flags;
+        last = uop;
         core->head++;
-        if (committed_flags & U_FLUSH)
+        if (uop->is.flags & U_FLUSH)
             break;
     }
-    unsigned n = (unsigned)(core->head - first);
-    if (n == 0)
+    if (!last)
         return;
+    unsigned n = (unsigned)(core->head - first);
+    uint32_t last_flags = last->is.flags;
     core->progress = true;
     core->statistics.uops += n;
     show(core, TAP_COMMIT, first, n);
-    core->empty_reason =
-        committed_flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
+    core->empty_reason = last_flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
     if (core->life)
         for (uint64_t sequence = first; sequence < core->head; sequence++)
             show_life(core, uop_at(core, sequence), sequence, true);
-    if (committed_flags & U_FLUSH) {
+    if (last_flags & U_FLUSH) {
         /* Nothing younger was fetched. */
         assert(core->head == core->next);
         core->statistics.flushes++;
-        core->statistics.system_calls += (committed_flags & U_SYSCALL) != 0;
-        core->fetch_resume =
-            core->cycle + (committed_flags & U_SYSCALL ? core->machine.syscall_cycles
-                                                       : core->machine.flush_penalty);
+        core->statistics.system_calls += (last_flags & U_SYSCALL) != 0;
+        core->fetch_resume = now + (last_flags & U_SYSCALL ? core->machine.syscall_cycles
+                                                           : core->machine.flush_penalty);
     }
 }

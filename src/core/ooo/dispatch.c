@@ -3,23 +3,26 @@
  */
 #include "core/ooo/ooo.h"
 
-static enum dispatch_block blocked(struct core *core, const struct uop_state *uop) {
+/* What keeps the µop at the tail from entering. */
+static enum dispatch_block blocked(const struct core *core, const struct uop_state *uop) {
     const struct machine_core *machine = &core->machine;
-    uint32_t flags = uop->flags;
-    if (core->tail - core->head >= machine->rob)
+    uint32_t flags = uop->is.flags, queue = uop->is.queue;
+    uint64_t head = core->head;
+    if (core->tail - head >= machine->rob)
         return DISPATCH_ROB;
-    if (core->serial_hold > core->head || (flags & U_SERIAL && core->tail != core->head) ||
-        (flags & U_LOAD && core->load_hold > core->head))
+    if (core->serial_hold > head)
         return DISPATCH_SERIALISING;
-    if (uop->queue_index != NO_QUEUE &&
-        core->queue_used[uop->queue_index] >= core->queues[uop->queue_index].entries)
+    if (queue != NO_QUEUE && core->queue_used[queue] >= core->queues[queue].entries)
         return DISPATCH_QUEUE;
     if ((flags & U_INT_REGISTER && core->int_used >= core->int_available) ||
         (flags & U_FP_REGISTER && core->fp_used >= core->fp_available))
         return DISPATCH_REGISTERS;
-    if (flags & U_BRANCH && machine->outstanding_branches &&
-        core->branches_used >= machine->outstanding_branches)
-        return DISPATCH_REGISTERS;
+    if (!(flags & (U_LOAD | U_STORE | U_BRANCH | U_SERIAL)))
+        return DISPATCH_FREE;
+    if ((flags & U_SERIAL && core->tail != head) || (flags & U_LOAD && core->load_hold > head))
+        return DISPATCH_SERIALISING;
+    if (flags & U_BRANCH && core->branches_used >= core->branches_available)
+        return DISPATCH_BRANCHES;
     if (flags & U_LOAD && core->loads_used >= machine->load_queue)
         return DISPATCH_LOAD_QUEUE;
     if (flags & U_STORE && core->store_tail - core->store_head >= machine->store_queue)
@@ -27,105 +30,115 @@ static enum dispatch_block blocked(struct core *core, const struct uop_state *uo
     return DISPATCH_FREE;
 }
 
-/* Hangs source `which` of the µop on the last writer of `reg` unless that has completed; returns
- * the cycle from which the operand is there, as far as known. */
-static uint64_t read_register(struct core *core, struct uop_state *uop, uint32_t which, uint8_t reg,
-                              bool *known) {
+/* Hangs the µop on the last writer of `reg` as its operand `which`, unless that writer's completion
+ * is known. Returns the cycle from which the operand is there; UNKNOWN: when the writer says so. */
+static inline uint64_t read_register(struct core *core, struct uop_state *uop, uint32_t which,
+                                     uint8_t reg) {
     uint64_t writer = core->rename[reg];
-    *known = true;
     if (writer <= core->head) /* none, or committed */
         return 0;
     struct uop_state *producer = uop_at(core, writer - 1);
-    struct life *life = life_of(core, uop);
-    if (life)
-        life->producer[which] = writer - 1;
+    if (core->lives)
+        life_of(core, uop)->producer[which] = writer - 1;
     if (producer->complete != UNKNOWN)
         return producer->when;
     uop->link[which] = producer->consumers;
     producer->consumers = slot_of(core, uop) * 8 + which;
-    *known = false;
-    return 0;
+    return UNKNOWN;
 }
 
-static void rename(struct core *core, struct uop_state *uop) {
-    if (uop->flags & U_MOVE) { /* the destination is another name for the source */
-        core->rename[uop->destination[0]] = core->rename[uop->source[0]];
-        return;
-    }
-    bool known;
-    for (uint32_t i = 0; i < uop->source_count; i++) {
-        uint64_t ready = read_register(core, uop, i, uop->source[i], &known);
-        if (ready > uop->when)
-            uop->when = ready;
-        uop->pending += !known;
-    }
-    if (uop->flags & U_STORE) {
-        uop->data_ready = 0;
-        if (uop->source[LINK_DATA] != REG_NONE) {
-            uop->data_ready = read_register(core, uop, LINK_DATA, uop->source[LINK_DATA], &known);
-            if (!known)
-                uop->data_ready = UNKNOWN;
+/* Reads the sources and renames the destinations. */
+static inline void rename(struct core *core, struct uop_state *uop) {
+    const struct prepared_uop *operands = prepared_at(core, uop->static_uop);
+    uint64_t when = core->cycle + core->machine.dispatch_to_issue;
+    if (uop->is.flags & U_ELIMINATED) {
+        if (uop->is.flags & U_MOVE) { /* the destination is another name for the source */
+            core->rename[operands->destination[0]] = core->rename[operands->source[0]];
+            return;
         }
+    } else {
+        for (uint32_t i = 0, n = operands->source_count; i < n; i++) {
+            uint64_t ready = read_register(core, uop, i, operands->source[i]);
+            if (ready == UNKNOWN)
+                uop->is.pending++;
+            else if (ready > when)
+                when = ready;
+        }
+        if (uop->is.flags & U_STORE)
+            uop->data_ready = operands->data == REG_NONE
+                                  ? 0
+                                  : read_register(core, uop, LINK_DATA, operands->data);
     }
-    for (uint32_t i = 0; i < uop->destination_count; i++)
-        core->rename[uop->destination[i]] = core->tail + 1;
+    uop->when = when;
+    uint64_t writer = core->tail + 1;
+    for (uint32_t i = 0, n = operands->destination_count; i < n; i++)
+        core->rename[operands->destination[i]] = writer;
 }
 
 static void dispatch(struct core *core, struct uop_state *uop) {
-    uint32_t flags = uop->flags;
+    uint32_t flags = uop->is.flags;
     if (core->tail == core->head)
         core->entered_empty = core->cycle;
-    uop->when = core->cycle + core->machine.dispatch_to_issue;
     rename(core, uop);
-    core->int_used += (flags & U_INT_REGISTER) != 0;
-    core->fp_used += (flags & U_FP_REGISTER) != 0;
-    core->branches_used += (flags & U_BRANCH) != 0;
-    if (flags & U_STORE)
-        store_enter(core, uop, core->tail);
-    if (flags & U_LOAD) {
-        core->loads_used++;
-        load_enter(core, uop);
+    core->int_used += flags >> U_INT_REGISTER_BIT & 1;
+    core->fp_used += flags >> U_FP_REGISTER_BIT & 1;
+    if (flags & (U_LOAD | U_STORE | U_BRANCH)) {
+        if (flags & U_LOAD) {
+            core->loads_used++;
+            load_enter(core, uop);
+        } else if (flags & U_STORE) {
+            store_enter(core, uop, core->tail);
+        } else {
+            core->branches_used++;
+        }
     }
-    if (flags & U_WAIT_HEAD)
-        uop->pending++;
     core->tail++;
-    if (flags & U_SERIAL_END)
-        core->serial_hold = core->tail;
-    if (flags & U_HOLD_LOADS)
-        core->load_hold = core->tail;
-    if (flags & U_ELIMINATED && !(flags & U_WAIT_HEAD)) {
-        finish(core, uop, core->cycle, core->cycle);
-        return;
+    if (flags & (U_WAIT_HEAD | U_SERIAL_END | U_HOLD_LOADS | U_ELIMINATED)) {
+        if (flags & U_SERIAL_END)
+            core->serial_hold = core->tail;
+        if (flags & U_HOLD_LOADS)
+            core->load_hold = core->tail;
+        if (flags & U_WAIT_HEAD)
+            uop->is.pending++;
+        else if (flags & U_ELIMINATED)
+            finish(core, uop, core->cycle, core->cycle);
+        if (flags & U_ELIMINATED)
+            return;
     }
-    if (uop->queue_index != NO_QUEUE)
-        core->queue_used[uop->queue_index]++;
-    if (uop->pending == 0)
+    core->queue_used[uop->is.queue]++;
+    if (uop->is.pending == 0)
         schedule(core, uop, uop->when);
 }
 
+/* Notes what holds the µop at the tail. */
+static void hold(struct core *core, struct uop_state *uop, enum dispatch_block block) {
+    if (block == DISPATCH_STORE_QUEUE && core->tail == core->head)
+        uop->psv |= PSV_DR_SQ;
+    if (core->lives)
+        life_of(core, uop)->dispatch_block = (uint8_t)block;
+}
+
 void dispatch_stage(struct core *core) {
-    uint64_t first = core->tail;
-    while (core->tail < core->next && core->tail - first < core->machine.dispatch_width) {
+    uint64_t first = core->tail, next = core->next, now = core->cycle;
+    uint64_t width = core->machine.dispatch_width,
+             end = next - first < width ? next : first + width;
+    uint64_t depth = core->machine.frontend_depth;
+    while (core->tail < end) {
         struct uop_state *uop = uop_at(core, core->tail);
-        if (uop->fetched + core->machine.frontend_depth > core->cycle)
+        if (uop->fetched + depth > now)
             break;
         enum dispatch_block block = blocked(core, uop);
-        struct life *life = life_of(core, uop);
         if (block != DISPATCH_FREE) {
-            if (block == DISPATCH_STORE_QUEUE && core->tail == core->head)
-                uop->psv |= PSV_DR_SQ;
-            if (life)
-                life->dispatch_block = (uint8_t)block;
+            hold(core, uop, block);
             break;
         }
-        if (life)
-            life->dispatch = core->cycle;
+        if (core->lives)
+            life_of(core, uop)->dispatch = now;
         dispatch(core, uop);
     }
-    uint32_t dispatched = (uint32_t)(core->tail - first);
-    if (dispatched == 0)
+    if (core->tail == first)
         return;
     core->progress = true;
     if (core->tap_kinds & 1 << TAP_DISPATCH)
-        tap_emit(core, TAP_DISPATCH, 0, first, dispatched, 0);
+        tap_emit(core, TAP_DISPATCH, 0, first, (unsigned)(core->tail - first), 0);
 }

@@ -62,7 +62,7 @@ static void list_add(struct core *core, struct uop_state *load, uint32_t *list) 
 
 /* The load waits until the list is woken. */
 static void hang(struct core *core, struct uop_state *load, uint32_t *list) {
-    load->pending++;
+    load->is.pending++;
     list_add(core, load, list);
 }
 
@@ -106,7 +106,7 @@ static void wake_loads(struct core *core, uint32_t list, uint64_t cycle) {
         list = load->link[LINK_STORE];
         if (cycle > load->when)
             load->when = cycle;
-        if (--load->pending == 0)
+        if (--load->is.pending == 0)
             schedule(core, load, load->when);
     }
 }
@@ -136,7 +136,7 @@ static bool load_meets_store(struct core *core, struct uop_state *load,
         return true;
     }
     uint64_t start = store->complete > address_known ? store->complete : address_known;
-    load->flags |= U_FORWARDED;
+    load->is.flags |= U_FORWARDED;
     core->statistics.forwarded++;
     uint64_t latency = core->ideal & IDEAL_DL1 ? 0 : core->machine.store_forward;
     struct life *life = life_of(core, load);
@@ -168,12 +168,11 @@ void load_issue(struct core *core, struct uop_state *load) {
     uint64_t sequence = sequence_of(core, load), ready = core->cycle + core->l1d_latency;
     struct memory_result last = {.bringer = UNKNOWN};
     for (uint32_t i = 0; i < load->access_count; i++) {
-        const struct memory_access *access =
-            &core->accesses[(load->access + i) & core->access_mask];
+        const struct memory_access *access = &core->gathers[(load->access + i) & core->gather_mask];
         uint64_t address = i ? access->address : load->address;
         uint32_t size = i ? access->size_bytes : load->size_bytes;
         struct memory_result result;
-        if (load->flags & U_PREFETCH) {
+        if (load->is.flags & U_PREFETCH) {
             memory_prefetch(core->memory, core->cycle, address, sequence, load->insn);
             continue;
         }
@@ -218,7 +217,7 @@ void store_issue(struct core *core, struct uop_state *uop) {
     for (uint32_t slot = store->speculated; slot != NO_LINK;) {
         struct uop_state *load = &core->uops[slot];
         slot = load->link[LINK_STORE];
-        load->flags |= U_VIOLATED;
+        load->is.flags |= U_VIOLATED;
         load->psv |= PSV_FL_MO;
         if (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE)
             core->wait_table[load->insn % WAIT_TABLE] = (core->cycle >> EPOCH_SHIFT) + 1;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/trace.h"
 #include "util/array.h"
 
 enum { UNLIMITED = 255, WINDOW_TIMES = 20 };
@@ -36,7 +35,6 @@ static void free_bandwidth(struct core *core) {
     machine->fetch_width = machine->dispatch_width = machine->commit_width = UNLIMITED;
     machine->store_drain = UNLIMITED;
     machine->taken_branches = UNLIMITED + 1;
-    machine->fetch_bytes = 0;
     core->taken_bubble = 0;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->queues[queue].issue = UINT32_MAX;
@@ -68,6 +66,9 @@ static void configure(struct core *core, const struct machine *machine) {
     core->l1i_latency = machine->l1i.present ? machine->l1i.latency : 1;
     core->l1d_latency = machine->l1d.latency;
     core->fetch_line_shift = (uint32_t)__builtin_ctz(machine->l1i.present ? machine->l1i.line : 64);
+    core->fetch_block_shift = machine->core.fetch_bytes && !(core->ideal & IDEAL_BW)
+                                  ? (uint32_t)__builtin_ctz(machine->core.fetch_bytes)
+                                  : 63; /* one block */
     core->btb_miss_penalty = machine->branch.btb_miss_penalty;
     core->taken_bubble = machine->branch.taken_bubble;
     if (core->ideal & IDEAL_WIN)
@@ -78,6 +79,8 @@ static void configure(struct core *core, const struct machine *machine) {
         shorten_operations(core, true);
     if (core->ideal & IDEAL_LGALU)
         shorten_operations(core, false);
+    core->branches_available =
+        core->machine.outstanding_branches ? core->machine.outstanding_branches : UINT32_MAX;
     for (uint32_t pool = 0; pool < core->pool_count; pool++)
         core->pool_pipelined[pool] = true;
     for (unsigned operation = 1; operation < OP_COUNT; operation++)
@@ -91,9 +94,10 @@ static void configure(struct core *core, const struct machine *machine) {
 static bool allocate(struct core *core, bool lives) {
     uint32_t ring = power_of_two((uint64_t)core->machine.rob + core->fetch_capacity + 1);
     core->mask = ring - 1;
-    core->uops = calloc(ring, sizeof *core->uops);
+    core->uops = aligned_alloc(64, ring * sizeof *core->uops);
     core->fresh = calloc(ring, sizeof *core->fresh);
-    bool room = core->uops && core->fresh;
+    core->soon = calloc(ring, sizeof *core->soon);
+    bool room = core->uops && core->fresh && core->soon;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         room &= (core->ready[queue].uops = calloc(ring, sizeof(uint64_t))) != NULL;
     if (lives)
@@ -101,12 +105,15 @@ static bool allocate(struct core *core, bool lives) {
     uint32_t stores = power_of_two(core->machine.store_queue);
     core->store_mask = stores - 1;
     room &= (core->stores = calloc(stores, sizeof *core->stores)) != NULL;
-    uint32_t insns = power_of_two((uint64_t)ring + 2 * TRACE_BATCH_INSNS);
-    core->insn_mask = insns - 1;
-    room &= (core->insns = calloc(insns, sizeof *core->insns)) != NULL;
-    uint32_t accesses = power_of_two(4 * (uint64_t)ring + 2 * TRACE_BATCH_ACCESSES);
-    core->access_mask = accesses - 1;
-    room &= (core->accesses = calloc(accesses, sizeof *core->accesses)) != NULL;
+    /* What the pipeline may hold or leave when it has run a chunk, and the chunks under way. */
+    uint64_t held = (uint64_t)core->machine.rob + 2 * core->fetch_capacity;
+    uint32_t stream = power_of_two(held + CHUNKS * (CHUNK_UOPS + INSN_MAX_UOPS));
+    core->stream_mask = stream - 1;
+    room &= (core->stream = calloc(stream, sizeof *core->stream)) != NULL;
+    uint32_t gathers =
+        power_of_two(GATHER_MAX * held + CHUNKS * (CHUNK_UOPS + GATHER_MAX * INSN_MAX_UOPS));
+    core->gather_mask = gathers - 1;
+    room &= (core->gathers = calloc(gathers, sizeof *core->gathers)) != NULL;
     return room;
 }
 
@@ -118,6 +125,7 @@ struct core *core_new(const struct machine *machine, const struct core_options *
         return NULL;
     }
     core->ideal = options->ideal;
+    core->executor = options->executor;
     core->tap = options->tap;
     core->life = options->life;
     core->life_context = options->life_context;
@@ -142,25 +150,35 @@ struct core *core_new(const struct machine *machine, const struct core_options *
         core->buffer->start = core->tap_state;
         core->buffer->used = 0;
     }
-    core->fetch_line[0] = core->fetch_line[1] = UNKNOWN;
+    core->last_line = core->last_block = UNKNOWN;
+    core->fused_operands = UINT32_MAX;
     calendar_clear(core);
     return core;
+}
+
+static void wait_for_pipeline(const struct core *core) {
+    if (core->executor && core->handed_over)
+        executor_wait(core->executor, core->chunks[(core->handed_over - 1) % CHUNKS].ticket);
 }
 
 void core_free(struct core *core) {
     if (!core)
         return;
+    wait_for_pipeline(core);
     memory_free(core->memory);
     branch_free(core->predictor);
     for (uint32_t queue = 0; queue < MACHINE_MAX_QUEUES; queue++)
         free(core->ready[queue].uops);
     free(core->uops);
     free(core->fresh);
+    free(core->soon);
     free(core->lives);
     free(core->stores);
-    free(core->insns);
-    free(core->accesses);
-    free(core->prepared);
+    free(core->stream);
+    free(core->gathers);
+    free(core->waiting_accesses);
+    for (uint32_t chunk = 0; chunk < PREPARED_CHUNKS; chunk++)
+        free(core->prepared[chunk]);
     free(core);
 }
 
@@ -169,7 +187,7 @@ void core_free(struct core *core) {
 static uint32_t prepare_flags(const struct core *core, const struct static_insn *insn,
                               const struct uop *uop, bool first) {
     bool last = uop->flags & UOP_LAST;
-    uint32_t flags = last ? U_LAST : 0;
+    uint32_t flags = (last ? U_LAST : 0) | (first ? U_FIRST : 0);
     if (uop->operation == OP_LOAD)
         flags |= U_LOAD;
     if (uop->operation == OP_STORE)
@@ -205,42 +223,53 @@ static uint32_t prepare_flags(const struct core *core, const struct static_insn 
     return flags;
 }
 
-/* Looks up what new static instructions need on this machine. */
-static bool prepare(struct core *core, const struct code *code, struct error *error) {
-    core->code = code;
-    if (core->prepared_insns == code->insn_count)
-        return true;
-    if (!array_reserve((void **)&core->prepared, &core->prepared_capacity, code->uop_count,
-                       sizeof *core->prepared))
-        return error_set(error, "out of memory for %u static µops", code->uop_count);
-    if (!core->isa_known) {
-        uint32_t integer = code->isa == ISA_X86_64 ? 16 : 32, fp = 32;
-        const struct machine_core *machine = &core->machine;
-        core->int_available =
-            machine->int_registers ? machine->int_registers - integer : UINT32_MAX;
-        core->fp_available = machine->fp_registers ? machine->fp_registers - fp : UINT32_MAX;
-        if ((machine->int_registers && machine->int_registers <= integer) ||
-            (machine->fp_registers && machine->fp_registers <= fp))
-            return error_set(error,
-                             "machine: %u and %u physical registers do not hold the "
-                             "architectural state: core.int_registers above %u and "
-                             "core.fp_registers above %u are needed",
-                             machine->int_registers, machine->fp_registers, integer, fp);
-        core->isa_known = true;
+/* The instruction as this machine has it, looked up when it is first executed. */
+static bool prepare(struct core *core, const struct static_insn *insn, struct error *error) {
+    for (uint32_t k = 0; k < insn->uop_count; k++) {
+        uint32_t number = insn->first_uop + k, chunk = number >> PREPARED_SHIFT;
+        if (chunk >= PREPARED_CHUNKS)
+            return error_set(error, "the program has more than %u static µops",
+                             PREPARED_CHUNKS << PREPARED_SHIFT);
+        if (!core->prepared[chunk] &&
+            !(core->prepared[chunk] = calloc(PREPARED_CHUNK, sizeof *core->prepared[chunk])))
+            return error_set(error, "out of memory for static µops");
+        const struct uop *uop = &core->code->uops[number];
+        uint32_t flags = prepare_flags(core, insn, uop, k == 0);
+        uint32_t pool = core->classes[uop->operation].pool;
+        struct prepared_uop *prepared = prepared_at(core, number);
+        *prepared = (struct prepared_uop){
+            .is = {.flags = flags,
+                   .operation = uop->operation,
+                   .pool = (uint8_t)pool,
+                   .queue = flags & U_ELIMINATED ? NO_QUEUE : (uint8_t)core->pools[pool].queue},
+            .insn_address = insn->address,
+            .data = uop->data,
+            .source_count = uop->source_count,
+            .destination_count = uop->destination_count,
+            .uop_index = (uint8_t)k,
+            .insn_length = insn->length,
+            .valid = 1,
+        };
+        memcpy(prepared->source, uop->source, sizeof uop->source);
+        memcpy(prepared->destination, uop->destination, sizeof uop->destination);
     }
-    for (uint32_t i = core->prepared_insns; i < code->insn_count; i++) {
-        const struct static_insn *insn = &code->insns[i];
-        for (uint32_t k = 0; k < insn->uop_count; k++) {
-            const struct uop *uop = &code->uops[insn->first_uop + k];
-            struct prepared *prepared = &core->prepared[insn->first_uop + k];
-            prepared->flags = prepare_flags(core, insn, uop, k == 0);
-            prepared->pool = (uint8_t)core->classes[uop->operation].pool;
-            prepared->queue = prepared->flags & U_ELIMINATED
-                                  ? NO_QUEUE
-                                  : (uint8_t)core->pools[prepared->pool].queue;
-        }
-    }
-    core->prepared_insns = code->insn_count;
+    return true;
+}
+
+/* Registers that renaming may hand out: those beyond the architectural state. */
+static bool set_registers(struct core *core, enum isa isa, struct error *error) {
+    uint32_t integer = isa == ISA_X86_64 ? 16 : 32, fp = 32;
+    const struct machine_core *machine = &core->machine;
+    if ((machine->int_registers && machine->int_registers <= integer) ||
+        (machine->fp_registers && machine->fp_registers <= fp))
+        return error_set(error,
+                         "machine: %u and %u physical registers do not hold the architectural "
+                         "state: core.int_registers above %u and core.fp_registers above %u are "
+                         "needed",
+                         machine->int_registers, machine->fp_registers, integer, fp);
+    core->int_available = machine->int_registers ? machine->int_registers - integer : UINT32_MAX;
+    core->fp_available = machine->fp_registers ? machine->fp_registers - fp : UINT32_MAX;
+    core->isa_known = true;
     return true;
 }
 
@@ -253,12 +282,14 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 /* Nothing happened in this cycle: the next one in which something can. */
 static uint64_t next_cycle(struct core *core) {
     uint64_t now = core->cycle, next = calendar_next(core);
+    if (core->soon_count)
+        return now + 1;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         if (core->ready[queue].count)
             return now + 1; /* waits for a unit */
     if (core->head < core->tail) {
         const struct uop_state *head = uop_at(core, core->head);
-        if (head->complete != UNKNOWN && !(head->flags & U_WAIT_HEAD) &&
+        if (head->complete != UNKNOWN && !(head->is.flags & U_WAIT_HEAD) &&
             head->complete + core->machine.complete_to_commit > now)
             next = earlier(next, head->complete + core->machine.complete_to_commit);
     }
@@ -294,28 +325,32 @@ static void check_invariants(const struct core *core) {
 }
 #endif
 
-/* Steps until the input that fetch may need in one cycle is no longer there, or with `all` until
- * every µop has committed. So batches' boundaries change nothing. */
+/* Steps as long as the stream holds all that one cycle may fetch, so that the boundaries of batches
+ * and chunks change nothing; with `all` until every µop has committed. */
 static bool run(struct core *core, bool all, struct error *error) {
-    uint64_t lookahead = all ? 1 : core->machine.fetch_width + 2;
+    uint64_t insns = core->machine.fetch_width + 1;
     for (;;) {
-        if (core->insn_end - core->fetch_insn < lookahead && (!all || core->head == core->next))
+        if (all ? core->head == core->available
+                : core->available_insns - core->fetched_insns < insns &&
+                      core->available - core->next < core->fetch_capacity)
             return true;
-        core->cycle++;
+        uint64_t now = ++core->cycle;
         core->progress = false;
-        commit_stage(core);
-        drain_stage(core);
+        if (core->head < core->tail)
+            commit_stage(core);
+        if (core->store_head < core->store_tail)
+            drain_stage(core);
         calendar_deliver(core);
         issue_stage(core);
-        dispatch_stage(core);
-        fetch_stage(core);
+        if (core->tail < core->next)
+            dispatch_stage(core);
+        if (now >= core->fetch_resume)
+            fetch_stage(core);
 #ifndef NDEBUG
         check_invariants(core);
 #endif
-        if (core->failed) {
-            *error = core->error;
-            return false;
-        }
+        if (atomic_load_explicit(&core->failed, memory_order_relaxed))
+            return false; /* a worker of the tap: the error is there */
         if (!core->progress) {
             uint64_t next = next_cycle(core);
             if (next == UNKNOWN)
@@ -327,66 +362,126 @@ static bool run(struct core *core, bool all, struct error *error) {
     }
 }
 
-/* ---- input ---- */
+/* ---- hand-over ---- */
 
-/* Appends as many instructions as the window has room for; returns how many. */
-static uint32_t append(struct core *core, const struct dynamic_insn *insns, uint32_t count,
-                       const struct memory_access *accesses, uint32_t first_access) {
-    uint32_t i = 0;
-    for (; i < count; i++) {
-        const struct dynamic_insn *insn = &insns[i];
-        if (core->insn_end - core->insn_head > core->insn_mask ||
-            core->access_end - core->access_head + insn->memory_count > core->access_mask)
-            break;
-        struct dynamic_insn *copy = &core->insns[core->insn_end++ & core->insn_mask];
-        *copy = *insn;
-        copy->memory = (uint32_t)core->access_end;
-        for (uint32_t k = 0; k < insn->memory_count; k++)
-            core->accesses[core->access_end++ & core->access_mask] =
-                accesses[insn->memory - first_access + k];
-    }
-    return i;
+static void run_chunk(void *context, uint64_t number) {
+    struct core *core = context;
+    const struct chunk *chunk = &core->chunks[number % CHUNKS];
+    core->available = chunk->produced;
+    core->available_insns = chunk->produced_insns;
+    if (!atomic_load(&core->failed) && !run(core, chunk->all, &core->error))
+        atomic_store(&core->failed, true);
 }
 
-static bool check_input(const struct code *code, const struct dynamic_insn *insns, uint32_t count,
+/* Hands the stream over as far as it is filled. Then the chunk CHUNKS − 1 before has run, so the
+ * stream has room for another. */
+static bool hand_over(struct core *core, bool all, struct error *error) {
+    struct chunk *chunk = &core->chunks[core->handed_over % CHUNKS];
+    *chunk = (struct chunk){core->produced, core->produced_insns, 0, all};
+    if (core->executor)
+        chunk->ticket = executor_submit(core->executor, run_chunk, core, core->handed_over);
+    else
+        run_chunk(core, core->handed_over);
+    core->handed_over++;
+    core->chunk_start = core->produced;
+    core->gather_start = core->gather_end;
+    if (all)
+        wait_for_pipeline(core);
+    else if (core->executor && core->handed_over >= CHUNKS)
+        executor_wait(core->executor, core->chunks[core->handed_over % CHUNKS].ticket);
+    if (!atomic_load(&core->failed))
+        return true;
+    *error = core->error;
+    return false;
+}
+
+/* ---- input ---- */
+
+static bool check_input(const struct code *code, const struct dynamic_insn *insn,
                         uint32_t access_count, uint32_t first_access, struct error *error) {
-    for (uint32_t i = 0; i < count; i++)
-        if (insns[i].insn >= code->insn_count ||
-            (insns[i].memory_count &&
-             (uint64_t)(insns[i].memory - first_access) + insns[i].memory_count > access_count))
-            return error_set(error,
-                             "the trace names an instruction or access that it does not have");
+    if (insn->insn >= code->insn_count ||
+        (insn->memory_count &&
+         (uint64_t)(insn->memory - first_access) + insn->memory_count > access_count))
+        return error_set(error, "the trace names an instruction or access that it does not have");
+    return true;
+}
+
+/* Predecodes one instruction, handing over full chunks. */
+static inline bool take(struct core *core, const struct input *input,
+                        const struct dynamic_insn *next, struct error *error) {
+    while (!predecode_step(core, input, next))
+        if (!hand_over(core, false, error))
+            return false;
+    return true;
+}
+
+/* The instruction that waited for its successor. */
+static bool take_waiting(struct core *core, const struct dynamic_insn *next, struct error *error) {
+    if (!core->is_waiting)
+        return true;
+    core->is_waiting = false;
+    struct input input = {core->waiting, core->waiting_accesses, core->waiting.memory};
+    return take(core, &input, next, error);
+}
+
+static bool keep_waiting(struct core *core, const struct input *input, struct error *error) {
+    uint32_t count = input->insn.memory_count;
+    if (!array_reserve((void **)&core->waiting_accesses, &core->waiting_capacity, count,
+                       sizeof *core->waiting_accesses))
+        return error_set(error, "out of memory for %u memory accesses", count);
+    if (count)
+        memcpy(core->waiting_accesses, input->accesses + (input->insn.memory - input->first_access),
+               count * sizeof *core->waiting_accesses);
+    core->waiting = input->insn;
+    core->is_waiting = true;
+    return true;
+}
+
+/* Checks the input and prepares what it executes for the first time. */
+static bool accept(struct core *core, const struct code *code, const struct dynamic_insn *insns,
+                   uint32_t insn_count, uint32_t access_count, uint32_t first_access,
+                   struct error *error) {
+    core->code = code;
+    if (!core->isa_known && !set_registers(core, code->isa, error))
+        return false;
+    for (uint32_t i = 0; i < insn_count; i++) {
+        if (!check_input(code, &insns[i], access_count, first_access, error))
+            return false;
+        const struct static_insn *insn = &code->insns[insns[i].insn];
+        const struct prepared_uop *chunk = core->prepared[insn->first_uop >> PREPARED_SHIFT];
+        if ((!chunk || !chunk[insn->first_uop % PREPARED_CHUNK].valid) &&
+            !prepare(core, insn, error))
+            return false;
+    }
     return true;
 }
 
 bool core_push(struct core *core, const struct code *code, const struct dynamic_insn *insns,
                uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
                uint32_t first_access, struct error *error) {
-    if (!check_input(code, insns, insn_count, access_count, first_access, error) ||
-        !prepare(core, code, error))
+    if (insn_count == 0)
+        return true;
+    if (!accept(core, code, insns, insn_count, access_count, first_access, error) ||
+        !take_waiting(core, insns, error))
         return false;
-    for (;;) {
-        uint32_t taken = append(core, insns, insn_count, accesses, first_access);
-        insns += taken;
-        insn_count -= taken;
-        if (!run(core, false, error))
+    struct input input = {.accesses = accesses, .first_access = first_access};
+    for (uint32_t i = 0; i + 1 < insn_count; i++) {
+        input.insn = insns[i];
+        if (!take(core, &input, &insns[i + 1], error))
             return false;
-        if (insn_count == 0)
-            return true;
-        if (taken == 0)
-            return error_set(error,
-                             "an instruction has more memory accesses than the window holds");
     }
+    input.insn = insns[insn_count - 1];
+    return keep_waiting(core, &input, error);
 }
 
 bool core_drain(struct core *core, struct error *error) {
-    return core->code == NULL || run(core, true, error);
+    return core->code == NULL || (take_waiting(core, NULL, error) && hand_over(core, true, error));
 }
 
 bool core_finish(struct core *core, struct error *error) {
     if (!core_drain(core, error))
         return false;
-    return !core->tap || tap_flush(core->tap, &core->tap_state, error);
+    return !core->tap || tap_flush(core->tap, &core->tap_state, &core->buffer, error);
 }
 
 /* ---- warming ---- */
@@ -401,9 +496,11 @@ static void subtract_branch(struct branch_statistics *from, const struct branch_
 bool core_warm(struct core *core, const struct code *code, const struct dynamic_insn *insns,
                uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
                uint32_t first_access, struct error *error) {
-    if (!core_drain(core, error) ||
-        !check_input(code, insns, insn_count, access_count, first_access, error))
+    if (!core_drain(core, error))
         return false;
+    for (uint32_t i = 0; i < insn_count; i++)
+        if (!check_input(code, &insns[i], access_count, first_access, error))
+            return false;
     struct branch_statistics before, after;
     branch_statistics(core->predictor, &before);
     uint64_t line = UNKNOWN;
@@ -421,7 +518,7 @@ bool core_warm(struct core *core, const struct code *code, const struct dynamic_
             branch_predict(core->predictor, insn->address, insn->branch, insn->length,
                            insns[i].flags & DYN_TAKEN, code->insns[insns[i + 1].insn].address);
     }
-    core->fetch_line[0] = core->fetch_line[1] = UNKNOWN;
+    core->last_line = core->last_block = UNKNOWN;
     branch_statistics(core->predictor, &after);
     subtract_branch(&after, &before);
     uint64_t *warmed = (uint64_t *)&core->warmed_branch;
@@ -431,6 +528,7 @@ bool core_warm(struct core *core, const struct code *code, const struct dynamic_
 }
 
 void core_statistics(const struct core *core, struct core_statistics *statistics) {
+    wait_for_pipeline(core);
     *statistics = core->statistics;
     statistics->cycles = core->last_commit;
     branch_statistics(core->predictor, &statistics->branch);

@@ -13,74 +13,132 @@
  *
  * A consumer hangs itself on its producer's list at dispatch; when the producer's completion cycle
  * becomes known (at its issue, mostly) the producer tells its consumers, and the one whose last
- * operand this was enters the calendar at the cycle it becomes ready. Nothing is ever searched. */
+ * operand this was enters the calendar at the cycle it becomes ready. Nothing is ever searched.
+ *
+ * What depends on program order alone (µops, fusion, branch prediction) is done ahead, by the
+ * thread that pushes input (predecode.c), into a stream of µops; the pipeline takes them from there
+ * and may run on a thread of its own. */
 #ifndef CULPRIT_CORE_OOO_OOO_H
 #define CULPRIT_CORE_OOO_OOO_H
 
 #include "core/core.h"
+#include "util/executor.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 
 #define UNKNOWN UINT64_MAX
 enum { NO_LINK = UINT32_MAX };
 
 enum uop_state_flags {
-    U_LOAD = 1 << 0,
-    U_STORE = 1 << 1,
-    U_BRANCH = 1 << 2,
-    U_MISPREDICTED = 1 << 3, /* fetch waits for it */
-    U_LAST = 1 << 4,         /* of its instruction */
-    U_FUSED = 1 << 5,
-    U_REPEATED = 1 << 6,
+    /* The low five are those of enum tap_uop_flags. */
+    U_LAST = 1 << 0, /* of its instruction */
+    U_LOAD = 1 << 1,
+    U_STORE = 1 << 2,
+    U_FUSED = 1 << 3,
+    U_REPEATED = 1 << 4,
+    U_TAP = 31,
+    U_BRANCH = 1 << 5,
+    U_MISPREDICTED = 1 << 6, /* fetch waits for it */
     U_FLUSH = 1 << 7, /* flushes when it commits: flushing instruction, system call, signal */
     U_SYSCALL = 1 << 8,
-    U_SERIAL = 1 << 9,        /* dispatches into an empty ROB only */
-    U_SERIAL_END = 1 << 10,   /* nothing dispatches until it has committed */
-    U_HOLD_LOADS = 1 << 11,   /* no later load dispatches until it has committed */
-    U_WAIT_HEAD = 1 << 12,    /* issues only at the head, with no older store undrained */
-    U_ISSUED = 1 << 13,       /* left its issue queue */
-    U_VIOLATED = 1 << 14,     /* load that read before an older store to its address */
-    U_PACKET_END = 1 << 15,   /* last of its fetch packet */
-    U_INT_REGISTER = 1 << 16, /* holds a physical register */
-    U_FP_REGISTER = 1 << 17,
+    U_SERIAL = 1 << 9,       /* dispatches into an empty ROB only */
+    U_SERIAL_END = 1 << 10,  /* nothing dispatches until it has committed */
+    U_HOLD_LOADS = 1 << 11,  /* no later load dispatches until it has committed */
+    U_WAIT_HEAD = 1 << 12,   /* issues only at the head, with no older store undrained */
+    U_ISSUED = 1 << 13,      /* left its issue queue */
+    U_VIOLATED = 1 << 14,    /* load that read before an older store to its address */
+    U_PACKET_END = 1 << 15,  /* last of its fetch packet */
+    U_INT_REGISTER_BIT = 16, /* holds a physical register */
+    U_FP_REGISTER_BIT = 17,
+    U_INT_REGISTER = 1 << U_INT_REGISTER_BIT,
+    U_FP_REGISTER = 1 << U_FP_REGISTER_BIT,
     U_PREFETCH = 1 << 18,
     U_ELIMINATED = 1 << 19, /* needs no functional unit */
     U_MOVE = 1 << 20,       /* eliminated copy: its destination is its source */
     U_TAKEN = 1 << 21,
     U_FORWARDED = 1 << 22,
+    U_FIRST = 1 << 23,        /* of its instruction, or of a fused pair */
+    U_NEW_LINE = 1 << 24,     /* its instruction begins in another line than the one before ended */
+    U_CROSSES_LINE = 1 << 25, /* and ends in another than it begins */
+    U_NEW_BLOCK = 1 << 26,    /* begins in another aligned fetch block than the one before */
+    U_LATE = 1 << 27,         /* branch whose target fetch learns only at decode */
 };
+static_assert(U_LAST == (int)TAP_UOP_LAST && U_LOAD == (int)TAP_UOP_LOAD &&
+                  U_STORE == (int)TAP_UOP_STORE && U_FUSED == (int)TAP_UOP_FUSED &&
+                  U_REPEATED == (int)TAP_UOP_REPEATED,
+              "flags go to the tap as they are");
 
 /* Which of a µop's links hangs on a producer's list. */
 enum { LINK_DATA = UOP_MAX_SOURCES, LINK_STORE, LINK_COUNT };
 
+/* What a µop is: the static part of its state, flags changing as it lives. */
+struct uop_kind {
+    uint32_t flags;  /* enum uop_state_flags */
+    uint8_t pending; /* operands not yet known, once it is dispatched */
+    uint8_t operation;
+    uint8_t queue; /* issue queue; NO_QUEUE: issues nowhere */
+    uint8_t pool;
+};
+enum { NO_QUEUE = 255 };
+
+/* A static µop on this machine, made when it is first executed. */
+struct prepared_uop {
+    struct uop_kind is;
+    uint64_t insn_address;
+    uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS];
+    uint8_t data; /* OP_STORE: register stored, or REG_NONE */
+    uint8_t source_count, destination_count;
+    uint8_t uop_index; /* within its instruction */
+    uint8_t insn_length;
+    uint8_t valid;
+    uint8_t reserved[2];
+};
+static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");
+enum { PREPARED_SHIFT = 12, PREPARED_CHUNK = 1 << PREPARED_SHIFT, PREPARED_CHUNKS = 1 << 14 };
+
+/* A µop on its way to fetch (predecode.c). */
+struct stream_uop {
+    struct uop_kind is;
+    uint32_t insn;
+    uint32_t static_uop; /* whose operands it has: for a fused branch the compare's */
+    uint64_t address;    /* of its first memory access; of a fused branch its last byte */
+    uint16_t size_bytes; /* of its first memory access */
+    uint16_t access_count;
+    uint32_t access; /* more than one access: low bits of their first index in `gathers` */
+};
+static_assert(sizeof(struct stream_uop) == 32, "two to a cache line");
+
+/* A dynamic instruction with its accesses, as predecode takes it. */
+struct input {
+    struct dynamic_insn insn;
+    const struct memory_access *accesses;
+    uint32_t first_access;
+};
+
+/* Two cache lines: the first is what wakeup, issue and commit touch. */
 struct uop_state {
     uint64_t complete;   /* cycle its result is there; UNKNOWN until issue determines it */
     uint64_t when;       /* waiting: latest known operand; issued: cycle consumers may issue */
-    uint64_t address;    /* of its first memory access */
-    uint64_t data_ready; /* store: cycle its data is there; UNKNOWN */
     uint32_t consumers;  /* list of links: slot × 8 + LINK_* */
     uint32_t next_ready; /* list of a calendar bucket: slot */
     uint32_t link[LINK_COUNT];
-    uint8_t pending; /* operands not yet known */
-    uint8_t operation;
-    uint8_t queue_index; /* issue queue, or NO_QUEUE */
-    uint8_t pool;
-
-    uint32_t flags; /* enum uop_state_flags */
+    struct uop_kind is;
+    uint32_t insn; /* static */
     uint16_t psv;
     uint16_t access_count; /* memory accesses (gathers have several) */
-    uint32_t insn;         /* static */
-    uint32_t size_bytes;   /* of its first access */
-    uint64_t insn_number;  /* dynamic */
-    uint64_t access;       /* index of its first access in the access window */
-    uint64_t fetched;      /* cycle */
-    uint64_t store;        /* load: number of the store it depends on + 1; store: its own */
-    uint32_t chunk;        /* of a repeated instruction */
-    uint8_t uop_index;
-    uint8_t source_count, destination_count;
-    uint8_t source[UOP_MAX_SOURCES + 1]; /* the last: store data */
-    uint8_t destination[UOP_MAX_DESTINATIONS];
+
+    uint64_t address;     /* of its first memory access */
+    uint64_t data_ready;  /* store: cycle its data is there; UNKNOWN */
+    uint64_t fetched;     /* cycle */
+    uint64_t insn_number; /* dynamic */
+    uint64_t store;       /* load: number of the store it depends on + 1; store: its own */
+    uint32_t size_bytes;  /* of its first access */
+    uint32_t access;      /* more than one: low bits of their first index in `gathers` */
+    uint32_t static_uop;  /* whose operands it has */
+    uint32_t reserved[3];
 };
+static_assert(sizeof(struct uop_state) == 128, "slots are found by shifting");
 
 /* A store queue entry, from dispatch to the cache write. */
 struct store_entry {
@@ -111,14 +169,11 @@ struct ready_queue {
     uint32_t count;
 };
 
-/* What a static µop needs on this machine, looked up once. */
-struct prepared {
-    uint32_t flags;      /* enum uop_state_flags */
-    uint8_t pool, queue; /* queue 255: issues nowhere */
-    uint16_t reserved;
-};
+/* The stream is filled and handed over in chunks of about so many µops; so many may be under way.
+ */
+enum { CHUNK_UOPS = 2048, CHUNKS = 4, GATHER_MAX = 16 };
 
-enum { NO_QUEUE = 255, STORE_FILTER = 4096, WAIT_TABLE = 4096 };
+enum { STORE_FILTER = 4096, WAIT_TABLE = 4096 };
 
 struct core {
     /* ---- configuration, idealisations applied ---- */
@@ -129,9 +184,11 @@ struct core {
     struct machine_pool pools[MACHINE_MAX_POOLS];
     struct machine_class classes[OP_COUNT];
     bool pool_pipelined[MACHINE_MAX_POOLS];
-    uint32_t l1i_latency, l1d_latency, fetch_line_shift, btb_miss_penalty, taken_bubble;
+    uint32_t l1i_latency, l1d_latency, btb_miss_penalty, taken_bubble;
+    uint32_t fetch_line_shift, fetch_block_shift;
     uint32_t fetch_capacity;
     uint32_t int_available, fp_available; /* renaming registers beyond the architectural ones */
+    uint32_t branches_available;
     bool isa_known;
 
     /* ---- the rooms it drives ---- */
@@ -147,14 +204,35 @@ struct core {
 
     /* ---- input window ---- */
     const struct code *code;
-    struct prepared *prepared; /* by static µop */
-    size_t prepared_capacity;
-    uint32_t prepared_insns; /* static instructions prepared so far */
-    struct dynamic_insn *insns;
-    struct memory_access *accesses;
-    uint64_t insn_mask, access_mask;
-    uint64_t insn_head, insn_end; /* oldest not committed, one past the newest */
-    uint64_t access_head, access_end;
+    struct prepared_uop *prepared[PREPARED_CHUNKS]; /* by static µop, in chunks that never move */
+    struct stream_uop *stream;                      /* [head, produced) */
+    uint64_t stream_mask;
+    uint64_t produced;             /* µops put into the stream */
+    uint64_t produced_insns;       /* instructions begun in the stream; a fused pair is one */
+    struct memory_access *gathers; /* accesses of µops that have several */
+    uint64_t gather_mask, gather_end;
+    struct dynamic_insn waiting; /* last instruction of the input: its successor is not known */
+    struct memory_access *waiting_accesses;
+    size_t waiting_capacity;
+    bool is_waiting;
+    uint64_t rep_piece;      /* of a repeated instruction that the chunk had no room for */
+    uint32_t fused_operands; /* µop of a compare whose branch comes next; UINT32_MAX: none */
+    uint32_t fused_places;
+    uint64_t last_line, last_block; /* of the instruction before */
+
+    /* ---- hand-over: the input side above fills chunks of the stream, the pipeline below runs as
+     * far as the last chunk handed over reaches, on the executor's thread if there is one ---- */
+    struct executor *executor;
+    struct chunk {
+        uint64_t produced, produced_insns; /* at its end */
+        uint64_t ticket;
+        bool all; /* run until everything has committed */
+    } chunks[CHUNKS];
+    uint64_t handed_over;               /* chunks */
+    uint64_t chunk_start, gather_start; /* of the chunk being filled */
+    atomic_bool failed;                 /* `error` is set */
+    struct error error;
+    uint64_t available, available_insns; /* end of the last chunk */
 
     /* ---- time ---- */
     uint64_t cycle;
@@ -167,14 +245,12 @@ struct core {
     uint64_t rename[REG_COUNT]; /* sequence number + 1 of the last writer, 0 none */
 
     /* ---- fetch ---- */
-    uint64_t fetch_insn;
-    uint32_t fetch_uop, fetch_chunk;
+    uint64_t fetched_insns;
     uint64_t fetch_resume; /* cycle; UNKNOWN while a branch or flush decides it */
-    uint64_t fetch_line[2];
-    uint32_t fetch_psv; /* front-end events for the next packet's first instruction */
+    uint32_t fetch_lines;  /* U_NEW_LINE, U_CROSSES_LINE: done for the next instruction */
+    uint32_t fetch_psv;    /* front-end events for the next packet's first instruction */
     uint32_t fetch_delay_cache, fetch_delay_tlb;
-    uint32_t refetch_psv; /* event of the instruction that is fetched again after a violation */
-    uint32_t packets;     /* fetch packets in flight */
+    uint32_t packets; /* fetch packets in flight */
 
     /* ---- dispatch ---- */
     uint32_t queue_used[MACHINE_MAX_QUEUES];
@@ -186,6 +262,8 @@ struct core {
     struct ready_queue ready[MACHINE_MAX_QUEUES];
     uint64_t *fresh; /* became ready in the cycle being issued (zero latencies) */
     uint32_t fresh_count;
+    uint64_t *soon; /* ready in the next cycle: most µops, spared the calendar */
+    uint32_t soon_count;
     bool issuing;
     uint64_t pool_cycle[MACHINE_MAX_POOLS]; /* cycle that pool_used counts */
     uint32_t pool_used[MACHINE_MAX_POOLS];
@@ -204,9 +282,6 @@ struct core {
     uint64_t last_commit;
     uint64_t entered_empty; /* cycle at which a µop last entered an empty ROB */
 
-    struct error error; /* of a worker of the tap */
-    bool failed;
-
     struct core_statistics statistics;
     struct branch_statistics warmed_branch; /* what warming added: not to be reported */
 };
@@ -218,7 +293,18 @@ void issue_stage(struct core *core);
 void dispatch_stage(struct core *core);
 void fetch_stage(struct core *core);
 
+/* Puts one instruction into the stream. False: the chunk is full (and the rest of a repeated
+ * instruction may be left): hand it over, then call again with the same. `next`: its successor, or
+ * NULL. */
+bool predecode_step(struct core *core, const struct input *input, const struct dynamic_insn *next);
 /* ---- shared pieces ---- */
+static inline bool chunk_is_full(const struct core *core) {
+    return core->produced - core->chunk_start >= CHUNK_UOPS ||
+           core->gather_end - core->gather_start >= CHUNK_UOPS;
+}
+static inline struct prepared_uop *prepared_at(const struct core *core, uint32_t static_uop) {
+    return &core->prepared[static_uop >> PREPARED_SHIFT][static_uop % PREPARED_CHUNK];
+}
 static inline struct uop_state *uop_at(struct core *core, uint64_t sequence) {
     return &core->uops[sequence & core->mask];
 }

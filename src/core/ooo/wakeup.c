@@ -12,18 +12,18 @@ void finish(struct core *core, struct uop_state *uop, uint64_t complete, uint64_
         link = consumer->link[which];
         if (which == LINK_DATA) {
             consumer->data_ready = wake;
-            if (consumer->flags & U_ISSUED)
+            if (consumer->is.flags & U_ISSUED)
                 store_complete(core, consumer);
         } else {
             if (wake > consumer->when)
                 consumer->when = wake;
-            if (--consumer->pending == 0)
+            if (--consumer->is.pending == 0)
                 schedule(core, consumer, consumer->when);
         }
     }
-    if (uop->flags & U_BRANCH) {
+    if (uop->is.flags & U_BRANCH) {
         core->branches_used--;
-        if (uop->flags & U_MISPREDICTED)
+        if (uop->is.flags & U_MISPREDICTED)
             core->fetch_resume = complete + core->machine.redirect;
     }
 }

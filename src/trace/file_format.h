@@ -20,7 +20,8 @@ enum {
     RECORD_HEADER_BYTES = 16,    /* type, size of the payload (32 bits each), checksum (64) */
     RECORD_MAX_BYTES = 16 << 20, /* of a payload, and of a decompressed one */
     DATA_FIXED_BYTES = 48,
-    FILE_MAX_SLOTS = 1 << 20, /* predictions beyond which a chunk must reset them */
+    FILE_PREDICTORS = 4,      /* sets of predictions; process n uses n % FILE_PREDICTORS */
+    FILE_MAX_SLOTS = 1 << 20, /* predictions in a set beyond which a chunk must reset it */
     INDEX_ENTRY_BYTES = 24,
     INDEX_MAX_ENTRIES = (RECORD_MAX_BYTES - 32) / INDEX_ENTRY_BYTES
 };

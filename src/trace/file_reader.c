@@ -46,9 +46,11 @@ struct file_reader {
     size_t block_counts_capacity;
     uint32_t process_count;
 
-    struct event_predictor predictor;
-    uint32_t predictor_process;
-    bool predictor_used;
+    struct lane {
+        struct event_predictor predictor;
+        uint32_t process;
+        bool used;
+    } lanes[FILE_PREDICTORS];
     uint64_t *events;
     size_t events_capacity;
     uint8_t *coded; /* decompressed */
@@ -262,17 +264,23 @@ static const uint8_t *coded_events(struct file_reader *reader, bool compressed, 
     return reader->coded;
 }
 
-static int prepare_predictor(struct file_reader *reader, uint32_t process, bool reset,
-                             struct error *error) {
+/* The predictions of a process; NULL with an error. */
+static struct event_predictor *take_lane(struct file_reader *reader, uint32_t process, bool reset,
+                                         struct error *error) {
+    struct lane *lane = &reader->lanes[process % FILE_PREDICTORS];
+    if (!reset && (!lane->used || lane->process != process)) {
+        bad_record(reader, error, "it continues a chunk that is not there");
+        return NULL;
+    }
+    if (!reset && lane->predictor.slot_count >= FILE_MAX_SLOTS) {
+        bad_record(reader, error, "it should have reset its predictions");
+        return NULL;
+    }
     if (reset)
-        event_predictor_reset(&reader->predictor);
-    else if (!reader->predictor_used || reader->predictor_process != process)
-        return bad_record(reader, error, "it continues a chunk that is not there");
-    else if (reader->predictor.slot_count >= FILE_MAX_SLOTS)
-        return bad_record(reader, error, "it should have reset its predictions");
-    reader->predictor_used = true;
-    reader->predictor_process = process;
-    return 1;
+        event_predictor_reset(&lane->predictor);
+    lane->used = true;
+    lane->process = process;
+    return &lane->predictor;
 }
 
 static int take_data(struct file_reader *reader, struct item_data *data, struct error *error) {
@@ -291,7 +299,8 @@ static int take_data(struct file_reader *reader, struct item_data *data, struct 
     if (data->event_count > EVENT_CODE_MAX_EVENTS || coded_size > RECORD_MAX_BYTES ||
         (data->event_count + 3) / 4 > coded_size)
         return bad_record(reader, error, "it has absurd sizes");
-    if (prepare_predictor(reader, data->process, flags & DATA_RESET, error) < 0)
+    struct event_predictor *predictor = take_lane(reader, data->process, flags & DATA_RESET, error);
+    if (!predictor)
         return -1;
     if (!array_reserve((void **)&reader->events, &reader->events_capacity, data->event_count + 1,
                        sizeof *reader->events))
@@ -300,7 +309,7 @@ static int take_data(struct file_reader *reader, struct item_data *data, struct 
     if (!coded)
         return -1;
     struct error detail;
-    if (!event_decode(&reader->predictor, reader->block_counts[data->process], coded, coded_size,
+    if (!event_decode(predictor, reader->block_counts[data->process], coded, coded_size,
                       reader->events, data->event_count, &detail))
         return bad_record(reader, error, detail.message);
     data->events = reader->events;
@@ -460,7 +469,8 @@ static void close_reader(void *context) {
     struct file_reader *reader = context;
     if (reader->fd >= 0)
         close(reader->fd);
-    event_predictor_free(&reader->predictor);
+    for (int i = 0; i < FILE_PREDICTORS; i++)
+        event_predictor_free(&reader->lanes[i].predictor);
     ZSTD_freeDCtx(reader->decompressor);
     free(reader->block_counts);
     free(reader->events);
@@ -493,7 +503,8 @@ bool file_source_open(const char *path, struct item_source *source, struct error
     if (!reader)
         return error_set(error, "out of memory reading trace %s", path);
     memset(reader, 0, offsetof(struct file_reader, input));
-    event_predictor_init(&reader->predictor);
+    for (int i = 0; i < FILE_PREDICTORS; i++)
+        event_predictor_init(&reader->lanes[i].predictor);
     bool standard = strcmp(path, "-") == 0;
     reader->fd = -1;
     reader->path = strdup(standard ? "standard input" : path);

@@ -1,8 +1,8 @@
 /* Items to records. Records gather in one buffer that goes out in big writes, at the latest half a
  * second after the first byte in it, so a killed capture loses little; the file is only ever
  * appended to, and every prefix of it is readable. Blocks that arrive one after the other share a
- * CODE record. Predictions are shared by all threads of a process and reset now and then: the index
- * lists these places, where reading may begin. */
+ * CODE record. Predictions are shared by all threads of a process. Now and then all are reset: the
+ * index lists these places, where reading may begin. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,13 +21,13 @@
 enum {
     BUFFER_BYTES = 1 << 20, /* written out when more than this waits */
     CODE_BYTES = 64 << 10,  /* a CODE record is closed when larger */
-    RESET_CHUNKS = 512,     /* chunks between resets of the predictions */
+    RESET_CHUNKS = 512,     /* chunks between resets of all predictions */
     FLUSH_AFTER_MS = 500,
     COMPRESSION_LEVEL = 3
 };
 
 struct index_entry {
-    uint64_t offset;       /* of a DATA record that resets the predictions */
+    uint64_t offset;       /* of a DATA record before which all predictions are reset */
     uint64_t instructions; /* of all threads before it */
     uint64_t ticket;
 };
@@ -53,10 +53,12 @@ struct file_writer {
     size_t block_counts_capacity;
     uint32_t process_count;
 
-    struct event_predictor predictor;
-    uint32_t predictor_process;
+    struct lane {
+        struct event_predictor predictor;
+        uint32_t process;
+        bool used; /* since all were reset */
+    } lanes[FILE_PREDICTORS];
     uint32_t chunks_since_reset;
-    bool predictor_used;
     uint8_t *coded; /* before compression */
     size_t coded_capacity;
     ZSTD_CCtx *compressor; /* NULL: not compressed */
@@ -259,20 +261,15 @@ static bool write_code(struct file_writer *writer, const struct item_code *code,
 
 /* ---- data ---- */
 
-static bool due_for_reset(const struct file_writer *writer, const struct item_data *data) {
-    return !writer->predictor_used || writer->predictor_process != data->process ||
-           writer->chunks_since_reset >= RESET_CHUNKS ||
-           writer->predictor.slot_count >= FILE_MAX_SLOTS;
-}
-
-static bool reset_predictions(struct file_writer *writer, const struct item_data *data,
-                              struct error *error) {
-    event_predictor_reset(&writer->predictor);
-    writer->predictor_used = true;
-    writer->predictor_process = data->process;
-    writer->chunks_since_reset = 0;
-    if (writer->index_count == INDEX_MAX_ENTRIES)
+/* Every so often, all predictions; the next chunk begins anew and is listed in the index. */
+static bool reset_if_due(struct file_writer *writer, const struct item_data *data,
+                         struct error *error) {
+    bool due = writer->chunks_since_reset % RESET_CHUNKS == 0;
+    writer->chunks_since_reset++;
+    if (!due || writer->index_count == INDEX_MAX_ENTRIES)
         return true;
+    for (int i = 0; i < FILE_PREDICTORS; i++)
+        writer->lanes[i].used = false;
     if (!array_reserve((void **)&writer->index, &writer->index_capacity,
                        (size_t)writer->index_count + 1, sizeof *writer->index))
         return out_of_memory(writer, error);
@@ -281,15 +278,29 @@ static bool reset_predictions(struct file_writer *writer, const struct item_data
     return true;
 }
 
+/* The predictions of a process, reset if they are of another, or too many. */
+static struct event_predictor *take_lane(struct file_writer *writer, uint32_t process,
+                                         bool *reset) {
+    struct lane *lane = &writer->lanes[process % FILE_PREDICTORS];
+    *reset =
+        !lane->used || lane->process != process || lane->predictor.slot_count >= FILE_MAX_SLOTS;
+    if (*reset)
+        event_predictor_reset(&lane->predictor);
+    lane->used = true;
+    lane->process = process;
+    return &lane->predictor;
+}
+
 /* Codes events and appends them, compressed if asked for. */
 static bool append_events(struct file_writer *writer, const struct item_data *data,
-                          size_t *coded_size, struct error *error) {
+                          struct event_predictor *predictor, size_t *coded_size,
+                          struct error *error) {
     uint32_t blocks = writer->block_counts[data->process];
     if (!array_reserve((void **)&writer->coded, &writer->coded_capacity,
                        event_code_bound(data->event_count), 1))
         return out_of_memory(writer, error);
-    if (!event_encode(&writer->predictor, blocks, data->events, data->event_count, writer->coded,
-                      coded_size, error))
+    if (!event_encode(predictor, blocks, data->events, data->event_count, writer->coded, coded_size,
+                      error))
         return false;
     if (!writer->compressor) {
         uint8_t *at = append(writer, *coded_size);
@@ -316,14 +327,14 @@ static bool write_data(struct file_writer *writer, const struct item_data *data,
     if (data->process >= writer->process_count || data->event_count > EVENT_CODE_MAX_EVENTS)
         return error_set(error, "a chunk of %" PRIu32 " events of process %" PRIu32 " is malformed",
                          data->event_count, data->process);
-    bool reset = due_for_reset(writer, data);
-    if (reset && !reset_predictions(writer, data, error))
+    if (!reset_if_due(writer, data, error))
         return false;
-    writer->chunks_since_reset++;
+    bool reset;
+    struct event_predictor *predictor = take_lane(writer, data->process, &reset);
     size_t coded_size = 0;
     if (!begin_record(writer, RECORD_DATA, DATA_FIXED_BYTES))
         return out_of_memory(writer, error);
-    if (!append_events(writer, data, &coded_size, error))
+    if (!append_events(writer, data, predictor, &coded_size, error))
         return false;
     uint8_t *at = writer->buffer + writer->record + RECORD_HEADER_BYTES;
     put_u32(at, data->process);
@@ -457,7 +468,8 @@ static bool open_output(struct file_writer *writer, struct error *error) {
 static void free_writer(struct file_writer *writer) {
     if (writer->fd >= 0)
         close(writer->fd);
-    event_predictor_free(&writer->predictor);
+    for (int i = 0; i < FILE_PREDICTORS; i++)
+        event_predictor_free(&writer->lanes[i].predictor);
     ZSTD_freeCCtx(writer->compressor);
     free(writer->block_counts);
     free(writer->buffer);
@@ -473,7 +485,8 @@ struct file_writer *file_writer_open(const char *path, bool compress, struct err
         error_set(error, "out of memory writing trace %s", path);
         return NULL;
     }
-    event_predictor_init(&writer->predictor);
+    for (int i = 0; i < FILE_PREDICTORS; i++)
+        event_predictor_init(&writer->lanes[i].predictor);
     writer->fd = -1;
     writer->path = strdup(path);
     writer->compressor = compress ? ZSTD_createCCtx() : NULL;

@@ -225,6 +225,29 @@ static void test_long_trace(void **state) { /* many resets, blocks with many eve
     assert_true(status.st_size < CHUNKS * EVENTS); /* a quarter of a byte an event, and a bit */
 }
 
+/* More processes than sets of predictions, taking turns. */
+static void test_many_processes(void **state) {
+    (void)state;
+    enum { PROCESSES = 7, EVENTS = 1000, ROUNDS = 20 };
+    static uint64_t events[PROCESSES][EVENTS];
+    random_state = 3;
+    script_begin(&script, ISA_X86_64);
+    for (uint32_t process = 0; process < PROCESSES; process++) {
+        if (process > 0)
+            script_process(&script, process);
+        script_block(&script, process, 0x1000, 4, LOOP, 10);
+        script_block(&script, process, 0x100a, 1, RET, 1);
+        make_events(events[process], EVENTS);
+    }
+    for (uint32_t i = 0; i < ROUNDS * PROCESSES; i++) {
+        uint32_t process = (uint32_t)random_next() % PROCESSES;
+        script_data(&script, process, events[process], EVENTS);
+        script.items[script.count - 1].data.process = process;
+    }
+    write_script(file, false);
+    expect_whole(file);
+}
+
 static void test_flipped_bytes(void **state) {
     (void)state;
     for (int compress = 0; compress < 2; compress++) {
@@ -480,17 +503,12 @@ static int remove_directory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_long_trace),
-        cmocka_unit_test(test_flipped_bytes),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_absurd),
-        cmocka_unit_test(test_bad_items),
-        cmocka_unit_test(test_disk_full),
-        cmocka_unit_test(test_terminal),
-        cmocka_unit_test(test_pipe),
-        cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_nothing_to_write),
+        cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_long_trace),
+        cmocka_unit_test(test_many_processes), cmocka_unit_test(test_flipped_bytes),
+        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_absurd),
+        cmocka_unit_test(test_bad_items),      cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_terminal),       cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_killed),         cmocka_unit_test(test_nothing_to_write),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REP_OPERANDS = 2, SCRATCH_EVENTS = 512, VCPUS = 1 << 14, SHARE = 8, SMALL_SHARE = 10000 };
+enum { REP_OPERANDS = 2, SCRATCH_EVENTS = 512, VCPUS = 1 << 14, SHARE = 64, SMALL_SHARE = 1000 };
 
 struct rep {
     bool open;
@@ -427,7 +427,7 @@ void thread_end_phase(enum ring_phase next) {
     if (atomic_load(&plugin.phase) == RING_CAPTURE && plugin.slot != NO_SLOT)
         for (uint32_t i = 0; i < high && i < RING_CHUNKS; i++)
             if (atomic_load(&control->chunk_state[i]) == mine)
-                publish_chunk(control, i, false);
+                publish_chunk(control, i, true);
     atomic_store(&plugin.phase, next);
     pthread_mutex_unlock(&ownership);
 }

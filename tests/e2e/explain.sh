@@ -1,0 +1,39 @@
+# culprit explain: long runs are sampled, with weights that still sum exactly.
+. tests/e2e/lib.sh
+
+RUN_LIMIT=120
+seq 40000 >"$scratch/numbers"
+run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
+
+sampled() {
+    run explain "$scratch/gzip.ctrace" --json --top 0 >"$scratch/report" &&
+        python3 tests/e2e/check_report.py "$scratch/report" 'r["sampling"]["windows"] > 8' \
+            'r["instructions_simulated"] < r["instructions_executed"]' \
+            '0.9 < r["instructions"] / r["instructions_executed"] <= 1' \
+            'r["sampling"]["cpi_half_interval_95"] > 0' \
+            'any("sampling error" in n for n in r["notes"])'
+}
+check "a long run is sampled; weighted cycles sum exactly" sampled
+
+covers() {
+    run explain --exact "$scratch/gzip.ctrace" --json --top 1 >"$scratch/exact" &&
+        python3 - "$scratch/report" "$scratch/exact" <<'END'
+import json, sys
+sampled, exact = (json.load(open(path)) for path in sys.argv[1:])
+print(sampled["cpi"], sampled["sampling"], exact["cpi"])
+assert exact["sampling"] is None
+assert exact["instructions"] == exact["instructions_executed"] == sampled["instructions_executed"]
+assert abs(sampled["cpi"] - exact["cpi"]) < 0.1 * exact["cpi"]
+END
+}
+check "the sampled CPI is near the exact one" covers
+
+words() {
+    run explain --limit 300K -- gzip -c "$scratch/numbers" 2>"$scratch/text" >/dev/null &&
+        for word in 'what the words mean' execute mispredict 'L1 miss' stalled kernel 'next: culprit explain'; do
+            grep -q "$word" "$scratch/text" || { echo "no $word"; return 1; }
+        done
+}
+check "every word is explained" words
+
+finish

@@ -37,7 +37,7 @@ LIBS := -lZydis -ldw -lelf -lzstd -lxxhash -linih -ljansson -llzma -liberty -lm 
 BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev libzstd-dev \
 	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gzip xz-utils sqlite3 python3 perl groff-base
+	gzip xz-utils sqlite3 python3 perl groff-base libc6-dbg
 DEVELOP_PACKAGES := clang clang-format clang-tidy cppcheck libclang-rt-dev
 
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
@@ -117,7 +117,7 @@ deps-develop:
 # ---- demo: what the header files of this machine, in one archive, cost gzip -9.
 DEMO_FILE := build/demo/include.tar
 demo:
-	@scripts/install-packages $(BUILD_PACKAGES) gzip
+	@scripts/install-packages $(BUILD_PACKAGES) gzip libc6-dbg
 	@scripts/install-debug-symbols gzip 2>/dev/null || \
 		echo 'no debug symbols of gzip could be had: its functions are shown by address'
 	@$(MAKE) --no-print-directory --silent all

@@ -73,11 +73,11 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-# The plugin runs inside the emulator: never sanitized, no dependencies of its own.
+# The plugin runs inside the emulator: never sanitized.
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)
 $(B)/libculprit-trace.so: $(PLUGIN) $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread -o $@ $(PLUGIN) $(PLUGIN_SHARES)
+	$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread -o $@ $(PLUGIN) $(PLUGIN_SHARES) -lZydis
 $(B)/libculprit-trace.so: $(wildcard src/trace/*.h src/trace/qemu/*.h)
 
 # ---- workloads: for x86-64 as any program is, for riscv64 static, so that no library is needed.

@@ -113,6 +113,11 @@ static void on_skipped_block(unsigned vcpu, void *userdata) {
     thread_skip((uint32_t)(uintptr_t)userdata);
 }
 
+static void on_skipped_rep(unsigned vcpu, void *userdata) {
+    (void)vcpu;
+    thread_skip_rep(userdata);
+}
+
 /* The function that capture waits for is entered: this block is the first of it. */
 static void on_symbol(unsigned vcpu, void *userdata) {
     const struct rep_block *block = userdata;
@@ -162,6 +167,19 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
                 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)((uint64_t)i << 48));
 }
 
+static void skip_block(struct qemu_plugin_tb *tb) {
+    uint32_t insn_count = code_insn_count(tb);
+    uint64_t rep_address = code_rep(tb);
+    struct rep_block *rep = rep_address ? malloc(sizeof *rep) : NULL;
+    if (rep) { /* lives as long as the translation, which nobody tells the end of */
+        *rep = (struct rep_block){0, insn_count, rep_address};
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_rep, QEMU_PLUGIN_CB_NO_REGS, rep);
+    } else {
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_block, QEMU_PLUGIN_CB_NO_REGS,
+                                             (void *)(uintptr_t)insn_count);
+    }
+}
+
 static void add_nothing(struct qemu_plugin_tb *tb) {
     static uint64_t nothing;
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++)
@@ -174,8 +192,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     int saved = errno;
     switch (atomic_load(&plugin.phase)) {
     case RING_SKIP:
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_block, QEMU_PLUGIN_CB_NO_REGS,
-                                             (void *)(uintptr_t)qemu_plugin_tb_n_insns(tb));
+        skip_block(tb);
         break;
     case RING_CAPTURE:
         instrument_block(tb);
@@ -229,6 +246,24 @@ void plugin_follow_phase(void) {
 
 /* ---- start ---- */
 
+/* Dying by a signal, QEMU says so on the guest's standard error, where the guest itself would be
+ * silent. Its other messages, which come before the guest begins, pass. */
+static ssize_t pass_on(void *cookie, const char *text, size_t size) {
+    static const char obituary[] = "qemu: uncaught target signal";
+    (void)cookie;
+    bool dying = size >= sizeof obituary - 1 && memcmp(text, obituary, sizeof obituary - 1) == 0;
+    return dying ? (ssize_t)size : write(STDERR_FILENO, text, size);
+}
+
+static void replace_standard_error(void) {
+    static char line[1024];
+    FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = pass_on});
+    if (!stream)
+        return;
+    setvbuf(stream, line, _IOLBF, sizeof line);
+    stderr = stream;
+}
+
 /* A hint, well away from libraries: if the shared memory lay between the plugin and the emulator's
  * generated code, their distance could pass 2 GB, and calls of the callbacks would be indirect
  * (measured: a third slower). No sanitizer's shadow is here. */
@@ -280,6 +315,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
                          "use QEMU 7.2 (Debian 12's qemu-user)\n");
         return 1;
     }
+    replace_standard_error();
     process_start();
     thread_start();
     bool joined = process_join(RING_STARTED, 0, 0);

@@ -57,6 +57,7 @@ void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload);
 void thread_rep_block(unsigned vcpu, const struct rep_block *rep);
 void thread_rep_access(uint64_t event);
 void thread_skip(uint32_t insn_count);
+void thread_skip_rep(const struct rep_block *block);
 void thread_system_call(unsigned vcpu, uint64_t number);
 void thread_publish(void); /* the current thread's chunk, as far as filled */
 /* With all vCPUs stopped: hands over what was captured and moves plugin.phase on. */
@@ -84,6 +85,10 @@ struct block {
 };
 /* Contains the first instruction of from_symbol. */
 bool code_has_symbol(const struct qemu_plugin_tb *tb);
+/* Instructions that executing the block executes. */
+uint32_t code_insn_count(const struct qemu_plugin_tb *tb);
+/* Address of the rep instruction that ends the block; 0: it ends in none. */
+uint64_t code_rep(const struct qemu_plugin_tb *tb);
 void code_translate(const struct qemu_plugin_tb *tb, struct block *block);
 /* [start, end) may hold something else from now on. */
 void code_unmapped(uint64_t start, uint64_t end);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define XXH_INLINE_ALL
+#include <Zydis/Zydis.h>
 #include <xxhash.h>
 
 #include "isa/insn.h"
@@ -162,7 +163,37 @@ static bool is_evex(const uint8_t *bytes, size_t size) {
     return size > 0 && bytes[0] == 0x62;
 }
 
+/* QEMU ends an x86 block before an instruction that reaches into the next page, but still lists it,
+ * with the bytes it had read when it found out. */
+static bool is_cut(const struct qemu_plugin_insn *last) {
+    enum { PAGE = 4096 };
+    uint64_t address = qemu_plugin_insn_vaddr(last);
+    size_t size = qemu_plugin_insn_size(last);
+    if (address % PAGE + ZYDIS_MAX_INSTRUCTION_LENGTH <= PAGE || address % PAGE + size > PAGE)
+        return false;
+    ZydisDecoder decoder;
+    ZydisDecodedInstruction insn;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    return ZydisDecoderDecodeInstruction(&decoder, NULL, qemu_plugin_insn_data(last), size,
+                                         &insn) == ZYDIS_STATUS_NO_MORE_DATA;
+}
+
 /* ---- translation ---- */
+
+uint32_t code_insn_count(const struct qemu_plugin_tb *tb) {
+    size_t count = qemu_plugin_tb_n_insns(tb);
+    if (count > 1 && plugin.control->isa == ISA_X86_64 &&
+        is_cut(qemu_plugin_tb_get_insn(tb, count - 1)))
+        count--;
+    return count < RING_MAX_BLOCK_INSNS ? (uint32_t)count : RING_MAX_BLOCK_INSNS;
+}
+
+uint64_t code_rep(const struct qemu_plugin_tb *tb) {
+    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, code_insn_count(tb) - 1);
+    bool rep = plugin.control->isa == ISA_X86_64 &&
+               is_rep(qemu_plugin_insn_data(last), qemu_plugin_insn_size(last));
+    return rep ? qemu_plugin_insn_vaddr(last) : 0;
+}
 
 static void learn_guest_base(const struct qemu_plugin_tb *tb) {
     const struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
@@ -180,14 +211,11 @@ bool code_has_symbol(const struct qemu_plugin_tb *tb) {
 
 void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
     uint8_t bytes[BLOCK_BYTES];
-    size_t size = 0, count = qemu_plugin_tb_n_insns(tb);
-    if (count > RING_MAX_BLOCK_INSNS)
-        count = RING_MAX_BLOCK_INSNS;
+    size_t size = 0, count = code_insn_count(tb);
     uint64_t address = qemu_plugin_tb_vaddr(tb);
     learn_guest_base(tb);
     *block = (struct block){.insn_count = (uint32_t)count};
-    bool x86 = plugin.control->isa == ISA_X86_64, evex = false, rep = false;
-    uint64_t last_address = address;
+    bool x86 = plugin.control->isa == ISA_X86_64, evex = false;
     for (size_t i = 0; i < count; i++) {
         const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         const uint8_t *data = qemu_plugin_insn_data(insn);
@@ -197,8 +225,6 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
         memcpy(bytes + size, data, length);
         size += length;
         evex |= x86 && is_evex(data, length);
-        rep = x86 && is_rep(data, length); /* a rep ends its block */
-        last_address = qemu_plugin_insn_vaddr(insn);
     }
 
     struct mapping mapping = mapping_of(address);
@@ -220,8 +246,9 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
         known->hash = hash;
         known->number = ++code.count;
         record.block = known->number - 1;
+        uint64_t rep = code_rep(tb);
         if (rep && (known->rep = malloc(sizeof *known->rep)))
-            *known->rep = (struct rep_block){record.block, (uint32_t)count, last_address};
+            *known->rep = (struct rep_block){record.block, (uint32_t)count, rep};
         process_put(&record.record, sizeof record, bytes, size);
     }
     block->number = known->number - 1;

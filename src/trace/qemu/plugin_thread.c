@@ -45,6 +45,7 @@ static THREAD_LOCAL struct {
     uint64_t budget_end;   /* the chunk's insns may reach this */
     uint32_t cut;          /* instructions of the last block within the limit; 0: all */
     int64_t skip_left;
+    uint64_t skipped_rep; /* address of the rep instruction that runs; 0: none */
     struct rep rep;
 } self;
 
@@ -389,7 +390,15 @@ void thread_system_call(unsigned vcpu, uint64_t number) {
     pthread_mutex_unlock(&ownership);
 }
 
+void thread_skip_rep(const struct rep_block *block) {
+    if (block->insn_count == 1 && self.skipped_rep == block->address)
+        return; /* the next element of the same instruction */
+    thread_skip(block->insn_count);
+    self.skipped_rep = block->address;
+}
+
 void thread_skip(uint32_t insn_count) {
+    self.skipped_rep = 0;
     self.insns_before += insn_count;
     self.skip_left -= insn_count;
     if (self.skip_left > 0)

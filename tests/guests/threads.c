@@ -1,0 +1,37 @@
+/* threads N: starts and ends N threads, at most 8 at a time, which call work() and count. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long total;
+static volatile unsigned long kept;
+
+__attribute__((noinline)) unsigned long work(unsigned long seed) {
+    for (int i = 0; i < 2000; i++)
+        seed = seed * 6364136223846793005u + 1;
+    return seed;
+}
+
+static void *thread(void *seed) {
+    unsigned long result = work((unsigned long)seed);
+    pthread_mutex_lock(&lock);
+    kept = result;
+    total++;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    int count = argc > 1 ? atoi(argv[1]) : 100;
+    pthread_t threads[8];
+    for (int i = 0; i < count; i += 8) {
+        int n = count - i < 8 ? count - i : 8;
+        for (int k = 0; k < n; k++)
+            pthread_create(&threads[k], NULL, thread, (void *)(long)(i + k));
+        for (int k = 0; k < n; k++)
+            pthread_join(threads[k], NULL);
+    }
+    printf("%lu threads\n", total);
+    return 0;
+}

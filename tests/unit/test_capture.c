@@ -1,0 +1,406 @@
+/* Live capture of tests/guests/: counts against single-stepping, and what programs may do to a
+ * tracer: threads, fork, closed descriptors, deaths, self-modifying code, late libraries. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trace/item.h"
+#include "trace/trace.h"
+#include "unit/single_step.h"
+
+static char folder[] = "/tmp/culprit-guests-XXXXXX";
+
+static const char *guest(const char *name) {
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void build(const char *name, const char *options) {
+    char command[PATH_MAX];
+    snprintf(command, sizeof command, "cc -O1 -o %s/%s tests/guests/%s.c %s", folder, name, name,
+             options);
+    if (system(command) != 0)
+        fail_msg("cannot build: %s", command);
+}
+
+static int build_guests(void **state) {
+    static const char *const bare[] = {"bare_loop", "bare_rep", "bare_divide", "bare_null",
+                                       "bare_selfmodify"};
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    for (size_t i = 0; i < sizeof bare / sizeof *bare; i++)
+        build(bare[i], "-static -nostdlib -ffreestanding -fno-stack-protector -fno-pie -no-pie"
+                       " -fcf-protection=none -mno-sse");
+    build("threads", "-pthread");
+    build("dies", "-pthread");
+    build("closes_all", "");
+    build("loads_late", "-ldl");
+    return 0;
+}
+
+static int remove_guests(void **state) {
+    char command[PATH_MAX];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* What a capture gave. */
+struct seen {
+    uint64_t insns, first, accesses, stored_bytes, loaded_bytes, rep_elements;
+    uint32_t threads, processes, untraced, images;
+    bool has_libz;
+    struct trace_exit exit;
+    char notes[1024];
+};
+
+static struct seen capture(const struct capture_options *options) {
+    struct seen seen = {0};
+    struct error error = {0};
+    struct trace_batch batch;
+    int status = 0, got, null = open("/dev/null", O_WRONLY), out = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(null, STDOUT_FILENO); /* the guest's output is not TAP */
+    struct trace *trace = trace_capture(options, &status, &error);
+    if (!trace) {
+        dup2(out, STDOUT_FILENO);
+        fail_msg("status %d: %s", status, error.message);
+    }
+    while ((got = trace_next(trace, &batch, &error)) > 0) {
+        if (!seen.insns && batch.insn_count)
+            seen.first = batch.first_insn;
+        seen.accesses += batch.access_count;
+        for (uint32_t i = 0; i < batch.insn_count; i++) {
+            seen.insns += !(batch.insns[i].flags & DYN_FAULT);
+            if (batch.insns[i].flags & DYN_REP)
+                seen.rep_elements += batch.insns[i].repeat;
+        }
+        for (uint32_t i = 0; i < batch.access_count; i++)
+            *(batch.accesses[i].is_store ? &seen.stored_bytes : &seen.loaded_bytes) +=
+                batch.accesses[i].size_bytes;
+    }
+    dup2(out, STDOUT_FILENO);
+    close(out);
+    close(null);
+    if (got < 0)
+        fail_msg("%s", error.message);
+    seen.threads = trace_thread_count(trace);
+    seen.processes = trace_process_count(trace);
+    for (uint32_t i = 0; i < seen.processes; i++)
+        seen.untraced += !trace_process(trace, i)->traced;
+    const struct code *code = trace_code(trace);
+    seen.images = code->image_count;
+    for (uint32_t i = 0; i < code->image_count; i++)
+        seen.has_libz |= strstr(code->images[i].path, "/libz.so") != NULL;
+    seen.exit = trace_exit_status(trace);
+    for (uint32_t i = 0; i < trace_note_count(trace); i++)
+        strncat(seen.notes, trace_note(trace, i), sizeof seen.notes - strlen(seen.notes) - 1);
+    trace_close(trace);
+    return seen;
+}
+
+static struct seen run(const char *name, const char *argument) {
+    char *const command[] = {(char *)guest(name), (char *)argument, NULL};
+    return capture(&(struct capture_options){
+        .command = command, .addresses = true, .thread = -1, .follow = true});
+}
+
+/* ---- counts ---- */
+
+static void same_count(const char *name) {
+    int status;
+    uint64_t expected = single_step(guest(name), &status);
+    if (!expected) {
+        print_message("no ptrace here\n");
+        skip();
+    }
+    struct seen seen = run(name, NULL);
+    assert_int_equal(seen.insns, expected);
+    assert_true(seen.exit.known);
+    assert_int_equal(seen.exit.status, WEXITSTATUS(status));
+}
+
+static void count_of_loop(void **state) {
+    (void)state;
+    same_count("bare_loop");
+}
+
+static void count_of_rep(void **state) {
+    (void)state;
+    same_count("bare_rep");
+    struct seen seen = run("bare_rep", NULL);
+    assert_int_equal(seen.rep_elements, 512 + 1000 + 0 + 1 + 300 + 1001 + 1001 + 10 * 4);
+    /* loads of rep: 1301 moved, 1001 scanned, 2 × 1001 compared; the rest are returns */
+    assert_in_range(seen.loaded_bytes, 1301 + 3 * 1001, 1301 + 3 * 1001 + 400);
+    assert_in_range(seen.stored_bytes, 4096 + 1301 + 320, 4096 + 1301 + 320 + 400);
+}
+
+static void count_without_addresses(void **state) {
+    (void)state;
+    int status;
+    uint64_t expected = single_step(guest("bare_rep"), &status);
+    if (!expected)
+        skip();
+    char *const command[] = {(char *)guest("bare_rep"), NULL};
+    struct seen seen = capture(&(struct capture_options){.command = command, .thread = -1});
+    assert_int_equal(seen.insns, expected);
+    assert_int_equal(seen.accesses, 0);
+}
+
+static void count_of_division_by_zero(void **state) {
+    (void)state;
+    same_count("bare_divide");
+}
+
+static void count_of_null_loads(void **state) {
+    (void)state;
+    same_count("bare_null");
+}
+
+static void count_of_self_modifying_code(void **state) {
+    (void)state;
+    same_count("bare_selfmodify");
+}
+
+/* ---- windows ---- */
+
+/* Instructions captured and those before, as the capture itself counts. */
+static uint64_t captured(const struct capture_options *options, uint64_t *first) {
+    struct item_source source;
+    struct error error = {0};
+    struct item item;
+    int status, got;
+    uint64_t insns = 0;
+    *first = UINT64_MAX;
+    if (!capture_start(options, &source, &status, &error))
+        fail_msg("%s", error.message);
+    while ((got = source.next(source.context, &item, &error)) > 0) {
+        if (item.kind != ITEM_DATA)
+            continue;
+        if (*first == UINT64_MAX)
+            *first = item.data.first_insn;
+        insns += item.data.insn_count;
+    }
+    source.close(source.context);
+    assert_int_equal(got, 0);
+    return insns;
+}
+
+static void windows_are_exact(void **state) {
+    (void)state;
+    char *const command[] = {"/bin/true", NULL};
+    uint64_t first;
+    for (int addresses = 0; addresses < 2; addresses++) {
+        for (uint64_t limit = 1; limit < 90000; limit = limit * 7 + 3) {
+            struct capture_options options = {
+                .command = command, .addresses = addresses, .thread = -1, .limit = limit};
+            assert_int_equal(captured(&options, &first), limit);
+            assert_int_equal(first, 0);
+            assert_int_equal(capture(&options).insns, limit);
+            options.skip = 30000;
+            assert_int_equal(captured(&options, &first), limit);
+            assert_in_range(first, 30000, 30100); /* at the end of a block */
+            assert_int_equal(capture(&options).insns, limit);
+        }
+    }
+    struct capture_options options = {.command = command, .thread = -1};
+    uint64_t all = captured(&options, &first);
+    options.skip = 80000;
+    uint64_t rest = captured(&options, &first);
+    assert_int_equal(first + rest, all);
+}
+
+static void stops_the_program_at_the_limit(void **state) {
+    (void)state;
+    char *const command[] = {(char *)guest("dies"), "leave", NULL};
+    struct seen seen = capture(&(struct capture_options){
+        .command = command, .thread = -1, .limit = 100000, .stop_at_limit = true});
+    assert_int_equal(seen.insns, 100000);
+    assert_false(seen.exit.known);
+}
+
+static void many_threads(void **state) {
+    (void)state;
+    char *const command[] = {(char *)guest("threads"), "100", NULL};
+    struct capture_options options = {.command = command, .addresses = true, .thread = -1};
+    struct seen seen = capture(&options);
+    assert_int_equal(seen.threads, 101);
+    assert_true(seen.insns > 100 * 2000 * 4);
+    assert_int_equal(seen.exit.status, 0);
+    uint64_t all = seen.insns;
+    for (int round = 0; round < 3; round++) {
+        options = (struct capture_options){.command = command,
+                                           .addresses = round & 1,
+                                           .thread = -1,
+                                           .skip = 200000,
+                                           .limit = 300000};
+        seen = capture(&options);
+        assert_in_range(seen.insns, 150000, 300000);
+        assert_true(seen.exit.known && seen.exit.status == 0);
+
+        options.from_symbol = "work";
+        options.skip = 0;
+        seen = capture(&options);
+        assert_in_range(seen.insns, 150000, 300000);
+        assert_true(seen.exit.known && seen.exit.status == 0);
+
+        options = (struct capture_options){.command = command, .addresses = true, .thread = 5};
+        seen = capture(&options);
+        assert_int_equal(seen.threads, 1);
+        assert_in_range(seen.insns, 2000 * 4, all / 10);
+        assert_true(seen.exit.known && seen.exit.status == 0);
+    }
+}
+
+static void unknown_function(void **state) {
+    (void)state;
+    char *const command[] = {(char *)guest("threads"), "2", NULL};
+    struct seen seen = capture(&(struct capture_options){
+        .command = command, .thread = -1, .from_symbol = "no_such_function"});
+    assert_int_equal(seen.insns, 0);
+    assert_non_null(strstr(seen.notes, "no_such_function"));
+}
+
+/* ---- what guests do ---- */
+
+static void deaths_are_told(void **state) {
+    static const struct {
+        const char *how;
+        bool signaled;
+        int status;
+    } DEATHS[] = {{"abort", true, SIGABRT},
+                  {"kill", true, SIGKILL},
+                  {"null", true, SIGSEGV},
+                  {"divide", true, SIGFPE},
+                  {"leave", false, 9}};
+    (void)state;
+    for (size_t i = 0; i < sizeof DEATHS / sizeof *DEATHS; i++) {
+        struct seen seen = run("dies", DEATHS[i].how);
+        assert_true(seen.exit.known);
+        assert_int_equal(seen.exit.signaled, DEATHS[i].signaled);
+        assert_int_equal(seen.exit.status, DEATHS[i].status);
+        assert_true(seen.insns > 300000);
+    }
+}
+
+static void descriptors_belong_to_the_guest(void **state) {
+    (void)state;
+    char file[PATH_MAX], line[16];
+    snprintf(file, sizeof file, "%s/written", folder);
+    struct seen seen = run("closes_all", file);
+    assert_int_equal(seen.exit.status, 0);
+    assert_int_equal(seen.processes, 2);
+    assert_int_equal(seen.threads, 2);
+    FILE *written = fopen(file, "r");
+    assert_non_null(written);
+    int lines = 0;
+    for (; fgets(line, sizeof line, written); lines++)
+        assert_string_equal(line, lines < 1000 ? "line\n" : "kid.\n");
+    fclose(written);
+    assert_int_equal(lines, 2000);
+}
+
+static void late_libraries_are_named(void **state) {
+    (void)state;
+    struct seen seen = run("loads_late", NULL);
+    assert_int_equal(seen.exit.status, 0);
+    assert_true(seen.has_libz);
+}
+
+static void exec_is_followed(void **state) {
+    (void)state;
+    char *const command[] = {"sh", "-c", "/bin/true; exec sh -c 'exit 5'", NULL};
+    struct capture_options options = {.command = command, .thread = -1, .follow = true};
+    struct seen seen = capture(&options);
+    assert_int_equal(seen.exit.status, 5);
+    assert_int_equal(seen.processes, 4); /* sh, its child, true, sh */
+    assert_int_equal(seen.untraced, 0);
+    options.follow = false;
+    seen = capture(&options);
+    assert_int_equal(seen.exit.status, 5);
+    assert_int_equal(seen.processes, 3); /* sh, its child, what it exec'ed */
+    assert_int_equal(seen.untraced, 2);
+}
+
+static void same_random_numbers(void **state) {
+    (void)state;
+    char *const command[] = {"sort", "-R", "/etc/group", NULL};
+    struct capture_options options = {
+        .command = command, .thread = -1, .repeatable = true, .seed = 42};
+    struct seen first = capture(&options), second = capture(&options);
+    assert_int_equal(first.insns, second.insns);
+}
+
+/* ---- errors ---- */
+
+static void refused(const char *program, const char *qemu, int expected, const char *words) {
+    char *const command[] = {(char *)program, NULL};
+    struct error error = {0};
+    int status = 0;
+    assert_null(
+        trace_capture(&(struct capture_options){.command = command, .thread = -1, .qemu = qemu},
+                      &status, &error));
+    assert_int_equal(status, expected);
+    if (!strstr(error.message, words))
+        fail_msg("'%s' does not say '%s'", error.message, words);
+    assert_null(strchr(error.message, '\n'));
+}
+
+static void errors_say_what_to_do(void **state) {
+    (void)state;
+    refused("/no/such/program", NULL, 127, "/no/such/program");
+    refused("no-such-program", NULL, 127, "no-such-program");
+    refused("/etc/passwd", NULL, 126, "/etc/passwd");
+    refused("/bin/true", "/no/such/qemu", 125, "apt install qemu-user");
+    setenv("CULPRIT_PLUGIN", "/no/such/plugin", 1);
+    refused("/bin/true", NULL, 125, "CULPRIT_PLUGIN");
+    unsetenv("CULPRIT_PLUGIN");
+    /* A 32-bit header, and one of another machine. */
+    unsigned char elf[64] = "\177ELF\001\001\001";
+    elf[16] = 2, elf[18] = 3;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/foreign", folder);
+    for (int i = 0; i < 2; i++) {
+        FILE *file = fopen(path, "w");
+        fwrite(elf, 1, sizeof elf, file);
+        fclose(file);
+        chmod(path, 0755);
+        refused(path, NULL, 126, i ? "AArch64" : "32-bit");
+        elf[4] = 2, elf[18] = 183;
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(count_of_loop),
+        cmocka_unit_test(count_of_rep),
+        cmocka_unit_test(count_without_addresses),
+        cmocka_unit_test(count_of_division_by_zero),
+        cmocka_unit_test(count_of_null_loads),
+        cmocka_unit_test(count_of_self_modifying_code),
+        cmocka_unit_test(windows_are_exact),
+        cmocka_unit_test(stops_the_program_at_the_limit),
+        cmocka_unit_test(many_threads),
+        cmocka_unit_test(unknown_function),
+        cmocka_unit_test(deaths_are_told),
+        cmocka_unit_test(descriptors_belong_to_the_guest),
+        cmocka_unit_test(late_libraries_are_named),
+        cmocka_unit_test(exec_is_followed),
+        cmocka_unit_test(same_random_numbers),
+        cmocka_unit_test(errors_say_what_to_do),
+    };
+    return cmocka_run_group_tests(tests, build_guests, remove_guests);
+}

@@ -1,5 +1,5 @@
-/* Idealising the costliest cause answers "what if"; where that has been done, or nothing stands
- * out, source lines show more. */
+/* Processes left out come first: they may be most of the run. Then, idealising the costliest cause
+ * answers "what if"; where that has been done, or nothing stands out, source lines show more. */
 #include "cmd/next.h"
 
 #include <stdio.h>
@@ -35,16 +35,23 @@ static const char *choose_ideal(const struct report *report) {
     return (double)units[best] * 20 >= total && total > 0 ? IDEALS[best] : NULL;
 }
 
-char *next_command(const struct report *report, int argc, char **argv) {
+char *next_command(const struct report *report, bool unfollowed, int argc, char **argv) {
     const char *ideal = report->ideal ? NULL : choose_ideal(report);
-    if (!ideal && report->by != BY_FUNCTION)
+    char option[32] = "--by line";
+    if (unfollowed)
+        strcpy(option, "--follow");
+    else if (!report->simulation->cycles)
+        return NULL;
+    else if (ideal)
+        snprintf(option, sizeof option, "--ideal %s", ideal);
+    else if (report->by != BY_FUNCTION)
         return NULL;
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
     if (!file)
         return NULL;
-    fprintf(file, ideal ? "%s --ideal %s" : "%s --by line", argv[0], ideal);
+    fprintf(file, "%s %s", argv[0], option);
     for (int i = 1; i < argc; i++) {
         fputc(' ', file);
         put_quoted(file, argv[i]);

@@ -4,8 +4,8 @@
 
 #include "report/report.h"
 
-/* Quoted for a shell; to be freed; NULL when there is nothing to suggest. argv[0] is "culprit
- * VERB". */
-char *next_command(const struct report *report, int argc, char **argv);
+/* Quoted for a shell; to be freed; NULL when there is nothing to suggest. `unfollowed`: --follow
+ * would include more processes. argv[0] is "culprit VERB". */
+char *next_command(const struct report *report, bool unfollowed, int argc, char **argv);
 
 #endif

@@ -60,7 +60,8 @@ static bool load_machines(const struct machine_options *options,
 
 /* ---- notes ---- */
 
-static void note_trace(struct report *report, const struct trace *trace) {
+/* True when there were processes that are not included. */
+static bool note_trace(struct report *report, const struct trace *trace) {
     for (uint32_t i = 0; i < trace_note_count(trace); i++)
         report_note(report, "%s", trace_note(trace, i));
     uint32_t untraced = 0, traced = 0;
@@ -78,6 +79,7 @@ static void note_trace(struct report *report, const struct trace *trace) {
                     untraced - NOTED_PROCESSES);
     if (traced > 1)
         report_note(report, "%" PRIu32 " processes are included, summed", traced);
+    return untraced > 0;
 }
 
 /* Says why functions of costly images have no names. */
@@ -136,8 +138,15 @@ static bool open_files(struct run *run, struct error *error) {
 /* Sets *status when it fails. */
 static bool open_trace(struct run *run, int *status, struct error *error) {
     const struct input_options *input = &run->request->input;
-    if (!run->live)
-        return (run->trace = trace_open(input->trace, error)) != NULL;
+    if (!run->live) {
+        run->trace = trace_open(input->trace, error);
+        if (run->trace && !trace_has_addresses(run->trace))
+            return error_set(error,
+                             "%s: no memory addresses are in it, so it cannot be simulated "
+                             "(capture it without --no-addresses)",
+                             input->trace);
+        return run->trace != NULL;
+    }
     struct capture_options capture = {.command = input->command,
                                       .addresses = true,
                                       .skip = input->skip,
@@ -205,9 +214,14 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
         return error_set(error, "out of memory for the report");
     if (!report_build(&what, &run->simulation, code, run->program, &run->report, error))
         return false;
-    note_trace(&run->report, run->trace);
+    if (!run->simulation.executed && request->input.skip)
+        report_note(&run->report,
+                    "no instruction was simulated: the run ended before --skip %" PRIu64,
+                    request->input.skip);
+    bool unfollowed = note_trace(&run->report, run->trace) && !request->input.follow;
     note_images(&run->report, code, run->program);
-    run->report.next = next_command(&run->report, request->argc, request->argv);
+    run->report.next =
+        next_command(&run->report, unfollowed && run->live, request->argc, request->argv);
     FILE *file = run->report_file.file;
     if (request->output.json) {
         if (!report_json(&run->report, file, error))

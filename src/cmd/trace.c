@@ -117,8 +117,9 @@ static void print_result(const struct request *request, const char *path,
             path, text_count(result->instructions).s, result->threads,
             result->threads == 1 ? "" : "s", result->processes, result->processes == 1 ? "" : "es",
             text_duration(result->seconds).s, interrupt_signal ? " (partial)" : "");
-    fprintf(stderr, "%s, %.3f bytes per instruction\nnext: culprit sim %s\n",
-            text_bytes(result->bytes).s, bytes_each, path);
+    fprintf(stderr, "%s, %.3f bytes per instruction\nnext: culprit %s %s\n",
+            text_bytes(result->bytes).s, bytes_each, request->no_addresses ? "trace --info" : "sim",
+            path);
 }
 
 static int record(const struct request *request) {
@@ -146,7 +147,7 @@ static int record(const struct request *request) {
     bool good = trace_record(&options, path, request->compress, show_progress, &progress, &result,
                              &exec_status, &error);
     progress_finish(&progress);
-    if (good || result.instructions)
+    if (good || result.bytes)
         print_result(request, path, &result);
     if (!good) {
         print_error(&error);

@@ -17,6 +17,7 @@ struct trace {
     struct decoder *decoder;
     struct notes notes;
     enum isa isa;
+    bool addresses;
     char *command;
     struct trace_process *processes;
     size_t process_capacity;
@@ -65,6 +66,7 @@ static bool read_header(struct trace *trace, struct error *error) {
         return blame_source(trace, error);
     }
     trace->isa = item.header.isa;
+    trace->addresses = item.header.addresses;
     trace->command = strdup(item.header.command);
     trace->decoder = decoder_new(trace->isa, item.header.addresses, &trace->notes);
     return (trace->command && trace->decoder) || error_set(error, "out of memory for a trace");
@@ -179,6 +181,9 @@ uint32_t trace_thread_count(const struct trace *trace) {
 }
 const char *trace_command(const struct trace *trace) {
     return trace->command;
+}
+bool trace_has_addresses(const struct trace *trace) {
+    return trace->addresses;
 }
 struct trace_exit trace_exit_status(const struct trace *trace) {
     return trace->exit;

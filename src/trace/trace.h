@@ -101,6 +101,7 @@ uint32_t trace_process_count(const struct trace *trace);
 const struct trace_process *trace_process(const struct trace *trace, uint32_t number);
 uint32_t trace_thread_count(const struct trace *trace);
 const char *trace_command(const struct trace *trace); /* joined with spaces */
+bool trace_has_addresses(const struct trace *trace);  /* false: captured without memory accesses */
 struct trace_exit trace_exit_status(const struct trace *trace);
 
 /* Warnings collected while capturing or reading, one line each, for the report's notes ("the

@@ -59,6 +59,14 @@ no_colour() {
 }
 check "no colour in a pipe" no_colour
 
+children() {
+    run sim --limit 10M -- sh -c 'sh -c true; true' 2>"$scratch/err" &&
+        grep -q 'not included' "$scratch/err" && grep -q 'next: culprit sim --follow' "$scratch/err" &&
+        run sim --follow --limit 10M -- sh -c 'sh -c true; true' 2>"$scratch/err" &&
+        grep -q 'processes are included' "$scratch/err"
+}
+check "children are named, or included with --follow" children
+
 # The command here ends by itself only after a long time.
 interrupted() {
     "$CULPRIT" sim --json --output "$scratch/partial" -- sh -c 'while :; do :; done' \

@@ -78,6 +78,12 @@ printf 'not a trace at all, but long enough to be looked at' >"$scratch/junk.ctr
 check "a file that is no trace" fails_with 1 'junk.ctrace' run sim "$scratch/junk.ctrace"
 check "... nor for --info" fails_with 1 'junk.ctrace' run trace --info "$scratch/junk.ctrace"
 
+no_addresses() {
+    run trace --no-addresses -o "$scratch/blocks.ctrace" -- true 2>/dev/null &&
+        fails_with 1 'blocks.ctrace.*no memory addresses' run sim "$scratch/blocks.ctrace"
+}
+check "a trace without addresses is not simulated" no_addresses
+
 samples() {
     run explain "$trace" >"$scratch/explained" && grep -q 'what the words mean' "$scratch/explained" &&
         ! grep -q 'sampling error' "$scratch/explained" && run explain --exact "$trace" | grep -v second >"$scratch/exact" &&

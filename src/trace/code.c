@@ -11,7 +11,7 @@
 #include "trace/event.h"
 #include "util/array.h"
 
-enum { MAX_COUNT = 1 << 30 /* of anything numbered in 32 bits */, PAGE_BYTES = 4096 };
+enum { MAX_COUNT = 1 << 30 }; /* of anything numbered in 32 bits */
 
 void code_table_init(struct code_table *table, enum isa isa) {
     memset(table, 0, sizeof *table);
@@ -257,19 +257,9 @@ static void note_undecodable(struct code_table *table, struct notes *notes, uint
               text);
 }
 
-/* An instruction that crosses a page is translated anew, in a block of its own, when it is not the
- * first of its block; the emulator has by then shown the bytes that it fetched before the page's
- * end as the block's last instruction, which is never executed. (No instruction is the beginning
- * of another, so such bytes never decode.) */
-static bool is_cut_insn(const struct item_code *item, uint32_t index, uint64_t address) {
-    uint64_t page_end = (address | (PAGE_BYTES - 1)) + 1;
-    return index > 0 && index == item->insn_count - 1 && page_end - address < INSN_MAX_LENGTH &&
-           item->address + item->size <= page_end;
-}
-
-/* Appends templates for the block's instructions; *size is how many bytes they take. */
+/* Appends templates for the block's instructions. */
 static bool add_templates(struct code_table *table, const struct item_code *item, uint32_t image,
-                          struct notes *notes, uint32_t *size) {
+                          struct notes *notes) {
     bool anonymous = table->code.images[image].kind == IMAGE_ANONYMOUS;
     uint32_t owner = anonymous ? item->process : CODE_NONE;
     uint32_t at = 0;
@@ -278,8 +268,6 @@ static bool add_templates(struct code_table *table, const struct item_code *item
         struct insn insn;
         bool decoded = insn_decode(table->code.isa, item->bytes + at, left, &insn) &&
                        insn.length <= left - after;
-        if (!decoded && is_cut_insn(item, i, item->address + at))
-            break;
         uint32_t length =
             decoded ? insn.length : guess_length(table->code.isa, item->bytes + at, left, !after);
         if (length > left - after)
@@ -302,7 +290,6 @@ static bool add_templates(struct code_table *table, const struct item_code *item
             (struct dynamic_insn){.insn = number, .flags = syscall ? DYN_SYSCALL : 0};
         at += length;
     }
-    *size = at;
     return true;
 }
 
@@ -317,7 +304,7 @@ static uint64_t block_hash(const struct code_table *table, uint32_t number) {
 static bool blocks_equal(const struct code_table *table, const struct code_block *one,
                          const struct code_block *other) {
     if (one->address != other->address || one->end != other->end ||
-        one->insn_count != other->insn_count || one->reported != other->reported)
+        one->insn_count != other->insn_count)
         return false;
     for (uint32_t i = 0; i < one->insn_count; i++)
         if (table->templates[one->template + i].insn != table->templates[other->template + i].insn)
@@ -370,23 +357,22 @@ bool code_table_add_block(struct code_table *table, const struct item_code *item
         return false;
     struct process_blocks *process = &table->processes[item->process];
     uint32_t image = item->image == CODE_NONE ? anonymous_image(table) : table->images[item->image];
-    uint32_t template = table->template_count, size;
+    uint32_t template = table->template_count;
     if (image == CODE_NONE || process->count >= MAX_COUNT || template >= MAX_COUNT ||
         !array_reserve((void **)&process->blocks, &process->capacity, (size_t)process->count + 1,
                        sizeof *process->blocks) ||
         !array_reserve((void **)&table->blocks, &table->block_capacity,
                        (size_t)table->block_count + 1, sizeof *table->blocks) ||
         !index_grow(&table->block_index, block_hash, table) || !reserve_insn(table) ||
-        !add_templates(table, item, image, notes, &size))
+        !add_templates(table, item, image, notes))
         return out_of_memory(error);
 
     uint32_t last = table->templates[table->template_count - 1].insn;
     const struct static_insn *insn = &table->code.insns[last];
     struct code_block *block = &table->blocks[table->block_count];
     *block = (struct code_block){.address = item->address,
-                                 .end = item->address + size,
-                                 .insn_count = table->template_count - template,
-                                 .reported = item->insn_count,
+                                 .end = item->address + item->size,
+                                 .insn_count = item->insn_count,
                                  .template = template,
                                  .successor = {CODE_NONE, CODE_NONE},
                                  .branch = insn->branch};

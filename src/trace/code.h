@@ -44,7 +44,6 @@ struct code_block {
     uint64_t address, end;       /* virtual; end is the fall-through address */
     uint64_t target;             /* of a direct branch at its end; else 0 */
     uint32_t insn_count;         /* 1..EVENT_MAX_BLOCK_INSNS */
-    uint32_t reported;           /* as the capture counts them: see is_cut_insn() */
     uint32_t template;           /* its first in code_table.templates */
     uint32_t successor[2];       /* blocks seen to follow a full execution; CODE_NONE */
     uint16_t successor_flags[2]; /* enum dynamic_flags of the last instruction then */

@@ -199,7 +199,7 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
         if (end == chunk->event_count) {
             thread->held_block = (uint32_t)(block - decoder->table.blocks);
             decoder->position = end;
-            decoder->entered += block->reported;
+            decoder->entered += block->insn_count;
             return hold(thread, events, count, error) && check_count(decoder, error);
         }
         const struct code_block *next = block_of(decoder, thread, chunk->events[end], error);
@@ -208,7 +208,7 @@ static bool decode_chunk(struct decoder *decoder, struct error *error) {
         switch (emit_block(&decoder->emitter, block, events, count, next, error)) {
         case EMIT_DONE:
             decoder->position = end;
-            decoder->entered += block->reported;
+            decoder->entered += block->insn_count;
             break;
         case EMIT_FULL:
             if (decoder->emitter.insn_count > 0)

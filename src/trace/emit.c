@@ -206,7 +206,7 @@ uint32_t emit_plain(struct emitter *emitter, const struct process_blocks *proces
                       block->insn_count, base + access_count);
         insn_count += block->insn_count;
         access_count += block->access_count;
-        *entered += block->reported;
+        *entered += block->insn_count;
         emitter->insns[insn_count - 1].flags |= flags;
         at = after;
         block = next;

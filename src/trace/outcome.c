@@ -87,9 +87,9 @@ bool marks_read(const struct code_block *block, const uint64_t *events, size_t c
             marks->rep = true;
             break;
         case MARK_EXECUTED:
-            if (event_payload(events[i]) > block->reported)
+            if (event_payload(events[i]) > block->insn_count)
                 return error_set(error, "%" PRIu64 " of %" PRIu32 " instructions executed",
-                                 event_payload(events[i]), block->reported);
+                                 event_payload(events[i]), block->insn_count);
             marks->executed = (uint32_t)event_payload(events[i]);
             break;
         case MARK_SYSCALL:

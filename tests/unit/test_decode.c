@@ -300,16 +300,6 @@ static void test_undecodable(void **state) {
     trace_close(trace);
 }
 
-/* The last instruction shown crosses a page: it is executed in a block of its own. */
-static void test_page_crossing(void **state) {
-    (void)state;
-    script_begin(&script, ISA_X86_64);
-    script_block(&script, 0, 0x1ffd, 2, "\x90\x48\xc7", 3); /* nop; the first bytes of a mov */
-    script_block(&script, 0, 0x1ffe, 1, "\x48\xc7\xc0\x01\x00\x00\x00", 7);
-    DATA(0, 0, 1);
-    expect("t0.: 0; 1; \n");
-}
-
 /* Random walks decode to the same whether the quick path sees them (one chunk) or not (a chunk per
  * block, where every block is held and decided from scratch). */
 static void test_quick_path_agrees(void **state) {
@@ -514,7 +504,6 @@ int main(void) {
         cmocka_unit_test(test_chunk_boundaries),
         cmocka_unit_test(test_shared_code),
         cmocka_unit_test(test_undecodable),
-        cmocka_unit_test(test_page_crossing),
         cmocka_unit_test(test_quick_path_agrees),
         cmocka_unit_test(test_batch_limits),
         cmocka_unit_test(test_hostile),

@@ -113,7 +113,9 @@ static bool begin(struct event_predictor *predictor, struct place *place, uint32
     memset(predictor->blocks + known, 0,
            (predictor->block_capacity - known) * sizeof *predictor->blocks);
     *place = enter_block(predictor, 0);
-    return place->slot || out_of_memory(error);
+    if (!place->slot)
+        out_of_memory(error);
+    return place->slot != NULL;
 }
 
 static bool bad_block(uint64_t event, uint32_t block_count, struct error *error) {

@@ -192,8 +192,9 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     if (run->live && run->simulation.interrupted)
         await_end(run->trace);
     if (good && run->live && input->from && !run->simulation.executed && !interrupt_signal)
-        return error_set(error, "--from %s: the function was never entered (see its name with nm)",
-                         input->from);
+        return error_set(error,
+                         "--from %s: the function was never entered%s (see its name with nm)",
+                         input->from, input->skip ? ", or the run ended within --skip" : "");
     return good;
 }
 

@@ -99,6 +99,7 @@ static void print_stacks(const struct report *report, struct style style, FILE *
     }
 }
 
+/* What outer levels count includes the prefetches of inner ones (memory.h). */
 static void print_rates(const struct report *report, FILE *file) {
     const struct core_statistics *counted = &report->simulation->counted;
     double thousands = (double)report->simulation->instructions / 1000;
@@ -106,14 +107,18 @@ static void print_rates(const struct report *report, FILE *file) {
     const struct memory_statistics *memory = &counted->memory;
     const struct machine *machine = report->machine;
     uint64_t wrong = branch->conditional_wrong + branch->indirect_wrong + branch->returns_wrong;
-    fprintf(file, "\nmisses per 1000 instructions: branches %.2f, L1I %.2f, L1D %.2f",
+    fprintf(file, "\nmisses per 1000 instructions: branches %.2f, L1I %.2f, L1D %.2f, DTLB %.2f",
             ratio((double)wrong, thousands), ratio((double)memory->l1i.misses, thousands),
-            ratio((double)memory->l1d.misses, thousands));
+            ratio((double)memory->l1d.misses, thousands),
+            ratio((double)memory->dtlb_misses, thousands));
+    if (machine->l2.present || machine->llc.present)
+        fprintf(file, "\n  and with prefetches:");
     if (machine->l2.present)
-        fprintf(file, ", L2 %.2f", ratio((double)memory->l2.misses, thousands));
+        fprintf(file, " L2 %.2f%s", ratio((double)memory->l2.misses, thousands),
+                machine->llc.present ? "," : "");
     if (machine->llc.present)
-        fprintf(file, ", LLC %.2f", ratio((double)memory->llc.misses, thousands));
-    fprintf(file, ", DTLB %.2f\n", ratio((double)memory->dtlb_misses, thousands));
+        fprintf(file, " LLC %.2f", ratio((double)memory->llc.misses, thousands));
+    fputc('\n', file);
 }
 
 /* ---- tables ---- */
@@ -255,7 +260,9 @@ static void print_parts(const struct stack *stack, double total, unsigned column
                                          text_percent((double)stack->parts[i].units, total).s);
         bool last = i + 1 == stack->count;
         if (used + length + (last ? 0 : 2) > columns) {
-            fprintf(file, "%s%s", line, used + 2 <= columns ? " …" : "");
+            if (i == 0) /* the largest is told in any case */
+                text_fit(line, sizeof line, part, columns, TEXT_LEFT);
+            fprintf(file, "%s%s", line, used && used + 2 <= columns ? " …" : "");
             return;
         }
         memcpy(line + used, part, length + 1);
@@ -265,7 +272,7 @@ static void print_parts(const struct stack *stack, double total, unsigned column
 }
 
 static void print_instructions(const struct report *report, struct style style, FILE *file) {
-    enum { PLACE = 20, SOURCE = 18, TEXT = 28, PARTS = WIDTH - 8 - PLACE - SOURCE - TEXT - 3 };
+    enum { PLACE = 20, SOURCE = 17, TEXT = 25, PARTS = WIDTH - 8 - PLACE - SOURCE - TEXT - 3 };
     double total = total_units(report);
     fprintf(file, "\n%s  share ", style.bold);
     cell(file, "instruction", PLACE + 1, TEXT_LEFT);

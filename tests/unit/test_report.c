@@ -203,6 +203,8 @@ static void text_fits(void **state) {
     struct simulation simulation = make_simulation();
     for (enum report_by by = BY_FUNCTION; by <= BY_IMAGE; by++) {
         struct report report;
+        simulation.counted.memory.l1d.misses = simulation.counted.memory.l2.misses = 99;
+        simulation.counted.memory.llc.misses = simulation.counted.memory.dtlb_misses = 99;
         build(&report, &simulation, by, 3);
         report_note(&report, "%s",
                     "a note that goes on and on, for more than one line of one "

@@ -8,7 +8,7 @@ checked() {
 
 # 64 MiB of lines in random order, one chain: the load of the next address misses every cache.
 chase() {
-    run sim --skip 45M --limit 1M --top 0 --json --output "$report" -- "$WORKLOADS/x86_64/chase" >/dev/null &&
+    run sim --from chase_one --limit 1M --top 0 --json --output "$report" -- "$WORKLOADS/x86_64/chase" >/dev/null &&
         checked 'r["hot_instructions"][0]["function"] == "chase_one"' \
             'r["hot_instructions"][0]["share"] > 0.9' \
             'r["hot_instructions"][0]["file"].endswith("chase.c") and r["hot_instructions"][0]["line"] > 0' \

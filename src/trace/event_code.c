@@ -107,12 +107,13 @@ static bool out_of_memory(struct error *error) {
 static bool begin(struct event_predictor *predictor, struct place *place, uint32_t block_count,
                   struct error *error) {
     size_t known = predictor->block_capacity;
-    if (!array_reserve((void **)&predictor->blocks, &predictor->block_capacity,
-                       (size_t)block_count + 1, sizeof *predictor->blocks))
-        return out_of_memory(error);
-    memset(predictor->blocks + known, 0,
-           (predictor->block_capacity - known) * sizeof *predictor->blocks);
-    *place = enter_block(predictor, 0);
+    *place = (struct place){0};
+    if (array_reserve((void **)&predictor->blocks, &predictor->block_capacity,
+                      (size_t)block_count + 1, sizeof *predictor->blocks)) {
+        memset(predictor->blocks + known, 0,
+               (predictor->block_capacity - known) * sizeof *predictor->blocks);
+        *place = enter_block(predictor, 0);
+    }
     if (!place->slot)
         out_of_memory(error);
     return place->slot != NULL;

@@ -34,12 +34,12 @@ void options_fail(const struct argp_state *state, const char *format, ...) {
 uint64_t options_count(const struct argp_state *state, const char *option, const char *text) {
     char *end;
     errno = 0;
-    uint64_t count = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
-    if (errno == ERANGE)
-        options_fail(state, "%s %s: too large", option, text);
-    if (!isdigit((unsigned char)*text))
+    uint64_t count = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text)) /* strtoull would take blanks and signs */
         options_fail(state, "%s %s: not a count (a whole number, with K, M, G or T for thousands)",
                      option, text);
+    if (errno == ERANGE)
+        options_fail(state, "%s %s: too large", option, text);
     static const char suffixes[] = "KMGT";
     const char *suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
     bool fits = true;
@@ -281,8 +281,7 @@ static error_t parse_wrapped(int key, char *value, struct argp_state *state) {
         state->child_inputs[0] = wrapped->input;
         return 0;
     case KEY_HELP:
-        argp_help(state->root_argp, stdout,
-                  ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC | ARGP_HELP_PRE_DOC,
+        argp_help(state->root_argp, stdout, ARGP_HELP_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC,
                   state->argv[0]);
         exit(fflush(stdout) == 0 ? 0 : STATUS_FAILED);
     case ARGP_KEY_ERROR:

@@ -42,7 +42,7 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
     bool room = true;
     switch (item->kind) {
     case ITEM_HEADER:
-        if (counted->command)
+        if (counted->command || counted->host)
             return error_set(error, "a second header");
         counted->isa = item->header.isa;
         counted->addresses = item->header.addresses;

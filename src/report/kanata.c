@@ -100,7 +100,7 @@ static size_t events_of(const struct life *life, uint32_t row, struct event even
     size_t count = 0;
     int8_t open = -1;
     uint64_t now = life->fetch;
-    for (uint8_t step = 0; step <= STEP_END; step++) {
+    for (int step = 0; step <= STEP_END; step++) {
         uint64_t next = begins[STEP_END];
         for (int later = step + 1; later < STEP_END; later++)
             if (begins[later] >= begins[step] && begins[later] < next)
@@ -108,7 +108,7 @@ static size_t events_of(const struct life *life, uint32_t row, struct event even
         bool lasts = begins[step] >= now && begins[step] < next;
         if (step != STEP_FETCH && step != STEP_END && !lasts)
             continue;
-        events[count++] = (struct event){begins[step], row, step, open};
+        events[count++] = (struct event){begins[step], row, (uint8_t)step, open};
         open = (int8_t)step;
         now = begins[step];
     }

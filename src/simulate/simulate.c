@@ -7,6 +7,7 @@
  * level began, times the level's weight, is added when the level ends. */
 #include "simulate/simulate.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,7 @@ static bool make_room(struct run *run, uint32_t thread, struct error *error) {
 }
 
 static struct lane *lane_of(struct run *run, const struct trace_batch *batch, struct error *error) {
+    assert(run->table); /* make_room() has been here */
     struct lane *lane = run->table[batch->thread];
     if (lane)
         return lane;
@@ -148,7 +150,9 @@ static bool collect_cells(struct run *run, uint64_t weight) {
     struct collected *collected = &run->collected;
     uint64_t count, old = 0;
     struct pics_cell *cells = pics_cells(golden_profile(run->golden), &count);
-    bool room = cells != NULL;
+    if (!cells)
+        return false;
+    bool room = true;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t before = 0;
         if (old < collected->cell_count && collected->cells[old].insn == cells[i].insn &&
@@ -202,13 +206,14 @@ static bool collect(struct run *run, struct error *error) {
 }
 
 static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
+    assert(run->table); /* as in lane_of() */
     struct lane *lane = run->table[thread];
     if (!lane)
         return true;
     bool good = lane_end_window(run, lane, error) && core_finish(lane->core, error);
     run->table[thread] = NULL;
     struct lane **link = &run->lanes;
-    while (*link != lane)
+    while (*link && *link != lane)
         link = &(*link)->next;
     *link = lane->next;
     lane_free(lane);

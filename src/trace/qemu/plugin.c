@@ -74,7 +74,7 @@ static inline uint64_t access_event(qemu_plugin_meminfo_t info, uint64_t address
 
 /* An atomic operation that the emulator does in one step (it does once memory may be shared, with
  * another thread or process): a load and a store. */
-static void both_accesses(uint64_t event) {
+static __attribute__((noinline)) void both_accesses(uint64_t event) {
     thread_access(event & ~(1ull << 63));
     thread_access(event & ~(1ull << 62));
 }

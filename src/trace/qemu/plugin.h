@@ -9,6 +9,9 @@
 #include "trace/qemu/qemu_plugin.h"
 #include "trace/qemu/ring.h"
 
+/* Within the plugin, names are reached directly rather than through its table of symbols. */
+#pragma GCC visibility push(hidden)
+
 enum { NO_SLOT = -1 };
 
 /* One per emulator process; the plugin interface has no room for a context. */
@@ -110,5 +113,7 @@ struct exec_call {
 };
 /* Returns when the call is to be left to QEMU. */
 void exec_follow(const struct exec_call *call);
+
+#pragma GCC visibility pop
 
 #endif

@@ -344,6 +344,53 @@ static void same_random_numbers(void **state) {
     assert_int_equal(first.insns, second.insns);
 }
 
+/* Reads `items` items, then closes: the program still runs to its end. */
+static void closing_early_leaves_the_program_alone(void **state) {
+    (void)state;
+    char file[PATH_MAX];
+    snprintf(file, sizeof file, "%s/early", folder);
+    char *const command[] = {(char *)guest("closes_all"), file, NULL};
+    struct capture_options options = {
+        .command = command, .addresses = true, .thread = -1, .follow = true};
+    for (int items = 0; items < 40; items += 13) {
+        struct item_source source;
+        struct error error = {0};
+        struct item item;
+        struct stat left;
+        int status;
+        unlink(file);
+        assert_true(capture_start(&options, &source, &status, &error));
+        for (int i = 0; i < items; i++)
+            assert_int_equal(source.next(source.context, &item, &error), 1);
+        source.close(source.context);
+        assert_int_equal(stat(file, &left), 0);
+        assert_int_equal(left.st_size, 10000);
+    }
+}
+
+/* A program that would run for ever, and does not heed SIGINT. */
+static void interrupt_ends_the_program(void **state) {
+    (void)state;
+    char *const command[] = {"sh", "-c", "trap '' INT; while :; do :; done", NULL};
+    struct item_source source;
+    struct error error = {0};
+    struct item item;
+    int status, got, items = 0;
+    struct trace_exit end = {.known = true};
+    assert_true(capture_start(
+        &(struct capture_options){.command = command, .addresses = true, .thread = -1}, &source,
+        &status, &error));
+    while ((got = source.next(source.context, &item, &error)) > 0) {
+        if (++items == 5000)
+            source.interrupt(source.context);
+        if (item.kind == ITEM_END)
+            end = item.end;
+    }
+    source.close(source.context);
+    assert_int_equal(got, 0);
+    assert_false(end.known);
+}
+
 /* ---- errors ---- */
 
 static void refused(const char *program, const char *qemu, int expected, const char *words) {
@@ -400,6 +447,8 @@ int main(void) {
         cmocka_unit_test(late_libraries_are_named),
         cmocka_unit_test(exec_is_followed),
         cmocka_unit_test(same_random_numbers),
+        cmocka_unit_test(closing_early_leaves_the_program_alone),
+        cmocka_unit_test(interrupt_ends_the_program),
         cmocka_unit_test(errors_say_what_to_do),
     };
     return cmocka_run_group_tests(tests, build_guests, remove_guests);

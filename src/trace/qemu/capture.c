@@ -24,6 +24,7 @@
 #include "util/array.h"
 
 enum { NAP_NANOSECONDS = 2000000 };
+static const double HELLO_SECONDS = 1; /* from fork to the child's first word */
 static const double GRACE_SECONDS = 1; /* between interrupt, SIGTERM and SIGKILL */
 
 /* ---- the queue ---- */
@@ -126,7 +127,7 @@ static void rewind_queue(struct capture *capture) {
 
 /* ---- lives and deaths ---- */
 
-static double now(void) {
+double capture_now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
@@ -152,6 +153,14 @@ static bool is_dead(const struct capture *capture, const struct traced *process)
     return poll(&poller, 1, 0) > 0 && poller.revents;
 }
 
+/* A dead process may have forked a child that has not yet said hello, and needs its blocks. A fork
+ * that failed, or a child killed before it could speak, is given up after a while. */
+static bool awaits_child(const struct capture *capture, uint32_t slot) {
+    const struct ring_process *shared = &capture->control->processes[slot];
+    return atomic_load(&shared->forks_begun) != atomic_load(&shared->forks_arrived) &&
+           capture_now() - capture->slots[slot].ended_at < HELLO_SECONDS;
+}
+
 /* True when something changed that the caller should look at. */
 static bool bury_the_dead(struct capture *capture) {
     bool changed = false;
@@ -163,11 +172,10 @@ static bool bury_the_dead(struct capture *capture) {
         if (!process->ending && is_dead(capture, process)) {
             chunks_harvest(capture, i);
             process->ending = true;
+            process->ended_at = capture_now();
             changed = true;
         }
-        const struct ring_process *shared = &capture->control->processes[i];
-        bool forking = atomic_load(&shared->forks_begun) != atomic_load(&shared->forks_arrived);
-        if (process->ending && !forking && !chunks_pending(capture, i)) {
+        if (process->ending && !awaits_child(capture, i) && !chunks_pending(capture, i)) {
             records_leave(capture, i);
             changed = true;
         }
@@ -177,7 +185,7 @@ static bool bury_the_dead(struct capture *capture) {
 
 static bool anyone_lives(const struct capture *capture) {
     for (uint32_t i = 0; i < RING_PROCESSES; i++)
-        if (capture->slots[i].live && !capture->slots[i].ending)
+        if (capture->slots[i].live && (!capture->slots[i].ending || awaits_child(capture, i)))
             return true;
     return !capture->child_reaped;
 }
@@ -203,10 +211,10 @@ static void press_for_end(struct capture *capture) {
     if (!capture->interrupted)
         return;
     if (!capture->interrupted_at) {
-        capture->interrupted_at = now();
+        capture->interrupted_at = capture_now();
         atomic_store(&capture->control->phase, RING_DONE);
     }
-    double waited = now() - capture->interrupted_at;
+    double waited = capture_now() - capture->interrupted_at;
     if (waited > GRACE_SECONDS * (capture->signals_sent + 1)) {
         signal_all(capture, capture->signals_sent ? SIGKILL : SIGTERM);
         capture->signals_sent++;
@@ -454,6 +462,11 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     if (!create_memory(capture, error) || !fill_control(capture, options, error) ||
         !launch_start(options, &capture->launch, capture->control, &capture->child, error))
         goto failed;
+    if (capture->launch.set_user_id && geteuid() != 0)
+        capture_note(capture,
+                     "%s is a set-user-id program: captured, it runs without the rights of "
+                     "its owner",
+                     capture->launch.program);
     *source = (struct item_source){.next = capture_next,
                                    .interrupt = capture_interrupt,
                                    .close = capture_close,

@@ -17,9 +17,10 @@
 
 /* A process generation that owns a slot. */
 struct traced {
-    bool live;   /* said hello */
-    bool ending; /* dead, or replaced by exec: leaves when its chunks are read */
-    bool broken; /* its records make no sense: read no further */
+    bool live;       /* said hello */
+    bool ending;     /* dead, or replaced by exec: leaves when its chunks are read */
+    bool broken;     /* its records make no sense: read no further */
+    double ended_at; /* seconds */
     uint32_t number, generation;
     pid_t pid;
     int pidfd;
@@ -87,6 +88,7 @@ struct capture {
 
 /* Room for one more item; never NULL (falls back to a spare that is lost, with out_of_memory). */
 struct queued *capture_queue(struct capture *capture, enum item_kind kind);
+double capture_now(void); /* seconds of the monotonic clock */
 void capture_note(struct capture *capture, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

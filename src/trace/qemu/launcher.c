@@ -153,6 +153,7 @@ static bool identify(struct launch *launch, struct error *error) {
         case EXECUTABLE_X86_64:
         case EXECUTABLE_RISCV64:
             launch->isa = executable.kind == EXECUTABLE_X86_64 ? ISA_X86_64 : ISA_RISCV64;
+            launch->set_user_id = executable.set_user_id;
             return true;
         case EXECUTABLE_NOT_EXECUTABLE:
             return error_set(error, "%s is neither an ELF program nor a script", launch->program);

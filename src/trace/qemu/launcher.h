@@ -17,6 +17,7 @@ struct launch {
     char emulator[RING_PATH_BYTES]; /* absolute */
     char plugin[RING_PATH_BYTES];   /* absolute */
     char version[128];              /* "qemu 7.2.22" */
+    bool set_user_id;
 };
 
 /* False with *exec_status 125, 126 or 127, as trace_capture(). */

@@ -105,6 +105,7 @@ static void end_by_exec(struct capture *capture, pid_t pid, uint32_t *parent,
         *generation = old->generation + 1;
         chunks_harvest(capture, i);
         old->ending = true;
+        old->ended_at = capture_now();
     }
 }
 

@@ -13,7 +13,7 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 B := build
-OPT := -O2 -g -DNDEBUG
+OPT := -O2 -fno-tree-slp-vectorize -g -DNDEBUG
 ifdef DEBUG
 B := build/debug
 OPT := -O2 -g

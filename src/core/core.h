@@ -39,7 +39,8 @@ const char *ideal_description(unsigned index); /* for help */
 /* Life of one µop (architecture.md): what the dependence graph, detailed samples and the pipeline
  * view are made of. Made only when asked for. All cycles absolute. */
 struct life {
-    uint64_t uop, insn_number; /* sequence numbers of the µop and of its dynamic instruction */
+    uint64_t uop, insn_number; /* sequence numbers of the µop and of its dynamic instruction; a
+                                  fused pair is one */
     uint32_t insn;             /* static instruction */
     uint8_t uop_index;         /* within its instruction */
     uint8_t operation;

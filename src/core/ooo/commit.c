@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-static inline uint64_t tap_word(const struct uop_state *uop) {
-    return tap_uop(uop->insn, uop->psv, uop->is.flags & U_TAP);
+static inline uint64_t tap_word(struct core *core, uint64_t sequence) {
+    const struct uop_state *uop = uop_at(core, sequence);
+    return tap_uop(stream_at(core, sequence)->insn, uop->psv, uop->is.flags & U_TAP);
 }
 
 void tap_emit(struct core *core, unsigned kind, unsigned flags, uint64_t first, unsigned n,
@@ -22,7 +23,7 @@ void tap_emit(struct core *core, unsigned kind, unsigned flags, uint64_t first, 
         *word++ = empty;
     }
     for (unsigned i = 0; i < n; i++)
-        *word++ = tap_word(uop_at(core, first + i));
+        *word++ = tap_word(core, first + i);
     buffer->used = (uint32_t)(word - buffer->words);
     core->tap_state.cycle = core->cycle;
     if (kind == TAP_COMMIT) {
@@ -50,12 +51,12 @@ static void show_life(struct core *core, const struct uop_state *uop, uint64_t s
                       bool committed) {
     struct life *life = life_of(core, uop);
     life->uop = sequence;
-    life->insn_number = uop->insn_number;
-    life->insn = uop->insn;
-    life->uop_index = uop->is.flags & U_FUSED ? 0 : prepared_at(core, uop->static_uop)->uop_index;
+    const struct stream_uop *stream = stream_at(core, sequence);
+    life->insn = stream->insn;
+    life->uop_index =
+        uop->is.flags & U_FUSED ? 0 : prepared_at(core, stream->static_uop)->uop_index;
     life->operation = uop->is.operation;
     life->psv = uop->psv;
-    life->fetch = uop->fetched;
     life->complete = uop->complete;
     life->commit = committed ? core->cycle : 0;
     life->flags = (uop->is.flags & U_MISPREDICTED ? LIFE_MISPREDICTED : 0) |
@@ -76,18 +77,19 @@ static void flush_violation(struct core *core) {
         for (uint64_t sequence = core->head; sequence < core->next; sequence++)
             show_life(core, uop_at(core, sequence), sequence, false);
 
-    core->fetched_insns = load->insn_number + !(load->is.flags & U_FIRST);
+    for (uint64_t sequence = core->head; sequence < core->next; sequence++)
+        core->fetched_insns -= (stream_at(core, sequence)->is.flags & U_FIRST) != 0;
     core->fetch_resume = core->cycle + core->machine.violation_penalty;
     core->fetch_lines = 0;
     core->fetch_psv = load->psv & (PSV_FL_MO | PSV_DR_L1 | PSV_DR_TLB); /* it keeps its events */
 
     core->tail = core->next = core->head;
     memset(core->rename, 0, sizeof core->rename);
-    memset(core->queue_used, 0, sizeof core->queue_used);
     memset(core->unit_free, 0, sizeof core->unit_free);
-    core->loads_used = core->int_used = core->fp_used = core->branches_used = 0;
+    free_window(core);
     core->serial_hold = core->load_hold = 0;
-    core->packets = 0;
+    core->packets_used = 0;
+    core->packet_head = core->packet_end;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
         core->ready[queue].count = 0;
     calendar_clear(core);
@@ -110,20 +112,15 @@ static void release_at_head(struct core *core, struct uop_state *uop) {
         schedule(core, uop, uop->when > core->cycle ? uop->when : core->cycle);
 }
 
-static inline void retire(struct core *core, struct uop_state *uop) {
-    uint32_t flags = uop->is.flags;
-    core->int_used -= flags >> U_INT_REGISTER_BIT & 1;
-    core->fp_used -= flags >> U_FP_REGISTER_BIT & 1;
-    if (flags & (U_LOAD | U_STORE | U_PACKET_END)) {
-        core->packets -= (flags & U_PACKET_END) != 0;
-        if (flags & U_LOAD) {
-            core->loads_used--;
-            core->statistics.loads++;
-        } else if (flags & U_STORE) {
-            store_commit(core, uop);
-            core->statistics.stores++;
-        }
-    }
+/* Frees what the µop held; no branch, since kinds of µops follow no pattern. */
+static inline void retire(struct core *core, const struct uop_state *uop) {
+    uint32_t flags = uop->is.flags, load = (flags & U_LOAD) != 0;
+    core->int_free += (flags & U_INT_REGISTER) != 0;
+    core->fp_free += (flags & U_FP_REGISTER) != 0;
+    core->packets_used -= (flags & U_PACKET_END) != 0;
+    core->loads_free += load;
+    core->statistics.loads += load;
+    core->statistics.stores += (flags & U_STORE) != 0;
     core->statistics.instructions += (flags & U_LAST) + ((flags & U_FUSED) != 0);
 }
 
@@ -147,7 +144,6 @@ void commit_stage(struct core *core) {
         }
         if (uop->complete > latest) /* or UNKNOWN */
             break;
-        assert(uop->fetched + core->machine.frontend_depth <= now);
         retire(core, uop);
         last = uop;
         core->head++;

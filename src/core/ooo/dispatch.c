@@ -3,29 +3,24 @@
  */
 #include "core/ooo/ooo.h"
 
-/* What keeps the µop at the tail from entering. */
-static enum dispatch_block blocked(const struct core *core, const struct uop_state *uop) {
-    const struct machine_core *machine = &core->machine;
-    uint32_t flags = uop->is.flags, queue = uop->is.queue;
-    uint64_t head = core->head;
-    if (core->tail - head >= machine->rob)
-        return DISPATCH_ROB;
-    if (core->serial_hold > head)
-        return DISPATCH_SERIALISING;
-    if (queue != NO_QUEUE && core->queue_used[queue] >= core->queues[queue].entries)
+/* What keeps the µop at the tail from entering a reorder buffer that has room. */
+static inline enum dispatch_block blocked(const struct core *core, const struct uop_state *uop) {
+    uint32_t flags = uop->is.flags;
+    if (core->queue_free[uop->is.queue] == 0)
         return DISPATCH_QUEUE;
-    if ((flags & U_INT_REGISTER && core->int_used >= core->int_available) ||
-        (flags & U_FP_REGISTER && core->fp_used >= core->fp_available))
+    if ((flags & U_INT_REGISTER && core->int_free == 0) ||
+        (flags & U_FP_REGISTER && core->fp_free == 0))
         return DISPATCH_REGISTERS;
     if (!(flags & (U_LOAD | U_STORE | U_BRANCH | U_SERIAL)))
         return DISPATCH_FREE;
-    if ((flags & U_SERIAL && core->tail != head) || (flags & U_LOAD && core->load_hold > head))
+    if ((flags & U_SERIAL && core->tail != core->head) ||
+        (flags & U_LOAD && core->load_hold > core->head))
         return DISPATCH_SERIALISING;
-    if (flags & U_BRANCH && core->branches_used >= core->branches_available)
+    if (flags & U_BRANCH && core->branches_free == 0)
         return DISPATCH_BRANCHES;
-    if (flags & U_LOAD && core->loads_used >= machine->load_queue)
+    if (flags & U_LOAD && core->loads_free == 0)
         return DISPATCH_LOAD_QUEUE;
-    if (flags & U_STORE && core->store_tail - core->store_head >= machine->store_queue)
+    if (flags & U_STORE && core->store_tail - core->store_head >= core->machine.store_queue)
         return DISPATCH_STORE_QUEUE;
     return DISPATCH_FREE;
 }
@@ -47,14 +42,17 @@ static inline uint64_t read_register(struct core *core, struct uop_state *uop, u
     return UNKNOWN;
 }
 
-/* Reads the sources and renames the destinations. */
-static inline void rename(struct core *core, struct uop_state *uop) {
-    const struct prepared_uop *operands = prepared_at(core, uop->static_uop);
+/* Reads the sources and renames the destinations. Returns the cycle at which a store's data is
+ * there. */
+static inline uint64_t rename(struct core *core, struct uop_state *uop) {
+    const struct prepared_uop *operands =
+        prepared_at(core, stream_at(core, core->tail)->static_uop);
+    uint64_t data_ready = 0;
     uint64_t when = core->cycle + core->machine.dispatch_to_issue;
     if (uop->is.flags & U_ELIMINATED) {
         if (uop->is.flags & U_MOVE) { /* the destination is another name for the source */
             core->rename[operands->destination[0]] = core->rename[operands->source[0]];
-            return;
+            return 0;
         }
     } else {
         for (uint32_t i = 0, n = operands->source_count; i < n; i++) {
@@ -64,48 +62,47 @@ static inline void rename(struct core *core, struct uop_state *uop) {
             else if (ready > when)
                 when = ready;
         }
-        if (uop->is.flags & U_STORE)
-            uop->data_ready = operands->data == REG_NONE
-                                  ? 0
-                                  : read_register(core, uop, LINK_DATA, operands->data);
+        if (uop->is.flags & U_STORE && operands->data != REG_NONE)
+            data_ready = read_register(core, uop, LINK_DATA, operands->data);
     }
     uop->when = when;
     uint64_t writer = core->tail + 1;
     for (uint32_t i = 0, n = operands->destination_count; i < n; i++)
         core->rename[operands->destination[i]] = writer;
+    return data_ready;
 }
 
-static void dispatch(struct core *core, struct uop_state *uop) {
+/* The rarer kinds: what must happen beside renaming. True when the µop goes to no queue. */
+static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t flags) {
+    if (flags & U_SERIAL_END)
+        core->serial_hold = core->tail;
+    if (flags & U_HOLD_LOADS)
+        core->load_hold = core->tail;
+    if (flags & U_WAIT_HEAD)
+        uop->is.pending++;
+    else if (flags & U_ELIMINATED)
+        finish(core, uop, core->cycle, core->cycle);
+    return flags & U_ELIMINATED;
+}
+
+static inline void dispatch(struct core *core, struct uop_state *uop) {
     uint32_t flags = uop->is.flags;
-    if (core->tail == core->head)
-        core->entered_empty = core->cycle;
-    rename(core, uop);
-    core->int_used += flags >> U_INT_REGISTER_BIT & 1;
-    core->fp_used += flags >> U_FP_REGISTER_BIT & 1;
-    if (flags & (U_LOAD | U_STORE | U_BRANCH)) {
-        if (flags & U_LOAD) {
-            core->loads_used++;
-            load_enter(core, uop);
-        } else if (flags & U_STORE) {
-            store_enter(core, uop, core->tail);
-        } else {
-            core->branches_used++;
-        }
+    uint64_t data_ready = rename(core, uop);
+    core->int_free -= flags >> U_INT_REGISTER_BIT & 1;
+    core->fp_free -= flags >> U_FP_REGISTER_BIT & 1;
+    if (flags & U_LOAD) {
+        core->loads_free--;
+        load_enter(core, uop, core->tail);
+    } else if (flags & U_STORE) {
+        store_enter(core, uop, core->tail, data_ready);
+    } else if (flags & U_BRANCH) {
+        core->branches_free--;
     }
     core->tail++;
-    if (flags & (U_WAIT_HEAD | U_SERIAL_END | U_HOLD_LOADS | U_ELIMINATED)) {
-        if (flags & U_SERIAL_END)
-            core->serial_hold = core->tail;
-        if (flags & U_HOLD_LOADS)
-            core->load_hold = core->tail;
-        if (flags & U_WAIT_HEAD)
-            uop->is.pending++;
-        else if (flags & U_ELIMINATED)
-            finish(core, uop, core->cycle, core->cycle);
-        if (flags & U_ELIMINATED)
-            return;
-    }
-    core->queue_used[uop->is.queue]++;
+    if (flags & (U_WAIT_HEAD | U_SERIAL_END | U_HOLD_LOADS | U_ELIMINATED) &&
+        dispatch_special(core, uop, flags))
+        return;
+    core->queue_free[uop->is.queue]--;
     if (uop->is.pending == 0)
         schedule(core, uop, uop->when);
 }
@@ -118,26 +115,126 @@ static void hold(struct core *core, struct uop_state *uop, enum dispatch_block b
         life_of(core, uop)->dispatch_block = (uint8_t)block;
 }
 
-void dispatch_stage(struct core *core) {
-    uint64_t first = core->tail, next = core->next, now = core->cycle;
-    uint64_t width = core->machine.dispatch_width,
-             end = next - first < width ? next : first + width;
-    uint64_t depth = core->machine.frontend_depth;
-    while (core->tail < end) {
+/* The µop at the tail, when it has come through the front end. */
+static bool arrived(struct core *core) {
+    while (core->packets[core->packet_head & core->packet_mask].end <= core->tail)
+        core->packet_head++;
+    return core->packets[core->packet_head & core->packet_mask].cycle +
+               core->machine.frontend_depth <=
+           core->cycle;
+}
+
+/* The cycle's µops enter one by one, each limit looked at. */
+static void dispatch_checked(struct core *core, uint64_t head, uint64_t end) {
+    uint64_t rob_end = head + core->machine.rob;
+    while (core->tail < end && arrived(core)) {
         struct uop_state *uop = uop_at(core, core->tail);
-        if (uop->fetched + depth > now)
-            break;
-        enum dispatch_block block = blocked(core, uop);
+        enum dispatch_block block = core->tail == rob_end      ? DISPATCH_ROB
+                                    : core->serial_hold > head ? DISPATCH_SERIALISING
+                                                               : blocked(core, uop);
         if (block != DISPATCH_FREE) {
             hold(core, uop, block);
-            break;
+            return;
         }
         if (core->lives)
-            life_of(core, uop)->dispatch = now;
+            life_of(core, uop)->dispatch = core->cycle;
         dispatch(core, uop);
     }
+}
+
+static inline uint64_t lesser(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* µops that may certainly enter, whatever they are; 0 when one must look. */
+static uint64_t certain_room(const struct core *core, uint64_t head) {
+    if (core->serial_hold > head || core->load_hold > head || core->lives)
+        return 0;
+    uint64_t room = head + core->machine.rob - core->tail;
+    room = lesser(room, lesser(core->int_free, core->fp_free));
+    room = lesser(room, lesser(core->loads_free, core->branches_free));
+    room = lesser(room, core->machine.store_queue - (core->store_tail - core->store_head));
+    for (uint32_t queue = 0; queue < core->queue_count; queue++)
+        room = lesser(room, core->queue_free[queue]);
+    return room;
+}
+
+/* read_register without a branch: what is in flight, and what is known, follows no pattern. */
+static inline void read_plain(struct core *core, struct uop_state *uop, uint32_t which,
+                              uint64_t writer, uint64_t head, uint64_t *when, uint32_t *pending) {
+    struct uop_state *producer = uop_at(core, writer - 1);
+    producer = writer <= head ? &core->none : producer;
+    bool unknown = producer->complete == UNKNOWN;
+    uint64_t ready = unknown ? 0 : producer->when;
+    uint32_t consumers = producer->consumers, link = slot_of(core, uop) * 8 + which;
+    *when = ready > *when ? ready : *when;
+    *pending += unknown;
+    uop->link[which] = consumers;
+    producer->consumers = unknown ? link : consumers;
+}
+
+/* One µop for which there is room and nothing special to do. */
+static inline void dispatch_plain(struct core *core, struct uop_state *uop, uint64_t head) {
+    const struct prepared_uop *operands =
+        prepared_at(core, stream_at(core, core->tail)->static_uop);
+    uint32_t flags = uop->is.flags, pending = 0;
+    uint64_t soonest = core->cycle + core->machine.dispatch_to_issue, when = soonest;
+    read_plain(core, uop, 0, core->rename[operands->source[0]], head, &when, &pending);
+    read_plain(core, uop, 1, core->rename[operands->source[1]], head, &when, &pending);
+    if (operands->source_count > 2)
+        for (uint32_t i = 2; i < UOP_MAX_SOURCES; i++)
+            read_plain(core, uop, i, core->rename[operands->source[i]], head, &when, &pending);
+    uint64_t data_ready = 0;
+    if (flags & U_STORE && operands->data != REG_NONE)
+        data_ready = read_register(core, uop, LINK_DATA, operands->data);
+    for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
+        core->rename[operands->destination[i]] = core->tail + 1;
+    uop->when = when;
+    uop->is.pending = (uint8_t)pending;
+    core->int_free -= (flags & U_INT_REGISTER) != 0;
+    core->fp_free -= (flags & U_FP_REGISTER) != 0;
+    core->loads_free -= (flags & U_LOAD) != 0;
+    core->branches_free -= (flags & U_BRANCH) != 0;
+    core->queue_free[uop->is.queue]--;
+    if (flags & U_LOAD)
+        load_enter(core, uop, core->tail);
+    else if (flags & U_STORE)
+        store_enter(core, uop, core->tail, data_ready);
+    /* Issue of this cycle is over, and this is the youngest µop: it goes to the end of the ready.
+     */
+    bool ready = uop->is.pending == 0, soon = ready && when <= core->cycle + 1;
+    struct ready_queue *queue = &core->ready[uop->is.queue];
+    queue->uops[queue->count] = core->tail++;
+    queue->count += soon;
+    if (ready && !soon)
+        schedule(core, uop, when);
+}
+
+void dispatch_stage(struct core *core) {
+    uint64_t first = core->tail, head = core->head;
+    uint64_t end = lesser(core->next, first + core->machine.dispatch_width);
+    if (!arrived(core))
+        return;
+    if (certain_room(core, head) >= end - first) {
+        const uint32_t special =
+            U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ELIMINATED;
+        uint64_t packet_end = core->packets[core->packet_head & core->packet_mask].end;
+        uint64_t plain_end = lesser(end, packet_end);
+        while (core->tail < plain_end) {
+            struct uop_state *uop = uop_at(core, core->tail);
+            if (uop->is.flags & special)
+                break;
+            dispatch_plain(core, uop, head);
+            if (core->tail == plain_end && plain_end < end && arrived(core))
+                plain_end = lesser(end, core->packets[core->packet_head & core->packet_mask].end);
+        }
+    }
+    if (core->tail < end)
+        dispatch_checked(core, head, end);
     if (core->tail == first)
         return;
+    if (first == head)
+        core->entered_empty = core->cycle;
     core->progress = true;
     if (core->tap_kinds & 1 << TAP_DISPATCH)
         tap_emit(core, TAP_DISPATCH, 0, first, (unsigned)(core->tail - first), 0);

@@ -9,6 +9,8 @@ static void start_life(struct core *core, struct uop_state *uop) {
     *life = (struct life){.bringer = UNKNOWN, .store_producer = UNKNOWN};
     for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
         life->producer[i] = UNKNOWN;
+    life->insn_number = core->fetched_insns - 1;
+    life->fetch = core->cycle;
     life->fetch_delay_cache = core->fetch_delay_cache;
     life->fetch_delay_tlb = core->fetch_delay_tlb;
 }
@@ -51,20 +53,12 @@ static bool lines_present(struct core *core, const struct stream_uop *stream) {
     return true;
 }
 
-static inline void enter(struct core *core, const struct stream_uop *stream, uint64_t now) {
+static inline void enter(struct core *core, const struct stream_uop *stream) {
     struct uop_state *uop = uop_at(core, core->next++);
     uop->complete = UNKNOWN;
     uop->consumers = NO_LINK;
     uop->is = stream->is;
-    uop->insn = stream->insn;
     uop->psv = (uint16_t)core->fetch_psv;
-    uop->access_count = stream->access_count;
-    uop->address = stream->address;
-    uop->access = stream->access;
-    uop->size_bytes = stream->size_bytes;
-    uop->static_uop = stream->static_uop;
-    uop->fetched = now;
-    uop->insn_number = core->fetched_insns - 1;
     core->fetch_psv = 0;
     if (core->lives)
         start_life(core, uop);
@@ -96,7 +90,7 @@ static bool ends_packet(struct core *core, uint32_t flags, uint32_t *taken) {
 }
 
 static void fetch_packet(struct core *core) {
-    uint64_t first = core->next, now = core->cycle;
+    uint64_t first = core->next;
     uint64_t end = core->tail + core->fetch_capacity;
     uint32_t width = core->machine.fetch_width, taken = 0;
     bool new_block = true; /* the next instruction may lie in another block */
@@ -113,7 +107,7 @@ static void fetch_packet(struct core *core) {
                 break;
             core->fetched_insns++;
         }
-        enter(core, stream, now);
+        enter(core, stream);
         if (flags & (U_MISPREDICTED | U_FLUSH | U_LATE | U_TAKEN)) {
             if (ends_packet(core, flags, &taken))
                 break;
@@ -125,7 +119,9 @@ static void fetch_packet(struct core *core) {
     core->progress = true;
     core->fetch_delay_cache = core->fetch_delay_tlb = 0;
     uop_at(core, core->next - 1)->is.flags |= U_PACKET_END;
-    core->packets++;
+    core->packets_used++;
+    core->packets[core->packet_end++ & core->packet_mask] =
+        (struct packet){core->next, core->cycle};
     if (core->tap_kinds & 1 << TAP_FETCH)
         for (uint64_t at = first; at < core->next; at += 255)
             tap_emit(core, TAP_FETCH, 0, at,
@@ -133,7 +129,7 @@ static void fetch_packet(struct core *core) {
 }
 
 void fetch_stage(struct core *core) {
-    if (core->machine.fetch_target_queue && core->packets >= core->machine.fetch_target_queue)
+    if (core->machine.fetch_target_queue && core->packets_used >= core->machine.fetch_target_queue)
         return;
     fetch_packet(core);
 }

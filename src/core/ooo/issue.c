@@ -1,34 +1,33 @@
 /* Issue: each queue picks its oldest ready µops, up to its width, whose pool has a free unit. */
 #include "core/ooo/ooo.h"
 
-/* Takes a unit of the pool for this cycle, and beyond for an unpipelined class. */
-static bool take_unit(struct core *core, uint32_t pool, uint32_t interval) {
-    uint32_t units = core->pools[pool].units;
-    if (core->pool_pipelined[pool]) {
-        if (core->pool_cycle[pool] != core->cycle) {
-            core->pool_cycle[pool] = core->cycle;
-            core->pool_used[pool] = 0;
-        }
-        if (core->pool_used[pool] == units)
-            return false;
-        core->pool_used[pool]++;
-        return true;
+#include <string.h>
+
+/* Units that are free in this cycle. */
+static void count_units(struct core *core) {
+    memcpy(core->pool_free, core->pool_units, sizeof core->pool_free);
+    for (uint32_t slow = core->slow_pools; slow; slow &= slow - 1) {
+        uint32_t pool = (uint32_t)__builtin_ctz(slow);
+        core->pool_free[pool] = 0;
+        for (uint32_t unit = 0; unit < core->pools[pool].units; unit++)
+            core->pool_free[pool] += core->unit_free[pool][unit] <= core->cycle;
     }
-    uint64_t *free_at = core->unit_free[pool];
-    for (uint32_t unit = 0; unit < units; unit++)
-        if (free_at[unit] <= core->cycle) {
-            free_at[unit] = core->cycle + interval;
-            return true;
-        }
-    return false;
 }
 
-static void issue(struct core *core, struct uop_state *uop) {
+/* Keeps a unit of a pool that is not pipelined for as long as the µop needs it. */
+static void hold_unit(struct core *core, uint32_t pool, uint32_t interval) {
+    uint64_t *free_at = core->unit_free[pool];
+    while (*free_at > core->cycle)
+        free_at++;
+    *free_at = core->cycle + interval;
+}
+
+static inline void issue(struct core *core, struct uop_state *uop) {
     uint32_t flags = uop->is.flags;
     struct life *life = life_of(core, uop);
     if (!(flags & U_ISSUED)) {
         uop->is.flags = flags | U_ISSUED;
-        core->queue_used[uop->is.queue]--;
+        core->queue_free[uop->is.queue]++;
         if (life) {
             life->ready = uop->when;
             life->unit_wait = (uint32_t)(core->cycle - uop->when);
@@ -55,12 +54,16 @@ static uint32_t issue_queue(struct core *core, struct ready_queue *ready, uint32
     uint32_t kept = 0, i = 0, issued = 0, count = ready->count;
     for (; i < count && issued < budget; i++) {
         struct uop_state *uop = uop_at(core, uops[i]);
-        if (take_unit(core, uop->is.pool, core->classes[uop->is.operation].interval)) {
-            issue(core, uop);
-            issued++;
-        } else {
+        uint32_t pool = uop->is.pool;
+        if (core->pool_free[pool] == 0) {
             uops[kept++] = uops[i];
+            continue;
         }
+        core->pool_free[pool]--;
+        if (core->slow_pools & 1u << pool)
+            hold_unit(core, pool, core->classes[uop->is.operation].interval);
+        issue(core, uop);
+        issued++;
     }
     if (issued) {
         core->progress = true;
@@ -71,21 +74,32 @@ static uint32_t issue_queue(struct core *core, struct ready_queue *ready, uint32
     return issued;
 }
 
+/* Zero latencies: what became ready in this very cycle may still issue in it. */
+static bool deliver_fresh(struct core *core) {
+    uint32_t count = core->fresh_count;
+    core->fresh_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        schedule(core, uop_at(core, core->fresh[i]), core->cycle);
+    return count != 0;
+}
+
 void issue_stage(struct core *core) {
-    uint32_t budget[MACHINE_MAX_QUEUES];
-    for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        budget[queue] = core->queues[queue].issue;
-    for (;;) {
+    uint32_t budget[MACHINE_MAX_QUEUES], queues = core->queue_count;
+    bool first = true;
+    uint32_t ready = 0;
+    for (uint32_t queue = 0; queue < queues; queue++)
+        ready += core->ready[queue].count;
+    if (!ready)
+        return;
+    count_units(core);
+    do {
         core->issuing = true;
-        for (uint32_t queue = 0; queue < core->queue_count; queue++)
+        for (uint32_t queue = 0; queue < queues; queue++) {
+            if (first)
+                budget[queue] = core->queues[queue].issue;
             if (core->ready[queue].count)
                 budget[queue] -= issue_queue(core, &core->ready[queue], budget[queue]);
-        core->issuing = false;
-        if (core->fresh_count == 0)
-            return;
-        /* Zero latencies: what became ready in this very cycle may still issue in it. */
-        for (uint32_t i = 0; i < core->fresh_count; i++)
-            schedule(core, uop_at(core, core->fresh[i]), core->cycle);
-        core->fresh_count = 0;
-    }
+        }
+        core->issuing = first = false;
+    } while (deliver_fresh(core));
 }

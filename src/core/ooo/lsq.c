@@ -31,18 +31,20 @@ static struct store_entry *store_at(struct core *core, uint64_t number) {
     return &core->stores[number & core->store_mask];
 }
 
-void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence) {
+void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence, uint64_t data_ready) {
+    const struct stream_uop *stream = stream_at(core, sequence);
     uint64_t number = core->store_tail++;
     struct store_entry *store = store_at(core, number);
-    uop->store = number + 1;
+    uop->store = (uint32_t)number;
     *store = (struct store_entry){
         .uop = sequence,
-        .address = uop->address,
-        .end = uop->address + (uop->access_count ? uop->size_bytes : 0),
+        .address = stream->address,
+        .end = stream->address + (stream->access_count ? stream->size_bytes : 0),
+        .data_ready = data_ready,
         .resolved = UNKNOWN,
         .complete = UNKNOWN,
         .release = UNKNOWN,
-        .insn = uop->insn,
+        .insn = stream->insn,
         .forward_waiters = NO_LINK,
         .drain_waiters = NO_LINK,
         .speculated = NO_LINK,
@@ -50,7 +52,7 @@ void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence) {
     filter_change(core, store, 1);
 }
 
-static bool covers(const struct store_entry *store, const struct uop_state *load) {
+static bool covers(const struct store_entry *store, const struct stream_uop *load) {
     return load->access_count == 1 && store->address <= load->address &&
            load->address + load->size_bytes <= store->end;
 }
@@ -66,32 +68,33 @@ static void hang(struct core *core, struct uop_state *load, uint32_t *list) {
     list_add(core, load, list);
 }
 
-static bool predicted_to_wait(const struct core *core, const struct uop_state *load) {
+static bool predicted_to_wait(const struct core *core, uint32_t insn) {
     uint64_t epoch = core->cycle >> EPOCH_SHIFT;
-    uint64_t marked = core->wait_table[load->insn % WAIT_TABLE];
+    uint64_t marked = core->wait_table[insn % WAIT_TABLE];
     return marked && epoch + 1 - marked <= 1;
 }
 
-void load_enter(struct core *core, struct uop_state *load) {
-    load->store = 0;
-    if (load->access_count == 0 || core->store_head == core->store_tail)
+void load_enter(struct core *core, struct uop_state *load, uint64_t sequence) {
+    const struct stream_uop *stream = stream_at(core, sequence);
+    if (stream->access_count == 0 || core->store_head == core->store_tail)
         return;
-    uint64_t end = load->address + load->size_bytes;
+    uint64_t end = stream->address + stream->size_bytes;
     uint64_t last = (end - 1) >> GRANULE_SHIFT;
     bool possible = false;
-    for (uint64_t granule = load->address >> GRANULE_SHIFT; granule <= last; granule++)
+    for (uint64_t granule = stream->address >> GRANULE_SHIFT; granule <= last; granule++)
         possible |= core->store_filter[granule_slot(granule)] != 0;
     if (!possible)
         return;
     for (uint64_t number = core->store_tail; number-- > core->store_head;) {
         struct store_entry *store = store_at(core, number);
-        if (load->address >= store->end || store->address >= end)
+        if (stream->address >= store->end || store->address >= end)
             continue;
-        load->store = number + 1;
+        load->store = (uint32_t)number;
+        load->is.flags |= U_DEPENDS;
         bool waits = core->machine.disambiguation == DISAMBIGUATE_PERFECT ||
                      (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE &&
-                      predicted_to_wait(core, load));
-        if (waits && !covers(store, load))
+                      predicted_to_wait(core, stream->insn));
+        if (waits && !covers(store, stream))
             hang(core, load, &store->drain_waiters);
         else if (waits && store->complete == UNKNOWN)
             hang(core, load, &store->forward_waiters);
@@ -118,16 +121,16 @@ static void load_done(struct core *core, struct uop_state *load, uint64_t comple
 /* True when the load was dealt with by the store it depends on: forwarded, or hung up on it. Sets
  * *passed when the load goes ahead of that store, whose address is not known yet. */
 static bool load_meets_store(struct core *core, struct uop_state *load,
-                             struct store_entry **passed) {
-    if (load->store == 0 || load->store - 1 < core->store_head)
-        return false;
-    struct store_entry *store = store_at(core, load->store - 1);
+                             const struct stream_uop *stream, struct store_entry **passed) {
+    if ((int32_t)(load->store - (uint32_t)core->store_head) < 0)
+        return false; /* the cache has it */
+    struct store_entry *store = store_at(core, load->store);
     uint64_t address_known = core->cycle + core->classes[OP_LOAD].latency;
     if (store->resolved == UNKNOWN || store->resolved > address_known) {
         *passed = store;
         return false;
     }
-    if (!covers(store, load)) {
+    if (!covers(store, stream)) {
         hang(core, load, &store->drain_waiters);
         return true;
     }
@@ -161,22 +164,25 @@ static uint16_t signature_of(const struct memory_result *result, bool load) {
 
 void load_issue(struct core *core, struct uop_state *load) {
     struct store_entry *passed = NULL;
-    if (load_meets_store(core, load, &passed))
+    uint64_t sequence = sequence_of(core, load);
+    const struct stream_uop *stream = stream_at(core, sequence);
+    if (load->is.flags & U_DEPENDS && load_meets_store(core, load, stream, &passed))
         return;
     uint32_t address_latency = core->classes[OP_LOAD].latency;
     uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
-    uint64_t sequence = sequence_of(core, load), ready = core->cycle + core->l1d_latency;
+    uint64_t ready = core->cycle + core->l1d_latency;
     struct memory_result last = {.bringer = UNKNOWN};
-    for (uint32_t i = 0; i < load->access_count; i++) {
-        const struct memory_access *access = &core->gathers[(load->access + i) & core->gather_mask];
-        uint64_t address = i ? access->address : load->address;
-        uint32_t size = i ? access->size_bytes : load->size_bytes;
+    for (uint32_t i = 0; i < stream->access_count; i++) {
+        const struct memory_access *access =
+            &core->gathers[(stream->access + i) & core->gather_mask];
+        uint64_t address = i ? access->address : stream->address;
+        uint32_t size = i ? access->size_bytes : stream->size_bytes;
         struct memory_result result;
         if (load->is.flags & U_PREFETCH) {
-            memory_prefetch(core->memory, core->cycle, address, sequence, load->insn);
+            memory_prefetch(core->memory, core->cycle, address, sequence, stream->insn);
             continue;
         }
-        memory_load(core->memory, core->cycle, address, size, sequence, load->insn, &result);
+        memory_load(core->memory, core->cycle, address, size, sequence, stream->insn, &result);
         if (result.retry) {
             struct life *life = life_of(core, load);
             if (life)
@@ -204,12 +210,23 @@ void load_issue(struct core *core, struct uop_state *load) {
     load_done(core, load, core->cycle + address_latency + l1_latency + beyond_l1);
 }
 
+/* Address and data are known. */
+static void store_complete(struct core *core, struct uop_state *uop, struct store_entry *store) {
+    uint64_t complete = store->resolved > store->data_ready ? store->resolved : store->data_ready;
+    store->complete = complete;
+    finish(core, uop, complete, complete);
+    uint32_t waiters = store->forward_waiters;
+    store->forward_waiters = NO_LINK;
+    uint32_t address_latency = core->classes[OP_LOAD].latency;
+    wake_loads(core, waiters, complete > address_latency ? complete - address_latency : 0);
+}
+
 void store_issue(struct core *core, struct uop_state *uop) {
-    struct store_entry *store = store_at(core, uop->store - 1);
+    struct store_entry *store = store_at(core, uop->store);
     uint32_t latency = core->classes[OP_STORE].latency;
-    if (uop->access_count) {
+    if (store->end != store->address) {
         struct memory_result result;
-        memory_translate(core->memory, core->cycle, uop->address, &result);
+        memory_translate(core->memory, core->cycle, store->address, &result);
         uop->psv |= signature_of(&result, false);
         latency += (uint32_t)(result.ready - core->cycle);
     }
@@ -220,26 +237,19 @@ void store_issue(struct core *core, struct uop_state *uop) {
         load->is.flags |= U_VIOLATED;
         load->psv |= PSV_FL_MO;
         if (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE)
-            core->wait_table[load->insn % WAIT_TABLE] = (core->cycle >> EPOCH_SHIFT) + 1;
+            core->wait_table[stream_at(core, sequence_of(core, load))->insn % WAIT_TABLE] =
+                (core->cycle >> EPOCH_SHIFT) + 1;
     }
     store->speculated = NO_LINK;
-    if (uop->data_ready != UNKNOWN)
-        store_complete(core, uop);
+    if (store->data_ready != UNKNOWN)
+        store_complete(core, uop, store);
 }
 
-void store_complete(struct core *core, struct uop_state *uop) {
-    struct store_entry *store = store_at(core, uop->store - 1);
-    uint64_t complete = store->resolved > uop->data_ready ? store->resolved : uop->data_ready;
-    store->complete = complete;
-    finish(core, uop, complete, complete);
-    uint32_t waiters = store->forward_waiters;
-    store->forward_waiters = NO_LINK;
-    uint32_t address_latency = core->classes[OP_LOAD].latency;
-    wake_loads(core, waiters, complete > address_latency ? complete - address_latency : 0);
-}
-
-void store_commit(struct core *core, struct uop_state *uop) {
-    store_at(core, uop->store - 1)->committed = true;
+void store_data(struct core *core, struct uop_state *uop, uint64_t ready) {
+    struct store_entry *store = store_at(core, uop->store);
+    store->data_ready = ready;
+    if (store->resolved != UNKNOWN)
+        store_complete(core, uop, store);
 }
 
 static void release(struct core *core, struct store_entry *store) {
@@ -278,7 +288,7 @@ void drain_stage(struct core *core) {
                          core->cycle >= core->drain_resume;
          n++) {
         struct store_entry *store = store_at(core, core->store_drain);
-        if (!store->committed || !write_store(core, store))
+        if (store->uop >= core->head || !write_store(core, store))
             break;
         core->store_drain++;
         core->progress = true;
@@ -288,7 +298,8 @@ void drain_stage(struct core *core) {
 /* After a squash from the head on: what is left in the queue has committed, and every load that
  * hung on it is gone. */
 void stores_squash(struct core *core) {
-    while (core->store_tail > core->store_head && !store_at(core, core->store_tail - 1)->committed)
+    while (core->store_tail > core->store_head &&
+           store_at(core, core->store_tail - 1)->uop >= core->head)
         filter_change(core, store_at(core, --core->store_tail), -1);
     for (uint64_t number = core->store_head; number < core->store_tail; number++) {
         struct store_entry *store = store_at(core, number);

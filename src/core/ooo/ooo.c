@@ -82,10 +82,11 @@ static void configure(struct core *core, const struct machine *machine) {
     core->branches_available =
         core->machine.outstanding_branches ? core->machine.outstanding_branches : UINT32_MAX;
     for (uint32_t pool = 0; pool < core->pool_count; pool++)
-        core->pool_pipelined[pool] = true;
+        core->pool_units[pool] =
+            core->pools[pool].units < UINT16_MAX ? (uint16_t)core->pools[pool].units : UINT16_MAX;
     for (unsigned operation = 1; operation < OP_COUNT; operation++)
         if (core->classes[operation].interval > 1)
-            core->pool_pipelined[core->classes[operation].pool] = false;
+            core->slow_pools |= 1u << core->classes[operation].pool;
     /* µops on their way through the front end, and the buffer behind it. */
     core->fetch_capacity = core->machine.fetch_buffer + 2 * INSN_MAX_UOPS +
                            core->machine.frontend_depth * core->machine.dispatch_width;
@@ -96,10 +97,13 @@ static bool allocate(struct core *core, bool lives) {
     core->mask = ring - 1;
     core->uops = aligned_alloc(64, ring * sizeof *core->uops);
     core->fresh = calloc(ring, sizeof *core->fresh);
-    core->soon = calloc(ring, sizeof *core->soon);
+    core->soon = calloc(ring + 1, sizeof *core->soon);
     bool room = core->uops && core->fresh && core->soon;
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        room &= (core->ready[queue].uops = calloc(ring, sizeof(uint64_t))) != NULL;
+        room &= (core->ready[queue].uops = calloc(ring + 1, sizeof(uint64_t))) != NULL;
+    uint32_t packets = power_of_two(core->fetch_capacity + 1);
+    core->packet_mask = packets - 1;
+    room &= (core->packets = calloc(packets, sizeof *core->packets)) != NULL;
     if (lives)
         room &= (core->lives = calloc(ring, sizeof *core->lives)) != NULL;
     uint32_t stores = power_of_two(core->machine.store_queue);
@@ -174,6 +178,7 @@ void core_free(struct core *core) {
     free(core->soon);
     free(core->lives);
     free(core->stores);
+    free(core->packets);
     free(core->stream);
     free(core->gathers);
     free(core->waiting_accesses);
@@ -250,10 +255,23 @@ static bool prepare(struct core *core, const struct static_insn *insn, struct er
             .insn_length = insn->length,
             .valid = 1,
         };
-        memcpy(prepared->source, uop->source, sizeof uop->source);
-        memcpy(prepared->destination, uop->destination, sizeof uop->destination);
+        for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
+            prepared->source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;
+        for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
+            prepared->destination[i] =
+                i < uop->destination_count ? uop->destination[i] : RENAME_WRITE_NONE;
     }
     return true;
+}
+
+void free_window(struct core *core) {
+    core->loads_free = core->machine.load_queue;
+    core->int_free = core->int_available;
+    core->fp_free = core->fp_available;
+    core->branches_free = core->branches_available;
+    for (uint32_t queue = 0; queue < core->queue_count; queue++)
+        core->queue_free[queue] = core->queues[queue].entries;
+    core->queue_free[NO_QUEUE] = 1;
 }
 
 /* Registers that renaming may hand out: those beyond the architectural state. */
@@ -270,6 +288,7 @@ static bool set_registers(struct core *core, enum isa isa, struct error *error) 
     core->int_available = machine->int_registers ? machine->int_registers - integer : UINT32_MAX;
     core->fp_available = machine->fp_registers ? machine->fp_registers - fp : UINT32_MAX;
     core->isa_known = true;
+    free_window(core);
     return true;
 }
 
@@ -294,7 +313,11 @@ static uint64_t next_cycle(struct core *core) {
             next = earlier(next, head->complete + core->machine.complete_to_commit);
     }
     if (core->tail < core->next) {
-        uint64_t arrives = uop_at(core, core->tail)->fetched + core->machine.frontend_depth;
+        uint32_t packet = core->packet_head;
+        while (core->packets[packet & core->packet_mask].end <= core->tail)
+            packet++;
+        uint64_t arrives =
+            core->packets[packet & core->packet_mask].cycle + core->machine.frontend_depth;
         if (arrives > now)
             next = earlier(next, arrives);
     }
@@ -303,7 +326,8 @@ static uint64_t next_cycle(struct core *core) {
     if (core->store_head < core->store_drain)
         next = earlier(next, core->stores[core->store_head & core->store_mask].release);
     if (core->store_drain < core->store_tail &&
-        core->stores[core->store_drain & core->store_mask].committed && core->drain_resume > now)
+        core->stores[core->store_drain & core->store_mask].uop < core->head &&
+        core->drain_resume > now)
         next = earlier(next, core->drain_resume);
     return next;
 }
@@ -313,14 +337,15 @@ static void check_invariants(const struct core *core) {
     assert(core->head <= core->tail && core->tail <= core->next);
     assert(core->tail - core->head <= core->machine.rob);
     assert(core->next - core->tail <= core->fetch_capacity);
-    assert(core->loads_used <= core->machine.load_queue);
     assert(core->store_tail - core->store_head <= core->machine.store_queue);
-    assert(core->int_used <= core->int_available && core->fp_used <= core->fp_available);
+    assert(core->loads_free <= core->machine.load_queue);
+    assert(core->int_free <= core->int_available && core->fp_free <= core->fp_available);
     for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        assert(core->queue_used[queue] <= core->queues[queue].entries);
+        assert(core->queue_free[queue] <= core->queues[queue].entries);
     if (core->tail == core->head) {
-        assert(core->loads_used == 0 && core->int_used == 0 && core->fp_used == 0);
-        assert(core->branches_used == 0);
+        assert(core->loads_free == core->machine.load_queue);
+        assert(core->int_free == core->int_available && core->fp_free == core->fp_available);
+        assert(core->branches_free == core->branches_available);
     }
 }
 #endif

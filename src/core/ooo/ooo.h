@@ -62,6 +62,7 @@ enum uop_state_flags {
     U_NEW_LINE = 1 << 24,     /* its instruction begins in another line than the one before ended */
     U_CROSSES_LINE = 1 << 25, /* and ends in another than it begins */
     U_NEW_BLOCK = 1 << 26,    /* begins in another aligned fetch block than the one before */
+    U_DEPENDS = 1 << 28,      /* load that overlaps an older store in the queue */
     U_LATE = 1 << 27,         /* branch whose target fetch learns only at decode */
 };
 static_assert(U_LAST == (int)TAP_UOP_LAST && U_LOAD == (int)TAP_UOP_LOAD &&
@@ -80,13 +81,16 @@ struct uop_kind {
     uint8_t queue; /* issue queue; NO_QUEUE: issues nowhere */
     uint8_t pool;
 };
-enum { NO_QUEUE = 255 };
+enum { NO_QUEUE = MACHINE_MAX_QUEUES }; /* its free entries never run out */
+
+/* Beside the registers: what an operand that a µop does not have reads, and writes. */
+enum { RENAME_READ_NONE = REG_COUNT, RENAME_WRITE_NONE, RENAME_COUNT };
 
 /* A static µop on this machine, made when it is first executed. */
 struct prepared_uop {
     struct uop_kind is;
     uint64_t insn_address;
-    uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS];
+    uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
     uint8_t data; /* OP_STORE: register stored, or REG_NONE */
     uint8_t source_count, destination_count;
     uint8_t uop_index; /* within its instruction */
@@ -116,7 +120,7 @@ struct input {
     uint32_t first_access;
 };
 
-/* Two cache lines: the first is what wakeup, issue and commit touch. */
+/* What the pipeline keeps of a µop, in one cache line; what does not change stays in the stream. */
 struct uop_state {
     uint64_t complete;   /* cycle its result is there; UNKNOWN until issue determines it */
     uint64_t when;       /* waiting: latest known operand; issued: cycle consumers may issue */
@@ -124,34 +128,31 @@ struct uop_state {
     uint32_t next_ready; /* list of a calendar bucket: slot */
     uint32_t link[LINK_COUNT];
     struct uop_kind is;
-    uint32_t insn; /* static */
+    uint32_t
+        store; /* low bits of the number of a store, or (U_DEPENDS) of the store a load needs */
     uint16_t psv;
-    uint16_t access_count; /* memory accesses (gathers have several) */
-
-    uint64_t address;     /* of its first memory access */
-    uint64_t data_ready;  /* store: cycle its data is there; UNKNOWN */
-    uint64_t fetched;     /* cycle */
-    uint64_t insn_number; /* dynamic */
-    uint64_t store;       /* load: number of the store it depends on + 1; store: its own */
-    uint32_t size_bytes;  /* of its first access */
-    uint32_t access;      /* more than one: low bits of their first index in `gathers` */
-    uint32_t static_uop;  /* whose operands it has */
-    uint32_t reserved[3];
+    uint16_t reserved;
 };
-static_assert(sizeof(struct uop_state) == 128, "slots are found by shifting");
+static_assert(sizeof(struct uop_state) == 64, "one cache line");
+
+/* µops that were fetched together. */
+struct packet {
+    uint64_t end;   /* sequence number behind its last µop */
+    uint64_t cycle; /* of its fetch */
+};
 
 /* A store queue entry, from dispatch to the cache write. */
 struct store_entry {
     uint64_t uop;
     uint64_t address, end;
-    uint64_t resolved; /* cycle its address is known; UNKNOWN */
-    uint64_t complete; /* cycle address and data are known; UNKNOWN */
-    uint64_t release;  /* drain begun: cycle the entry is free; UNKNOWN */
+    uint64_t data_ready; /* cycle its data is there; UNKNOWN */
+    uint64_t resolved;   /* cycle its address is known; UNKNOWN */
+    uint64_t complete;   /* cycle address and data are known; UNKNOWN */
+    uint64_t release;    /* drain begun: cycle the entry is free; UNKNOWN */
     uint32_t insn;
     uint32_t forward_waiters; /* loads that wait for its data: list of slots by link[LINK_STORE] */
     uint32_t drain_waiters;   /* loads it covers in part only: wait until it is in the cache */
     uint32_t speculated;      /* loads that passed it before its address was known */
-    bool committed;
 };
 
 /* Events in the future by cycle: a ring of buckets with a bitmap, and a list for those beyond. */
@@ -175,6 +176,9 @@ enum { CHUNK_UOPS = 2048, CHUNKS = 4, GATHER_MAX = 16 };
 
 enum { STORE_FILTER = 4096, WAIT_TABLE = 4096 };
 
+enum { POOL_SLOTS = 16 }; /* MACHINE_MAX_POOLS, as two vectors */
+static_assert((int)MACHINE_MAX_POOLS <= (int)POOL_SLOTS, "every pool has its slot");
+
 struct core {
     /* ---- configuration, idealisations applied ---- */
     struct machine_core machine;
@@ -183,7 +187,8 @@ struct core {
     struct machine_queue queues[MACHINE_MAX_QUEUES];
     struct machine_pool pools[MACHINE_MAX_POOLS];
     struct machine_class classes[OP_COUNT];
-    bool pool_pipelined[MACHINE_MAX_POOLS];
+    uint16_t pool_units[POOL_SLOTS];
+    uint32_t slow_pools; /* bit set: those with classes that are not pipelined */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty, taken_bubble;
     uint32_t fetch_line_shift, fetch_block_shift;
     uint32_t fetch_capacity;
@@ -242,7 +247,8 @@ struct core {
     struct uop_state *uops;
     uint32_t mask; /* ring size − 1 */
     uint64_t head, tail, next;
-    uint64_t rename[REG_COUNT]; /* sequence number + 1 of the last writer, 0 none */
+    uint64_t rename[RENAME_COUNT]; /* sequence number + 1 of the last writer, 0 none */
+    struct uop_state none;         /* stands for the producer of what nobody in flight writes */
 
     /* ---- fetch ---- */
     uint64_t fetched_insns;
@@ -250,11 +256,13 @@ struct core {
     uint32_t fetch_lines;  /* U_NEW_LINE, U_CROSSES_LINE: done for the next instruction */
     uint32_t fetch_psv;    /* front-end events for the next packet's first instruction */
     uint32_t fetch_delay_cache, fetch_delay_tlb;
-    uint32_t packets; /* fetch packets in flight */
+    uint32_t packets_used;  /* fetch packets in flight, to commit */
+    struct packet *packets; /* those with µops in the fetch buffer: [packet_head, packet_end) */
+    uint32_t packet_mask, packet_head, packet_end;
 
     /* ---- dispatch ---- */
-    uint32_t queue_used[MACHINE_MAX_QUEUES];
-    uint32_t loads_used, int_used, fp_used, branches_used;
+    uint32_t queue_free[NO_QUEUE + 1]; /* entries; by uop_kind.queue */
+    uint32_t loads_free, int_free, fp_free, branches_free;
     uint64_t serial_hold, load_hold; /* µops that must have committed; sequence number + 1 */
 
     /* ---- issue ---- */
@@ -265,8 +273,7 @@ struct core {
     uint64_t *soon; /* ready in the next cycle: most µops, spared the calendar */
     uint32_t soon_count;
     bool issuing;
-    uint64_t pool_cycle[MACHINE_MAX_POOLS]; /* cycle that pool_used counts */
-    uint32_t pool_used[MACHINE_MAX_POOLS];
+    uint16_t pool_free[POOL_SLOTS];            /* units that may start a µop in this cycle */
     uint64_t unit_free[MACHINE_MAX_POOLS][16]; /* pools with unpipelined classes */
 
     /* ---- stores: numbers grow; [head, drain) being written, [drain, tail) waiting ---- */
@@ -308,6 +315,9 @@ static inline struct prepared_uop *prepared_at(const struct core *core, uint32_t
 static inline struct uop_state *uop_at(struct core *core, uint64_t sequence) {
     return &core->uops[sequence & core->mask];
 }
+static inline const struct stream_uop *stream_at(const struct core *core, uint64_t sequence) {
+    return &core->stream[sequence & core->stream_mask];
+}
 static inline uint32_t slot_of(const struct core *core, const struct uop_state *uop) {
     return (uint32_t)(uop - core->uops);
 }
@@ -327,17 +337,19 @@ void calendar_clear(struct core *core);
  * may issue (wakeup.c). */
 void finish(struct core *core, struct uop_state *uop, uint64_t complete, uint64_t wake);
 
+/* The window is empty: everything that limits dispatch is free. */
+void free_window(struct core *core);
+
 /* ---- load/store queue (lsq.c) ---- */
-void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence);
+void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence, uint64_t data_ready);
 /* Finds the youngest older store in the queue that overlaps the load. */
-void load_enter(struct core *core, struct uop_state *uop);
+void load_enter(struct core *core, struct uop_state *uop, uint64_t sequence);
 /* Issues a load in this cycle: to the cache, to forwarding, or back to wait. */
 void load_issue(struct core *core, struct uop_state *uop);
 /* The store's address operands are there: resolves it, finds violations. */
 void store_issue(struct core *core, struct uop_state *uop);
-/* Address and data of a store are known. */
-void store_complete(struct core *core, struct uop_state *uop);
-void store_commit(struct core *core, struct uop_state *uop);
+/* The cycle of the store's data is known. */
+void store_data(struct core *core, struct uop_state *uop, uint64_t ready);
 void stores_squash(struct core *core);
 
 /* ---- tap ---- */

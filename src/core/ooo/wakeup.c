@@ -11,18 +11,19 @@ void finish(struct core *core, struct uop_state *uop, uint64_t complete, uint64_
         uint32_t which = link % 8;
         link = consumer->link[which];
         if (which == LINK_DATA) {
-            consumer->data_ready = wake;
-            if (consumer->is.flags & U_ISSUED)
-                store_complete(core, consumer);
+            store_data(core, consumer, wake);
         } else {
-            if (wake > consumer->when)
-                consumer->when = wake;
-            if (--consumer->is.pending == 0)
-                schedule(core, consumer, consumer->when);
+            uint64_t when = wake > consumer->when ? wake : consumer->when;
+            bool ready = --consumer->is.pending == 0, soon = ready && when == core->cycle + 1;
+            consumer->when = when;
+            core->soon[core->soon_count] = sequence_of(core, consumer);
+            core->soon_count += soon;
+            if (ready && !soon)
+                schedule(core, consumer, when);
         }
     }
     if (uop->is.flags & U_BRANCH) {
-        core->branches_used--;
+        core->branches_free++;
         if (uop->is.flags & U_MISPREDICTED)
             core->fetch_resume = complete + core->machine.redirect;
     }

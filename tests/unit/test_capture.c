@@ -48,6 +48,7 @@ static int build_guests(void **state) {
     build("dies", "-pthread");
     build("closes_all", "");
     build("loads_late", "-ldl");
+    build("scribbles", "");
     return 0;
 }
 
@@ -344,6 +345,26 @@ static void same_random_numbers(void **state) {
     assert_int_equal(first.insns, second.insns);
 }
 
+/* No crash, no hang: an error, or an end. */
+static void hostile_guests_do_no_harm(void **state) {
+    (void)state;
+    for (int seed = 1; seed <= 20; seed++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", seed);
+        char *const command[] = {(char *)guest("scribbles"), number, NULL};
+        struct capture_options options = {
+            .command = command, .addresses = true, .thread = -1, .follow = true};
+        struct error error = {0};
+        struct trace_batch batch;
+        int status;
+        struct trace *trace = trace_capture(&options, &status, &error);
+        assert_non_null(trace);
+        while (trace_next(trace, &batch, &error) > 0)
+            ;
+        trace_close(trace);
+    }
+}
+
 /* Reads `items` items, then closes: the program still runs to its end. */
 static void closing_early_leaves_the_program_alone(void **state) {
     (void)state;
@@ -447,6 +468,7 @@ int main(void) {
         cmocka_unit_test(late_libraries_are_named),
         cmocka_unit_test(exec_is_followed),
         cmocka_unit_test(same_random_numbers),
+        cmocka_unit_test(hostile_guests_do_no_harm),
         cmocka_unit_test(closing_early_leaves_the_program_alone),
         cmocka_unit_test(interrupt_ends_the_program),
         cmocka_unit_test(errors_say_what_to_do),

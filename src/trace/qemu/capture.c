@@ -222,6 +222,29 @@ static void press_for_end(struct capture *capture) {
     }
 }
 
+void capture_detach(struct capture *capture) {
+    struct ring_control *control = capture->control;
+    atomic_store(&control->detached, 1);
+    atomic_fetch_add(&control->released, 1);
+    futex_wake(&control->released);
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        atomic_fetch_add(&control->processes[i].replies, 1);
+        futex_wake(&control->processes[i].replies);
+    }
+}
+
+/* Nothing came for a while: no chunk is full, whatever a guest wrote over the count of them. */
+static void sleep_on_doorbell(struct ring_control *control, uint32_t seen) {
+    atomic_store(&control->sleeping, 1);
+    bool rung = futex_wait(&control->doorbell, seen, NAP_NANOSECONDS);
+    atomic_store(&control->sleeping, 0);
+    if (rung || atomic_load(&control->doorbell) != seen || !atomic_load(&control->queued))
+        return;
+    atomic_store(&control->queued, 0);
+    atomic_fetch_add(&control->released, 1);
+    futex_wake(&control->released);
+}
+
 /* ---- the source ---- */
 
 static void give_header(struct capture *capture, struct item *item) {
@@ -303,9 +326,7 @@ static int capture_next(void *context, struct item *item, struct error *error) {
                 continue;
             return give_end(capture, item, error);
         }
-        atomic_store(&capture->control->sleeping, 1);
-        futex_wait(&capture->control->doorbell, seen, NAP_NANOSECONDS);
-        atomic_store(&capture->control->sleeping, 0);
+        sleep_on_doorbell(capture->control, seen);
     }
 }
 
@@ -318,13 +339,7 @@ static void capture_close(void *context) {
     struct capture *capture = context;
     struct ring_control *control = capture->control;
     if (control) {
-        atomic_store(&control->detached, 1);
-        atomic_fetch_add(&control->released, 1);
-        futex_wake(&control->released);
-        for (uint32_t i = 0; i < RING_PROCESSES; i++) {
-            atomic_fetch_add(&control->processes[i].replies, 1);
-            futex_wake(&control->processes[i].replies);
-        }
+        capture_detach(capture);
         while (capture->child > 0 && !capture->child_reaped)
             capture->child_reaped = waitpid(capture->child, NULL, 0) >= 0 || errno != EINTR;
     }

@@ -92,6 +92,9 @@ double capture_now(void); /* seconds of the monotonic clock */
 void capture_note(struct capture *capture, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Tells every traced process that nobody reads any more: they run on, without waiting. */
+void capture_detach(struct capture *capture);
+
 /* ---- records.c ---- */
 
 /* Reads all records of all processes, or of one. True: something was read. */

@@ -13,7 +13,7 @@
 #include "trace/qemu/futex.h"
 #include "util/array.h"
 
-enum { RESIDENT_CHUNKS = 32, MAX_THREADS = 1 << 24 };
+enum { RESIDENT_CHUNKS = 32, MAX_THREADS = 1 << 20 };
 
 static struct traced_thread *find_thread(struct capture *capture, uint32_t number) {
     if (number >= MAX_THREADS ||

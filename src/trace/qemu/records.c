@@ -340,6 +340,7 @@ bool records_read_slot(struct capture *capture, uint32_t slot) {
         }
         if (!whole || !handle(capture, slot, record, size)) {
             capture->slots[slot].broken = true;
+            capture_detach(capture); /* or it would wait for us for ever */
             capture_note(capture, "process %d overwrote the capture's memory: its trace ends there",
                          (int)capture->slots[slot].pid);
             break;
@@ -356,7 +357,8 @@ bool records_read_slot(struct capture *capture, uint32_t slot) {
 bool records_read(struct capture *capture) {
     bool any = false;
     for (uint32_t i = 0; i < RING_PROCESSES; i++)
-        if (atomic_load_explicit(&capture->control->processes[i].claimed, memory_order_acquire))
+        if (capture->slots[i].live ||
+            atomic_load_explicit(&capture->control->processes[i].claimed, memory_order_acquire))
             any |= records_read_slot(capture, i);
     return any;
 }

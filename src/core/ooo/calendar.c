@@ -61,22 +61,30 @@ static void refile_far(struct core *core) {
     }
 }
 
-void calendar_deliver(struct core *core) {
+/* The bucket of the current cycle. */
+static void deliver_bucket(struct core *core, uint32_t at) {
     struct calendar *calendar = &core->calendar;
-    for (uint32_t i = 0; i < core->soon_count; i++)
-        ready_insert(core, uop_at(core, core->soon[i]));
-    core->soon_count = 0;
-    if (calendar->far != NO_LINK && calendar->far_earliest - core->cycle < CALENDAR_CYCLES / 2)
-        refile_far(core);
-    uint32_t at = core->cycle % CALENDAR_CYCLES;
-    if (!(calendar->bits[at / 64] & 1ull << at % 64))
-        return;
     calendar->bits[at / 64] &= ~(1ull << at % 64);
     if (!calendar->bits[at / 64])
         calendar->summary &= ~(1ull << at / 64);
     for (uint32_t slot = calendar->bucket[at]; slot != NO_LINK; slot = core->uops[slot].next_ready)
         ready_insert(core, &core->uops[slot]);
     core->progress = true;
+}
+
+bool calendar_deliver(struct core *core) {
+    struct calendar *calendar = &core->calendar;
+    uint32_t at = core->cycle % CALENDAR_CYCLES, ready = 0;
+    for (uint32_t i = 0; i < core->soon_count; i++)
+        ready_insert(core, uop_at(core, core->soon[i]));
+    core->soon_count = 0;
+    if (calendar->far != NO_LINK && calendar->far_earliest - core->cycle < CALENDAR_CYCLES / 2)
+        refile_far(core);
+    if (calendar->bits[at / 64] & 1ull << at % 64)
+        deliver_bucket(core, at);
+    for (uint32_t queue = 0; queue < core->queue_count; queue++)
+        ready |= core->ready[queue].count;
+    return ready != 0;
 }
 
 uint64_t calendar_next(const struct core *core) {

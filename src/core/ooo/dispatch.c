@@ -159,18 +159,25 @@ static uint64_t certain_room(const struct core *core, uint64_t head) {
     return room;
 }
 
-/* read_register without a branch: what is in flight, and what is known, follows no pattern. */
+/* All bits when the condition holds: selects without a branch. */
+static inline uint64_t all_if(bool condition) {
+    return -(uint64_t)condition;
+}
+
+/* read_register without a branch: what is in flight, and what is known, follows no pattern. The
+ * slot behind the ring stands for the producer of what nobody in flight writes. */
 static inline void read_plain(struct core *core, struct uop_state *uop, uint32_t which,
                               uint64_t writer, uint64_t head, uint64_t *when, uint32_t *pending) {
-    struct uop_state *producer = uop_at(core, writer - 1);
-    producer = writer <= head ? &core->none : producer;
-    bool unknown = producer->complete == UNKNOWN;
-    uint64_t ready = unknown ? 0 : producer->when;
+    uint64_t in_flight = all_if(writer > head), none = (uint64_t)core->mask + 1;
+    struct uop_state *producer =
+        &core->uops[((writer - 1) & core->mask & in_flight) | (none & ~in_flight)];
+    uint64_t unknown = all_if(producer->complete == UNKNOWN);
+    uint64_t ready = producer->when & ~unknown;
     uint32_t consumers = producer->consumers, link = slot_of(core, uop) * 8 + which;
     *when = ready > *when ? ready : *when;
-    *pending += unknown;
+    *pending += unknown & 1;
     uop->link[which] = consumers;
-    producer->consumers = unknown ? link : consumers;
+    producer->consumers = (link & (uint32_t)unknown) | (consumers & ~(uint32_t)unknown);
 }
 
 /* One µop for which there is room and nothing special to do. */

@@ -3,23 +3,16 @@
 
 #include <string.h>
 
-/* Units that are free in this cycle. */
-static void count_units(struct core *core) {
-    memcpy(core->pool_free, core->pool_units, sizeof core->pool_free);
-    for (uint32_t slow = core->slow_pools; slow; slow &= slow - 1) {
-        uint32_t pool = (uint32_t)__builtin_ctz(slow);
-        core->pool_free[pool] = 0;
-        for (uint32_t unit = 0; unit < core->pools[pool].units; unit++)
-            core->pool_free[pool] += core->unit_free[pool][unit] <= core->cycle;
-    }
-}
-
-/* Keeps a unit of a pool that is not pipelined for as long as the µop needs it. */
-static void hold_unit(struct core *core, uint32_t pool, uint32_t interval) {
+/* Keeps a unit of a pool that is not pipelined for as long as the µop needs it; false: none is
+ * free. */
+static bool hold_unit(struct core *core, uint32_t pool, uint32_t interval) {
     uint64_t *free_at = core->unit_free[pool];
-    while (*free_at > core->cycle)
-        free_at++;
-    *free_at = core->cycle + interval;
+    for (uint32_t unit = 0; unit < core->pools[pool].units; unit++)
+        if (free_at[unit] <= core->cycle) {
+            free_at[unit] = core->cycle + interval;
+            return true;
+        }
+    return false;
 }
 
 static inline void issue(struct core *core, struct uop_state *uop) {
@@ -55,13 +48,13 @@ static uint32_t issue_queue(struct core *core, struct ready_queue *ready, uint32
     for (; i < count && issued < budget; i++) {
         struct uop_state *uop = uop_at(core, uops[i]);
         uint32_t pool = uop->is.pool;
-        if (core->pool_free[pool] == 0) {
+        bool slow = core->slow_pools & 1u << pool;
+        if (core->pool_free[pool] == 0 ||
+            (slow && !hold_unit(core, pool, core->classes[uop->is.operation].interval))) {
             uops[kept++] = uops[i];
             continue;
         }
         core->pool_free[pool]--;
-        if (core->slow_pools & 1u << pool)
-            hold_unit(core, pool, core->classes[uop->is.operation].interval);
         issue(core, uop);
         issued++;
     }
@@ -85,21 +78,14 @@ static bool deliver_fresh(struct core *core) {
 
 void issue_stage(struct core *core) {
     uint32_t budget[MACHINE_MAX_QUEUES], queues = core->queue_count;
-    bool first = true;
-    uint32_t ready = 0;
     for (uint32_t queue = 0; queue < queues; queue++)
-        ready += core->ready[queue].count;
-    if (!ready)
-        return;
-    count_units(core);
+        budget[queue] = core->queues[queue].issue;
+    memcpy(core->pool_free, core->pool_units, sizeof core->pool_free);
     do {
         core->issuing = true;
-        for (uint32_t queue = 0; queue < queues; queue++) {
-            if (first)
-                budget[queue] = core->queues[queue].issue;
+        for (uint32_t queue = 0; queue < queues; queue++)
             if (core->ready[queue].count)
                 budget[queue] -= issue_queue(core, &core->ready[queue], budget[queue]);
-        }
-        core->issuing = first = false;
-    } while (deliver_fresh(core));
+        core->issuing = false;
+    } while (core->fresh_count && deliver_fresh(core));
 }

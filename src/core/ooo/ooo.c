@@ -95,7 +95,9 @@ static void configure(struct core *core, const struct machine *machine) {
 static bool allocate(struct core *core, bool lives) {
     uint32_t ring = power_of_two((uint64_t)core->machine.rob + core->fetch_capacity + 1);
     core->mask = ring - 1;
-    core->uops = aligned_alloc(64, ring * sizeof *core->uops);
+    core->uops = aligned_alloc(64, (ring + 1) * sizeof *core->uops);
+    if (core->uops)
+        memset(core->uops + ring, 0, sizeof *core->uops);
     core->fresh = calloc(ring, sizeof *core->fresh);
     core->soon = calloc(ring + 1, sizeof *core->soon);
     bool room = core->uops && core->fresh && core->soon;
@@ -365,9 +367,9 @@ static bool run(struct core *core, bool all, struct error *error) {
             commit_stage(core);
         if (core->store_head < core->store_tail)
             drain_stage(core);
-        calendar_deliver(core);
-        issue_stage(core);
-        if (core->tail < core->next)
+        if (calendar_deliver(core))
+            issue_stage(core);
+        if (core->tail < core->next && (core->tail - core->head < core->machine.rob || core->lives))
             dispatch_stage(core);
         if (now >= core->fetch_resume)
             fetch_stage(core);

@@ -244,11 +244,10 @@ struct core {
     bool progress; /* some stage did something in this cycle */
 
     /* ---- µops ---- */
-    struct uop_state *uops;
-    uint32_t mask; /* ring size − 1 */
+    struct uop_state *uops; /* and one behind the ring, complete for ever */
+    uint32_t mask;          /* ring size − 1 */
     uint64_t head, tail, next;
     uint64_t rename[RENAME_COUNT]; /* sequence number + 1 of the last writer, 0 none */
-    struct uop_state none;         /* stands for the producer of what nobody in flight writes */
 
     /* ---- fetch ---- */
     uint64_t fetched_insns;
@@ -327,8 +326,8 @@ static inline uint64_t sequence_of(const struct core *core, const struct uop_sta
 
 /* All operands known: the µop may issue from `cycle` on (calendar.c). */
 void schedule(struct core *core, struct uop_state *uop, uint64_t cycle);
-/* Moves what is due at the current cycle to the ready queues. */
-void calendar_deliver(struct core *core);
+/* Moves what is due at the current cycle to the ready queues; true when any µop is ready. */
+bool calendar_deliver(struct core *core);
 /* Earliest cycle after the current one with an event; UNKNOWN if there is none. */
 uint64_t calendar_next(const struct core *core);
 void calendar_clear(struct core *core);

@@ -50,9 +50,8 @@ struct life {
     uint32_t flags; /* enum life_flags */
     uint64_t fetch, dispatch, ready, issue, complete, commit;
     uint32_t fetch_delay_cache, fetch_delay_tlb; /* cycles its fetch waited for L1I and ITLB */
-    uint32_t unit_wait;   /* ready to issue, cycles for a functional unit or issue slot */
-    uint32_t mshr_wait;   /* cycles retried for want of an MSHR */
-    uint32_t commit_wait; /* store: cycles at the head for store commit bandwidth */
+    uint32_t unit_wait; /* ready to issue, cycles for a functional unit or issue slot */
+    uint32_t mshr_wait; /* cycles retried for want of an MSHR */
     uint32_t l1_latency, miss_latency;      /* parts of a load's latency */
     uint64_t producer[UOP_MAX_SOURCES + 1]; /* sequence numbers of the producers of its sources (the
                                                last: of store data); UINT64_MAX none in flight */

@@ -51,9 +51,8 @@ struct capture {
     bool stop_at_limit, addresses;
     char *command, *host;
     pid_t child;
-    bool child_ended, child_reaped;
+    bool child_reaped;
     struct trace_exit exit;
-    bool begun;   /* some process said hello */
     bool ran;     /* some code was defined */
     bool stopped; /* killed at the limit or when interrupted */
     bool evex;    /* AVX-512 code was met */

@@ -232,6 +232,12 @@ static void on_reset(qemu_plugin_id_t id) {
 void plugin_switch(enum ring_phase phase) {
     if (atomic_exchange(&plugin.switching, 1))
         return;
+    /* A thread in a system call may have seen the old phase and come here after the reset: once
+     * more would be once too often, with memory callbacks active. */
+    if (phase <= atomic_load(&plugin.phase)) {
+        atomic_store(&plugin.switching, 0);
+        return;
+    }
     plugin.next_phase = phase;
     qemu_plugin_reset(plugin.id, on_reset);
 }

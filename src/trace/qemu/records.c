@@ -115,8 +115,7 @@ static void on_hello(struct capture *capture, uint32_t slot, const struct ring_h
     uint32_t parent = UINT32_MAX;
     if (process->live)
         return;
-    *process = (struct traced){.live = true, .pid = (pid_t)hello->pid, .pidfd = -1};
-    process->live = false;
+    *process = (struct traced){.pid = (pid_t)hello->pid, .pidfd = -1};
     struct block_table *inherited = NULL;
     if (hello->origin == RING_FORKED) {
         int from = find_process(capture, hello->parent);
@@ -145,7 +144,6 @@ static void on_hello(struct capture *capture, uint32_t slot, const struct ring_h
     process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
     process->number = capture->process_count++;
     reply->process = process->number;
-    capture->begun = true;
     describe(capture, process, parent);
 }
 

@@ -72,6 +72,22 @@ static inline uint64_t rename(struct core *core, struct uop_state *uop) {
     return data_ready;
 }
 
+/* What the kinds of µops take, by their U_TAKES bits: counts of 16 bits each for integer registers,
+ * fp registers, load queue entries and branches. */
+static const uint64_t takes[16] = {
+    0x0000000000000000, 0x0000000000000001, 0x0000000000010000, 0x0000000000010001,
+    0x0000000100000000, 0x0000000100000001, 0x0000000100010000, 0x0000000100010001,
+    0x0001000000000000, 0x0001000000000001, 0x0001000000010000, 0x0001000000010001,
+    0x0001000100000000, 0x0001000100000001, 0x0001000100010000, 0x0001000100010001,
+};
+
+static void take_resources(struct core *core, uint64_t taken) {
+    core->int_free -= taken & 0xffff;
+    core->fp_free -= taken >> 16 & 0xffff;
+    core->loads_free -= taken >> 32 & 0xffff;
+    core->branches_free -= taken >> 48;
+}
+
 /* The rarer kinds: what must happen beside renaming. True when the µop goes to no queue. */
 static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t flags) {
     if (flags & U_SERIAL_END)
@@ -88,16 +104,11 @@ static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t 
 static inline void dispatch(struct core *core, struct uop_state *uop) {
     uint32_t flags = uop->is.flags;
     uint64_t data_ready = rename(core, uop);
-    core->int_free -= flags >> U_INT_REGISTER_BIT & 1;
-    core->fp_free -= flags >> U_FP_REGISTER_BIT & 1;
-    if (flags & U_LOAD) {
-        core->loads_free--;
+    take_resources(core, takes[flags >> U_TAKES_SHIFT & 15]);
+    if (flags & U_LOAD)
         load_enter(core, uop, core->tail);
-    } else if (flags & U_STORE) {
+    else if (flags & U_STORE)
         store_enter(core, uop, core->tail, data_ready);
-    } else if (flags & U_BRANCH) {
-        core->branches_free--;
-    }
     core->tail++;
     if (flags & (U_WAIT_HEAD | U_SERIAL_END | U_HOLD_LOADS | U_ELIMINATED) &&
         dispatch_special(core, uop, flags))
@@ -115,19 +126,25 @@ static void hold(struct core *core, struct uop_state *uop, enum dispatch_block b
         life_of(core, uop)->dispatch_block = (uint8_t)block;
 }
 
-/* The µop at the tail, when it has come through the front end. */
-static bool arrived(struct core *core) {
-    while (core->packets[core->packet_head & core->packet_mask].end <= core->tail)
-        core->packet_head++;
-    return core->packets[core->packet_head & core->packet_mask].cycle +
-               core->machine.frontend_depth <=
-           core->cycle;
+/* How far the front end has delivered, up to `end`. */
+static uint64_t delivered(struct core *core, uint64_t end) {
+    const struct packet *packets = core->packets;
+    uint32_t mask = core->packet_mask, packet = core->packet_head;
+    uint64_t latest = core->cycle - core->machine.frontend_depth, until = core->tail;
+    if (core->cycle < core->machine.frontend_depth)
+        return until;
+    while (packets[packet & mask].end <= until)
+        packet++;
+    core->packet_head = packet;
+    while (until < end && packets[packet & mask].cycle <= latest)
+        until = packets[packet++ & mask].end;
+    return until < end ? until : end;
 }
 
 /* The cycle's µops enter one by one, each limit looked at. */
 static void dispatch_checked(struct core *core, uint64_t head, uint64_t end) {
     uint64_t rob_end = head + core->machine.rob;
-    while (core->tail < end && arrived(core)) {
+    while (core->tail < end) {
         struct uop_state *uop = uop_at(core, core->tail);
         enum dispatch_block block = core->tail == rob_end      ? DISPATCH_ROB
                                     : core->serial_hold > head ? DISPATCH_SERIALISING
@@ -159,83 +176,78 @@ static uint64_t certain_room(const struct core *core, uint64_t head) {
     return room;
 }
 
-/* All bits when the condition holds: selects without a branch. */
-static inline uint64_t all_if(bool condition) {
-    return -(uint64_t)condition;
-}
-
-/* read_register without a branch: what is in flight, and what is known, follows no pattern. The
- * slot behind the ring stands for the producer of what nobody in flight writes. */
-static inline void read_plain(struct core *core, struct uop_state *uop, uint32_t which,
-                              uint64_t writer, uint64_t head, uint64_t *when, uint32_t *pending) {
-    uint64_t in_flight = all_if(writer > head), none = (uint64_t)core->mask + 1;
-    struct uop_state *producer =
-        &core->uops[((writer - 1) & core->mask & in_flight) | (none & ~in_flight)];
-    uint64_t unknown = all_if(producer->complete == UNKNOWN);
-    uint64_t ready = producer->when & ~unknown;
-    uint32_t consumers = producer->consumers, link = slot_of(core, uop) * 8 + which;
-    *when = ready > *when ? ready : *when;
-    *pending += unknown & 1;
-    uop->link[which] = consumers;
-    producer->consumers = (link & (uint32_t)unknown) | (consumers & ~(uint32_t)unknown);
+/* read_register for all cases alike, since what is in flight and what is known follows no pattern.
+ * The slot behind the ring stands for the producer of what nobody in flight writes. Hanging on a
+ * producer that has completed does no harm, its list is read no more; nor does its `when` when it
+ * has not, being no later than its result. */
+static inline void read_plain(struct core *core, struct uop_state *uop, uint32_t which, uint8_t reg,
+                              uint64_t head, uint32_t link, uint64_t *when, uint32_t *pending) {
+    uint64_t writer = core->rename[reg], slot = (writer - 1) & core->mask;
+    if (__builtin_expect_with_probability(writer <= head, 1, 0.5))
+        slot = (uint64_t)core->mask + 1;
+    struct uop_state *producer = &core->uops[slot];
+    *pending += producer->complete == UNKNOWN;
+    *when = producer->when > *when ? producer->when : *when;
+    uop->link[which] = producer->consumers;
+    producer->consumers = link + which;
 }
 
 /* One µop for which there is room and nothing special to do. */
-static inline void dispatch_plain(struct core *core, struct uop_state *uop, uint64_t head) {
-    const struct prepared_uop *operands =
-        prepared_at(core, stream_at(core, core->tail)->static_uop);
-    uint32_t flags = uop->is.flags, pending = 0;
-    uint64_t soonest = core->cycle + core->machine.dispatch_to_issue, when = soonest;
-    read_plain(core, uop, 0, core->rename[operands->source[0]], head, &when, &pending);
-    read_plain(core, uop, 1, core->rename[operands->source[1]], head, &when, &pending);
+static inline void dispatch_plain(struct core *core, struct uop_state *uop, uint64_t head,
+                                  uint64_t tail, uint64_t soonest) {
+    const struct prepared_uop *operands = prepared_at(core, stream_at(core, tail)->static_uop);
+    uint32_t flags = uop->is.flags, pending = 0, link = (tail & core->mask) * 8;
+    uint64_t when = soonest;
+    read_plain(core, uop, 0, operands->source[0], head, link, &when, &pending);
+    read_plain(core, uop, 1, operands->source[1], head, link, &when, &pending);
     if (operands->source_count > 2)
         for (uint32_t i = 2; i < UOP_MAX_SOURCES; i++)
-            read_plain(core, uop, i, core->rename[operands->source[i]], head, &when, &pending);
+            read_plain(core, uop, i, operands->source[i], head, link, &when, &pending);
     uint64_t data_ready = 0;
     if (flags & U_STORE && operands->data != REG_NONE)
         data_ready = read_register(core, uop, LINK_DATA, operands->data);
     for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
-        core->rename[operands->destination[i]] = core->tail + 1;
+        core->rename[operands->destination[i]] = tail + 1;
     uop->when = when;
     uop->is.pending = (uint8_t)pending;
-    core->int_free -= (flags & U_INT_REGISTER) != 0;
-    core->fp_free -= (flags & U_FP_REGISTER) != 0;
-    core->loads_free -= (flags & U_LOAD) != 0;
-    core->branches_free -= (flags & U_BRANCH) != 0;
     core->queue_free[uop->is.queue]--;
     if (flags & U_LOAD)
-        load_enter(core, uop, core->tail);
+        load_enter(core, uop, tail);
     else if (flags & U_STORE)
-        store_enter(core, uop, core->tail, data_ready);
+        store_enter(core, uop, tail, data_ready);
     /* Issue of this cycle is over, and this is the youngest µop: it goes to the end of the ready.
      */
     bool ready = uop->is.pending == 0, soon = ready && when <= core->cycle + 1;
     struct ready_queue *queue = &core->ready[uop->is.queue];
-    queue->uops[queue->count] = core->tail++;
+    queue->uops[queue->count] = tail;
     queue->count += soon;
     if (ready && !soon)
         schedule(core, uop, when);
 }
 
+/* µops for which there is room, as far as they are plain. */
+static void dispatch_plainly(struct core *core, uint64_t head, uint64_t end) {
+    const uint32_t special = U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ELIMINATED;
+    uint64_t tail = core->tail, taken = 0;
+    uint64_t soonest = core->cycle + core->machine.dispatch_to_issue;
+    for (; tail < end; core->tail = ++tail) {
+        struct uop_state *uop = uop_at(core, tail);
+        uint32_t flags = uop->is.flags;
+        if (flags & special)
+            break;
+        taken += takes[flags >> U_TAKES_SHIFT & 15];
+        dispatch_plain(core, uop, head, tail, soonest);
+    }
+    take_resources(core, taken);
+}
+
 void dispatch_stage(struct core *core) {
     uint64_t first = core->tail, head = core->head;
-    uint64_t end = lesser(core->next, first + core->machine.dispatch_width);
-    if (!arrived(core))
+    uint64_t end = delivered(core, lesser(core->next, first + core->machine.dispatch_width));
+    if (end == first)
         return;
-    if (certain_room(core, head) >= end - first) {
-        const uint32_t special =
-            U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ELIMINATED;
-        uint64_t packet_end = core->packets[core->packet_head & core->packet_mask].end;
-        uint64_t plain_end = lesser(end, packet_end);
-        while (core->tail < plain_end) {
-            struct uop_state *uop = uop_at(core, core->tail);
-            if (uop->is.flags & special)
-                break;
-            dispatch_plain(core, uop, head);
-            if (core->tail == plain_end && plain_end < end && arrived(core))
-                plain_end = lesser(end, core->packets[core->packet_head & core->packet_mask].end);
-        }
-    }
+    if (certain_room(core, head) >= end - first)
+        dispatch_plainly(core, head, end);
     if (core->tail < end)
         dispatch_checked(core, head, end);
     if (core->tail == first)

@@ -196,11 +196,11 @@ static uint32_t prepare_flags(const struct core *core, const struct static_insn 
     bool last = uop->flags & UOP_LAST;
     uint32_t flags = (last ? U_LAST : 0) | (first ? U_FIRST : 0);
     if (uop->operation == OP_LOAD)
-        flags |= U_LOAD;
+        flags |= U_LOAD | U_LOAD_ENTRY;
     if (uop->operation == OP_STORE)
         flags |= U_STORE;
     if (uop->flags & UOP_BRANCH)
-        flags |= U_BRANCH;
+        flags |= U_BRANCH | U_BRANCH_ENTRY;
     if (last && insn->flags & INSN_SYSCALL)
         flags |= U_FLUSH | U_SYSCALL;
     if (last && insn->flags & INSN_FLUSHING)

@@ -112,16 +112,37 @@ static void release_at_head(struct core *core, struct uop_state *uop) {
         schedule(core, uop, uop->when > core->cycle ? uop->when : core->cycle);
 }
 
-/* Frees what the µop held; no branch, since kinds of µops follow no pattern. */
-static inline void retire(struct core *core, const struct uop_state *uop) {
-    uint32_t flags = uop->is.flags, load = (flags & U_LOAD) != 0;
-    core->int_free += (flags & U_INT_REGISTER) != 0;
-    core->fp_free += (flags & U_FP_REGISTER) != 0;
-    core->packets_used -= (flags & U_PACKET_END) != 0;
-    core->loads_free += load;
-    core->statistics.loads += load;
-    core->statistics.stores += (flags & U_STORE) != 0;
-    core->statistics.instructions += (flags & U_LAST) + ((flags & U_FUSED) != 0);
+/* What a commit group frees and counts, summed up without a branch: kinds of µops follow no
+ * pattern. Four counts of 16 bits each; a group is at most 255 µops. */
+struct group {
+    uint64_t freed;   /* as resources_of */
+    uint64_t counted; /* loads, stores, instructions */
+    uint32_t packets;
+};
+
+/* By the low four flags: U_LAST 1, U_LOAD 2, U_STORE 4, U_FUSED 8. */
+#define COUNTED(i)                                                                                 \
+    ((uint64_t)((i) >> 1 & 1) | (uint64_t)((i) >> 2 & 1) << 16 |                                   \
+     (uint64_t)(((i)&1) + ((i) >> 3 & 1)) << 32)
+static const uint64_t counted_by_flags[16] = {COUNTED(0),  COUNTED(1),  COUNTED(2),  COUNTED(3),
+                                              COUNTED(4),  COUNTED(5),  COUNTED(6),  COUNTED(7),
+                                              COUNTED(8),  COUNTED(9),  COUNTED(10), COUNTED(11),
+                                              COUNTED(12), COUNTED(13), COUNTED(14), COUNTED(15)};
+
+static inline void retire(struct group *group, uint32_t flags) {
+    group->freed += resources_of(flags);
+    group->counted += counted_by_flags[flags & 15];
+    group->packets += (flags & U_PACKET_END) != 0;
+}
+
+static void retire_group(struct core *core, const struct group *group) {
+    core->int_free += group->freed & 0xffff;
+    core->fp_free += group->freed >> 16 & 0xffff;
+    core->loads_free += group->freed >> 32 & 0xffff; /* branches left when they had executed */
+    core->packets_used -= group->packets;
+    core->statistics.loads += group->counted & 0xffff;
+    core->statistics.stores += group->counted >> 16 & 0xffff;
+    core->statistics.instructions += group->counted >> 32;
 }
 
 void commit_stage(struct core *core) {
@@ -129,14 +150,17 @@ void commit_stage(struct core *core) {
     uint64_t end = core->tail - first < width ? core->tail : first + width;
     uint64_t latest = now - core->machine.complete_to_commit; /* completion that may commit */
     const struct uop_state *last = NULL;
+    struct group group = {0};
     if (now < core->machine.complete_to_commit)
         return;
-    while (core->head < end) {
-        struct uop_state *uop = uop_at(core, core->head);
-        if (uop->is.flags & (U_VIOLATED | U_WAIT_HEAD)) {
-            if (core->head != first)
+    uint64_t head = first;
+    for (; head < end; head++) {
+        struct uop_state *uop = uop_at(core, head);
+        uint32_t flags = uop->is.flags;
+        if (flags & (U_VIOLATED | U_WAIT_HEAD)) {
+            if (head != first)
                 break; /* next cycle, when it is the oldest */
-            if (uop->is.flags & U_VIOLATED)
+            if (flags & U_VIOLATED)
                 flush_violation(core);
             else
                 release_at_head(core, uop);
@@ -144,14 +168,17 @@ void commit_stage(struct core *core) {
         }
         if (uop->complete > latest) /* or UNKNOWN */
             break;
-        retire(core, uop);
+        retire(&group, flags);
         last = uop;
-        core->head++;
-        if (uop->is.flags & U_FLUSH)
+        if (flags & U_FLUSH) {
+            head++;
             break;
+        }
     }
     if (!last)
         return;
+    core->head = head;
+    retire_group(core, &group);
     unsigned n = (unsigned)(core->head - first);
     uint32_t last_flags = last->is.flags;
     core->progress = true;

@@ -72,15 +72,6 @@ static inline uint64_t rename(struct core *core, struct uop_state *uop) {
     return data_ready;
 }
 
-/* What the kinds of µops take, by their U_TAKES bits: counts of 16 bits each for integer registers,
- * fp registers, load queue entries and branches. */
-static const uint64_t takes[16] = {
-    0x0000000000000000, 0x0000000000000001, 0x0000000000010000, 0x0000000000010001,
-    0x0000000100000000, 0x0000000100000001, 0x0000000100010000, 0x0000000100010001,
-    0x0001000000000000, 0x0001000000000001, 0x0001000000010000, 0x0001000000010001,
-    0x0001000100000000, 0x0001000100000001, 0x0001000100010000, 0x0001000100010001,
-};
-
 static void take_resources(struct core *core, uint64_t taken) {
     core->int_free -= taken & 0xffff;
     core->fp_free -= taken >> 16 & 0xffff;
@@ -104,7 +95,7 @@ static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t 
 static inline void dispatch(struct core *core, struct uop_state *uop) {
     uint32_t flags = uop->is.flags;
     uint64_t data_ready = rename(core, uop);
-    take_resources(core, takes[flags >> U_TAKES_SHIFT & 15]);
+    take_resources(core, resources_of(flags));
     if (flags & U_LOAD)
         load_enter(core, uop, core->tail);
     else if (flags & U_STORE)
@@ -235,7 +226,7 @@ static void dispatch_plainly(struct core *core, uint64_t head, uint64_t end) {
         uint32_t flags = uop->is.flags;
         if (flags & special)
             break;
-        taken += takes[flags >> U_TAKES_SHIFT & 15];
+        taken += resources_of(flags);
         dispatch_plain(core, uop, head, tail, soonest);
     }
     take_resources(core, taken);

@@ -53,8 +53,8 @@ static bool lines_present(struct core *core, const struct stream_uop *stream) {
     return true;
 }
 
-static inline void enter(struct core *core, const struct stream_uop *stream) {
-    struct uop_state *uop = uop_at(core, core->next++);
+static inline void enter(struct core *core, uint64_t sequence, const struct stream_uop *stream) {
+    struct uop_state *uop = uop_at(core, sequence);
     uop->complete = UNKNOWN;
     uop->consumers = NO_LINK;
     uop->is = stream->is;
@@ -96,24 +96,28 @@ static void fetch_packet(struct core *core) {
     bool new_block = true; /* the next instruction may lie in another block */
     if (end > core->available)
         end = core->available;
-    while (core->next < end) {
-        const struct stream_uop *stream = &core->stream[core->next & core->stream_mask];
+    uint64_t next = first;
+    while (next < end) {
+        const struct stream_uop *stream = stream_at(core, next);
         uint32_t flags = stream->is.flags;
         if (flags & U_FIRST) {
             if (width-- == 0 || (flags & U_NEW_BLOCK && !new_block))
                 break;
             new_block = false;
+            core->next = next;
             if (flags & (U_NEW_LINE | U_CROSSES_LINE) && !lines_present(core, stream))
                 break;
             core->fetched_insns++;
         }
-        enter(core, stream);
+        enter(core, next++, stream);
         if (flags & (U_MISPREDICTED | U_FLUSH | U_LATE | U_TAKEN)) {
+            core->next = next;
             if (ends_packet(core, flags, &taken))
                 break;
             new_block = true;
         }
     }
+    core->next = next;
     if (core->next == first)
         return;
     core->progress = true;

@@ -325,6 +325,18 @@ static inline uint64_t sequence_of(const struct core *core, const struct uop_sta
     return core->head + ((slot_of(core, uop) - core->head) & core->mask);
 }
 
+/* What a kind of µop holds: four counts of 16 bits each, of integer registers, fp registers, load
+ * queue entries and unresolved branches. */
+static inline uint64_t resources_of(uint32_t flags) {
+    static const uint64_t by_kind[16] = {
+        0x0000000000000000, 0x0000000000000001, 0x0000000000010000, 0x0000000000010001,
+        0x0000000100000000, 0x0000000100000001, 0x0000000100010000, 0x0000000100010001,
+        0x0001000000000000, 0x0001000000000001, 0x0001000000010000, 0x0001000000010001,
+        0x0001000100000000, 0x0001000100000001, 0x0001000100010000, 0x0001000100010001,
+    };
+    return by_kind[flags >> U_TAKES_SHIFT & 15];
+}
+
 /* All operands known: the µop may issue from `cycle` on (calendar.c). */
 void schedule(struct core *core, struct uop_state *uop, uint64_t cycle);
 /* Moves what is due at the current cycle to the ready queues; true when any µop is ready. */

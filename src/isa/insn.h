@@ -17,7 +17,7 @@ enum isa { ISA_X86_64, ISA_RISCV64, ISA_COUNT };
 /* Class of work of a µop. A machine maps each class to a pool of functional units with a latency
  * (machine/machine.h). Keep in step with OPERATION_NAMES in insn.c. */
 enum operation {
-    OP_NOP,      /* takes a ROB entry, no functional unit (also eliminated moves, zero idioms) */
+    OP_NOP,      /* takes a ROB entry, no functional unit */
     OP_INT_ALU,  /* one-cycle integer: add, logic, shift, compare, lea, move */
     OP_INT_MUL,  /* integer multiply */
     OP_INT_DIV,  /* integer divide */

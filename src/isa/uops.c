@@ -225,9 +225,7 @@ static void crack_branch(struct cracker *cracker) {
 }
 
 static void crack_by_operation(struct cracker *cracker) {
-    if (cracker->insn->flags & INSN_ZERO)
-        add_operation(cracker, OP_NOP, false);
-    else if (cracker->insn->operation == OP_LOAD)
+    if (cracker->insn->operation == OP_LOAD)
         crack_load(cracker);
     else if (cracker->insn->operation == OP_STORE)
         crack_store(cracker);

@@ -74,15 +74,15 @@ static void with_memory(void **state) {
     CHECK_UOPS(ISA_X86_64, ROWS);
 }
 
-/* Zero idioms and no-ops need no functional unit; copies are the core's to eliminate. */
+/* No-ops need no functional unit; copies and zero idioms are the core's to eliminate. */
 static void eliminated(void **state) {
     (void)state;
     static const struct insn_case ROWS[] = {
         {"90", "nop", "nop <-"},
         {"f3 0f 1e fa", "endbr64", "nop <-"},
         {"0f 1f 00", "nop dword ptr [rax]", "nop <-"},
-        {"31 c0", "xor eax, eax", "nop rax CF FLAGS <-"},
-        {"66 0f ef c0", "pxor xmm0, xmm0", "nop v0 <-"},
+        {"31 c0", "xor eax, eax", "int_alu rax CF FLAGS <-"},
+        {"66 0f ef c0", "pxor xmm0, xmm0", "vec_alu v0 <-"},
         {"c5 f8 77", "vzeroupper", "nop <-"},
         {"48 89 d8", "mov rax, rbx", "int_alu rax <- rbx"},
         {"0f 28 c1", "movaps xmm0, xmm1", "vec_alu v0 <- v1"},

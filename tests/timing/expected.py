@@ -8,8 +8,8 @@ predicted right, instruction fetch and address translation always hit, and nothi
 The pipeline, for the hand: what is fetched in cycle F is dispatched in F + frontend_depth (6/8),
 issues dispatch_to_issue (1) later if its operands are there, completes after its latency and
 commits complete_to_commit (3/1) after that. A taken branch ends its packet and costs taken_bubble
-(1/0) more: m.taken is the sum (2/1). What commit frees serves dispatch in the same cycle. zen4 fuses
-the `sub; jnz` that ends each loop into one µop, boom-tea does not."""
+(1/0) more: m.taken is the sum (2/1). What commit frees serves dispatch in the same cycle. zen4
+fuses the `sub; jnz` that ends each loop into one µop, boom-tea does not."""
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -23,8 +23,8 @@ ALL = BOOM + ZEN
 
 
 def test(name, kernel, on, cycles, settings="", iterations=(64, 128), counts=None):
-    """cycles(m): per iteration, exactly. counts(statistics, n): what must hold besides of the counts
-    of a run of n iterations."""
+    """cycles(m): per iteration, exactly. counts(statistics, n): what must hold besides of the
+    counts of a run of n iterations."""
     for isa, machine in on:
         TESTS.append(SimpleNamespace(name=name, kernel=kernel, isa=isa, machine=machine,
                                      cycles=cycles, settings=settings.split(),
@@ -67,8 +67,8 @@ test("independent adds on two ALUs", "independent_adds", BOOM, lambda m: 64 // 2
      "pool.alu.units=2")
 # zen4: 59 no-ops need no unit; with the fused branch 60 µops, 6 dispatched a cycle: 10.
 test("no-ops, as wide as the core", "width", ZEN, lambda m: Fraction(60, m.core.dispatch_width))
-# zen4: 16 branches on 2 branch units: 8. The loop's branch is the youngest, so it goes last, and all of
-# the next iteration wait for its flags: 1.
+# zen4: 16 branches on 2 branch units: 8. The loop's branch is the youngest, so it goes last, and all
+# of the next iteration wait for its flags: 1.
 test("branches that are not taken", "never_taken", ZEN,
      lambda m: Fraction(16, m.units["branch"]) + m.latency["branch"])
 # 16 multiplies on one pipelined multiplier: 16. 8 divides, one each 34/8 cycles.
@@ -122,7 +122,8 @@ test("a chain of loads that find another row open", "row_chain", ALL,
 # next iteration's loads would come before the 16 lines that the cache holds have been replaced.)
 TINY = FIXED + " l1d.size=1K l1d.ways=1 llc.size=1K llc.ways=1"
 test("independent misses on 4 MSHRs", "line_loads", ALL,
-     lambda m: Fraction(64 * (m.llc.latency + m.dram.latency), 4), TINY + " l1d.mshrs=4 core.load_queue=16")
+     lambda m: Fraction(64 * (m.llc.latency + m.dram.latency), 4),
+     TINY + " l1d.mshrs=4 core.load_queue=16")
 # An MSHR of the last level is held from when it knows that it misses: for 100. Two of them.
 test("independent misses on 2 MSHRs of the LLC", "line_loads", ALL,
      lambda m: Fraction(64 * m.dram.latency, 2), TINY + " l1d.mshrs=0 llc.mshrs=2")
@@ -243,8 +244,8 @@ test("a serialising instruction", "serialising", X86,
      lambda m: m.latency["system"] + m.count_down
      + 2 * (m.core.dispatch_to_issue + m.core.complete_to_commit))
 # A locked add holds back the next one's load until it has committed (cycle 0, in which its store is
-# also written). In cycle 1 the load is at the head but the store leaves its queue only then; in 2 it
-# issues; 6, the add; 7, the store is complete; it commits 3/1 later.
+# also written). In cycle 1 the load is at the head but the store leaves its queue only then; in 2
+# it issues; 6, the add; 7, the store is complete; it commits 3/1 later.
 test("locked adds", "locked", X86,
      lambda m: 2 + m.latency["load"] + m.l1d.latency + m.latency["int_alu"]
      + m.core.complete_to_commit)

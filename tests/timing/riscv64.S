@@ -1,4 +1,4 @@
-/* One loop per kernel of timing.py, riscv64; see x86_64.S. s11 counts down. */
+/* One loop per kernel of expected.py, riscv64; see x86_64.S. s11 counts down. */
         .option norvc
         .option norelax
         .text

@@ -1,5 +1,5 @@
-/* One loop per kernel of timing.py, x86-64. The linker gives `kernel`, which runs, and `iterations`.
- * A loop begins on a cache line; what fetch sees of it (bytes, taken branches) is part of the
+/* One loop per kernel of expected.py, x86-64. The linker gives `kernel`, which runs, and
+ * `iterations`. A loop begins on a cache line; what fetch sees of it (bytes, taken branches) is part of the
  * timing, so instructions are 4 bytes long where it matters. r15 counts down; rax to rdi, r8 to r11
  * and the vector registers are the kernels'. */
         .text

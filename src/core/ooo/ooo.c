@@ -66,9 +66,10 @@ static void configure(struct core *core, const struct machine *machine) {
     core->l1i_latency = machine->l1i.present ? machine->l1i.latency : 1;
     core->l1d_latency = machine->l1d.latency;
     core->fetch_line_shift = (uint32_t)__builtin_ctz(machine->l1i.present ? machine->l1i.line : 64);
-    core->fetch_block_shift = machine->core.fetch_bytes && !(core->ideal & IDEAL_BW)
-                                  ? (uint32_t)__builtin_ctz(machine->core.fetch_bytes)
-                                  : 63; /* one block */
+    core->fetch_line_mask = ~UINT64_C(0) << core->fetch_line_shift;
+    core->fetch_block_mask = machine->core.fetch_bytes && !(core->ideal & IDEAL_BW)
+                                 ? -(uint64_t)machine->core.fetch_bytes
+                                 : UINT64_C(1) << 63; /* two blocks */
     core->btb_miss_penalty = machine->branch.btb_miss_penalty;
     core->taken_bubble = machine->branch.taken_bubble;
     if (core->ideal & IDEAL_WIN)
@@ -156,7 +157,7 @@ struct core *core_new(const struct machine *machine, const struct core_options *
         core->buffer->start = core->tap_state;
         core->buffer->used = 0;
     }
-    core->last_line = core->last_block = UNKNOWN;
+    core->last_begin = core->last_end = UNKNOWN;
     core->fused_operands = UINT32_MAX;
     calendar_clear(core);
     return core;
@@ -184,6 +185,7 @@ void core_free(struct core *core) {
     free(core->stream);
     free(core->gathers);
     free(core->waiting_accesses);
+    free(core->known);
     for (uint32_t chunk = 0; chunk < PREPARED_CHUNKS; chunk++)
         free(core->prepared[chunk]);
     free(core);
@@ -201,6 +203,8 @@ static uint32_t prepare_flags(const struct core *core, const struct static_insn 
         flags |= U_STORE;
     if (uop->flags & UOP_BRANCH)
         flags |= U_BRANCH | U_BRANCH_ENTRY;
+    if (first && (insn->address ^ (insn->address + insn->length - 1)) & core->fetch_line_mask)
+        flags |= U_CROSSES_LINE;
     if (last && insn->flags & INSN_SYSCALL)
         flags |= U_FLUSH | U_SYSCALL;
     if (last && insn->flags & INSN_FLUSHING)
@@ -230,8 +234,29 @@ static uint32_t prepare_flags(const struct core *core, const struct static_insn 
     return flags;
 }
 
-/* The instruction as this machine has it, looked up when it is first executed. */
-static bool prepare(struct core *core, const struct static_insn *insn, struct error *error) {
+static struct known_insn know(const struct core *core, const struct static_insn *insn) {
+    uint32_t end = insn->first_uop + insn->uop_count - 1u;
+    const struct uop *last = &core->code->uops[end];
+    uint8_t traits = 0;
+    /* A store in the compare's place (add [mem], 1) does not fuse. */
+    if (core->machine.fuse_compare_branch && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
+        last->operation == OP_INT_ALU)
+        traits |= KNOWN_COMPARE;
+    if (core->machine.fuse_compare_branch && insn->flags & INSN_FUSES_WITH_FLAGS &&
+        insn->uop_count == 1)
+        traits |= KNOWN_FUSING_BRANCH;
+    if (insn->first_uop >> PREPARED_SHIFT != end >> PREPARED_SHIFT)
+        traits |= KNOWN_SPLIT;
+    return (struct known_insn){.uops = prepared_at(core, insn->first_uop),
+                               .first_uop = insn->first_uop,
+                               .uop_count = insn->uop_count,
+                               .branch = last->flags & UOP_BRANCH ? insn->branch : BRANCH_NONE,
+                               .traits = traits};
+}
+
+/* The instruction as this machine has it, made when it is first executed. */
+static bool prepare(struct core *core, uint32_t insn_number, struct error *error) {
+    const struct static_insn *insn = &core->code->insns[insn_number];
     for (uint32_t k = 0; k < insn->uop_count; k++) {
         uint32_t number = insn->first_uop + k, chunk = number >> PREPARED_SHIFT;
         if (chunk >= PREPARED_CHUNKS)
@@ -255,7 +280,7 @@ static bool prepare(struct core *core, const struct static_insn *insn, struct er
             .destination_count = uop->destination_count,
             .uop_index = (uint8_t)k,
             .insn_length = insn->length,
-            .valid = 1,
+            .memory = uop->memory,
         };
         for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
             prepared->source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;
@@ -263,6 +288,7 @@ static bool prepare(struct core *core, const struct static_insn *insn, struct er
             prepared->destination[i] =
                 i < uop->destination_count ? uop->destination[i] : RENAME_WRITE_NONE;
     }
+    core->known[insn_number] = know(core, insn);
     return true;
 }
 
@@ -433,34 +459,41 @@ static bool check_input(const struct code *code, const struct dynamic_insn *insn
     return true;
 }
 
-/* Predecodes one instruction, handing over full chunks. */
-static inline bool take(struct core *core, const struct input *input,
-                        const struct dynamic_insn *next, struct error *error) {
-    while (!predecode_step(core, input, next))
-        if (!hand_over(core, false, error))
-            return false;
-    return true;
-}
-
 /* The instruction that waited for its successor. */
 static bool take_waiting(struct core *core, const struct dynamic_insn *next, struct error *error) {
     if (!core->is_waiting)
         return true;
     core->is_waiting = false;
-    struct input input = {core->waiting, core->waiting_accesses, core->waiting.memory};
-    return take(core, &input, next, error);
+    const struct input input = {&core->waiting, core->waiting_accesses};
+    while (!predecode_step(core, &input, next))
+        if (!hand_over(core, false, error))
+            return false;
+    return true;
 }
 
-static bool keep_waiting(struct core *core, const struct input *input, struct error *error) {
-    uint32_t count = input->insn.memory_count;
+static bool keep_waiting(struct core *core, const struct dynamic_insn *insn,
+                         const struct memory_access *accesses, uint32_t first_access,
+                         struct error *error) {
+    uint32_t count = insn->memory_count;
     if (!array_reserve((void **)&core->waiting_accesses, &core->waiting_capacity, count,
                        sizeof *core->waiting_accesses))
         return error_set(error, "out of memory for %u memory accesses", count);
     if (count)
-        memcpy(core->waiting_accesses, input->accesses + (input->insn.memory - input->first_access),
+        memcpy(core->waiting_accesses, accesses + (insn->memory - first_access),
                count * sizeof *core->waiting_accesses);
-    core->waiting = input->insn;
+    core->waiting = *insn;
     core->is_waiting = true;
+    return true;
+}
+
+/* Room in the table for all code there is. */
+static bool reserve_known(struct core *core, uint32_t count, struct error *error) {
+    if (count <= core->known_count)
+        return true;
+    if (!array_reserve((void **)&core->known, &core->known_capacity, count, sizeof *core->known))
+        return error_set(error, "out of memory for static instructions");
+    memset(core->known + core->known_count, 0, (count - core->known_count) * sizeof *core->known);
+    core->known_count = count;
     return true;
 }
 
@@ -469,17 +502,13 @@ static bool accept(struct core *core, const struct code *code, const struct dyna
                    uint32_t insn_count, uint32_t access_count, uint32_t first_access,
                    struct error *error) {
     core->code = code;
-    if (!core->isa_known && !set_registers(core, code->isa, error))
+    if ((!core->isa_known && !set_registers(core, code->isa, error)) ||
+        !reserve_known(core, code->insn_count, error))
         return false;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        if (!check_input(code, &insns[i], access_count, first_access, error))
+    for (uint32_t i = 0; i < insn_count; i++)
+        if (!check_input(code, &insns[i], access_count, first_access, error) ||
+            (!core->known[insns[i].insn].uops && !prepare(core, insns[i].insn, error)))
             return false;
-        const struct static_insn *insn = &code->insns[insns[i].insn];
-        const struct prepared_uop *chunk = core->prepared[insn->first_uop >> PREPARED_SHIFT];
-        if ((!chunk || !chunk[insn->first_uop % PREPARED_CHUNK].valid) &&
-            !prepare(core, insn, error))
-            return false;
-    }
     return true;
 }
 
@@ -491,14 +520,11 @@ bool core_push(struct core *core, const struct code *code, const struct dynamic_
     if (!accept(core, code, insns, insn_count, access_count, first_access, error) ||
         !take_waiting(core, insns, error))
         return false;
-    struct input input = {.accesses = accesses, .first_access = first_access};
-    for (uint32_t i = 0; i + 1 < insn_count; i++) {
-        input.insn = insns[i];
-        if (!take(core, &input, &insns[i + 1], error))
+    uint32_t last = insn_count - 1, done = 0;
+    while ((done += predecode_run(core, insns + done, last - done, accesses, first_access)) < last)
+        if (!hand_over(core, false, error))
             return false;
-    }
-    input.insn = insns[insn_count - 1];
-    return keep_waiting(core, &input, error);
+    return keep_waiting(core, &insns[last], accesses, first_access, error);
 }
 
 bool core_drain(struct core *core, struct error *error) {
@@ -545,7 +571,7 @@ bool core_warm(struct core *core, const struct code *code, const struct dynamic_
             branch_predict(core->predictor, insn->address, insn->branch, insn->length,
                            insns[i].flags & DYN_TAKEN, code->insns[insns[i + 1].insn].address);
     }
-    core->last_line = core->last_block = UNKNOWN;
+    core->last_begin = core->last_end = UNKNOWN;
     branch_statistics(core->predictor, &after);
     subtract_branch(&after, &before);
     uint64_t *warmed = (uint64_t *)&core->warmed_branch;

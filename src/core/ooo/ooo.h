@@ -96,11 +96,27 @@ struct prepared_uop {
     uint8_t source_count, destination_count;
     uint8_t uop_index; /* within its instruction */
     uint8_t insn_length;
-    uint8_t valid;
+    uint8_t memory; /* load or store: index into the instruction's memory operands, or 255 */
     uint8_t reserved[2];
 };
 static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");
 enum { PREPARED_SHIFT = 12, PREPARED_CHUNK = 1 << PREPARED_SHIFT, PREPARED_CHUNKS = 1 << 14 };
+
+/* A static instruction on this machine, as predecode has it. */
+enum known_traits {
+    KNOWN_COMPARE = 1 << 0,       /* fuses with a branch behind it that is FUSING */
+    KNOWN_FUSING_BRANCH = 1 << 1, /* one µop */
+    KNOWN_SPLIT = 1 << 2          /* its µops lie in two chunks of `prepared` */
+};
+struct known_insn {
+    const struct prepared_uop *uops; /* its first; NULL: was not executed so far */
+    uint32_t first_uop;
+    uint8_t uop_count;
+    uint8_t branch; /* enum branch_kind */
+    uint8_t traits; /* enum known_traits; most instructions have none */
+    uint8_t reserved;
+};
+static_assert(sizeof(struct known_insn) == 16, "read once per instruction");
 
 /* A µop on its way to fetch (predecode.c). */
 struct stream_uop {
@@ -116,9 +132,8 @@ static_assert(sizeof(struct stream_uop) == 32, "two to a cache line");
 
 /* A dynamic instruction with its accesses, as predecode takes it. */
 struct input {
-    struct dynamic_insn insn;
-    const struct memory_access *accesses;
-    uint32_t first_access;
+    const struct dynamic_insn *insn;
+    const struct memory_access *accesses; /* its own */
 };
 
 /* What the pipeline keeps of a µop, in one cache line; what does not change stays in the stream. */
@@ -191,7 +206,8 @@ struct core {
     uint16_t pool_units[POOL_SLOTS];
     uint32_t slow_pools; /* bit set: those with classes that are not pipelined */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty, taken_bubble;
-    uint32_t fetch_line_shift, fetch_block_shift;
+    uint32_t fetch_line_shift;
+    uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
     uint32_t fetch_capacity;
     uint32_t int_available, fp_available; /* renaming registers beyond the architectural ones */
     uint32_t branches_available;
@@ -208,15 +224,22 @@ struct core {
     void *life_context;
     struct life *lives; /* by slot; NULL when nobody asked */
 
-    /* ---- input window ---- */
+    /* ---- input window, as both sides of the hand-over see it ---- */
     const struct code *code;
-    struct prepared_uop *prepared[PREPARED_CHUNKS]; /* by static µop, in chunks that never move */
-    struct stream_uop *stream;                      /* [head, produced) */
+    struct stream_uop *stream; /* [head, produced) */
     uint64_t stream_mask;
-    uint64_t produced;             /* µops put into the stream */
-    uint64_t produced_insns;       /* instructions begun in the stream; a fused pair is one */
     struct memory_access *gathers; /* accesses of µops that have several */
-    uint64_t gather_mask, gather_end;
+    uint64_t gather_mask;
+    struct prepared_uop *prepared[PREPARED_CHUNKS]; /* by static µop, in chunks that never move */
+
+    /* ---- the input side's own; the long array above keeps what it writes for every instruction
+     * out of the cache lines that the pipeline reads ---- */
+    struct known_insn *known; /* by static instruction */
+    size_t known_capacity;
+    uint32_t known_count;
+    uint64_t produced;       /* µops put into the stream */
+    uint64_t produced_insns; /* instructions begun in the stream; a fused pair is one */
+    uint64_t gather_end;
     struct dynamic_insn waiting; /* last instruction of the input: its successor is not known */
     struct memory_access *waiting_accesses;
     size_t waiting_capacity;
@@ -224,7 +247,7 @@ struct core {
     uint64_t rep_piece;      /* of a repeated instruction that the chunk had no room for */
     uint32_t fused_operands; /* µop of a compare whose branch comes next; UINT32_MAX: none */
     uint32_t fused_places;
-    uint64_t last_line, last_block; /* of the instruction before */
+    uint64_t last_begin, last_end; /* first and last byte of the instruction before */
 
     /* ---- hand-over: the input side above fills chunks of the stream, the pipeline below runs as
      * far as the last chunk handed over reaches, on the executor's thread if there is one ---- */
@@ -300,10 +323,14 @@ void issue_stage(struct core *core);
 void dispatch_stage(struct core *core);
 void fetch_stage(struct core *core);
 
-/* Puts one instruction into the stream. False: the chunk is full (and the rest of a repeated
- * instruction may be left): hand it over, then call again with the same. `next`: its successor, or
- * NULL. */
+/* Puts instructions into the stream, in order, until the chunk is full; returns how many it has
+ * put. What is left begins with the rest of a repeated instruction perhaps: hand the chunk over,
+ * then go on from there. insns[count] is there too: the successor of the last. */
+uint32_t predecode_run(struct core *core, const struct dynamic_insn *insns, uint32_t count,
+                       const struct memory_access *accesses, uint32_t first_access);
+/* The same for one; `next` is its successor, or NULL. False: the chunk is full. */
 bool predecode_step(struct core *core, const struct input *input, const struct dynamic_insn *next);
+
 /* ---- shared pieces ---- */
 static inline bool chunk_is_full(const struct core *core) {
     return core->produced - core->chunk_start >= CHUNK_UOPS ||

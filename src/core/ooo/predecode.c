@@ -3,6 +3,10 @@
  * line-sized pieces as room comes, branches meet the predictor (it depends on program order alone),
  * and what fetch must know of places (a new cache line, a new aligned block) is noted as flags.
  *
+ * Nearly all instructions are simple: as many µops as the static instruction has, one access at
+ * most. They go a short way, through predecode_run(); the others through predecode_step(), which
+ * knows all cases.
+ *
  * The stream keeps a µop until it commits, so a flush only has to fetch it again. The last
  * instruction of the input waits for its successor. */
 #include "core/ooo/ooo.h"
@@ -11,24 +15,20 @@
 
 enum { REP_PIECE = 64 };
 
-static inline const struct memory_access *access_at(const struct input *input, uint32_t i) {
-    return &input->accesses[input->insn.memory - input->first_access + i];
-}
-
 /* Fills in the accesses of memory operand `operand`; adjoining ones are one access. */
 static void set_accesses(struct core *core, struct stream_uop *uop, const struct input *input,
                          uint8_t operand) {
-    uint32_t count = input->insn.memory_count, i = 0;
-    while (i < count && access_at(input, i)->operand != operand)
+    uint32_t count = input->insn->memory_count, i = 0;
+    while (i < count && input->accesses[i].operand != operand)
         i++;
     if (i == count)
         return;
-    const struct memory_access *access = access_at(input, i);
+    const struct memory_access *access = &input->accesses[i];
     uint64_t size = access->size_bytes;
     uop->address = access->address;
     uop->access_count = 1;
     uop->access = (uint32_t)core->gather_end;
-    while (++i < count && (access = access_at(input, i))->operand == operand) {
+    while (++i < count && (access = &input->accesses[i])->operand == operand) {
         if (uop->access_count == 1 && access->address == uop->address + size) {
             size += access->size_bytes;
         } else if (uop->is.flags & U_LOAD && uop->access_count < GATHER_MAX) {
@@ -46,8 +46,8 @@ static void set_accesses(struct core *core, struct stream_uop *uop, const struct
 static void set_piece(struct stream_uop *uop, const struct input *input, uint8_t operand,
                       uint64_t piece, uint32_t bytes) {
     uint64_t start = piece * bytes;
-    for (uint32_t i = 0; i < input->insn.memory_count; i++) {
-        const struct memory_access *access = access_at(input, i);
+    for (uint32_t i = 0; i < input->insn->memory_count; i++) {
+        const struct memory_access *access = &input->accesses[i];
         if (access->operand != operand)
             continue;
         if (start >= access->size_bytes) {
@@ -69,8 +69,8 @@ static void set_piece(struct stream_uop *uop, const struct input *input, uint8_t
 static uint64_t rep_pieces(const struct input *input, uint32_t *bytes) {
     uint64_t total[INSN_MAX_MEMORY] = {0}, most = 0;
     bool stores = false;
-    for (uint32_t i = 0; i < input->insn.memory_count; i++) {
-        const struct memory_access *access = access_at(input, i);
+    for (uint32_t i = 0; i < input->insn->memory_count; i++) {
+        const struct memory_access *access = &input->accesses[i];
         stores |= access->is_store;
         if (access->operand < INSN_MAX_MEMORY) {
             total[access->operand] += access->size_bytes;
@@ -79,42 +79,50 @@ static uint64_t rep_pieces(const struct input *input, uint32_t *bytes) {
         }
     }
     *bytes = REP_PIECE;
-    if (most == 0 || input->insn.repeat == 0)
+    if (most == 0 || input->insn->repeat == 0)
         return 1;
     if (!stores) {
-        uint64_t element = most / input->insn.repeat;
+        uint64_t element = most / input->insn->repeat;
         *bytes = element == 0 ? 1 : element < REP_PIECE ? (uint32_t)element : REP_PIECE;
     }
     return (most + *bytes - 1) / *bytes;
 }
 
-static inline struct stream_uop *emit(struct core *core, uint32_t static_uop, uint32_t insn) {
-    struct stream_uop *uop = &core->stream[core->produced++ & core->stream_mask];
-    uop->is = prepared_at(core, static_uop)->is;
+/* The µop at a place of the stream, without accesses. `places`: more flags. */
+static inline struct stream_uop *put(struct core *core, uint64_t at,
+                                     const struct prepared_uop *prepared, uint32_t static_uop,
+                                     uint32_t insn, uint32_t places) {
+    struct stream_uop *uop = &core->stream[at & core->stream_mask];
+    uop->is = prepared->is;
+    uop->is.flags |= places;
     uop->insn = insn;
     uop->static_uop = static_uop;
     uop->access_count = 0;
     return uop;
 }
 
+static inline struct stream_uop *emit(struct core *core, uint32_t static_uop, uint32_t insn) {
+    return put(core, core->produced++, prepared_at(core, static_uop), static_uop, insn, 0);
+}
+
 static inline struct stream_uop *emit_plain(struct core *core, uint32_t static_uop,
                                             const struct input *input) {
-    struct stream_uop *uop = emit(core, static_uop, input->insn.insn);
+    struct stream_uop *uop = emit(core, static_uop, input->insn->insn);
     if (uop->is.flags & (U_LOAD | U_STORE))
-        set_accesses(core, uop, input, core->code->uops[static_uop].memory);
+        set_accesses(core, uop, input, prepared_at(core, static_uop)->memory);
     return uop;
 }
 
 /* One piece of a repeated instruction. */
-static struct stream_uop *emit_piece(struct core *core, const struct static_insn *insn,
+static struct stream_uop *emit_piece(struct core *core, const struct known_insn *insn,
                                      const struct input *input, uint64_t piece, uint64_t pieces,
                                      uint32_t bytes) {
     struct stream_uop *uop = NULL;
     for (uint32_t i = 0; i < insn->uop_count; i++) {
         uint32_t static_uop = insn->first_uop + i;
-        uop = emit(core, static_uop, input->insn.insn);
+        uop = emit(core, static_uop, input->insn->insn);
         if (uop->is.flags & (U_LOAD | U_STORE))
-            set_piece(uop, input, core->code->uops[static_uop].memory, piece, bytes);
+            set_piece(uop, input, prepared_at(core, static_uop)->memory, piece, bytes);
         if (piece > 0)
             uop->is.flags &= ~(uint32_t)U_FIRST;
         if (piece + 1 < pieces && uop->is.flags & U_LAST)
@@ -123,33 +131,28 @@ static struct stream_uop *emit_piece(struct core *core, const struct static_insn
     return uop;
 }
 
-/* What stands between this instruction and the one before it, for fetch. */
-static inline uint32_t place_flags(struct core *core, const struct static_insn *insn) {
-    uint64_t end = insn->address + insn->length - 1;
-    uint64_t line = insn->address >> core->fetch_line_shift, last = end >> core->fetch_line_shift;
-    uint64_t block = insn->address >> core->fetch_block_shift;
-    uint32_t flags = 0;
-    if (line != core->last_line)
-        flags |= U_NEW_LINE;
-    if (last != line)
-        flags |= U_CROSSES_LINE;
-    if (block != core->last_block)
-        flags |= U_NEW_BLOCK;
-    core->last_line = last;
-    core->last_block = block;
-    return flags;
+/* What stands between this instruction and the one before it, for fetch. (That an instruction
+ * crosses lines its µop says of itself.) */
+static inline uint32_t place_flags(struct core *core, const struct known_insn *insn) {
+    uint64_t begin = insn->uops->insn_address;
+    bool new_line = (begin ^ core->last_end) & core->fetch_line_mask;
+    bool new_block = (begin ^ core->last_begin) & core->fetch_block_mask;
+    core->last_begin = begin;
+    core->last_end = begin + insn->uops->insn_length - 1;
+    return (uint32_t)new_line * U_NEW_LINE | (uint32_t)new_block * U_NEW_BLOCK;
 }
 
 /* Meets the predictor; flags for the µop that resolves the branch. */
-static uint32_t branch_flags(struct core *core, const struct static_insn *insn,
-                             const struct dynamic_insn *dynamic, const struct dynamic_insn *next) {
+static inline uint32_t branch_flags(struct core *core, const struct known_insn *insn,
+                                    const struct dynamic_insn *dynamic,
+                                    const struct dynamic_insn *next) {
     bool taken = dynamic->flags & DYN_TAKEN;
     uint32_t flags = taken ? U_TAKEN : 0;
     if (!next || dynamic->flags & (DYN_SIGNAL | DYN_GAP))
         return flags; /* where it really went is not known */
     enum branch_outcome outcome =
-        branch_predict(core->predictor, insn->address, insn->branch, insn->length, taken,
-                       core->code->insns[next->insn].address);
+        branch_predict(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
+                       insn->uops->insn_length, taken, core->known[next->insn].uops->insn_address);
     if (core->ideal & IDEAL_BMISP)
         return flags;
     if (outcome == PREDICTED_WRONG)
@@ -159,19 +162,17 @@ static uint32_t branch_flags(struct core *core, const struct static_insn *insn,
     return flags;
 }
 
-/* The compare of `input` fuses with `next`, the branch behind it. A store in the compare's place
- * (add [mem], 1) does not. */
-static bool fuses(const struct core *core, const struct static_insn *insn,
-                  const struct input *input, const struct dynamic_insn *next) {
-    const struct static_insn *branch = &core->code->insns[next->insn];
-    const struct uop *last = &core->code->uops[insn->first_uop + insn->uop_count - 1u];
-    return branch->flags & INSN_FUSES_WITH_FLAGS && branch->uop_count == 1 &&
-           branch->address == insn->address + insn->length && !input->insn.flags &&
-           last->operation == OP_INT_ALU;
+/* The instruction, a compare, fuses with `next`, the branch behind it. */
+static inline bool fuses(const struct core *core, const struct known_insn *insn,
+                         const struct dynamic_insn *dynamic, const struct dynamic_insn *next) {
+    return insn->traits & KNOWN_COMPARE && next && !dynamic->flags && !(next->flags & DYN_FAULT) &&
+           core->known[next->insn].traits & KNOWN_FUSING_BRANCH &&
+           core->known[next->insn].uops->insn_address ==
+               insn->uops->insn_address + insn->uops->insn_length;
 }
 
 /* All µops but the last of a compare; what it has beyond them goes into the branch. */
-static void start_fused(struct core *core, const struct static_insn *compare,
+static void start_fused(struct core *core, const struct known_insn *compare,
                         const struct input *input) {
     uint64_t first = core->produced;
     uint32_t last = compare->first_uop + compare->uop_count - 1u;
@@ -186,26 +187,46 @@ static void start_fused(struct core *core, const struct static_insn *compare,
     }
 }
 
-static void finish_fused(struct core *core, const struct static_insn *branch,
+static void finish_fused(struct core *core, const struct known_insn *branch,
                          struct stream_uop *uop) {
     uint32_t operands = core->fused_operands, places = place_flags(core, branch);
-    const uint32_t *flags = &prepared_at(core, operands)->is.flags;
+    uint32_t flags = prepared_at(core, operands)->is.flags;
     uop->static_uop = operands;
-    uop->address = branch->address + branch->length - 1;
-    uop->is.flags |= U_FUSED | (*flags & (U_INT_REGISTER | U_FP_REGISTER));
-    if (*flags & U_FIRST) /* the pair begins here */
+    uop->address = core->last_end;
+    uop->is.flags |= U_FUSED | (flags & (U_INT_REGISTER | U_FP_REGISTER | U_CROSSES_LINE));
+    if (flags & U_FIRST) /* the pair begins here */
         uop->is.flags |= core->fused_places | (places & ~(uint32_t)U_NEW_BLOCK);
     else
         uop->is.flags &= ~(uint32_t)U_FIRST;
     core->fused_operands = UINT32_MAX;
 }
 
-/* Puts the instruction into the stream, or its next pieces as far as there is room. False: more of
- * it is left. `next` is its successor, NULL when there is none. */
+/* As many pieces of a repeated instruction as there is room for, the first in any case; the last of
+ * them all is the result, NULL while some are left. */
+static struct stream_uop *emit_repeated(struct core *core, const struct known_insn *insn,
+                                        const struct input *input) {
+    uint64_t first = core->produced;
+    struct stream_uop *last;
+    uint32_t bytes;
+    uint64_t pieces = rep_pieces(input, &bytes);
+    if (core->rep_piece == 0)
+        core->produced_insns++;
+    do {
+        if (core->rep_piece && chunk_is_full(core))
+            return NULL;
+        last = emit_piece(core, insn, input, core->rep_piece, pieces, bytes);
+        if (core->rep_piece == 0)
+            core->stream[first & core->stream_mask].is.flags |= place_flags(core, insn);
+    } while (++core->rep_piece < pieces);
+    core->rep_piece = 0;
+    return last;
+}
+
+/* Any instruction, or its next pieces as far as there is room. False: more of it is left. */
 static bool predecode(struct core *core, const struct input *input,
                       const struct dynamic_insn *next) {
-    const struct dynamic_insn *dynamic = &input->insn;
-    const struct static_insn *insn = &core->code->insns[dynamic->insn];
+    const struct dynamic_insn *dynamic = input->insn;
+    const struct known_insn *insn = &core->known[dynamic->insn];
     if (dynamic->flags & DYN_FAULT) /* did not complete: it leaves no trace but its handler */
         return true;
     uint64_t first = core->produced;
@@ -214,8 +235,7 @@ static bool predecode(struct core *core, const struct input *input,
         last = emit(core, insn->first_uop, dynamic->insn);
         finish_fused(core, insn, last);
         core->produced_insns += (last->is.flags & U_FIRST) != 0;
-    } else if (core->machine.fuse_compare_branch && next &&
-               insn->flags & INSN_SETS_FLAGS_FOR_FUSION && fuses(core, insn, input, next)) {
+    } else if (fuses(core, insn, dynamic, next)) {
         start_fused(core, insn, input);
         core->produced_insns += core->produced != first;
         return true;
@@ -225,21 +245,10 @@ static bool predecode(struct core *core, const struct input *input,
             last = emit_plain(core, static_uop, input);
         core->stream[first & core->stream_mask].is.flags |= place_flags(core, insn);
         core->produced_insns++;
-    } else {
-        uint32_t bytes;
-        uint64_t pieces = rep_pieces(input, &bytes);
-        if (core->rep_piece == 0)
-            core->produced_insns++;
-        do {
-            if (core->rep_piece && chunk_is_full(core))
-                return false;
-            last = emit_piece(core, insn, input, core->rep_piece, pieces, bytes);
-            if (core->rep_piece == 0)
-                core->stream[first & core->stream_mask].is.flags |= place_flags(core, insn);
-        } while (++core->rep_piece < pieces);
-        core->rep_piece = 0;
+    } else if (!(last = emit_repeated(core, insn, input))) {
+        return false;
     }
-    if (insn->branch != BRANCH_NONE && last->is.flags & U_BRANCH)
+    if (insn->branch != BRANCH_NONE)
         last->is.flags |= branch_flags(core, insn, dynamic, next);
     if (dynamic->flags & DYN_SIGNAL)
         last->is.flags |= U_FLUSH;
@@ -248,4 +257,79 @@ static bool predecode(struct core *core, const struct input *input,
 
 bool predecode_step(struct core *core, const struct input *input, const struct dynamic_insn *next) {
     return !chunk_is_full(core) && predecode(core, input, next);
+}
+
+/* ---- the short way ---- */
+
+/* Neither fuses nor is fused with what comes before it, and its prepared µops lie together. */
+static bool stands_alone(const struct core *core, const struct known_insn *insn,
+                         const struct dynamic_insn *dynamic) {
+    return !(insn->traits & KNOWN_SPLIT) && core->fused_operands == UINT32_MAX &&
+           !fuses(core, insn, dynamic, dynamic + 1);
+}
+
+static inline bool is_simple(const struct core *core, const struct known_insn *insn,
+                             const struct dynamic_insn *dynamic) {
+    return !((dynamic->memory_count & ~1u) | (dynamic->flags & ~(unsigned)DYN_TAKEN)) &&
+           (!insn->traits || stands_alone(core, insn, dynamic));
+}
+
+static inline void set_only_access(struct stream_uop *uop, const struct memory_access *access) {
+    uop->address = access->address;
+    uop->size_bytes = access->size_bytes < UINT16_MAX ? (uint16_t)access->size_bytes : UINT16_MAX;
+    uop->access_count = 1;
+}
+
+static inline struct stream_uop *emit_simple(struct core *core, const struct known_insn *insn,
+                                             const struct dynamic_insn *dynamic,
+                                             const struct memory_access *accesses,
+                                             uint32_t first_access) {
+    uint64_t at = core->produced;
+    const struct prepared_uop *prepared = insn->uops;
+    uint32_t places = place_flags(core, insn), static_uop = insn->first_uop;
+    struct stream_uop *uop;
+    for (uint32_t left = insn->uop_count;;) {
+        uop = put(core, at++, prepared, static_uop++, dynamic->insn, places);
+        if (prepared->is.flags & (U_LOAD | U_STORE) && dynamic->memory_count) {
+            const struct memory_access *access = accesses + (dynamic->memory - first_access);
+            if (access->operand == prepared->memory)
+                set_only_access(uop, access);
+        }
+        if (--left == 0)
+            break;
+        prepared++;
+        places = 0;
+    }
+    core->produced = at;
+    core->produced_insns++;
+    return uop;
+}
+
+static __attribute__((noinline)) bool step(struct core *core, const struct dynamic_insn *dynamic,
+                                           const struct memory_access *accesses,
+                                           uint32_t first_access) {
+    struct input input = {dynamic, NULL};
+    if (dynamic->memory_count)
+        input.accesses = accesses + (dynamic->memory - first_access);
+    return predecode_step(core, &input, dynamic + 1);
+}
+
+uint32_t predecode_run(struct core *core, const struct dynamic_insn *insns, uint32_t count,
+                       const struct memory_access *accesses, uint32_t first_access) {
+    const struct dynamic_insn *dynamic = insns, *end = insns + count;
+    const struct known_insn *known = core->known;
+    for (; dynamic < end; dynamic++) {
+        const struct known_insn *insn = &known[dynamic->insn];
+        if (__builtin_expect(!is_simple(core, insn, dynamic), 0)) {
+            if (!step(core, dynamic, accesses, first_access))
+                break;
+            continue;
+        }
+        if (core->produced >= core->chunk_start + CHUNK_UOPS)
+            break;
+        struct stream_uop *last = emit_simple(core, insn, dynamic, accesses, first_access);
+        if (insn->branch != BRANCH_NONE)
+            last->is.flags |= branch_flags(core, insn, dynamic, dynamic + 1);
+    }
+    return (uint32_t)(dynamic - insns);
 }

@@ -26,7 +26,7 @@ void golden_free(struct golden *golden) {
     free(golden);
 }
 
-static bool add(struct golden *golden, uint64_t uop, uint64_t units) {
+static inline bool add(struct golden *golden, uint64_t uop, uint64_t units) {
     return pics_add_fast(golden->profile, tap_uop_insn(uop), tap_uop_psv(uop), units);
 }
 
@@ -42,18 +42,18 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
         cycle += record.delta;
         if (record.kind != TAP_COMMIT && record.kind != TAP_FLUSH)
             continue;
-        struct span span;
-        span_of(&record, cycle, last_commit, &span);
+        struct span span = span_of(&record, cycle, last_commit);
         last_commit = cycle;
         if (span.last)
-            room &= add(golden, last, span.last * CYCLE_UNITS);
-        if (span.next)
-            room &= add(golden, record.uops[0], span.next * CYCLE_UNITS);
+            room &= add(golden, last, span.last);
+        /* What goes to the first µop is added at once: its signature is the same. */
+        room &= add(golden, record.uops[0], span.next + span.share);
         if (record.kind == TAP_FLUSH)
             continue;
-        uint64_t share = CYCLE_UNITS / record.count, rest = CYCLE_UNITS % record.count;
-        for (unsigned i = 0; i < record.count; i++)
-            room &= add(golden, record.uops[i], share + (i < rest));
+        for (unsigned i = 1; i < record.count; i++)
+            room &= add(golden, record.uops[i], span.share);
+        for (unsigned i = 0; i < span.rest; i++)
+            room &= add(golden, record.uops[i], 1);
         last = record.uops[record.count - 1];
     }
     return room || error_set(error, "out of memory for the profile");

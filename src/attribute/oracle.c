@@ -12,7 +12,7 @@ struct oracle {
     struct pics *profile;
     uint64_t *executions;
     size_t executions_capacity;
-    uint32_t insn_count; /* highest instruction seen + 1 */
+    uint64_t room; /* instructions for which there is room in both */
 };
 
 struct oracle *oracle_new(void) {
@@ -32,22 +32,43 @@ void oracle_free(struct oracle *oracle) {
     free(oracle);
 }
 
-static inline bool count_execution(struct oracle *oracle, uint32_t insn) {
-    if (insn >= oracle->insn_count) {
-        size_t old = oracle->executions_capacity;
-        if (!array_reserve((void **)&oracle->executions, &oracle->executions_capacity,
-                           (size_t)insn + 1, sizeof *oracle->executions))
+static bool make_room(struct oracle *oracle, uint32_t insn) {
+    size_t old = oracle->executions_capacity;
+    if (!array_reserve((void **)&oracle->executions, &oracle->executions_capacity, (size_t)insn + 1,
+                       sizeof *oracle->executions))
+        return false;
+    memset(oracle->executions + old, 0,
+           (oracle->executions_capacity - old) * sizeof *oracle->executions);
+    if (!pics_add(oracle->profile, insn, 0, 0))
+        return false;
+    oracle->room = (uint64_t)insn + 1;
+    return true;
+}
+
+/* The µops of a commit. A compare and branch in one µop are two instructions. */
+static inline bool add_group(struct oracle *oracle, const struct tap_record *record,
+                             const struct span *span, uint64_t *instructions) {
+    const uint64_t *uop = record->uops, *end = uop + record->count;
+    uint64_t units = span->share + span->next, all = 0;
+    for (; uop < end; uop++) {
+        uint32_t insn = tap_uop_insn(*uop);
+        if (__builtin_expect(insn >= oracle->room, 0) && !make_room(oracle, insn))
             return false;
-        memset(oracle->executions + old, 0,
-               (oracle->executions_capacity - old) * sizeof *oracle->executions);
-        oracle->insn_count = insn + 1;
+        uint64_t finished = tap_uop_flags(*uop) & TAP_UOP_LAST;
+        oracle->profile->base[insn] += units;
+        oracle->executions[insn] += finished;
+        all += tap_uop_flags(*uop) & TAP_UOP_FUSED ? 2 * finished : finished;
+        units = span->share;
     }
-    oracle->executions[insn]++;
+    for (unsigned i = 0; i < span->rest; i++)
+        oracle->profile->base[tap_uop_insn(record->uops[i])]++;
+    *instructions += all;
     return true;
 }
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct oracle *oracle = context;
+    struct oracle_result *result = &oracle->result;
     uint64_t cycle = buffer->start.cycle, last_commit = buffer->start.last_commit;
     uint32_t last_insn = tap_uop_insn(buffer->start.last_uop);
     const uint64_t *word = buffer->words, *end = buffer->words + buffer->used;
@@ -58,29 +79,20 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
         cycle += record.delta;
         if (record.kind != TAP_COMMIT && record.kind != TAP_FLUSH)
             continue;
-        struct span span;
-        span_of(&record, cycle, last_commit, &span);
-        for (unsigned state = 0; state < STATE_COUNT; state++)
-            oracle->result.states[state] += span.states[state];
-        oracle->result.cycles += cycle - last_commit;
+        struct span span = span_of(&record, cycle, last_commit);
+        result->states[STATE_STALLED] += span.stalled;
+        result->states[span.empty_state] += span.empty;
+        result->cycles += cycle - last_commit;
         last_commit = cycle;
         if (span.last)
-            room &= pics_add_fast(oracle->profile, last_insn, 0, span.last * CYCLE_UNITS);
-        if (span.next)
-            room &= pics_add_fast(oracle->profile, tap_uop_insn(record.uops[0]), 0,
-                                  span.next * CYCLE_UNITS);
-        if (record.kind == TAP_FLUSH)
+            room &= pics_add_fast(oracle->profile, last_insn, 0, span.last);
+        if (record.kind == TAP_FLUSH) {
+            room &= pics_add_fast(oracle->profile, tap_uop_insn(record.uops[0]), 0, span.next);
             continue;
-        uint64_t share = CYCLE_UNITS / record.count, rest = CYCLE_UNITS % record.count;
-        for (unsigned i = 0; i < record.count; i++) {
-            uint32_t insn = tap_uop_insn(record.uops[i]), flags = tap_uop_flags(record.uops[i]);
-            room &= pics_add_fast(oracle->profile, insn, 0, share + (i < rest));
-            if (flags & TAP_UOP_LAST) {
-                oracle->result.instructions += flags & TAP_UOP_FUSED ? 2 : 1;
-                room &= count_execution(oracle, insn);
-            }
         }
-        oracle->result.uops += record.count;
+        result->states[STATE_COMPUTING]++;
+        result->uops += record.count;
+        room &= add_group(oracle, &record, &span, &result->instructions);
         last_insn = tap_uop_insn(record.uops[record.count - 1]);
     }
     return room || error_set(error, "out of memory for the profile");
@@ -99,6 +111,6 @@ const struct pics *oracle_profile(const struct oracle *oracle) {
 }
 
 const uint64_t *oracle_executions(const struct oracle *oracle, uint32_t *count) {
-    *count = oracle->insn_count;
+    *count = (uint32_t)oracle->room;
     return oracle->executions;
 }

@@ -83,12 +83,16 @@ bool pics_add_event(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t uni
         pics->slot_used++;
     }
     slot->units += units;
-    pics->total += units;
     return true;
 }
 
 uint64_t pics_total(const struct pics *pics) {
-    return pics->total;
+    uint64_t total = 0;
+    for (size_t i = 0; i < pics->base_capacity; i++)
+        total += pics->base[i];
+    for (uint64_t i = 0; i <= pics->slot_mask; i++)
+        total += pics->slots[i].units;
+    return total;
 }
 
 static int compare_cells(const void *left, const void *right) {

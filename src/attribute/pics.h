@@ -18,7 +18,6 @@ struct pics {
     size_t base_capacity;
     struct slot *slots;
     uint64_t slot_mask, slot_used;
-    uint64_t total;
 };
 
 bool pics_grow_base(struct pics *pics, uint32_t insn);
@@ -30,7 +29,6 @@ static inline bool pics_add_fast(struct pics *pics, uint32_t insn, uint32_t psv,
     if (insn >= pics->base_capacity && !pics_grow_base(pics, insn))
         return false;
     pics->base[insn] += units;
-    pics->total += units;
     return true;
 }
 

@@ -8,36 +8,43 @@
 #include "attribute/attribute.h"
 
 struct span {
-    uint64_t last; /* cycles that go to the last committed µop (Flushed) */
-    uint64_t next; /* cycles that go to the record's first µop (Stalled, Drained, Flushed) */
-    uint64_t states[STATE_COUNT]; /* cycles by state, the record's own cycle included */
+    uint64_t last;  /* units that go to the last committed µop (Flushed) */
+    uint64_t next;  /* units that go to the record's first µop (Stalled, Drained, Flushed) */
+    uint64_t share; /* units that go to every µop of the record (Computing); 0 for a flush */
+    uint64_t rest;  /* so many of them, from the first on, get one more */
+    uint64_t stalled, empty; /* cycles in which no µop committed */
+    enum commit_state empty_state;
 };
 
-/* `cycle` is the record's, `last_commit` that of the commit or flush before it. */
-static inline void span_of(const struct tap_record *record, uint64_t cycle, uint64_t last_commit,
-                           struct span *span) {
-    *span = (struct span){0};
-    uint64_t between = cycle - last_commit - 1;
-    uint64_t stalled = between - record->empty;
-    if (record->kind == TAP_COMMIT)
-        span->states[STATE_COMPUTING] = 1;
-    else
-        stalled++; /* in the cycle of a flush its µop is at the head and does not commit */
-    switch (record->flags & TAP_EMPTY_MASK) {
-    case TAP_DRAINED:
-        span->states[STATE_DRAINED] = record->empty;
-        span->next = record->empty;
-        break;
-    case TAP_FLUSHED_LAST:
-        span->states[STATE_FLUSHED] = record->empty;
-        span->last = record->empty;
-        break;
-    default: /* TAP_FLUSHED_NEXT */
-        span->states[STATE_FLUSHED] = record->empty;
-        span->next = record->empty;
+/* `cycle` is the record's, `last_commit` that of the commit or flush before it. In the cycle of a
+ * flush its µop is at the head and does not commit: it is stalled. */
+static inline struct span span_of(const struct tap_record *record, uint64_t cycle,
+                                  uint64_t last_commit) {
+    static const uint16_t SHARE[] = {0,
+                                     CYCLE_UNITS / 1,
+                                     CYCLE_UNITS / 2,
+                                     CYCLE_UNITS / 3,
+                                     CYCLE_UNITS / 4,
+                                     CYCLE_UNITS / 5,
+                                     CYCLE_UNITS / 6,
+                                     CYCLE_UNITS / 7,
+                                     CYCLE_UNITS / 8};
+    enum tap_empty why = (enum tap_empty)(record->flags & TAP_EMPTY_MASK);
+    unsigned sharers = record->kind == TAP_COMMIT ? record->count : 0;
+    uint64_t waited = cycle - last_commit - (record->kind == TAP_COMMIT);
+    uint64_t to_last = why == TAP_FLUSHED_LAST ? record->empty : 0;
+    struct span span = {.last = to_last * CYCLE_UNITS,
+                        .next = (waited - to_last) * CYCLE_UNITS,
+                        .stalled = waited - record->empty,
+                        .empty = record->empty,
+                        .empty_state = why == TAP_DRAINED ? STATE_DRAINED : STATE_FLUSHED};
+    if (__builtin_expect(sharers < sizeof SHARE / sizeof *SHARE, 1)) {
+        span.share = SHARE[sharers];
+    } else {
+        span.share = CYCLE_UNITS / sharers;
+        span.rest = CYCLE_UNITS % sharers;
     }
-    span->states[STATE_STALLED] = stalled;
-    span->next += stalled;
+    return span;
 }
 
 #endif

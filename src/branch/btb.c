@@ -3,7 +3,6 @@
 #include "branch/predictors.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways) {
     if (!entries)
@@ -16,14 +15,16 @@ bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways) {
 
 bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *target) {
     struct btb_entry *set = &btb->entries[((address >> 1) & btb->set_mask) * btb->ways];
-    uint64_t key = address + 1;
-    uint32_t way = 0, last = btb->ways - 1;
-    while (way < last && set[way].key != key)
-        way++;
-    bool found = set[way].key == key;
-    *target = set[way].target;
-    if (way)
-        memmove(set + 1, set, way * sizeof *set);
-    set[0] = (struct btb_entry){key, next};
-    return found;
+    const struct btb_entry newest = {address + 1, next};
+    struct btb_entry moved = newest;
+    uint32_t way = 0;
+    for (;;) { /* each way takes the entry of the one before it */
+        struct btb_entry old = set[way];
+        set[way] = moved;
+        if (old.key == newest.key || ++way == btb->ways) {
+            *target = old.target;
+            return old.key == newest.key;
+        }
+        moved = old;
+    }
 }

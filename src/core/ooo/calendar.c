@@ -9,6 +9,7 @@ static void ready_insert(struct core *core, struct uop_state *uop) {
     struct ready_queue *ready = &core->ready[uop->is.queue];
     uint64_t sequence = sequence_of(core, uop);
     uint32_t at = ready->count++;
+    core->ready_total++;
     while (at > 0 && ready->uops[at - 1] > sequence) {
         ready->uops[at] = ready->uops[at - 1];
         at--;
@@ -72,9 +73,9 @@ static void deliver_bucket(struct core *core, uint32_t at) {
     core->progress = true;
 }
 
-bool calendar_deliver(struct core *core) {
+void calendar_deliver(struct core *core) {
     struct calendar *calendar = &core->calendar;
-    uint32_t at = core->cycle % CALENDAR_CYCLES, ready = 0;
+    uint32_t at = core->cycle % CALENDAR_CYCLES;
     for (uint32_t i = 0; i < core->soon_count; i++)
         ready_insert(core, uop_at(core, core->soon[i]));
     core->soon_count = 0;
@@ -82,9 +83,6 @@ bool calendar_deliver(struct core *core) {
         refile_far(core);
     if (calendar->bits[at / 64] & 1ull << at % 64)
         deliver_bucket(core, at);
-    for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        ready |= core->ready[queue].count;
-    return ready != 0;
 }
 
 uint64_t calendar_next(const struct core *core) {

@@ -212,6 +212,7 @@ static inline void dispatch_plain(struct core *core, struct uop_state *uop, uint
     struct ready_queue *queue = &core->ready[uop->is.queue];
     queue->uops[queue->count] = tail;
     queue->count += soon;
+    core->ready_total += soon;
     if (ready && !soon)
         schedule(core, uop, when);
 }

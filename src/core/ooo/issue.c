@@ -62,6 +62,7 @@ static uint32_t issue_queue(struct core *core, struct ready_queue *ready, uint32
         core->progress = true;
         while (i < count)
             uops[kept++] = uops[i++];
+        core->ready_total -= count - kept;
         ready->count = kept;
     }
     return issued;

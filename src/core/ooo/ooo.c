@@ -331,9 +331,8 @@ static uint64_t next_cycle(struct core *core) {
     uint64_t now = core->cycle, next = calendar_next(core);
     if (core->soon_count)
         return now + 1;
-    for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        if (core->ready[queue].count)
-            return now + 1; /* waits for a unit */
+    if (core->ready_total)
+        return now + 1; /* waits for a unit */
     if (core->head < core->tail) {
         const struct uop_state *head = uop_at(core, core->head);
         if (head->complete != UNKNOWN && !(head->is.flags & U_WAIT_HEAD) &&
@@ -393,7 +392,8 @@ static bool run(struct core *core, bool all, struct error *error) {
             commit_stage(core);
         if (core->store_head < core->store_tail)
             drain_stage(core);
-        if (calendar_deliver(core))
+        calendar_deliver(core);
+        if (core->ready_total)
             issue_stage(core);
         if (core->tail < core->next && (core->tail - core->head < core->machine.rob || core->lives))
             dispatch_stage(core);

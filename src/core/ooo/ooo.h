@@ -291,7 +291,8 @@ struct core {
     /* ---- issue ---- */
     struct calendar calendar;
     struct ready_queue ready[MACHINE_MAX_QUEUES];
-    uint64_t *fresh; /* became ready in the cycle being issued (zero latencies) */
+    uint32_t ready_total; /* over all queues */
+    uint64_t *fresh;      /* became ready in the cycle being issued (zero latencies) */
     uint32_t fresh_count;
     uint64_t *soon; /* ready in the next cycle: most µops, spared the calendar */
     uint32_t soon_count;
@@ -366,8 +367,8 @@ static inline uint64_t resources_of(uint32_t flags) {
 
 /* All operands known: the µop may issue from `cycle` on (calendar.c). */
 void schedule(struct core *core, struct uop_state *uop, uint64_t cycle);
-/* Moves what is due at the current cycle to the ready queues; true when any µop is ready. */
-bool calendar_deliver(struct core *core);
+/* Moves what is due at the current cycle to the ready queues. */
+void calendar_deliver(struct core *core);
 /* Earliest cycle after the current one with an event; UNKNOWN if there is none. */
 uint64_t calendar_next(const struct core *core);
 void calendar_clear(struct core *core);

@@ -54,7 +54,7 @@ shows x86_64 "chase: one load misses the last-level cache and takes nearly all t
     'hot["function"] == "chase_one" and hot["share"] > 0.8 and of(hot, "ST-LLC") > 0.95' \
     "${tea[@]}" -- "$x86/chase" 300000 1 131072
 shows x86_64 "chase: from its kernel on, nothing else takes time" \
-    'hot["function"] == "chase_one" and hot["share"] > 0.97 and d["instructions"] <= 300000' \
+    'hot["function"] == "chase_one" and hot["share"] > 0.97 and of(hot, "ST-LLC") > 0.95 and d["instructions"] <= 300000' \
     "${tea[@]}" --from chase_one --limit 300K -- "$x86/chase" 300000 1 131072
 shows x86_64 "pending: the load that touches the line first takes the time" \
     'hot["function"] == "sum_values" and hot["share"] > 0.7 and of(hot, "ST-LLC") > 0.8' \
@@ -105,6 +105,9 @@ shows x86_64 "threads: five threads, the workers alike" \
     'len(d["threads"]) == 5 and sum(400000 < t["instructions"] for t in d["threads"]) == 4' \
     "${tea[@]}" -- "$x86/threads" 20000 4
 
+shows riscv64 "ceil on riscv64: nearly all time of flushes is that of frflags and fsflags" \
+    'sum(r["cycles"] * of(r, "FL-EX") for r in d["hot_instructions"] if r["text"].split()[0] in ("frflags", "fsflags")) > 0.95 * d["cycles"] * part("FL-EX")' \
+    "${tea[@]}" --from round_both_ways -- "$riscv/ceil" 100000
 shows riscv64 "ceil on riscv64: frflags and fsflags carry the flushes" \
     'where(lambda r: r["text"].split()[0] in ("frflags", "fsflags") and of(r, "FL-EX") > 0.7) > 0.35' \
     "${tea[@]}" -- "$riscv/ceil" 100000

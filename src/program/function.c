@@ -273,9 +273,13 @@ void function_table_free(struct function_table *table) {
     *table = (struct function_table){0};
 }
 
-struct function *function_table_find(const struct function_table *table, uint64_t address) {
+struct function *function_table_find(const struct function_table *table, uint64_t address,
+                                     uint64_t *until) {
     const struct span *span = span_table_find(&table->spans, address);
-    return span ? &table->list.items[span->value] : NULL;
+    if (!span)
+        return NULL;
+    *until = span->end;
+    return &table->list.items[span->value];
 }
 
 const char *function_name(struct function *function, struct arena *arena) {

@@ -56,8 +56,10 @@ bool function_table_build(struct function_table *table, const struct elf_image *
                           const struct elf_image *const *symbols, size_t symbols_count);
 void function_table_free(struct function_table *table);
 
-/* The function at an address; NULL: none. */
-struct function *function_table_find(const struct function_table *table, uint64_t address);
+/* The function at an address; NULL: none. Without a gap it reaches to `until`, where it ends or a
+ * function inside it begins. */
+struct function *function_table_find(const struct function_table *table, uint64_t address,
+                                     uint64_t *until);
 
 /* The function of a name: as in the symbol table, else readable with or without its parameters; of
  * several the global one, else the one at the lowest address. NULL: none. */

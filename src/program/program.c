@@ -203,11 +203,13 @@ bool program_locate(struct program *program, uint32_t number, uint64_t file_offs
         !elf_image_offset_to_address(&program->images[number]->binary, file_offset, &address))
         return false;
     struct image *image = program->images[number];
-    struct function *function = function_table_find(&image->functions, address);
+    uint64_t until;
+    struct function *function = function_table_find(&image->functions, address, &until);
     if (function) {
         location->function = function_name(function, &program->arena);
         elf_image_address_to_offset(&image->binary, function->start, &location->function_offset);
         location->function_size = function->end - function->start;
+        location->function_rest = until - address;
     }
     if (!image->source_sought)
         find_source(program, image);

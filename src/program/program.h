@@ -47,6 +47,8 @@ struct location {
                                  linkage table entries; NULL: none */
     uint64_t function_offset; /* file offset of its first byte */
     uint64_t function_size;   /* bytes, 0: no function is known, not even its extent */
+    uint64_t function_rest;   /* bytes from this place on to its end, or to the first function that
+                                 lies inside it */
     const char *file;         /* source of this very instruction; NULL: unknown */
     uint32_t line;            /* 0: unknown */
     uint32_t inline_count;    /* inlined functions this instruction belongs to, innermost first */

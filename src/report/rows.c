@@ -1,6 +1,6 @@
 /* Every instruction that executed is a site. Sites sorted by image and offset fall into groups;
  * looking a site up in the debug information is dear, so a function is looked up once and then
- * holds for all sites up to its end. The cells are then summed twice: per group to find the
+ * holds for all sites up to its end, or to a function inside it. The cells are then summed twice: per group to find the
  * costliest, and per (rank, signature) for the stacks of those. */
 #include <stdlib.h>
 #include <string.h>
@@ -112,31 +112,55 @@ static bool locate(struct builder *builder, uint32_t image, uint64_t offset,
            program_locate(builder->program, builder->images[image], offset, location);
 }
 
-/* Code that no function covers is one group per image. */
+/* The group that a function of this image already has, from `first` on; group_count: none. A
+ * function that is left and entered again has others inside it (entries of the linkage table within
+ * its unwind range): these, and only these, begin behind it. Code that no function covers is one
+ * group per image, `uncovered`. */
+static size_t find_function_group(const struct builder *builder, size_t first, size_t uncovered,
+                                  const struct location *location) {
+    if (!location->function_size)
+        return uncovered;
+    for (size_t i = builder->group_count; i-- > first;) {
+        const struct report_row *group = &builder->groups[i];
+        if (i == uncovered)
+            continue;
+        if (group->offset == location->function_offset)
+            return i;
+        if (group->offset < location->function_offset)
+            break;
+    }
+    return builder->group_count;
+}
+
 static bool group_functions(struct builder *builder) {
     uint32_t image = UINT32_MAX;
-    uint64_t end = 0; /* of the function of the last group, when its size is known */
+    uint64_t end = 0; /* up to where the last function reaches without a gap */
+    size_t first = 0, group = 0, uncovered = SIZE_MAX;
     for (size_t i = 0; i < builder->site_count; i++) {
         struct site *site = &builder->sites[i];
-        if (builder->group_count && site->image == image && site->offset < end) {
-            site->group = (uint32_t)builder->group_count - 1;
-            continue;
+        if (site->image != image) {
+            image = site->image;
+            end = 0;
+            first = builder->group_count;
+            uncovered = SIZE_MAX;
         }
-        struct location location;
-        locate(builder, site->image, site->offset, &location);
-        const struct report_row *last =
-            builder->group_count ? &builder->groups[builder->group_count - 1] : NULL;
-        if (!last || site->image != image || last->offset != location.function_offset ||
-            !last->function != !location.function) {
-            struct report_row *group = new_group(builder, site->image);
-            if (!group)
-                return false;
-            group->function = location.function;
-            group->offset = location.function_offset;
+        if (site->offset >= end) {
+            struct location location;
+            locate(builder, image, site->offset, &location);
+            group = find_function_group(builder, first, uncovered, &location);
+            if (group >= builder->group_count) {
+                group = builder->group_count;
+                struct report_row *row = new_group(builder, image);
+                if (!row)
+                    return false;
+                row->function = location.function;
+                row->offset = location.function_offset;
+                if (!location.function_size)
+                    uncovered = group;
+            }
+            end = site->offset + location.function_rest;
         }
-        image = site->image;
-        end = location.function_offset + location.function_size;
-        site->group = (uint32_t)builder->group_count - 1;
+        site->group = (uint32_t)group;
     }
     return true;
 }

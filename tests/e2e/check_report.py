@@ -13,6 +13,13 @@ for table in "functions", "hot_instructions":
     assert sum(row["instructions"] for row in r[table]) == r["instructions"], table
     for row in r[table]:
         assert abs(sum(row["stack"].values()) - row["cycles"]) < 1e-6 * max(1, row["cycles"])
+if len(r["functions"]) == r["function_count"] and len(r["hot_instructions"]) == r["instruction_count"]:
+    by_function, by_instruction = {}, {}
+    for table, sums in (("functions", by_function), ("hot_instructions", by_instruction)):
+        for row in r[table]:
+            place = row["image"], row["function"]
+            sums[place] = sums.get(place, 0) + row["units"]
+    assert by_function == by_instruction, "functions against their instructions"
 assert sum(t["cycles"] for t in r["threads"]) == r["cycles"], "threads"
 assert abs(r["cpi"] - r["cycles"] / r["instructions"]) < 1e-9, "cpi"
 for expression in sys.argv[2:]:

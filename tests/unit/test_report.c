@@ -23,6 +23,17 @@ int second_function(int a) {
     return a / 7 - 1;
 }
 
+/* A function inside another: outer +0, inner +2, outer +4. */
+__asm__(".text\n"
+        ".globl outer_function, inner_function\n"
+        ".type outer_function, @function\n"
+        ".type inner_function, @function\n"
+        "outer_function: nop\n nop\n"
+        "inner_function: nop\n nop\n"
+        ".size inner_function, 2\n"
+        "nop\n nop\n"
+        ".size outer_function, 6\n");
+
 enum { SITES = 5 };
 
 /* Sites: two instructions of first_function, one of second_function, one of the image that no
@@ -136,6 +147,33 @@ static void functions_in_order(void **state) {
 }
 
 /* first_function: Base 20, ST-L1+ST-TLB 15 − 1/840, ST-L1 5 + 1/840. */
+static void a_function_inside_another_has_a_row_of_its_own(void **state) {
+    (void)state;
+    struct static_insn kept[SITES];
+    memcpy(kept, insns, sizeof insns);
+    uint64_t outer, size;
+    uint32_t image = program_add_image(program, images[0].path, NULL, 0);
+    assert_true(program_find_function(program, image, "outer_function", &outer, &size));
+    assert_int_equal(size, 6);
+    insns[0].offset = outer;
+    insns[1].offset = outer + 2;
+    insns[2].offset = outer + 4;
+    struct simulation simulation = make_simulation();
+    struct report report;
+    build(&report, &simulation, BY_FUNCTION, 0);
+    memcpy(insns, kept, sizeof insns);
+    const struct report_row *rows = report.functions.rows;
+    assert_int_equal(report.functions.total, 4);
+    assert_string_equal(rows[0].function, "outer_function");
+    assert_int_equal(rows[0].units, 60 * CYCLE_UNITS);
+    assert_int_equal(rows[0].executions, 50);
+    assert_int_equal(rows[0].offset, outer);
+    assert_string_equal(rows[1].function, "inner_function");
+    assert_int_equal(rows[1].units, 30 * CYCLE_UNITS);
+    assert_int_equal(rows[1].executions, 40);
+    report_free(&report);
+}
+
 static void stacks_are_merged_largest_first(void **state) {
     (void)state;
     struct simulation simulation = make_simulation();
@@ -301,7 +339,8 @@ static void empty_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_in_order), cmocka_unit_test(stacks_are_merged_largest_first),
+        cmocka_unit_test(functions_in_order),
+        cmocka_unit_test(a_function_inside_another_has_a_row_of_its_own), cmocka_unit_test(stacks_are_merged_largest_first),
         cmocka_unit_test(every_grain_sums),   cmocka_unit_test(components_by_dominant_event),
         cmocka_unit_test(text_fits),          cmocka_unit_test(json_is_exact),
         cmocka_unit_test(empty_run),

@@ -82,6 +82,19 @@ static bool note_trace(struct report *report, const struct trace *trace) {
     return untraced > 0;
 }
 
+/* Says why there is nothing in the report. */
+static void note_nothing(struct report *report, const struct simulation *simulation,
+                         const struct input_options *input) {
+    if (simulation->executed)
+        return;
+    if (input->thread >= 0)
+        report_note(report, "no instruction was simulated: there was no thread %d%s", input->thread,
+                    input->skip ? ", or it ended within --skip" : "");
+    else if (input->skip)
+        report_note(report, "no instruction was simulated: the run ended before --skip %" PRIu64,
+                    input->skip);
+}
+
 /* Says why functions of costly images have no names. */
 static void note_images(struct report *report, const struct code *code, struct program *program) {
     uint32_t noted = 0;
@@ -215,10 +228,7 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
         return error_set(error, "out of memory for the report");
     if (!report_build(&what, &run->simulation, code, run->program, &run->report, error))
         return false;
-    if (!run->simulation.executed && request->input.skip)
-        report_note(&run->report,
-                    "no instruction was simulated: the run ended before --skip %" PRIu64,
-                    request->input.skip);
+    note_nothing(&run->report, &run->simulation, &request->input);
     bool unfollowed = note_trace(&run->report, run->trace) && !request->input.follow;
     note_images(&run->report, code, run->program);
     run->report.next =

@@ -60,7 +60,17 @@ static bool read_dynamic(const char *path, int file, uint64_t file_size, const E
         if (pread(file, &segment, sizeof segment, (off_t)(offset + (uint64_t)i * size)) !=
             (ssize_t)sizeof segment)
             return error_errno(error, "%s: cannot read", path);
-        executable->dynamic |= le32toh(segment.p_type) == PT_INTERP;
+        if (le32toh(segment.p_type) != PT_INTERP)
+            continue;
+        uint64_t length = le64toh(segment.p_filesz);
+        if (!length || length > sizeof executable->interpreter)
+            return error_set(error, "%s: damaged program (its loader's name has %llu bytes)", path,
+                             (unsigned long long)length);
+        if (pread(file, executable->interpreter, length, (off_t)le64toh(segment.p_offset)) !=
+            (ssize_t)length)
+            return error_set(error, "%s: damaged program (its loader's name cannot be read)", path);
+        executable->interpreter[length - 1] = 0;
+        executable->dynamic = true;
     }
     return true;
 }

@@ -76,14 +76,14 @@ bool program_address_to_offset(struct program *program, uint32_t image, uint64_t
 enum executable_kind {
     EXECUTABLE_X86_64,
     EXECUTABLE_RISCV64,
-    EXECUTABLE_SCRIPT, /* "#!": interpreter in `interpreter` */
+    EXECUTABLE_SCRIPT,
     EXECUTABLE_X86_32,
     EXECUTABLE_OTHER_MACHINE, /* ELF of a machine culprit cannot run; its name in `machine` */
     EXECUTABLE_NOT_EXECUTABLE /* neither ELF nor script */
 };
 struct executable {
     enum executable_kind kind;
-    char interpreter[256];
+    char interpreter[256]; /* of a script, from its #! line; of a dynamic program, its loader */
     char interpreter_argument[256];
     char machine[64];
     bool dynamic;

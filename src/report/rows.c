@@ -1,7 +1,7 @@
 /* Every instruction that executed is a site. Sites sorted by image and offset fall into groups;
  * looking a site up in the debug information is dear, so a function is looked up once and then
- * holds for all sites up to its end, or to a function inside it. The cells are then summed twice: per group to find the
- * costliest, and per (rank, signature) for the stacks of those. */
+ * holds for all sites up to its end, or to a function inside it. The cells are then summed twice:
+ * per group to find the costliest, and per (rank, signature) for the stacks of those. */
 #include <stdlib.h>
 #include <string.h>
 

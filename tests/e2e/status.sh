@@ -14,6 +14,12 @@ check "a killed command gives 128 and the signal" status_is 137 run sim --limit 
 check "explain keeps the exit status too" status_is 3 run explain -- sh -c 'exit 3'
 check "a missing command gives 127" fails_with 127 'nosuchcommand' run sim -- nosuchcommand
 check "a file that is no program gives 126" fails_with 126 'passwd' run sim -- /etc/passwd
+sed 's#/lib64/ld-linux-x86-64#/lib64/ld-linux-nowhere#' /bin/true >"$scratch/homeless"
+chmod +x "$scratch/homeless"
+check "a program without its loader" fails_with 126 'ld-linux-nowhere.*-static' run sim -- "$scratch/homeless"
+printf '#!/nowhere/sh\n' >"$scratch/script"
+chmod +x "$scratch/script"
+check "a script without its interpreter" fails_with 126 'interpreter /nowhere/sh' run sim -- "$scratch/script"
 check "help is on standard output" status_is 0 sh -c '"$CULPRIT" --help | grep -q explain'
 check "every verb has help with an example" sh -c \
     'for verb in sim explain trace machines; do "$CULPRIT" $verb --help | grep -A1 "^Example:" | grep -q culprit || exit 1; done'
@@ -89,6 +95,28 @@ END
 set -m
 check "an interrupt gives the partial report, marked" interrupted
 set +m
+
+# A terminal that goes away takes the program along, and no scratch file stays; nohup prevents that.
+hung_up() {
+    local before=$1 wanted=$2 process status
+    $before "$CULPRIT" sim --limit 1G --output "$scratch/hung_up" -- sh -c 'sleep 4; exit 3' \
+        2>"$scratch/err" &
+    process=$!
+    sleep 2
+    kill -HUP $process
+    wait $process
+    status=$?
+    cat "$scratch/err"
+    [ $status = "$wanted" ] || { echo "status $status, not $wanted"; return 1; }
+    grep -q CPI "$scratch/hung_up" && [ -z "$(find "$scratch" -name 'hung_up.*')" ]
+}
+check "a hangup gives the partial report" hung_up "" 129
+check "nohup outlives a hangup" hung_up nohup 3
+
+nobody() {
+    run sim "$@" -- true 2>"$scratch/err" && grep -q 'no instruction.*no thread 7' "$scratch/err"
+}
+check "a thread that is not there is named" nobody --thread 7
 
 machines() {
     run machines | grep -q zen4 && run machines show boom-tea >"$scratch/copy.ini" &&

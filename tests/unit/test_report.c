@@ -340,9 +340,12 @@ static void empty_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_in_order),
-        cmocka_unit_test(a_function_inside_another_has_a_row_of_its_own), cmocka_unit_test(stacks_are_merged_largest_first),
-        cmocka_unit_test(every_grain_sums),   cmocka_unit_test(components_by_dominant_event),
-        cmocka_unit_test(text_fits),          cmocka_unit_test(json_is_exact),
+        cmocka_unit_test(a_function_inside_another_has_a_row_of_its_own),
+        cmocka_unit_test(stacks_are_merged_largest_first),
+        cmocka_unit_test(every_grain_sums),
+        cmocka_unit_test(components_by_dominant_event),
+        cmocka_unit_test(text_fits),
+        cmocka_unit_test(json_is_exact),
         cmocka_unit_test(empty_run),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

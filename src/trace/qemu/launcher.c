@@ -137,12 +137,25 @@ static bool use_interpreter(struct launch *launch, const struct executable *scri
     return true;
 }
 
+/* The emulator looks for a dynamic program's loader below its prefix, then here. */
+static bool loader_is_here(const char *loader, enum isa isa) {
+    const char *chosen = getenv("QEMU_LD_PREFIX");
+    char below[RING_PATH_BYTES];
+    if (chosen)
+        snprintf(below, sizeof below, "%s%s", chosen, loader);
+    else
+        snprintf(below, sizeof below, "/etc/qemu-binfmt/%s%s", strchr(EMULATORS[isa], '-') + 1,
+                 loader);
+    return access(below, R_OK) == 0 || access(loader, R_OK) == 0;
+}
+
 /* Finds the ELF file to run and its instruction set. */
 static bool identify(struct launch *launch, struct error *error) {
     struct executable executable;
     for (int i = 0; i <= MAX_INTERPRETERS; i++) {
         if (access(launch->program, R_OK) < 0)
-            return error_errno(error, "cannot read %s", launch->program);
+            return error_errno(error, "cannot read %s%s", i ? "the interpreter " : "",
+                               launch->program);
         if (!executable_identify(launch->program, &executable, error))
             return false;
         switch (executable.kind) {
@@ -154,6 +167,11 @@ static bool identify(struct launch *launch, struct error *error) {
         case EXECUTABLE_RISCV64:
             launch->isa = executable.kind == EXECUTABLE_X86_64 ? ISA_X86_64 : ISA_RISCV64;
             launch->set_user_id = executable.set_user_id;
+            if (executable.dynamic && !loader_is_here(executable.interpreter, launch->isa))
+                return error_set(error,
+                                 "%s needs the loader %s, which is not here: link it with "
+                                 "-static, or set QEMU_LD_PREFIX to where its libraries are",
+                                 launch->program, executable.interpreter);
             return true;
         case EXECUTABLE_NOT_EXECUTABLE:
             return error_set(error, "%s is neither an ELF program nor a script", launch->program);

@@ -30,6 +30,8 @@ static bool sampling_worth(struct report *report) {
             report,
             "sampling error: CPI within ± %s %% (95 %% interval, from the spread of the windows)",
             text_percent(half, (double)simulation->cycles).s);
+    good &= report_note(report, "not in that error: what a program reuses after longer than --warm "
+                                "may count as a miss; a run with --warm 8M shows how much");
     if (simulation->executed > simulation->instructions)
         good &= report_note(report,
                             "the last %s instructions ended no period: the rest stands for them",

@@ -6,16 +6,11 @@
 
 enum key { KEY_EXACT = 1024, KEY_WARM };
 
-/* On gzip -9 (1.16 G instructions) the 95 % interval is 3.1 % of the CPI, at 132 M simulated and
- * 263 M warmed; windows of 1 M with 2 M warmed, 32 to a level, cost more and gave 3.6 %. */
-static const struct sampling SAMPLING = {
-    .full = 50000000, .window = 250000, .warm = 1000000, .windows = 64};
-
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "How much to simulate:", 4},
     {"exact", KEY_EXACT, NULL, 0, "Every instruction, however long it takes", 0},
     {"warm", KEY_WARM, "N", 0,
-     "Warm caches and predictors with N instructions before each window (default 1M)", 0},
+     "Warm caches and predictors with N instructions before each window (default 4M)", 0},
     {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state) {
@@ -59,8 +54,11 @@ static const struct argp ARGP = {
     .children = CHILDREN};
 
 int cmd_explain(int argc, char **argv) {
-    struct run_request request = {
-        .verb = "explain", .argc = argc, .argv = argv, .sampling = SAMPLING, .plain = true};
+    struct run_request request = {.verb = "explain",
+                                  .argc = argc,
+                                  .argv = argv,
+                                  .sampling = sampling_default(),
+                                  .plain = true};
     request.input.traces_allowed = true;
     options_parse(&ARGP, argc, argv, &request);
     return run_simulation(&request);

@@ -28,6 +28,13 @@ static inline struct sampling sampling_everything(void) {
     return (struct sampling){.full = UINT64_MAX, .window = 1, .windows = 1};
 }
 
+/* For runs of any length. On gzip -9 (1.16 G instructions) the 95 % interval is 3.1 % of the CPI;
+ * windows of 1 M, 32 to a level, cost more and gave 3.6 %. With 1 M warmed xz -6 came out 6 % slow,
+ * from misses of what the last-level cache would have held; with 4 M it is right within 0.2 %. */
+static inline struct sampling sampling_default(void) {
+    return (struct sampling){.full = 50000000, .window = 250000, .warm = 4000000, .windows = 64};
+}
+
 enum sampling_action { SAMPLING_SKIP, SAMPLING_WARM, SAMPLING_SIMULATE };
 
 /* A run of instructions that are treated alike. */

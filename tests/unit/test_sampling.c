@@ -63,6 +63,31 @@ static void weights_represent_everything(void **state) {
     assert_int_equal(simulated, 50000000 + 19 * 32 * 1000000ull);
 }
 
+/* 4 million instructions before a window are warmed, or all there are: nothing is skipped before
+ * the periods are longer than that, at level 5. */
+static void default_warms_long(void **state) {
+    (void)state;
+    const struct sampling sampling = sampling_default();
+    uint64_t position = 0, warmed = 0, skipped = 0;
+    for (uint32_t level = 0; level < 10;) {
+        struct sampling_step step = sampling_step(&sampling, position);
+        level = step.level;
+        uint64_t length = step.end - position;
+        if (step.action == SAMPLING_WARM) {
+            warmed = length;
+        } else if (step.action == SAMPLING_SKIP) {
+            skipped = length;
+        } else if (level > 0) {
+            uint64_t others = (step.weight - 1) * length;
+            assert_int_equal(warmed, others < 4000000 ? others : 4000000);
+            assert_int_equal(skipped, others - warmed);
+            assert_true(skipped == 0 || level >= 5);
+            warmed = skipped = 0;
+        }
+        position = step.end;
+    }
+}
+
 static void everything_is_one_step(void **state) {
     (void)state;
     struct sampling everything = sampling_everything();
@@ -107,9 +132,13 @@ static void lone_window_takes_pooled_spread(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(schedule_by_example),    cmocka_unit_test(weights_represent_everything),
-        cmocka_unit_test(everything_is_one_step), cmocka_unit_test(absurd_positions_end),
-        cmocka_unit_test(interval_by_hand),       cmocka_unit_test(lone_window_takes_pooled_spread),
+        cmocka_unit_test(default_warms_long),
+        cmocka_unit_test(schedule_by_example),
+        cmocka_unit_test(weights_represent_everything),
+        cmocka_unit_test(everything_is_one_step),
+        cmocka_unit_test(absurd_positions_end),
+        cmocka_unit_test(interval_by_hand),
+        cmocka_unit_test(lone_window_takes_pooled_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

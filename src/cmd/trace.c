@@ -113,8 +113,9 @@ static void print_result(const struct request *request, const char *path,
         json_decref(object);
         return;
     }
-    fprintf(stderr, "%s: %s instructions, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n",
-            path, text_count(result->instructions).s, result->threads,
+    fprintf(stderr,
+            "%s: %s instruction%s, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n", path,
+            text_count(result->instructions).s, text_plural(result->instructions), result->threads,
             result->threads == 1 ? "" : "s", result->processes, result->processes == 1 ? "" : "es",
             text_duration(result->seconds).s, interrupt_signal ? " (partial)" : "");
     fprintf(stderr, "%s, %.3f bytes per instruction\nnext: culprit %s %s\n",

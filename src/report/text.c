@@ -42,8 +42,9 @@ static void print_head(const struct report *report, struct style style, FILE *fi
     cell(file, program, text_columns(program) < room ? text_columns(program) : room, TEXT_LEFT);
     fprintf(file, "%s%s\n", style.plain, report->partial ? " (partial)" : "");
     double cpi = ratio((double)simulation->cycles, (double)simulation->instructions);
-    fprintf(file, "%s instructions, %s cycles, CPI %.3f", text_count(simulation->instructions).s,
-            text_count(simulation->cycles).s, cpi);
+    fprintf(file, "%s instruction%s, %s cycle%s, CPI %.3f", text_count(simulation->instructions).s,
+            text_plural(simulation->instructions), text_count(simulation->cycles).s,
+            text_plural(simulation->cycles), cpi);
     double half = sampling_interval(&simulation->spread);
     if (half > 0)
         fprintf(file, " ± %.3f", ratio(half, (double)simulation->instructions));
@@ -51,8 +52,8 @@ static void print_head(const struct report *report, struct style style, FILE *fi
         machine->clock_ghz > 0 ? (double)simulation->cycles / (machine->clock_ghz * 1e9) : -1;
     fprintf(file, "\nmachine %s at %s GHz: %s of its time", machine_name,
             text_quantity(machine->clock_ghz).s, text_duration(seconds).s);
-    fprintf(file, "; %s instructions in %s, %s a second\n", text_count(simulation->executed).s,
-            text_duration(simulation->seconds).s,
+    fprintf(file, "; %s instruction%s in %s, %s a second\n", text_count(simulation->executed).s,
+            text_plural(simulation->executed), text_duration(simulation->seconds).s,
             text_quantity(ratio((double)simulation->executed, simulation->seconds)).s);
     if (report->ideal) {
         fprintf(file, "idealised:");

@@ -18,10 +18,11 @@ static bool sampling_worth(struct report *report) {
     double half = sampling_interval(&simulation->spread);
     bool good = report_note(
         report,
-        "sampled: %s of %s instructions simulated, in %s windows of weight 2 to %" PRIu64
+        "sampled: %s of %s instructions simulated, in %s window%s of weight 2 to %" PRIu64
         " after a start of weight 1; %s more warmed the caches",
         text_count(simulation->simulated).s, text_count(simulation->executed).s,
-        text_count(windows).s, (uint64_t)1 << simulation->levels, text_count(simulation->warmed).s);
+        text_count(windows).s, text_plural(windows), (uint64_t)1 << simulation->levels,
+        text_count(simulation->warmed).s);
     if (half < 0)
         good &= report_note(report, "sampling error: not known, too few windows; --exact simulates "
                                     "everything");
@@ -32,10 +33,11 @@ static bool sampling_worth(struct report *report) {
             text_percent(half, (double)simulation->cycles).s);
     good &= report_note(report, "not in that error: what a program reuses after longer than --warm "
                                 "may count as a miss; a run with --warm 8M shows how much");
-    if (simulation->executed > simulation->instructions)
+    uint64_t rest = simulation->executed - simulation->instructions;
+    if (rest > 0)
         good &= report_note(report,
-                            "the last %s instructions ended no period: the rest stands for them",
-                            text_count(simulation->executed - simulation->instructions).s);
+                            "the last %s instruction%s ended no period: the rest stands for them",
+                            text_count(rest).s, text_plural(rest));
     return good;
 }
 
@@ -46,11 +48,14 @@ bool report_add_worth(struct report *report) {
         good &= report_note(report, "PARTIAL: the run was cut short; this is what was done so far");
     if (simulation->levels > 0)
         good &= sampling_worth(report);
+    else if (simulation->simulated == 0)
+        good &= report_note(report, "no instruction was simulated");
     else
-        good &= report_note(report,
-                            "%s instructions, all simulated: every cycle is attributed, "
-                            "none sampled",
-                            text_count(simulation->simulated).s);
+        good &=
+            report_note(report,
+                        "%s instruction%s, all simulated: every cycle is attributed, "
+                        "none sampled",
+                        text_count(simulation->simulated).s, text_plural(simulation->simulated));
     good &=
         report_note(report, "caches, TLBs and predictors were empty at the start: in short runs "
                             "their first misses weigh too much");

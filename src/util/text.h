@@ -31,6 +31,11 @@ struct text text_quantity(double quantity);
 /* Every digit, in groups of three: "8,190,211,003". */
 struct text text_grouped(uint64_t count);
 
+/* The ending of a noun after its count: "s", or nothing after 1. */
+static inline const char *text_plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 /* part/whole in percent with one decimal, without the sign: "61.2"; "0.0" of an empty whole. */
 struct text text_percent(double part, double whole);
 

@@ -18,6 +18,7 @@ struct run_request {
     struct sampling sampling;
     bool plain;                          /* explain terms */
     const char *kanata;                  /* file; NULL: none */
+    const char *kanata_window;           /* option that chose the window; NULL: none did */
     uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
 };
 

@@ -27,14 +27,19 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         request->kanata = value;
         return 0;
     case KEY_KANATA_FROM:
+        request->kanata_window = "--kanata-from";
         request->kanata_from = options_count(state, "--kanata-from", value);
         return 0;
     case KEY_KANATA_CYCLES:
+        request->kanata_window = "--kanata-cycles";
         request->kanata_cycles = options_count(state, "--kanata-cycles", value);
         if (!request->kanata_cycles || request->kanata_cycles > KANATA_MAX_CYCLES)
             options_fail(state, "--kanata-cycles %s: from 1 to %d", value, KANATA_MAX_CYCLES);
         return 0;
     case ARGP_KEY_END:
+        if (request->kanata_window && !request->kanata)
+            options_fail(state, "%s: it says which cycles to write, not where (add --kanata FILE)",
+                         request->kanata_window);
         if (!request->input.command && !request->input.trace)
             options_fail(state, "what to simulate? (culprit sim [OPTION...] -- COMMAND..., or "
                                 "culprit sim FILE.ctrace)");

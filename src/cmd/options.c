@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 #include "core/core.h"
@@ -81,9 +82,14 @@ static const struct argp_option INPUT_OPTIONS[] = {
     {"follow", KEY_FOLLOW, NULL, 0, "Include the processes that the command starts", 0},
     {0}};
 
+/* Besides files by their ending: standard input, and pipes, also of the shell's <(...). */
 static bool is_trace(const char *argument) {
     size_t length = strlen(argument);
-    return !strcmp(argument, "-") || (length > 7 && !strcmp(argument + length - 7, ".ctrace"));
+    struct stat file;
+    return !strcmp(argument, "-") || !strcmp(argument, "/dev/stdin") ||
+           !strncmp(argument, "/dev/fd/", 8) ||
+           (length > 7 && !strcmp(argument + length - 7, ".ctrace")) ||
+           (strchr(argument, '/') && stat(argument, &file) == 0 && S_ISFIFO(file.st_mode));
 }
 
 static void take_input(struct input_options *input, struct argp_state *state, char *argument) {

@@ -82,19 +82,6 @@ static bool note_trace(struct report *report, const struct trace *trace) {
     return untraced > 0;
 }
 
-/* Says why there is nothing in the report. */
-static void note_nothing(struct report *report, const struct simulation *simulation,
-                         const struct input_options *input) {
-    if (simulation->executed)
-        return;
-    if (input->thread >= 0)
-        report_note(report, "no instruction was simulated: there was no thread %d%s", input->thread,
-                    input->skip ? ", or it ended within --skip" : "");
-    else if (input->skip)
-        report_note(report, "no instruction was simulated: the run ended before --skip %" PRIu64,
-                    input->skip);
-}
-
 /* Says why functions of costly images have no names. */
 static void note_images(struct report *report, const struct code *code, struct program *program) {
     uint32_t noted = 0;
@@ -182,6 +169,26 @@ static void await_end(struct trace *trace) {
         continue;
 }
 
+/* The error of a run in which nothing was selected. */
+static bool explain_nothing(const struct run *run, struct error *error) {
+    const struct input_options *input = &run->request->input;
+    if (input->from)
+        return error_set(error,
+                         "--from %s: the function was never entered%s (see its name with nm)",
+                         input->from, input->skip ? ", or the run ended within --skip" : "");
+    if (input->thread >= 0)
+        return error_set(error, "no instruction was simulated: there was no thread %d%s",
+                         input->thread, input->skip ? ", or it ended within --skip" : "");
+    if (input->skip)
+        return error_set(error,
+                         "no instruction was simulated: the run ended within --skip %" PRIu64,
+                         input->skip);
+    return error_set(error, "no instruction was simulated: %s",
+                     trace_note_count(run->trace) ? trace_note(run->trace, 0)
+                     : run->live                  ? "the command executed none"
+                                                  : "the trace holds none");
+}
+
 static bool simulate(struct run *run, const struct machine *machine, struct error *error) {
     const struct run_request *request = run->request;
     const struct input_options *input = &request->input;
@@ -204,10 +211,8 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     progress_finish(&run->progress);
     if (run->live && run->simulation.interrupted)
         await_end(run->trace);
-    if (good && run->live && input->from && !run->simulation.executed && !interrupt_signal)
-        return error_set(error,
-                         "--from %s: the function was never entered%s (see its name with nm)",
-                         input->from, input->skip ? ", or the run ended within --skip" : "");
+    if (good && !run->simulation.executed && !interrupt_signal)
+        return explain_nothing(run, error);
     return good;
 }
 
@@ -228,7 +233,6 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
         return error_set(error, "out of memory for the report");
     if (!report_build(&what, &run->simulation, code, run->program, &run->report, error))
         return false;
-    note_nothing(&run->report, &run->simulation, &request->input);
     bool unfollowed = note_trace(&run->report, run->trace) && !request->input.follow;
     note_images(&run->report, code, run->program);
     run->report.next =
@@ -274,7 +278,7 @@ static int run_steps(struct run *run, struct error *error) {
     }
     bool good = simulate(run, &chosen->machine, error);
     struct error late = {0};
-    bool partial = !good || run->simulation.interrupted;
+    bool partial = !good || run->simulation.interrupted || trace_is_cut(run->trace);
     bool written = !good && !run->simulation.executed
                        ? true
                        : write_report(run, &chosen->machine, partial, good ? error : &late);

@@ -66,6 +66,7 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
         if (item->data.thread >= counted->threads)
             counted->threads = item->data.thread + 1;
         break;
+    case ITEM_CUT:
     case ITEM_NOTE:
         room = json_array_append_new(counted->notes, clean_string(item->note)) == 0;
         break;
@@ -103,14 +104,15 @@ static void print_text(const char *path, const struct counted *counted, FILE *fi
     fprintf(file, "architecture  %s\n", ISA_NAMES[counted->isa]);
     fprintf(file, "instructions  %s%s\n", text_grouped(counted->instructions).s,
             counted->addresses ? "" : ", without memory addresses");
-    fprintf(file, "threads       %" PRIu32 " of %" PRIu32 " processes", counted->threads,
-            counted->processes);
+    fprintf(file, "threads       %" PRIu32 " of %" PRIu32 " process%s", counted->threads,
+            counted->processes, counted->processes == 1 ? "" : "es");
     fprintf(file, counted->untraced ? ", %" PRIu32 " not captured\n" : "\n", counted->untraced);
     fprintf(file, "size          %s, %.3f bytes per instruction\n", text_bytes(counted->bytes).s,
             bytes_each(counted));
     fprintf(file, "end           %s\n", end);
-    fprintf(file, "code          %s blocks in %" PRIu32 " images\n",
-            text_grouped(counted->blocks).s, counted->images);
+    fprintf(file, "code          %s block%s in %" PRIu32 " image%s\n",
+            text_grouped(counted->blocks).s, text_plural(counted->blocks), counted->images,
+            text_plural(counted->images));
     for (uint32_t i = 0; i < counted->images; i++)
         fprintf(file, "              %s\n", text_clean(clean, sizeof clean, counted->paths[i]));
     for (size_t i = 0; i < json_array_size(counted->notes); i++)

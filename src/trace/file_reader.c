@@ -1,6 +1,6 @@
 /* Records to items. Every size is checked before it is believed: payloads against a fixed limit,
  * counts against the bytes that are there. A file that ends in the middle, or without an INDEX
- * record, was cut short: that is a note after what was read, not an error. Everything else that is
+ * record, was cut short: that is an item after what was read, not an error. Everything else that is
  * wrong is an error naming the record's offset. */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include "trace/file_format.h"
 #include "trace/item.h"
 #include "util/array.h"
+#include "util/text.h"
 
 enum { INPUT_BYTES = 256 << 10 };
 
@@ -424,8 +425,9 @@ static int finish(struct file_reader *reader, struct item *item, struct error *e
         return 0;
     reader->told = true;
     snprintf(reader->note, sizeof reader->note,
-             "the trace is cut short after %" PRIu64 " instructions", reader->instructions);
-    item->kind = ITEM_NOTE;
+             "the trace is cut short after %" PRIu64 " instruction%s", reader->instructions,
+             text_plural(reader->instructions));
+    item->kind = ITEM_CUT;
     item->note = reader->note;
     return 1;
 }

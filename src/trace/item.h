@@ -25,7 +25,8 @@ enum item_kind {
     ITEM_DATA,
     ITEM_THREAD_END,
     ITEM_NOTE,
-    ITEM_END /* how the program ended */
+    ITEM_CUT, /* the last of a file that lacks its end; never written */
+    ITEM_END  /* how the program ended */
 };
 
 struct item_header {
@@ -85,7 +86,7 @@ struct item {
         struct item_code code;
         struct item_data data;
         uint32_t thread_ended;
-        const char *note;
+        const char *note; /* also of ITEM_CUT: how much there is */
         struct trace_exit end;
     };
 };

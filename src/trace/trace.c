@@ -24,7 +24,8 @@ struct trace {
     uint32_t process_count;
     struct trace_exit exit;
     uint64_t pass; /* for the next trace_next() */
-    bool drained;  /* the source has ended */
+    bool cut;
+    bool drained; /* the source has ended */
     bool failed;
     struct error failure;
 };
@@ -116,6 +117,10 @@ static bool take_item(struct trace *trace, const struct item *item, struct error
         return blame_source(trace, error);
     case ITEM_PROCESS:
         return add_process(trace, &item->process, error);
+    case ITEM_CUT:
+        trace->cut = true;
+        notes_add(&trace->notes, "%s", item->note);
+        return true;
     case ITEM_NOTE:
         notes_add(&trace->notes, "%s", item->note);
         return true;
@@ -187,6 +192,9 @@ bool trace_has_addresses(const struct trace *trace) {
 }
 struct trace_exit trace_exit_status(const struct trace *trace) {
     return trace->exit;
+}
+bool trace_is_cut(const struct trace *trace) {
+    return trace->cut;
 }
 uint32_t trace_note_count(const struct trace *trace) {
     return trace->notes.count;

@@ -103,6 +103,8 @@ uint32_t trace_thread_count(const struct trace *trace);
 const char *trace_command(const struct trace *trace); /* joined with spaces */
 bool trace_has_addresses(const struct trace *trace);  /* false: captured without memory accesses */
 struct trace_exit trace_exit_status(const struct trace *trace);
+/* Known when trace_next() has returned 0: the file lacks its end (a note says so too). */
+bool trace_is_cut(const struct trace *trace);
 
 /* Warnings collected while capturing or reading, one line each, for the report's notes ("the
  * program used AVX-512 ...", "2 processes were not followed", "the trace is cut short"). */

@@ -113,10 +113,25 @@ hung_up() {
 check "a hangup gives the partial report" hung_up "" 129
 check "nohup outlives a hangup" hung_up nohup 3
 
-nobody() {
-    run sim "$@" -- true 2>"$scratch/err" && grep -q 'no instruction.*no thread 7' "$scratch/err"
+check "a thread that is not there is named" fails_with 125 'no instruction.*no thread 7' \
+    run sim --thread 7 -- true
+run trace -o "$scratch/true.ctrace" -- true 2>/dev/null
+check "... also of a trace" fails_with 1 'no instruction.*no thread 7' \
+    run sim --thread 7 "$scratch/true.ctrace"
+check "--skip beyond the end" fails_with 125 'no instruction.*within --skip 1000000000' \
+    run sim --skip 1G -- true
+check "... also of a trace" fails_with 1 'no instruction.*within --skip 1000000000' \
+    run sim --json --skip 1G "$scratch/true.ctrace"
+one_instruction() {
+    run sim --limit 1 "$scratch/true.ctrace" >"$scratch/out" && grep -q '^1 instruction, ' "$scratch/out" &&
+        ! grep -E '(^|[^0-9.])1 (instructions|cycles|threads|processes|windows|images)' "$scratch/out" &&
+        run trace --info "$scratch/true.ctrace" | grep 'threads  *1 of 1 process$'
 }
-check "a thread that is not there is named" nobody --thread 7
+check "one instruction, one process" one_instruction
+check "a window of cycles without its file" fails_with 2 '--kanata-from.*--kanata FILE' \
+    run sim --kanata-from 5 "$scratch/true.ctrace"
+check "... or its length" fails_with 2 '--kanata-cycles.*--kanata FILE' \
+    run sim --kanata-cycles 5 "$scratch/true.ctrace"
 
 machines() {
     run machines | grep -q zen4 && run machines show boom-tea >"$scratch/copy.ini" &&

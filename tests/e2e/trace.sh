@@ -65,14 +65,31 @@ piped() {
 }
 check "a trace is read from standard input" piped
 
+by_name() {
+    cat "$trace" | run sim --json "$1" >"$scratch/pipe.json" &&
+        [ "$(value cycles "$scratch/pipe.json")" = "$(value cycles "$scratch/file.json")" ]
+}
+check "... from a pipe" by_name -
+check "... by the name that the system has for it" by_name /dev/stdin
+substituted() {
+    run sim --json <(cat "$trace") >"$scratch/pipe.json" &&
+        [ "$(value cycles "$scratch/pipe.json")" = "$(value cycles "$scratch/file.json")" ]
+}
+check "... from a pipe of the shell's" substituted
+
 truncated() {
     head -c $(($(stat -c %s "$trace") / 2)) "$trace" >"$scratch/cut.ctrace"
     run sim --json --output "$scratch/cut.json" "$scratch/cut.ctrace" 2>"$scratch/err"
     local status=$?
     cat "$scratch/err"
-    [ $status -le 1 ] && [ "$(value instructions "$scratch/cut.json")" -gt 0 ]
+    [ $status -le 1 ] && [ "$(value instructions "$scratch/cut.json")" -gt 0 ] &&
+        [ "$(value partial "$scratch/cut.json")" = True ] &&
+        run sim --limit 1K "$scratch/cut.ctrace" >"$scratch/begin" &&
+        ! grep -qi partial "$scratch/begin" &&
+        run sim "$scratch/cut.ctrace" >"$scratch/text" 2>"$scratch/err"
+    grep -q ' (partial)$' "$scratch/text" && grep -q 'cut short after' "$scratch/text"
 }
-check "what is there of a cut trace is reported" truncated
+check "what is there of a cut trace is reported, marked partial" truncated
 
 printf 'not a trace at all, but long enough to be looked at' >"$scratch/junk.ctrace"
 check "a file that is no trace" fails_with 1 'junk.ctrace' run sim "$scratch/junk.ctrace"

@@ -121,6 +121,7 @@ static bool same_item(const struct item *a, const struct item *b) {
                memcmp(a->data.events, b->data.events, a->data.event_count * 8) == 0;
     case ITEM_THREAD_END:
         return a->thread_ended == b->thread_ended;
+    case ITEM_CUT:
     case ITEM_NOTE:
         return same_text(a->note, b->note);
     case ITEM_END:
@@ -152,7 +153,7 @@ static struct outcome read_file(const char *from) {
             outcome.items++;
             continue;
         }
-        assert_int_equal(item.kind, ITEM_NOTE);
+        assert_int_equal(item.kind, ITEM_CUT);
         assert_non_null(strstr(item.note, "cut short after"));
         assert_false(outcome.cut);
         outcome.cut = true;

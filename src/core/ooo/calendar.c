@@ -5,16 +5,14 @@
 
 #include <string.h>
 
-static void ready_insert(struct core *core, struct uop_state *uop) {
-    struct ready_queue *ready = &core->ready[uop->is.queue];
-    uint64_t sequence = sequence_of(core, uop);
-    uint32_t at = ready->count++;
-    core->ready_total++;
-    while (at > 0 && ready->uops[at - 1] > sequence) {
-        ready->uops[at] = ready->uops[at - 1];
+static void ready_insert(struct core *core, const struct uop_state *uop) {
+    uint64_t sequence = sequence_of(core, uop), *ready = core->ready;
+    uint32_t at = core->ready_count++;
+    while (at > 0 && ready[at - 1] > sequence) {
+        ready[at] = ready[at - 1];
         at--;
     }
-    ready->uops[at] = sequence;
+    ready[at] = sequence;
 }
 
 static void put(struct core *core, uint32_t slot, uint64_t cycle) {

@@ -90,9 +90,7 @@ static void flush_violation(struct core *core) {
     core->serial_hold = core->load_hold = 0;
     core->packets_used = 0;
     core->packet_head = core->packet_end;
-    for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        core->ready[queue].count = 0;
-    core->ready_total = 0;
+    core->ready_count = 0;
     calendar_clear(core);
     stores_squash(core);
     core->progress = true;

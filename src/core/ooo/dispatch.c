@@ -209,10 +209,8 @@ static inline void dispatch_plain(struct core *core, struct uop_state *uop, uint
     /* Issue of this cycle is over, and this is the youngest µop: it goes to the end of the ready.
      */
     bool ready = uop->is.pending == 0, soon = ready && when <= core->cycle + 1;
-    struct ready_queue *queue = &core->ready[uop->is.queue];
-    queue->uops[queue->count] = tail;
-    queue->count += soon;
-    core->ready_total += soon;
+    core->ready[core->ready_count] = tail;
+    core->ready_count += soon;
     if (ready && !soon)
         schedule(core, uop, when);
 }

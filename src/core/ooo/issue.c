@@ -41,31 +41,27 @@ static inline void issue(struct core *core, struct uop_state *uop) {
     }
 }
 
-/* Issues up to `budget` of the queue's ready µops; returns how many. */
-static uint32_t issue_queue(struct core *core, struct ready_queue *ready, uint32_t budget) {
-    uint64_t *uops = ready->uops;
-    uint32_t kept = 0, i = 0, issued = 0, count = ready->count;
-    for (; i < count && issued < budget; i++) {
-        struct uop_state *uop = uop_at(core, uops[i]);
-        uint32_t pool = uop->is.pool;
+/* Goes once through the ready µops, oldest first; each issues if its queue and its pool have a
+ * place left in this cycle. */
+static void issue_ready(struct core *core, uint32_t *budget) {
+    uint64_t *ready = core->ready;
+    uint32_t kept = 0, count = core->ready_count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct uop_state *uop = uop_at(core, ready[i]);
+        uint32_t pool = uop->is.pool, queue = uop->is.queue;
         bool slow = core->slow_pools & 1u << pool;
-        if (core->pool_free[pool] == 0 ||
+        ready[kept] = ready[i];
+        if (!budget[queue] || !core->pool_free[pool] ||
             (slow && !hold_unit(core, pool, core->classes[uop->is.operation].interval))) {
-            uops[kept++] = uops[i];
+            kept++;
             continue;
         }
+        budget[queue]--;
         core->pool_free[pool]--;
         issue(core, uop);
-        issued++;
     }
-    if (issued) {
-        core->progress = true;
-        while (i < count)
-            uops[kept++] = uops[i++];
-        core->ready_total -= count - kept;
-        ready->count = kept;
-    }
-    return issued;
+    core->progress |= kept != count;
+    core->ready_count = kept;
 }
 
 /* Zero latencies: what became ready in this very cycle may still issue in it. */
@@ -78,15 +74,13 @@ static bool deliver_fresh(struct core *core) {
 }
 
 void issue_stage(struct core *core) {
-    uint32_t budget[MACHINE_MAX_QUEUES], queues = core->queue_count;
-    for (uint32_t queue = 0; queue < queues; queue++)
+    uint32_t budget[MACHINE_MAX_QUEUES];
+    for (uint32_t queue = 0; queue < MACHINE_MAX_QUEUES; queue++)
         budget[queue] = core->queues[queue].issue;
     memcpy(core->pool_free, core->pool_units, sizeof core->pool_free);
     do {
         core->issuing = true;
-        for (uint32_t queue = 0; queue < queues; queue++)
-            if (core->ready[queue].count)
-                budget[queue] -= issue_queue(core, &core->ready[queue], budget[queue]);
+        issue_ready(core, budget);
         core->issuing = false;
     } while (core->fresh_count && deliver_fresh(core));
 }

@@ -102,8 +102,7 @@ static bool allocate(struct core *core, bool lives) {
     core->fresh = calloc(ring, sizeof *core->fresh);
     core->soon = calloc(ring + 1, sizeof *core->soon);
     bool room = core->uops && core->fresh && core->soon;
-    for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        room &= (core->ready[queue].uops = calloc(ring + 1, sizeof(uint64_t))) != NULL;
+    room &= (core->ready = calloc(ring + 1, sizeof *core->ready)) != NULL;
     uint32_t packets = power_of_two(core->fetch_capacity + 1);
     core->packet_mask = packets - 1;
     room &= (core->packets = calloc(packets, sizeof *core->packets)) != NULL;
@@ -174,8 +173,7 @@ void core_free(struct core *core) {
     wait_for_pipeline(core);
     memory_free(core->memory);
     branch_free(core->predictor);
-    for (uint32_t queue = 0; queue < MACHINE_MAX_QUEUES; queue++)
-        free(core->ready[queue].uops);
+    free(core->ready);
     free(core->uops);
     free(core->fresh);
     free(core->soon);
@@ -331,7 +329,7 @@ static uint64_t next_cycle(struct core *core) {
     uint64_t now = core->cycle, next = calendar_next(core);
     if (core->soon_count)
         return now + 1;
-    if (core->ready_total)
+    if (core->ready_count)
         return now + 1; /* waits for a unit */
     if (core->head < core->tail) {
         const struct uop_state *head = uop_at(core, core->head);
@@ -393,7 +391,7 @@ static bool run(struct core *core, bool all, struct error *error) {
         if (core->store_head < core->store_tail)
             drain_stage(core);
         calendar_deliver(core);
-        if (core->ready_total)
+        if (core->ready_count)
             issue_stage(core);
         if (core->tail < core->next && (core->tail - core->head < core->machine.rob || core->lives))
             dispatch_stage(core);

@@ -181,11 +181,6 @@ struct calendar {
     uint64_t far_earliest;
 };
 
-struct ready_queue {
-    uint64_t *uops; /* sequence numbers, oldest first */
-    uint32_t count;
-};
-
 /* The stream is filled and handed over in chunks of about so many µops; so many may be under way.
  */
 enum { CHUNK_UOPS = 2048, CHUNKS = 4, GATHER_MAX = 16 };
@@ -290,9 +285,9 @@ struct core {
 
     /* ---- issue ---- */
     struct calendar calendar;
-    struct ready_queue ready[MACHINE_MAX_QUEUES];
-    uint32_t ready_total; /* over all queues */
-    uint64_t *fresh;      /* became ready in the cycle being issued (zero latencies) */
+    uint64_t *ready; /* sequence numbers of µops that may issue, of all queues, oldest first */
+    uint32_t ready_count;
+    uint64_t *fresh; /* became ready in the cycle being issued (zero latencies) */
     uint32_t fresh_count;
     uint64_t *soon; /* ready in the next cycle: most µops, spared the calendar */
     uint32_t soon_count;
@@ -367,7 +362,7 @@ static inline uint64_t resources_of(uint32_t flags) {
 
 /* All operands known: the µop may issue from `cycle` on (calendar.c). */
 void schedule(struct core *core, struct uop_state *uop, uint64_t cycle);
-/* Moves what is due at the current cycle to the ready queues. */
+/* Moves what is due at the current cycle to the ready µops. */
 void calendar_deliver(struct core *core);
 /* Earliest cycle after the current one with an event; UNKNOWN if there is none. */
 uint64_t calendar_next(const struct core *core);

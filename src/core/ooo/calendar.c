@@ -35,8 +35,8 @@ void schedule(struct core *core, struct uop_state *uop, uint64_t cycle) {
             core->fresh[core->fresh_count++] = sequence_of(core, uop);
         else
             ready_insert(core, uop);
-    } else if (cycle == core->cycle + 1) {
-        core->soon[core->soon_count++] = sequence_of(core, uop);
+    } else if (cycle - core->cycle < WHEEL_CYCLES) {
+        wheel_put_if(core, slot_of(core, uop), cycle, true);
     } else if (cycle - core->cycle < CALENDAR_CYCLES) {
         put(core, slot_of(core, uop), cycle);
     } else {
@@ -74,20 +74,36 @@ static void deliver_bucket(struct core *core, uint32_t at) {
 void calendar_deliver(struct core *core) {
     struct calendar *calendar = &core->calendar;
     uint32_t at = core->cycle % CALENDAR_CYCLES;
-    for (uint32_t i = 0; i < core->soon_count; i++)
-        ready_insert(core, uop_at(core, core->soon[i]));
-    core->soon_count = 0;
+    uint32_t spoke = core->cycle % WHEEL_CYCLES;
+    if (calendar->wheel_bits & 1ull << spoke) {
+        const uint32_t *slots = calendar->wheel + spoke * (core->mask + 1);
+        for (uint32_t i = 0; i < calendar->wheel_count[spoke]; i++)
+            ready_insert(core, &core->uops[slots[i]]);
+        calendar->wheel_count[spoke] = 0;
+        calendar->wheel_bits &= ~(1ull << spoke);
+        core->progress = true;
+    }
     if (calendar->far != NO_LINK && calendar->far_earliest - core->cycle < CALENDAR_CYCLES / 2)
         refile_far(core);
     if (calendar->bits[at / 64] & 1ull << at % 64)
         deliver_bucket(core, at);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 uint64_t calendar_next(const struct core *core) {
     const struct calendar *calendar = &core->calendar;
-    uint64_t far = UNKNOWN; /* never jump past the cycle at which far µops are filed anew */
+    uint64_t far = UNKNOWN;     /* never jump past the cycle at which far µops are filed anew */
+    if (calendar->wheel_bits) { /* nearer than all others? those on the ring may be as near */
+        uint32_t from = (core->cycle + 1) % WHEEL_CYCLES;
+        uint64_t turned = calendar->wheel_bits >> from |
+                          (from ? calendar->wheel_bits << (WHEEL_CYCLES - from) : 0);
+        far = core->cycle + 1 + (uint32_t)__builtin_ctzll(turned);
+    }
     if (calendar->far != NO_LINK)
-        far = calendar->far_earliest - CALENDAR_CYCLES / 2 + 1;
+        far = earlier(far, calendar->far_earliest - CALENDAR_CYCLES / 2 + 1);
     if (!calendar->summary)
         return far;
     uint32_t from = (core->cycle + 1) % CALENDAR_CYCLES, word = from / 64;
@@ -111,5 +127,6 @@ void calendar_clear(struct core *core) {
     calendar->summary = 0;
     calendar->far = NO_LINK;
     calendar->far_earliest = UNKNOWN;
-    core->soon_count = 0;
+    memset(calendar->wheel_count, 0, sizeof calendar->wheel_count);
+    calendar->wheel_bits = 0;
 }

@@ -100,8 +100,8 @@ static bool allocate(struct core *core, bool lives) {
     if (core->uops)
         memset(core->uops + ring, 0, sizeof *core->uops);
     core->fresh = calloc(ring, sizeof *core->fresh);
-    core->soon = calloc(ring + 1, sizeof *core->soon);
-    bool room = core->uops && core->fresh && core->soon;
+    core->calendar.wheel = calloc((size_t)ring * WHEEL_CYCLES + 1, sizeof(uint32_t));
+    bool room = core->uops && core->fresh && core->calendar.wheel;
     room &= (core->ready = calloc(ring + 1, sizeof *core->ready)) != NULL;
     uint32_t packets = power_of_two(core->fetch_capacity + 1);
     core->packet_mask = packets - 1;
@@ -176,7 +176,7 @@ void core_free(struct core *core) {
     free(core->ready);
     free(core->uops);
     free(core->fresh);
-    free(core->soon);
+    free(core->calendar.wheel);
     free(core->lives);
     free(core->stores);
     free(core->packets);
@@ -327,8 +327,6 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 /* Nothing happened in this cycle: the next one in which something can. */
 static uint64_t next_cycle(struct core *core) {
     uint64_t now = core->cycle, next = calendar_next(core);
-    if (core->soon_count)
-        return now + 1;
     if (core->ready_count)
         return now + 1; /* waits for a unit */
     if (core->head < core->tail) {

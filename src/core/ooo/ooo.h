@@ -171,9 +171,13 @@ struct store_entry {
     uint32_t speculated;      /* loads that passed it before its address was known */
 };
 
-/* Events in the future by cycle: a ring of buckets with a bitmap, and a list for those beyond. */
-enum { CALENDAR_CYCLES = 4096 };
+/* Events in the future by cycle: a wheel of arrays for the next WHEEL_CYCLES, to which most µops go
+ * without a branch; a ring of lists beyond; a list for those beyond that. */
+enum { WHEEL_CYCLES = 64, CALENDAR_CYCLES = 4096 };
 struct calendar {
+    uint32_t *wheel; /* WHEEL_CYCLES arrays of slots, as long as the ring of µops each */
+    uint32_t wheel_count[WHEEL_CYCLES];
+    uint64_t wheel_bits;              /* arrays that are not empty */
     uint32_t bucket[CALENDAR_CYCLES]; /* slots, by next_ready */
     uint64_t bits[CALENDAR_CYCLES / 64];
     uint64_t summary;
@@ -289,8 +293,6 @@ struct core {
     uint32_t ready_count;
     uint64_t *fresh; /* became ready in the cycle being issued (zero latencies) */
     uint32_t fresh_count;
-    uint64_t *soon; /* ready in the next cycle: most µops, spared the calendar */
-    uint32_t soon_count;
     bool issuing;
     uint16_t pool_free[POOL_SLOTS];            /* units that may start a µop in this cycle */
     uint64_t unit_free[MACHINE_MAX_POOLS][16]; /* pools with unpipelined classes */
@@ -358,6 +360,16 @@ static inline uint64_t resources_of(uint32_t flags) {
         0x0001000100000000, 0x0001000100000001, 0x0001000100010000, 0x0001000100010001,
     };
     return by_kind[flags >> U_TAKES_SHIFT & 15];
+}
+
+/* Puts the µop on the wheel for a cycle at most WHEEL_CYCLES − 1 ahead if `condition`; without a
+ * branch, since neither the condition nor the distance follows a pattern. */
+static inline void wheel_put_if(struct core *core, uint32_t slot, uint64_t cycle, bool condition) {
+    struct calendar *calendar = &core->calendar;
+    uint32_t at = cycle % WHEEL_CYCLES, count = calendar->wheel_count[at];
+    calendar->wheel[at * (core->mask + 1) + count] = slot;
+    calendar->wheel_count[at] = count + condition;
+    calendar->wheel_bits |= (uint64_t)condition << at;
 }
 
 /* All operands known: the µop may issue from `cycle` on (calendar.c). */

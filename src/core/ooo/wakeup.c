@@ -14,11 +14,11 @@ void finish(struct core *core, struct uop_state *uop, uint64_t complete, uint64_
             store_data(core, consumer, wake);
         } else {
             uint64_t when = wake > consumer->when ? wake : consumer->when;
-            bool ready = --consumer->is.pending == 0, soon = ready && when == core->cycle + 1;
+            bool ready = --consumer->is.pending == 0;
+            bool near = ready && when > core->cycle && when - core->cycle < WHEEL_CYCLES;
             consumer->when = when;
-            core->soon[core->soon_count] = sequence_of(core, consumer);
-            core->soon_count += soon;
-            if (ready && !soon)
+            wheel_put_if(core, slot_of(core, consumer), when, near);
+            if (ready && !near)
                 schedule(core, consumer, when);
         }
     }

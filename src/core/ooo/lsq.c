@@ -7,8 +7,9 @@
  * ahead to the cache when the store's address is still unknown. That last load is found out when
  * the store's address comes: a memory ordering violation, flushed when the load reaches the head.
  *
- * A store leaves the queue, in order, once it has committed and its line is owned; one counter per
- * hashed 8-byte granule tells most loads that no store in the queue concerns them. */
+ * A store leaves the queue, in order, once it has committed and its line is owned. A table by
+ * hashed 8-byte granule names the youngest store that wrote there: the search for a load begins
+ * with it, and there is nothing to find when it has left. */
 #include "core/ooo/ooo.h"
 
 #include <string.h>
@@ -16,15 +17,7 @@
 enum { GRANULE_SHIFT = 3, EPOCH_SHIFT = 14 };
 
 static uint32_t granule_slot(uint64_t granule) {
-    return (uint32_t)(granule ^ granule >> 12) % STORE_FILTER;
-}
-
-static void filter_change(struct core *core, const struct store_entry *store, int change) {
-    if (store->end == store->address)
-        return;
-    uint64_t last = (store->end - 1) >> GRANULE_SHIFT;
-    for (uint64_t granule = store->address >> GRANULE_SHIFT; granule <= last; granule++)
-        core->store_filter[granule_slot(granule)] += (uint16_t)change;
+    return (uint32_t)(granule ^ granule >> 12) % STORE_SLOTS;
 }
 
 static struct store_entry *store_at(struct core *core, uint64_t number) {
@@ -49,7 +42,11 @@ void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence, ui
         .drain_waiters = NO_LINK,
         .speculated = NO_LINK,
     };
-    filter_change(core, store, 1);
+    if (store->end == store->address)
+        return;
+    uint64_t last = (store->end - 1) >> GRANULE_SHIFT;
+    for (uint64_t granule = store->address >> GRANULE_SHIFT; granule <= last; granule++)
+        core->youngest_store[granule_slot(granule)] = number + 1;
 }
 
 static bool covers(const struct store_entry *store, const struct stream_uop *load) {
@@ -74,32 +71,39 @@ static bool predicted_to_wait(const struct core *core, uint32_t insn) {
     return marked && epoch + 1 - marked <= 1;
 }
 
+/* Number + 1 of the youngest store in the queue that overlaps; 0: none. */
+static uint64_t find_store(struct core *core, const struct stream_uop *load) {
+    uint64_t end = load->address + load->size_bytes, last = (end - 1) >> GRANULE_SHIFT;
+    uint64_t youngest = 0;
+    for (uint64_t granule = load->address >> GRANULE_SHIFT; granule <= last; granule++) {
+        uint64_t number = core->youngest_store[granule_slot(granule)];
+        youngest = number > youngest ? number : youngest;
+    }
+    for (uint64_t number = youngest; number > core->store_head; number--) {
+        const struct store_entry *store = store_at(core, number - 1);
+        if (load->address < store->end && store->address < end)
+            return number;
+    }
+    return 0;
+}
+
 void load_enter(struct core *core, struct uop_state *load, uint64_t sequence) {
     const struct stream_uop *stream = stream_at(core, sequence);
-    if (stream->access_count == 0 || core->store_head == core->store_tail)
+    if (stream->access_count == 0)
         return;
-    uint64_t end = stream->address + stream->size_bytes;
-    uint64_t last = (end - 1) >> GRANULE_SHIFT;
-    bool possible = false;
-    for (uint64_t granule = stream->address >> GRANULE_SHIFT; granule <= last; granule++)
-        possible |= core->store_filter[granule_slot(granule)] != 0;
-    if (!possible)
+    uint64_t number = find_store(core, stream);
+    if (number == 0)
         return;
-    for (uint64_t number = core->store_tail; number-- > core->store_head;) {
-        struct store_entry *store = store_at(core, number);
-        if (stream->address >= store->end || store->address >= end)
-            continue;
-        load->store = (uint32_t)number;
-        load->is.flags |= U_DEPENDS;
-        bool waits = core->machine.disambiguation == DISAMBIGUATE_PERFECT ||
-                     (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE &&
-                      predicted_to_wait(core, stream->insn));
-        if (waits && !covers(store, stream))
-            hang(core, load, &store->drain_waiters);
-        else if (waits && store->complete == UNKNOWN)
-            hang(core, load, &store->forward_waiters);
-        return;
-    }
+    struct store_entry *store = store_at(core, number - 1);
+    load->store = (uint32_t)(number - 1);
+    load->is.flags |= U_DEPENDS;
+    bool waits = core->machine.disambiguation == DISAMBIGUATE_PERFECT ||
+                 (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE &&
+                  predicted_to_wait(core, stream->insn));
+    if (waits && !covers(store, stream))
+        hang(core, load, &store->drain_waiters);
+    else if (waits && store->complete == UNKNOWN)
+        hang(core, load, &store->forward_waiters);
 }
 
 /* Wakes a list of loads: each may issue from `cycle` on. */
@@ -253,7 +257,6 @@ void store_data(struct core *core, struct uop_state *uop, uint64_t ready) {
 }
 
 static void release(struct core *core, struct store_entry *store) {
-    filter_change(core, store, -1);
     wake_loads(core, store->drain_waiters, core->cycle);
     store->drain_waiters = NO_LINK;
     core->store_head++;
@@ -300,7 +303,10 @@ void drain_stage(struct core *core) {
 void stores_squash(struct core *core) {
     while (core->store_tail > core->store_head &&
            store_at(core, core->store_tail - 1)->uop >= core->head)
-        filter_change(core, store_at(core, --core->store_tail), -1);
+        core->store_tail--;
+    for (uint32_t slot = 0; slot < STORE_SLOTS; slot++)
+        if (core->youngest_store[slot] > core->store_tail)
+            core->youngest_store[slot] = core->store_tail; /* an older one may be behind it */
     for (uint64_t number = core->store_head; number < core->store_tail; number++) {
         struct store_entry *store = store_at(core, number);
         store->forward_waiters = store->drain_waiters = store->speculated = NO_LINK;

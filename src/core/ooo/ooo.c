@@ -386,7 +386,8 @@ static bool run(struct core *core, bool all, struct error *error) {
         core->progress = false;
         if (core->head < core->tail)
             commit_stage(core);
-        if (core->store_head < core->store_tail)
+        if (core->store_head < core->store_tail &&
+            core->stores[core->store_head & core->store_mask].uop < core->head)
             drain_stage(core);
         calendar_deliver(core);
         if (core->ready_count)

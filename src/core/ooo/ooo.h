@@ -189,7 +189,7 @@ struct calendar {
  */
 enum { CHUNK_UOPS = 2048, CHUNKS = 4, GATHER_MAX = 16 };
 
-enum { STORE_FILTER = 4096, WAIT_TABLE = 4096 };
+enum { STORE_SLOTS = 4096, WAIT_TABLE = 4096 };
 
 enum { POOL_SLOTS = 16 }; /* MACHINE_MAX_POOLS, as two vectors */
 static_assert((int)MACHINE_MAX_POOLS <= (int)POOL_SLOTS, "every pool has its slot");
@@ -302,8 +302,8 @@ struct core {
     uint32_t store_mask;
     uint64_t store_head, store_drain, store_tail;
     uint64_t drain_resume;
-    uint16_t store_filter[STORE_FILTER]; /* stores in the queue by 8-byte granule, hashed */
-    uint64_t wait_table[WAIT_TABLE];     /* loads that violated: epoch + 1 */
+    uint64_t youngest_store[STORE_SLOTS]; /* number + 1 by hashed 8-byte granule; 0 none */
+    uint64_t wait_table[WAIT_TABLE];      /* loads that violated: epoch + 1 */
 
     /* ---- commit ---- */
     uint32_t empty_reason; /* enum tap_empty should the ROB be found empty */

@@ -90,6 +90,7 @@ static void flush_violation(struct core *core) {
     core->serial_hold = core->load_hold = 0;
     core->packets_used = 0;
     core->packet_head = core->packet_end;
+    core->arrived = core->head;
     core->ready_count = 0;
     calendar_clear(core);
     stores_squash(core);

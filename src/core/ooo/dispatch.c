@@ -117,19 +117,14 @@ static void hold(struct core *core, struct uop_state *uop, enum dispatch_block b
         life_of(core, uop)->dispatch_block = (uint8_t)block;
 }
 
-/* How far the front end has delivered, up to `end`. */
+/* How far the front end has delivered, up to `end`. A packet a cycle is fetched, so mostly one a
+ * cycle arrives. */
 static uint64_t delivered(struct core *core, uint64_t end) {
-    const struct packet *packets = core->packets;
-    uint32_t mask = core->packet_mask, packet = core->packet_head;
-    uint64_t latest = core->cycle - core->machine.frontend_depth, until = core->tail;
-    if (core->cycle < core->machine.frontend_depth)
-        return until;
-    while (packets[packet & mask].end <= until)
-        packet++;
-    core->packet_head = packet;
-    while (until < end && packets[packet & mask].cycle <= latest)
-        until = packets[packet++ & mask].end;
-    return until < end ? until : end;
+    uint64_t depth = core->machine.frontend_depth;
+    while (core->packet_head != core->packet_end &&
+           core->packets[core->packet_head & core->packet_mask].cycle + depth <= core->cycle)
+        core->arrived = core->packets[core->packet_head++ & core->packet_mask].end;
+    return core->arrived < end ? core->arrived : end;
 }
 
 /* The cycle's µops enter one by one, each limit looked at. */
@@ -183,6 +178,15 @@ static inline void read_plain(struct core *core, struct uop_state *uop, uint32_t
     producer->consumers = link + which;
 }
 
+/* The load or store queue; its data is an operand of a store. */
+static void enter_memory(struct core *core, struct uop_state *uop, uint8_t data, uint64_t tail) {
+    if (uop->is.flags & U_LOAD)
+        load_enter(core, uop, tail);
+    else
+        store_enter(core, uop, tail,
+                    data == REG_NONE ? 0 : read_register(core, uop, LINK_DATA, data));
+}
+
 /* One µop for which there is room and nothing special to do. */
 static inline void dispatch_plain(struct core *core, struct uop_state *uop, uint64_t head,
                                   uint64_t tail, uint64_t soonest) {
@@ -194,24 +198,19 @@ static inline void dispatch_plain(struct core *core, struct uop_state *uop, uint
     if (operands->source_count > 2)
         for (uint32_t i = 2; i < UOP_MAX_SOURCES; i++)
             read_plain(core, uop, i, operands->source[i], head, link, &when, &pending);
-    uint64_t data_ready = 0;
-    if (flags & U_STORE && operands->data != REG_NONE)
-        data_ready = read_register(core, uop, LINK_DATA, operands->data);
-    for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
-        core->rename[operands->destination[i]] = tail + 1;
     uop->when = when;
     uop->is.pending = (uint8_t)pending;
+    if (flags & (U_LOAD | U_STORE))
+        enter_memory(core, uop, operands->data, tail);
+    for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
+        core->rename[operands->destination[i]] = tail + 1;
     core->queue_free[uop->is.queue]--;
-    if (flags & U_LOAD)
-        load_enter(core, uop, tail);
-    else if (flags & U_STORE)
-        store_enter(core, uop, tail, data_ready);
     /* Issue of this cycle is over, and this is the youngest µop: it goes to the end of the ready.
      */
-    bool ready = uop->is.pending == 0, soon = ready && when <= core->cycle + 1;
+    bool ready = uop->is.pending == 0, soon = ready & (when <= core->cycle + 1);
     core->ready[core->ready_count] = tail;
     core->ready_count += soon;
-    if (ready && !soon)
+    if (ready & !soon)
         schedule(core, uop, when);
 }
 

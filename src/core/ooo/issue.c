@@ -51,8 +51,8 @@ static void issue_ready(struct core *core, uint32_t *budget) {
         uint32_t pool = uop->is.pool, queue = uop->is.queue;
         bool slow = core->slow_pools & 1u << pool;
         ready[kept] = ready[i];
-        if (!budget[queue] || !core->pool_free[pool] ||
-            (slow && !hold_unit(core, pool, core->classes[uop->is.operation].interval))) {
+        bool place = (budget[queue] != 0) & (core->pool_free[pool] != 0);
+        if (!place || (slow && !hold_unit(core, pool, core->classes[uop->is.operation].interval))) {
             kept++;
             continue;
         }

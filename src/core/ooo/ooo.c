@@ -335,12 +335,9 @@ static uint64_t next_cycle(struct core *core) {
             head->complete + core->machine.complete_to_commit > now)
             next = earlier(next, head->complete + core->machine.complete_to_commit);
     }
-    if (core->tail < core->next) {
-        uint32_t packet = core->packet_head;
-        while (core->packets[packet & core->packet_mask].end <= core->tail)
-            packet++;
-        uint64_t arrives =
-            core->packets[packet & core->packet_mask].cycle + core->machine.frontend_depth;
+    if (core->packet_head != core->packet_end) {
+        uint64_t arrives = core->packets[core->packet_head & core->packet_mask].cycle +
+                           core->machine.frontend_depth;
         if (arrives > now)
             next = earlier(next, arrives);
     }

@@ -278,9 +278,11 @@ struct core {
     uint32_t fetch_lines;  /* U_NEW_LINE, U_CROSSES_LINE: done for the next instruction */
     uint32_t fetch_psv;    /* front-end events for the next packet's first instruction */
     uint32_t fetch_delay_cache, fetch_delay_tlb;
-    uint32_t packets_used;  /* fetch packets in flight, to commit */
-    struct packet *packets; /* those with µops in the fetch buffer: [packet_head, packet_end) */
+    uint32_t packets_used; /* fetch packets in flight, to commit */
+    struct packet
+        *packets; /* those on their way through the front end: [packet_head, packet_end) */
     uint32_t packet_mask, packet_head, packet_end;
+    uint64_t arrived; /* sequence number behind the last µop that came through the front end */
 
     /* ---- dispatch ---- */
     uint32_t queue_free[NO_QUEUE + 1]; /* entries; by uop_kind.queue */

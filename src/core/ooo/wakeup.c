@@ -15,10 +15,10 @@ void finish(struct core *core, struct uop_state *uop, uint64_t complete, uint64_
         } else {
             uint64_t when = wake > consumer->when ? wake : consumer->when;
             bool ready = --consumer->is.pending == 0;
-            bool near = ready && when > core->cycle && when - core->cycle < WHEEL_CYCLES;
+            bool near = ready & (when - core->cycle - 1 < WHEEL_CYCLES - 1);
             consumer->when = when;
             wheel_put_if(core, slot_of(core, consumer), when, near);
-            if (ready && !near)
+            if (ready & !near)
                 schedule(core, consumer, when);
         }
     }

@@ -2,6 +2,7 @@
  * looking a site up in the debug information is dear, so a function is looked up once and then
  * holds for all sites up to its end, or to a function inside it. The cells are then summed twice:
  * per group to find the costliest, and per (rank, signature) for the stacks of those. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,14 @@ struct site {
     const char *file;
 };
 
+/* Small: by instruction there is one per site, and few of them become rows. */
+struct group {
+    uint64_t offset, units, executions, hottest_units;
+    const char *function, *file;
+    uint32_t line, image, hottest; /* as in a report_row; image: index into code->images */
+};
+static_assert(sizeof(struct group) == 64, "no larger than it need be");
+
 struct builder {
     enum report_by by;
     const struct simulation *simulation;
@@ -22,10 +31,8 @@ struct builder {
     uint32_t *images; /* number in `program` of each image of the code */
     struct site *sites;
     size_t site_count;
-    struct report_row *groups;
+    struct group *groups;
     size_t group_count, group_capacity;
-    uint32_t *group_images; /* of each group, index into code->images */
-    size_t group_image_capacity;
 };
 
 static bool no_memory(struct error *error) {
@@ -87,17 +94,12 @@ static int by_line(const void *left, const void *right) {
 
 /* ---- groups ---- */
 
-static struct report_row *new_group(struct builder *builder, uint32_t image) {
-    size_t count = builder->group_count + 1;
-    if (!array_reserve((void **)&builder->groups, &builder->group_capacity, count,
-                       sizeof *builder->groups) ||
-        !array_reserve((void **)&builder->group_images, &builder->group_image_capacity, count,
-                       sizeof *builder->group_images))
+static struct group *new_group(struct builder *builder, uint32_t image) {
+    if (!array_reserve((void **)&builder->groups, &builder->group_capacity,
+                       builder->group_count + 1, sizeof *builder->groups))
         return NULL;
-    builder->group_images[count - 1] = image;
-    struct report_row *group = &builder->groups[count - 1];
-    *group = (struct report_row){.hottest = UINT32_MAX};
-    builder->group_count = count;
+    struct group *group = &builder->groups[builder->group_count++];
+    *group = (struct group){.image = image, .hottest = UINT32_MAX};
     return group;
 }
 
@@ -121,7 +123,7 @@ static size_t find_function_group(const struct builder *builder, size_t first, s
     if (!location->function_size)
         return uncovered;
     for (size_t i = builder->group_count; i-- > first;) {
-        const struct report_row *group = &builder->groups[i];
+        const struct group *group = &builder->groups[i];
         if (i == uncovered)
             continue;
         if (group->offset == location->function_offset)
@@ -150,7 +152,7 @@ static bool group_functions(struct builder *builder) {
             group = find_function_group(builder, first, uncovered, &location);
             if (group >= builder->group_count) {
                 group = builder->group_count;
-                struct report_row *row = new_group(builder, image);
+                struct group *row = new_group(builder, image);
                 if (!row)
                     return false;
                 row->function = location.function;
@@ -178,7 +180,7 @@ static bool group_lines(struct builder *builder) {
         bool same = i > 0 && site->image == last->image && site->line == last->line &&
                     !site->file == !last->file && (!site->file || !strcmp(site->file, last->file));
         if (!same) {
-            struct report_row *group = new_group(builder, site->image);
+            struct group *group = new_group(builder, site->image);
             if (!group)
                 return false;
             group->offset = site->offset;
@@ -195,7 +197,7 @@ static bool group_plainly(struct builder *builder) {
         struct site *site = &builder->sites[i];
         bool same = builder->by == BY_IMAGE && i > 0 && site->image == site[-1].image;
         if (!same) {
-            struct report_row *group = new_group(builder, site->image);
+            struct group *group = new_group(builder, site->image);
             if (!group)
                 return false;
             group->offset = builder->by == BY_IMAGE ? 0 : site->offset;
@@ -214,7 +216,7 @@ static bool make_groups(struct builder *builder) {
         return false;
     for (size_t i = 0; i < builder->site_count; i++) {
         const struct site *site = &builder->sites[i];
-        struct report_row *group = &builder->groups[site->group];
+        struct group *group = &builder->groups[site->group];
         group->units += site->units;
         if (site->insn < builder->simulation->execution_count)
             group->executions += builder->simulation->executions[site->insn];
@@ -280,11 +282,12 @@ static bool make_stack(const struct ranked_part *parts, size_t count, struct sta
 static bool make_stacks(const struct builder *builder, const uint32_t *rank_of,
                         struct report_rows *rows) {
     const struct simulation *simulation = builder->simulation;
-    struct ranked_part *parts =
-        malloc((simulation->cell_count ? simulation->cell_count : 1) * sizeof *parts);
+    size_t shown = 0, count = 0;
+    for (uint64_t i = 0; i < simulation->cell_count; i++)
+        shown += rank_of[simulation->cells[i].insn] != UINT32_MAX;
+    struct ranked_part *parts = malloc((shown ? shown : 1) * sizeof *parts);
     if (!parts)
         return false;
-    size_t count = 0;
     for (uint64_t i = 0; i < simulation->cell_count; i++) {
         const struct pics_cell *cell = &simulation->cells[i];
         if (rank_of[cell->insn] != UINT32_MAX)
@@ -302,30 +305,40 @@ static bool make_stacks(const struct builder *builder, const uint32_t *rank_of,
 }
 
 /* Names, source and text of a row that will be shown. */
-static void describe(struct builder *builder, uint32_t image, struct report_row *row) {
+static struct report_row describe(struct builder *builder, const struct group *group) {
     const struct code *code = builder->code;
-    row->image = image >= code->image_count ? "[anon]"
-                 : is_file(builder, image)  ? base_name(code->images[image].path)
-                                            : code->images[image].path;
-    row->address = row->offset;
+    uint32_t image = group->image;
+    struct report_row row = {.offset = group->offset,
+                             .function = group->function,
+                             .file = group->file,
+                             .line = group->line,
+                             .units = group->units,
+                             .executions = group->executions,
+                             .hottest = group->hottest,
+                             .hottest_units = group->hottest_units};
+    row.image = image >= code->image_count ? "[anon]"
+                : is_file(builder, image)  ? base_name(code->images[image].path)
+                                           : code->images[image].path;
+    row.address = row.offset;
     if (is_file(builder, image))
-        program_offset_to_address(builder->program, builder->images[image], row->offset,
-                                  &row->address);
+        program_offset_to_address(builder->program, builder->images[image], row.offset,
+                                  &row.address);
     struct location location;
     if (builder->by != BY_IMAGE) {
-        locate(builder, image, row->offset, &location);
-        row->function = location.function;
+        locate(builder, image, row.offset, &location);
+        row.function = location.function;
         if (builder->by != BY_LINE) {
-            row->file = location.file;
-            row->line = location.line;
+            row.file = location.file;
+            row.line = location.line;
         }
     }
-    const struct static_insn *insn = &code->insns[row->hottest];
+    const struct static_insn *insn = &code->insns[row.hottest];
     uint64_t address = insn->offset;
     if (is_file(builder, insn->image))
         program_offset_to_address(builder->program, builder->images[insn->image], insn->offset,
                                   &address);
-    insn_text(code->isa, insn->bytes, insn->length, address, row->text, sizeof row->text);
+    insn_text(code->isa, insn->bytes, insn->length, address, row.text, sizeof row.text);
+    return row;
 }
 
 static bool take_costliest(struct builder *builder, uint32_t top, struct report_rows *rows) {
@@ -346,9 +359,8 @@ static bool take_costliest(struct builder *builder, uint32_t top, struct report_
         memset(rank_of_group, 0xff, groups * sizeof *rank_of_group);
         for (uint32_t rank = 0; rank < count; rank++) {
             uint32_t group = ranked[rank].group;
-            rows->rows[rank] = builder->groups[group];
+            rows->rows[rank] = describe(builder, &builder->groups[group]);
             rank_of_group[group] = rank;
-            describe(builder, builder->group_images[group], &rows->rows[rank]);
         }
         memset(rank_of_insn, 0xff, insns * sizeof *rank_of_insn);
         for (size_t i = 0; i < builder->site_count; i++)
@@ -380,7 +392,6 @@ bool rows_build(enum report_by by, uint32_t top, const struct simulation *simula
     free(builder.images);
     free(builder.sites);
     free(builder.groups);
-    free(builder.group_images);
     return good || no_memory(error);
 }
 

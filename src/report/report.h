@@ -33,8 +33,6 @@ struct stack {
     uint32_t count;
 };
 
-enum { REPORT_TEXT_BYTES = 96 };
-
 /* A function, source line, instruction or image. */
 struct report_row {
     const char *image;      /* base name of the file, "[vdso]", "[anon]" */
@@ -48,7 +46,7 @@ struct report_row {
     uint64_t executions;    /* instructions executed in it */
     uint32_t hottest;       /* static number of its costliest instruction */
     uint64_t hottest_units; /* of that instruction */
-    char text[REPORT_TEXT_BYTES]; /* assembly of that instruction */
+    char *text;             /* assembly of that instruction; owned */
     struct stack stack;
 };
 

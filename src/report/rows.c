@@ -9,6 +9,8 @@
 #include "report/report.h"
 #include "util/array.h"
 
+enum { TEXT_BYTES = 96 };
+
 struct site {
     uint32_t insn, image, group, line;
     uint64_t offset, units;
@@ -275,6 +277,9 @@ static bool make_stack(const struct ranked_part *parts, size_t count, struct sta
             stack->parts[stack->count++] = (struct stack_part){parts[i].psv, parts[i].units};
     }
     qsort(stack->parts, stack->count, sizeof *stack->parts, by_units);
+    struct stack_part *fitted = realloc(stack->parts, stack->count * sizeof *fitted);
+    if (fitted)
+        stack->parts = fitted;
     return true;
 }
 
@@ -337,8 +342,19 @@ static struct report_row describe(struct builder *builder, const struct group *g
     if (is_file(builder, insn->image))
         program_offset_to_address(builder->program, builder->images[insn->image], insn->offset,
                                   &address);
-    insn_text(code->isa, insn->bytes, insn->length, address, row.text, sizeof row.text);
+    char text[TEXT_BYTES];
+    insn_text(code->isa, insn->bytes, insn->length, address, text, sizeof text);
+    row.text = strdup(text);
     return row;
+}
+
+/* Makes room: with all rows shown there is little to spare. */
+static void forget_groups(struct builder *builder) {
+    free(builder->sites);
+    free(builder->groups);
+    builder->sites = NULL;
+    builder->groups = NULL;
+    builder->site_count = builder->group_count = 0;
 }
 
 static bool take_costliest(struct builder *builder, uint32_t top, struct report_rows *rows) {
@@ -361,11 +377,13 @@ static bool take_costliest(struct builder *builder, uint32_t top, struct report_
             uint32_t group = ranked[rank].group;
             rows->rows[rank] = describe(builder, &builder->groups[group]);
             rank_of_group[group] = rank;
+            good &= rows->rows[rank].text != NULL;
         }
         memset(rank_of_insn, 0xff, insns * sizeof *rank_of_insn);
         for (size_t i = 0; i < builder->site_count; i++)
             rank_of_insn[builder->sites[i].insn] = rank_of_group[builder->sites[i].group];
-        good = make_stacks(builder, rank_of_insn, rows);
+        forget_groups(builder);
+        good &= make_stacks(builder, rank_of_insn, rows);
     }
     free(ranked);
     free(rank_of_group);
@@ -390,14 +408,15 @@ bool rows_build(enum report_by by, uint32_t top, const struct simulation *simula
     good = good && make_sites(&builder) && make_groups(&builder) &&
            take_costliest(&builder, top, rows);
     free(builder.images);
-    free(builder.sites);
-    free(builder.groups);
+    forget_groups(&builder);
     return good || no_memory(error);
 }
 
 void rows_free(struct report_rows *rows) {
-    for (uint32_t i = 0; rows->rows && i < rows->count; i++)
+    for (uint32_t i = 0; rows->rows && i < rows->count; i++) {
         free(rows->rows[i].stack.parts);
+        free(rows->rows[i].text);
+    }
     free(rows->rows);
     memset(rows, 0, sizeof *rows);
 }

@@ -1,10 +1,9 @@
-/* The core's outside: set-up with idealisations applied, the window of input, and the clock. */
+/* Set-up with idealisations applied, the clock, and the hand-over from the input side to the
+ * pipeline. */
 #include "core/ooo/ooo.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "util/array.h"
 
 enum { UNLIMITED = 255, WINDOW_TIMES = 20 };
 
@@ -162,7 +161,7 @@ struct core *core_new(const struct machine *machine, const struct core_options *
     return core;
 }
 
-static void wait_for_pipeline(const struct core *core) {
+void wait_for_pipeline(const struct core *core) {
     if (core->executor && core->handed_over)
         executor_wait(core->executor, core->chunks[(core->handed_over - 1) % CHUNKS].ticket);
 }
@@ -187,135 +186,6 @@ void core_free(struct core *core) {
     for (uint32_t chunk = 0; chunk < PREPARED_CHUNKS; chunk++)
         free(core->prepared[chunk]);
     free(core);
-}
-
-/* ---- static code ---- */
-
-static uint32_t prepare_flags(const struct core *core, const struct static_insn *insn,
-                              const struct uop *uop, bool first) {
-    bool last = uop->flags & UOP_LAST;
-    uint32_t flags = (last ? U_LAST : 0) | (first ? U_FIRST : 0);
-    if (uop->operation == OP_LOAD)
-        flags |= U_LOAD | U_LOAD_ENTRY;
-    if (uop->operation == OP_STORE)
-        flags |= U_STORE;
-    if (uop->flags & UOP_BRANCH)
-        flags |= U_BRANCH | U_BRANCH_ENTRY;
-    if (first && (insn->address ^ (insn->address + insn->length - 1)) & core->fetch_line_mask)
-        flags |= U_CROSSES_LINE;
-    if (last && insn->flags & INSN_SYSCALL)
-        flags |= U_FLUSH | U_SYSCALL;
-    if (last && insn->flags & INSN_FLUSHING)
-        flags |= U_FLUSH;
-    if (first && insn->flags & INSN_SERIALISING)
-        flags |= U_SERIAL;
-    if (last && insn->flags & INSN_SERIALISING)
-        flags |= U_SERIAL_END;
-    if (last && insn->flags & INSN_FENCE_LOAD)
-        flags |= U_HOLD_LOADS;
-    if (first && insn->flags & INSN_FENCE_STORE)
-        flags |= U_WAIT_HEAD;
-    if (insn->flags & INSN_PREFETCH)
-        flags |= U_PREFETCH;
-    if (uop->operation == OP_NOP)
-        flags |= U_ELIMINATED;
-    if (core->machine.eliminate_moves && insn->uop_count == 1 &&
-        (uop->operation == OP_INT_ALU || uop->operation == OP_VEC_ALU)) {
-        if (insn->flags & INSN_ZERO)
-            flags |= U_ELIMINATED;
-        if (insn->flags & INSN_MOVE && uop->source_count == 1 && uop->destination_count == 1)
-            flags |= U_ELIMINATED | U_MOVE;
-    }
-    if (!(flags & U_ELIMINATED))
-        for (uint32_t i = 0; i < uop->destination_count; i++)
-            flags |= register_is_fp(uop->destination[i]) ? U_FP_REGISTER : U_INT_REGISTER;
-    return flags;
-}
-
-static struct known_insn know(const struct core *core, const struct static_insn *insn) {
-    uint32_t end = insn->first_uop + insn->uop_count - 1u;
-    const struct uop *last = &core->code->uops[end];
-    uint8_t traits = 0;
-    /* A store in the compare's place (add [mem], 1) does not fuse. */
-    if (core->machine.fuse_compare_branch && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
-        last->operation == OP_INT_ALU)
-        traits |= KNOWN_COMPARE;
-    if (core->machine.fuse_compare_branch && insn->flags & INSN_FUSES_WITH_FLAGS &&
-        insn->uop_count == 1)
-        traits |= KNOWN_FUSING_BRANCH;
-    if (insn->first_uop >> PREPARED_SHIFT != end >> PREPARED_SHIFT)
-        traits |= KNOWN_SPLIT;
-    return (struct known_insn){.uops = prepared_at(core, insn->first_uop),
-                               .first_uop = insn->first_uop,
-                               .uop_count = insn->uop_count,
-                               .branch = last->flags & UOP_BRANCH ? insn->branch : BRANCH_NONE,
-                               .traits = traits};
-}
-
-/* The instruction as this machine has it, made when it is first executed. */
-static bool prepare(struct core *core, uint32_t insn_number, struct error *error) {
-    const struct static_insn *insn = &core->code->insns[insn_number];
-    for (uint32_t k = 0; k < insn->uop_count; k++) {
-        uint32_t number = insn->first_uop + k, chunk = number >> PREPARED_SHIFT;
-        if (chunk >= PREPARED_CHUNKS)
-            return error_set(error, "the program has more than %u static µops",
-                             PREPARED_CHUNKS << PREPARED_SHIFT);
-        if (!core->prepared[chunk] &&
-            !(core->prepared[chunk] = calloc(PREPARED_CHUNK, sizeof *core->prepared[chunk])))
-            return error_set(error, "out of memory for static µops");
-        const struct uop *uop = &core->code->uops[number];
-        uint32_t flags = prepare_flags(core, insn, uop, k == 0);
-        uint32_t pool = core->classes[uop->operation].pool;
-        struct prepared_uop *prepared = prepared_at(core, number);
-        *prepared = (struct prepared_uop){
-            .is = {.flags = flags,
-                   .operation = uop->operation,
-                   .pool = (uint8_t)pool,
-                   .queue = flags & U_ELIMINATED ? NO_QUEUE : (uint8_t)core->pools[pool].queue},
-            .insn_address = insn->address,
-            .data = uop->data,
-            .source_count = uop->source_count,
-            .destination_count = uop->destination_count,
-            .uop_index = (uint8_t)k,
-            .insn_length = insn->length,
-            .memory = uop->memory,
-        };
-        for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
-            prepared->source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;
-        for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
-            prepared->destination[i] =
-                i < uop->destination_count ? uop->destination[i] : RENAME_WRITE_NONE;
-    }
-    core->known[insn_number] = know(core, insn);
-    return true;
-}
-
-void free_window(struct core *core) {
-    core->loads_free = core->machine.load_queue;
-    core->int_free = core->int_available;
-    core->fp_free = core->fp_available;
-    core->branches_free = core->branches_available;
-    for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        core->queue_free[queue] = core->queues[queue].entries;
-    core->queue_free[NO_QUEUE] = 1;
-}
-
-/* Registers that renaming may hand out: those beyond the architectural state. */
-static bool set_registers(struct core *core, enum isa isa, struct error *error) {
-    uint32_t integer = isa == ISA_X86_64 ? 16 : 32, fp = 32;
-    const struct machine_core *machine = &core->machine;
-    if ((machine->int_registers && machine->int_registers <= integer) ||
-        (machine->fp_registers && machine->fp_registers <= fp))
-        return error_set(error,
-                         "machine: %u and %u physical registers do not hold the architectural "
-                         "state: core.int_registers above %u and core.fp_registers above %u are "
-                         "needed",
-                         machine->int_registers, machine->fp_registers, integer, fp);
-    core->int_available = machine->int_registers ? machine->int_registers - integer : UINT32_MAX;
-    core->fp_available = machine->fp_registers ? machine->fp_registers - fp : UINT32_MAX;
-    core->isa_known = true;
-    free_window(core);
-    return true;
 }
 
 /* ---- the clock ---- */
@@ -422,7 +292,7 @@ static void run_chunk(void *context, uint64_t number) {
 
 /* Hands the stream over as far as it is filled. Then the chunk CHUNKS − 1 before has run, so the
  * stream has room for another. */
-static bool hand_over(struct core *core, bool all, struct error *error) {
+bool hand_over(struct core *core, bool all, struct error *error) {
     struct chunk *chunk = &core->chunks[core->handed_over % CHUNKS];
     *chunk = (struct chunk){core->produced, core->produced_insns, 0, all};
     if (core->executor)
@@ -440,145 +310,4 @@ static bool hand_over(struct core *core, bool all, struct error *error) {
         return true;
     *error = core->error;
     return false;
-}
-
-/* ---- input ---- */
-
-static bool check_input(const struct code *code, const struct dynamic_insn *insn,
-                        uint32_t access_count, uint32_t first_access, struct error *error) {
-    if (insn->insn >= code->insn_count ||
-        (insn->memory_count &&
-         (uint64_t)(insn->memory - first_access) + insn->memory_count > access_count))
-        return error_set(error, "the trace names an instruction or access that it does not have");
-    return true;
-}
-
-/* The instruction that waited for its successor. */
-static bool take_waiting(struct core *core, const struct dynamic_insn *next, struct error *error) {
-    if (!core->is_waiting)
-        return true;
-    core->is_waiting = false;
-    const struct input input = {&core->waiting, core->waiting_accesses};
-    while (!predecode_step(core, &input, next))
-        if (!hand_over(core, false, error))
-            return false;
-    return true;
-}
-
-static bool keep_waiting(struct core *core, const struct dynamic_insn *insn,
-                         const struct memory_access *accesses, uint32_t first_access,
-                         struct error *error) {
-    uint32_t count = insn->memory_count;
-    if (!array_reserve((void **)&core->waiting_accesses, &core->waiting_capacity, count,
-                       sizeof *core->waiting_accesses))
-        return error_set(error, "out of memory for %u memory accesses", count);
-    if (count)
-        memcpy(core->waiting_accesses, accesses + (insn->memory - first_access),
-               count * sizeof *core->waiting_accesses);
-    core->waiting = *insn;
-    core->is_waiting = true;
-    return true;
-}
-
-/* Room in the table for all code there is. */
-static bool reserve_known(struct core *core, uint32_t count, struct error *error) {
-    if (count <= core->known_count)
-        return true;
-    if (!array_reserve((void **)&core->known, &core->known_capacity, count, sizeof *core->known))
-        return error_set(error, "out of memory for static instructions");
-    memset(core->known + core->known_count, 0, (count - core->known_count) * sizeof *core->known);
-    core->known_count = count;
-    return true;
-}
-
-/* Checks the input and prepares what it executes for the first time. */
-static bool accept(struct core *core, const struct code *code, const struct dynamic_insn *insns,
-                   uint32_t insn_count, uint32_t access_count, uint32_t first_access,
-                   struct error *error) {
-    core->code = code;
-    if ((!core->isa_known && !set_registers(core, code->isa, error)) ||
-        !reserve_known(core, code->insn_count, error))
-        return false;
-    for (uint32_t i = 0; i < insn_count; i++)
-        if (!check_input(code, &insns[i], access_count, first_access, error) ||
-            (!core->known[insns[i].insn].uops && !prepare(core, insns[i].insn, error)))
-            return false;
-    return true;
-}
-
-bool core_push(struct core *core, const struct code *code, const struct dynamic_insn *insns,
-               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-               uint32_t first_access, struct error *error) {
-    if (insn_count == 0)
-        return true;
-    if (!accept(core, code, insns, insn_count, access_count, first_access, error) ||
-        !take_waiting(core, insns, error))
-        return false;
-    uint32_t last = insn_count - 1, done = 0;
-    while ((done += predecode_run(core, insns + done, last - done, accesses, first_access)) < last)
-        if (!hand_over(core, false, error))
-            return false;
-    return keep_waiting(core, &insns[last], accesses, first_access, error);
-}
-
-bool core_drain(struct core *core, struct error *error) {
-    return core->code == NULL || (take_waiting(core, NULL, error) && hand_over(core, true, error));
-}
-
-bool core_finish(struct core *core, struct error *error) {
-    if (!core_drain(core, error))
-        return false;
-    return !core->tap || tap_flush(core->tap, &core->tap_state, &core->buffer, error);
-}
-
-/* ---- warming ---- */
-
-static void subtract_branch(struct branch_statistics *from, const struct branch_statistics *what) {
-    uint64_t *a = (uint64_t *)from;
-    const uint64_t *b = (const uint64_t *)what;
-    for (size_t i = 0; i < sizeof *from / sizeof *a; i++)
-        a[i] -= b[i];
-}
-
-bool core_warm(struct core *core, const struct code *code, const struct dynamic_insn *insns,
-               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-               uint32_t first_access, struct error *error) {
-    if (!core_drain(core, error))
-        return false;
-    for (uint32_t i = 0; i < insn_count; i++)
-        if (!check_input(code, &insns[i], access_count, first_access, error))
-            return false;
-    struct branch_statistics before, after;
-    branch_statistics(core->predictor, &before);
-    uint64_t line = UNKNOWN;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        const struct static_insn *insn = &code->insns[insns[i].insn];
-        if (insn->address >> core->fetch_line_shift != line) {
-            line = insn->address >> core->fetch_line_shift;
-            memory_warm_fetch(core->memory, insn->address);
-        }
-        for (uint32_t k = 0; k < insns[i].memory_count; k++) {
-            const struct memory_access *access = &accesses[insns[i].memory - first_access + k];
-            memory_warm_load(core->memory, access->address, access->size_bytes, access->is_store);
-        }
-        if (insn->branch != BRANCH_NONE && i + 1 < insn_count)
-            branch_predict(core->predictor, insn->address, insn->branch, insn->length,
-                           insns[i].flags & DYN_TAKEN, code->insns[insns[i + 1].insn].address);
-    }
-    core->last_begin = core->last_end = UNKNOWN;
-    branch_statistics(core->predictor, &after);
-    subtract_branch(&after, &before);
-    uint64_t *warmed = (uint64_t *)&core->warmed_branch;
-    for (size_t i = 0; i < sizeof after / sizeof *warmed; i++)
-        warmed[i] += ((const uint64_t *)&after)[i];
-    return true;
-}
-
-void core_statistics(const struct core *core, struct core_statistics *statistics) {
-    wait_for_pipeline(core);
-    *statistics = core->statistics;
-    statistics->cycles = core->last_commit;
-    branch_statistics(core->predictor, &statistics->branch);
-    subtract_branch(&statistics->branch, &core->warmed_branch);
-    memory_statistics(core->memory, &statistics->memory);
 }

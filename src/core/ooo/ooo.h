@@ -331,6 +331,16 @@ uint32_t predecode_run(struct core *core, const struct dynamic_insn *insns, uint
 /* The same for one; `next` is its successor, or NULL. False: the chunk is full. */
 bool predecode_step(struct core *core, const struct input *input, const struct dynamic_insn *next);
 
+/* Looks up what the µops of a static instruction are on this machine (prepare.c). */
+bool prepare(struct core *core, uint32_t insn_number, struct error *error);
+/* Registers that renaming may hand out: those beyond the architectural state. */
+bool set_registers(struct core *core, enum isa isa, struct error *error);
+
+/* Hands the stream over to the pipeline as far as it is filled; with `all`, waits until everything
+ * has committed (ooo.c). */
+bool hand_over(struct core *core, bool all, struct error *error);
+void wait_for_pipeline(const struct core *core);
+
 /* ---- shared pieces ---- */
 static inline bool chunk_is_full(const struct core *core) {
     return core->produced - core->chunk_start >= CHUNK_UOPS ||

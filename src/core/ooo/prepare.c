@@ -1,0 +1,132 @@
+/* Static instructions as this machine has them: made when an instruction is first executed, from
+ * its µops and the machine's classes; and what the machine has to give to µops in flight. */
+#include "core/ooo/ooo.h"
+
+#include <stdlib.h>
+
+static uint32_t prepare_flags(const struct core *core, const struct static_insn *insn,
+                              const struct uop *uop, bool first) {
+    bool last = uop->flags & UOP_LAST;
+    uint32_t flags = (last ? U_LAST : 0) | (first ? U_FIRST : 0);
+    if (uop->operation == OP_LOAD)
+        flags |= U_LOAD | U_LOAD_ENTRY;
+    if (uop->operation == OP_STORE)
+        flags |= U_STORE;
+    if (uop->flags & UOP_BRANCH)
+        flags |= U_BRANCH | U_BRANCH_ENTRY;
+    if (first && (insn->address ^ (insn->address + insn->length - 1)) & core->fetch_line_mask)
+        flags |= U_CROSSES_LINE;
+    if (last && insn->flags & INSN_SYSCALL)
+        flags |= U_FLUSH | U_SYSCALL;
+    if (last && insn->flags & INSN_FLUSHING)
+        flags |= U_FLUSH;
+    if (first && insn->flags & INSN_SERIALISING)
+        flags |= U_SERIAL;
+    if (last && insn->flags & INSN_SERIALISING)
+        flags |= U_SERIAL_END;
+    if (last && insn->flags & INSN_FENCE_LOAD)
+        flags |= U_HOLD_LOADS;
+    if (first && insn->flags & INSN_FENCE_STORE)
+        flags |= U_WAIT_HEAD;
+    if (insn->flags & INSN_PREFETCH)
+        flags |= U_PREFETCH;
+    if (uop->operation == OP_NOP)
+        flags |= U_ELIMINATED;
+    if (core->machine.eliminate_moves && insn->uop_count == 1 &&
+        (uop->operation == OP_INT_ALU || uop->operation == OP_VEC_ALU)) {
+        if (insn->flags & INSN_ZERO)
+            flags |= U_ELIMINATED;
+        if (insn->flags & INSN_MOVE && uop->source_count == 1 && uop->destination_count == 1)
+            flags |= U_ELIMINATED | U_MOVE;
+    }
+    if (!(flags & U_ELIMINATED))
+        for (uint32_t i = 0; i < uop->destination_count; i++)
+            flags |= register_is_fp(uop->destination[i]) ? U_FP_REGISTER : U_INT_REGISTER;
+    return flags;
+}
+
+static struct known_insn know(const struct core *core, const struct static_insn *insn) {
+    uint32_t end = insn->first_uop + insn->uop_count - 1u;
+    const struct uop *last = &core->code->uops[end];
+    uint8_t traits = 0;
+    /* A store in the compare's place (add [mem], 1) does not fuse. */
+    if (core->machine.fuse_compare_branch && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
+        last->operation == OP_INT_ALU)
+        traits |= KNOWN_COMPARE;
+    if (core->machine.fuse_compare_branch && insn->flags & INSN_FUSES_WITH_FLAGS &&
+        insn->uop_count == 1)
+        traits |= KNOWN_FUSING_BRANCH;
+    if (insn->first_uop >> PREPARED_SHIFT != end >> PREPARED_SHIFT)
+        traits |= KNOWN_SPLIT;
+    return (struct known_insn){.uops = prepared_at(core, insn->first_uop),
+                               .first_uop = insn->first_uop,
+                               .uop_count = insn->uop_count,
+                               .branch = last->flags & UOP_BRANCH ? insn->branch : BRANCH_NONE,
+                               .traits = traits};
+}
+
+/* The instruction as this machine has it, made when it is first executed. */
+bool prepare(struct core *core, uint32_t insn_number, struct error *error) {
+    const struct static_insn *insn = &core->code->insns[insn_number];
+    for (uint32_t k = 0; k < insn->uop_count; k++) {
+        uint32_t number = insn->first_uop + k, chunk = number >> PREPARED_SHIFT;
+        if (chunk >= PREPARED_CHUNKS)
+            return error_set(error, "the program has more than %u static µops",
+                             PREPARED_CHUNKS << PREPARED_SHIFT);
+        if (!core->prepared[chunk] &&
+            !(core->prepared[chunk] = calloc(PREPARED_CHUNK, sizeof *core->prepared[chunk])))
+            return error_set(error, "out of memory for static µops");
+        const struct uop *uop = &core->code->uops[number];
+        uint32_t flags = prepare_flags(core, insn, uop, k == 0);
+        uint32_t pool = core->classes[uop->operation].pool;
+        struct prepared_uop *prepared = prepared_at(core, number);
+        *prepared = (struct prepared_uop){
+            .is = {.flags = flags,
+                   .operation = uop->operation,
+                   .pool = (uint8_t)pool,
+                   .queue = flags & U_ELIMINATED ? NO_QUEUE : (uint8_t)core->pools[pool].queue},
+            .insn_address = insn->address,
+            .data = uop->data,
+            .source_count = uop->source_count,
+            .destination_count = uop->destination_count,
+            .uop_index = (uint8_t)k,
+            .insn_length = insn->length,
+            .memory = uop->memory,
+        };
+        for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
+            prepared->source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;
+        for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
+            prepared->destination[i] =
+                i < uop->destination_count ? uop->destination[i] : RENAME_WRITE_NONE;
+    }
+    core->known[insn_number] = know(core, insn);
+    return true;
+}
+
+void free_window(struct core *core) {
+    core->loads_free = core->machine.load_queue;
+    core->int_free = core->int_available;
+    core->fp_free = core->fp_available;
+    core->branches_free = core->branches_available;
+    for (uint32_t queue = 0; queue < core->queue_count; queue++)
+        core->queue_free[queue] = core->queues[queue].entries;
+    core->queue_free[NO_QUEUE] = 1;
+}
+
+/* Registers that renaming may hand out: those beyond the architectural state. */
+bool set_registers(struct core *core, enum isa isa, struct error *error) {
+    uint32_t integer = isa == ISA_X86_64 ? 16 : 32, fp = 32;
+    const struct machine_core *machine = &core->machine;
+    if ((machine->int_registers && machine->int_registers <= integer) ||
+        (machine->fp_registers && machine->fp_registers <= fp))
+        return error_set(error,
+                         "machine: %u and %u physical registers do not hold the architectural "
+                         "state: core.int_registers above %u and core.fp_registers above %u are "
+                         "needed",
+                         machine->int_registers, machine->fp_registers, integer, fp);
+    core->int_available = machine->int_registers ? machine->int_registers - integer : UINT32_MAX;
+    core->fp_available = machine->fp_registers ? machine->fp_registers - fp : UINT32_MAX;
+    core->isa_known = true;
+    free_window(core);
+    return true;
+}

@@ -27,8 +27,7 @@ enum memory_event {
     MEMORY_MISSED_TLB = 1 << 2,  /* first-level TLB */
     MEMORY_PENDING_HIT = 1 << 3, /* line was in flight, brought by `bringer` */
     MEMORY_PREFETCHED = 1 << 4,  /* line brought by a prefetch, first use */
-    MEMORY_WAITED_MSHR = 1 << 5, /* (core sets it after a retry) */
-    MEMORY_SPLIT = 1 << 6        /* crossed a line: two accesses, the later one counts */
+    MEMORY_SPLIT = 1 << 5        /* crossed a line: two accesses, the later one counts */
 };
 
 struct memory_result {

@@ -1,5 +1,6 @@
-/* Rename and dispatch, in order: a µop enters the reorder buffer, its issue queue and the
- * load/store queue when all have room, and hangs itself on the producers that have not completed.
+/* Rename and dispatch, in order: a µop enters the reorder buffer, its issue queue and the load or
+ * store queue when all have room, and hangs itself on the producers that have not completed. Two
+ * ways: plainly, when there is certainly room and nothing special to do, and checked for the rest.
  */
 #include "core/ooo/ooo.h"
 

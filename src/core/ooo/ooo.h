@@ -144,8 +144,8 @@ struct uop_state {
     uint32_t next_ready; /* list of a calendar bucket: slot */
     uint32_t link[LINK_COUNT];
     struct uop_kind is;
-    uint32_t
-        store; /* low bits of the number of a store, or (U_DEPENDS) of the store a load needs */
+    /* Low bits of the number of a store, or (U_DEPENDS) of the store a load needs. */
+    uint32_t store;
     uint16_t psv;
     uint16_t reserved;
 };

@@ -1,0 +1,77 @@
+/* What a whole run looked like at commit, from one pass over the tap:
+ *
+ * - cycles by what the commit stage did or waited for, per instruction (paper A §3.1, Fig. A.7),
+ *   and the class of the program that follows (paper A §4);
+ * - executions by signature, per instruction (the event counts of paper B §5.3, Fig. B.7; how many
+ *   carry several events, §5.2);
+ * - how long instructions without any event held up commit (paper B §3). */
+#ifndef CULPRIT_ATTRIBUTE_COMMIT_SUMMARY_H
+#define CULPRIT_ATTRIBUTE_COMMIT_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attribute/attribute.h"
+
+enum commit_category {
+    CATEGORY_EXECUTE,     /* Computing */
+    CATEGORY_ALU_STALL,   /* Stalled: the oldest µop is neither load nor store */
+    CATEGORY_LOAD_STALL,  /* Stalled: it is a load */
+    CATEGORY_STORE_STALL, /* Stalled: it is a store */
+    CATEGORY_FRONT_END,   /* Drained */
+    CATEGORY_MISPREDICT,  /* Flushed by a mispredicted branch */
+    CATEGORY_FLUSH,       /* Flushed otherwise */
+    CATEGORY_COUNT
+};
+const char *commit_category_name(enum commit_category category); /* "alu_stall" */
+
+enum program_class { CLASS_COMPUTE, CLASS_FLUSH, CLASS_STALL };
+const char *program_class_name(enum program_class program_class); /* "compute" */
+/* Compute: over 50 % of the cycles commit; else Flush: over 3 % flushed; else Stall. */
+enum program_class program_class_of(const uint64_t categories[CATEGORY_COUNT]);
+
+/* Stalls of this many cycles and longer share the last place. */
+enum { STALL_LENGTHS = 256 };
+
+struct commit_summary {
+    uint64_t categories[CATEGORY_COUNT]; /* cycles; they sum to those of the run */
+    /* Cycles (in units) in which nothing committed, by instruction and category (in place of the
+     * signature, never CATEGORY_EXECUTE); sorted. What the instruction has beyond is execute. */
+    struct pics_cell *waits;
+    uint64_t wait_count;
+    /* µops that committed with a signature other than Base, by (instruction, signature): `units`
+     * is their number; sorted. */
+    struct pics_cell *events;
+    uint64_t event_count;
+    uint64_t executions; /* µops that committed */
+    /* Dynamic µops without any event that held up commit, by the cycles they did; 0 has none. */
+    uint64_t stalls[STALL_LENGTHS];
+};
+
+struct commit_observer;
+struct commit_observer *commit_observer_new(void);
+void commit_observer_free(struct commit_observer *observer);
+/* One observer may serve the taps of several cores, one after the other. */
+struct tap_worker commit_observer_worker(struct commit_observer *observer);
+/* False when memory is out; commit_summary_free() either way. */
+bool commit_observer_summary(const struct commit_observer *observer,
+                             struct commit_summary *summary);
+void commit_summary_free(struct commit_summary *summary);
+
+/* Of the executions that carry events, those that carry several. */
+struct event_share {
+    uint64_t any, several;
+};
+struct event_share commit_summary_combined(const struct commit_summary *summary);
+
+/* The least length that `share` (0 to 1) of the event-free stalls do not exceed; 0 without any. */
+uint32_t commit_summary_stall_quantile(const struct commit_summary *summary, double share);
+
+/* Correlation over the instructions that committed with the event (bit `event` of the signature):
+ * how often they did against their cycles with it. NaN when it is not defined. `instructions` gets
+ * their number. False when memory is out. */
+bool commit_summary_correlation(const struct commit_summary *summary,
+                                const struct pics_cell *golden, uint64_t golden_count,
+                                unsigned event, double *correlation, uint64_t *instructions);
+
+#endif

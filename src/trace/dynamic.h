@@ -24,9 +24,9 @@ struct static_insn {
     uint8_t length; /* bytes */
     uint8_t branch; /* enum branch_kind */
     uint8_t memory_count;
-    uint16_t flags;    /* enum insn_flags */
-    uint8_t operation; /* enum operation */
-    uint8_t reserved;
+    uint16_t flags;              /* enum insn_flags */
+    uint8_t operation;           /* enum operation */
+    uint8_t reached;             /* 1 once a taken branch or a signal was seen to lead here */
     int32_t target_displacement; /* direct branch: target − address (fits 32 bits on both ISAs) */
     uint8_t bytes[16];           /* machine code */
 };

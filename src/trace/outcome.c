@@ -22,6 +22,11 @@ static uint32_t insn_at(const struct code_table *table, const struct code_block 
     return CODE_NONE;
 }
 
+/* Control came to the block other than by falling through. */
+static void mark_reached(struct code_table *table, const struct code_block *block) {
+    table->code.insns[table->templates[block->template].insn].reached = 1;
+}
+
 static bool remember_successor(struct code_block *block, const struct code_table *table,
                                const struct code_block *next, uint16_t flags) {
     block->successor[1] = block->successor[0];
@@ -58,6 +63,8 @@ bool block_reaches(struct code_table *table, struct code_block *block,
         break;
     }
     *flags = taken ? DYN_TAKEN : 0;
+    if (taken)
+        mark_reached(table, next);
     return remember_successor(block, table, next, *flags);
 }
 
@@ -173,6 +180,8 @@ struct outcome outcome_judge(struct code_table *table, bool addresses, struct co
             outcome = (struct outcome){.executed = stop, .fault = signal};
         }
     }
+    if (signal && next)
+        mark_reached(table, next);
     outcome.last_flags |= (signal ? DYN_SIGNAL : 0) | (outcome.fault ? DYN_FAULT : 0);
     outcome.last_flags |= (marks->syscall ? DYN_SYSCALL : 0) | (marks->gap ? DYN_GAP : 0);
     return outcome;

@@ -1,0 +1,78 @@
+/* A function that is left and entered again has others inside it (entries of the linkage table
+ * within its unwind range): these, and only these, begin behind it, so it is found again by going
+ * back over them. */
+#include "report/function_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+
+bool function_walk_begin(struct function_walk *walk, const struct code *code,
+                         struct program *program) {
+    *walk = (struct function_walk){.code = code, .program = program, .image = UINT32_MAX};
+    walk->images = calloc(code->image_count ? code->image_count : 1, sizeof *walk->images);
+    for (uint32_t i = 0; walk->images && i < code->image_count; i++)
+        if (code->images[i].kind == IMAGE_FILE)
+            walk->images[i] =
+                program_add_image(program, code->images[i].path, code->images[i].build_id,
+                                  code->images[i].build_id_size);
+    return walk->images;
+}
+
+void function_walk_end(struct function_walk *walk) {
+    free(walk->images);
+    free(walk->functions);
+    memset(walk, 0, sizeof *walk);
+}
+
+bool function_walk_is_file(const struct function_walk *walk, uint32_t image) {
+    return image < walk->code->image_count && walk->code->images[image].kind == IMAGE_FILE;
+}
+
+bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint64_t offset,
+                          struct location *location) {
+    memset(location, 0, sizeof *location);
+    return function_walk_is_file(walk, image) &&
+           program_locate(walk->program, walk->images[image], offset, location);
+}
+
+/* `count`: this image has it not yet. */
+static size_t find_function(const struct function_walk *walk, const struct location *location) {
+    if (!location->function_size)
+        return walk->uncovered < walk->count ? walk->uncovered : walk->count;
+    for (size_t i = walk->count; i-- > walk->first;) {
+        if (i == walk->uncovered)
+            continue;
+        if (walk->functions[i].offset == location->function_offset)
+            return i;
+        if (walk->functions[i].offset < location->function_offset)
+            break;
+    }
+    return walk->count;
+}
+
+size_t function_walk_step(struct function_walk *walk, uint32_t image, uint64_t offset) {
+    if (walk->image != image) {
+        walk->image = image;
+        walk->end = 0;
+        walk->first = walk->count;
+        walk->uncovered = SIZE_MAX;
+    }
+    if (offset < walk->end)
+        return walk->present;
+    struct location location;
+    function_walk_locate(walk, image, offset, &location);
+    walk->present = find_function(walk, &location);
+    if (walk->present == walk->count) {
+        if (!array_reserve((void **)&walk->functions, &walk->capacity, walk->count + 1,
+                           sizeof *walk->functions))
+            return SIZE_MAX;
+        walk->functions[walk->count++] =
+            (struct walked_function){location.function, location.function_offset, image};
+        if (!location.function_size)
+            walk->uncovered = walk->present;
+    }
+    walk->end = offset + location.function_rest;
+    return walk->present;
+}

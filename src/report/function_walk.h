@@ -1,0 +1,49 @@
+/* Which function instructions belong to, asked for in the order of their places. Looking a place up
+ * in the debug information is dear: a function is looked up once and then holds up to its end, or
+ * to a function inside it. Inside of the report room. */
+#ifndef CULPRIT_REPORT_FUNCTION_WALK_H
+#define CULPRIT_REPORT_FUNCTION_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/program.h"
+#include "trace/dynamic.h"
+#include "util/error.h"
+
+/* A function, or all code of an image that no function covers. */
+struct walked_function {
+    const char *name; /* NULL: no symbol; owned by the program */
+    uint64_t offset;  /* of its first byte in the image's file; 0 of uncovered code */
+    uint32_t image;   /* into code->images, as its instructions have it */
+};
+
+struct function_walk {
+    const struct code *code;
+    struct program *program;
+    uint32_t *images; /* number in `program` of each image of the code */
+    struct walked_function *functions;
+    size_t count, capacity;
+    uint32_t image;   /* where the walk is */
+    uint64_t end;     /* up to where the present function reaches without a gap */
+    size_t first;     /* function of this image */
+    size_t present;   /* function */
+    size_t uncovered; /* SIZE_MAX: none yet in this image */
+};
+
+/* False when memory is out; function_walk_end() either way. */
+bool function_walk_begin(struct function_walk *walk, const struct code *code,
+                         struct program *program);
+void function_walk_end(struct function_walk *walk);
+
+bool function_walk_is_file(const struct function_walk *walk, uint32_t image);
+/* The place in the debug information; false and empty when nothing is known. */
+bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint64_t offset,
+                          struct location *location);
+
+/* The number of the function of a place, which must not lie before the last one asked for (images
+ * in any order, each at once). SIZE_MAX when memory is out. */
+size_t function_walk_step(struct function_walk *walk, uint32_t image, uint64_t offset);
+
+#endif

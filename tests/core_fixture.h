@@ -35,6 +35,7 @@ struct program_fixture {
     struct life lives[FIXTURE_DYNAMIC * 2]; /* committed, in order */
     uint32_t life_count, squashed;
     bool without_life; /* simulate without life records: dispatch then goes its plain way */
+    const struct tap_worker *worker; /* one more, of the test's own; NULL: none */
     struct core_statistics statistics;
     struct oracle *oracle;
     struct golden *golden;
@@ -200,16 +201,20 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
                                uint32_t ideal, uint32_t batch, struct executor *pipeline,
                                struct executor *attribution) {
     struct error error = {""};
-    struct tap *tap = tap_new(attribution);
+    struct tap *tap = tap_new(NULL);
     oracle_free(program->oracle);
     golden_free(program->golden);
     program->oracle = oracle_new();
     program->golden = golden_new();
     program->life_count = program->squashed = 0;
     struct tap_worker worker = oracle_worker(program->oracle);
+    worker.executor = attribution;
     assert_true(tap_add_worker(tap, &worker, &error));
     worker = golden_worker(program->golden);
+    worker.executor = attribution;
     assert_true(tap_add_worker(tap, &worker, &error));
+    if (program->worker)
+        assert_true(tap_add_worker(tap, program->worker, &error));
     struct core_options options = {.ideal = ideal,
                                    .executor = pipeline,
                                    .tap = tap,

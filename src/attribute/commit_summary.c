@@ -113,32 +113,21 @@ static bool count_events(struct commit_observer *observer, const struct tap_reco
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct commit_observer *observer = context;
-    uint64_t cycle = buffer->start.cycle, last_commit = buffer->start.last_commit;
-    uint64_t last = buffer->start.last_uop;
-    const uint64_t *word = buffer->words, *end = buffer->words + buffer->used;
     bool room = true;
-    while (word < end) {
-        struct tap_record record;
-        word = tap_read(word, &record);
-        cycle += record.delta;
-        if (record.kind != TAP_COMMIT && record.kind != TAP_FLUSH)
-            continue;
-        struct span span = span_of(&record, cycle, last_commit);
-        last_commit = cycle;
-        if (span.empty | span.stalled)
-            room &= take_wait(observer, &record, &span, last);
-        if (record.kind == TAP_FLUSH)
+    for (struct closings at = closings_of(buffer); closings_next(&at);) {
+        if (at.span.empty | at.span.stalled)
+            room &= take_wait(observer, &at.record, &at.span, at.last_uop);
+        if (at.record.kind == TAP_FLUSH)
             continue;
         observer->categories[CATEGORY_EXECUTE]++;
-        observer->executions += record.count;
-        room &= count_events(observer, &record);
-        last = record.uops[record.count - 1];
+        observer->executions += at.record.count;
+        room &= count_events(observer, &at.record);
     }
     return room || error_set(error, "out of memory for the summary of commits");
 }
 
 struct tap_worker commit_observer_worker(struct commit_observer *observer) {
-    return (struct tap_worker){"commit summary", 0, consume, observer};
+    return (struct tap_worker){.name = "commit summary", .consume = consume, .context = observer};
 }
 
 /* ---- results ---- */

@@ -32,35 +32,25 @@ static inline bool add(struct golden *golden, uint64_t uop, uint64_t units) {
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct golden *golden = context;
-    uint64_t cycle = buffer->start.cycle, last_commit = buffer->start.last_commit;
-    uint64_t last = buffer->start.last_uop;
-    const uint64_t *word = buffer->words, *end = buffer->words + buffer->used;
     bool room = true;
-    while (word < end) {
-        struct tap_record record;
-        word = tap_read(word, &record);
-        cycle += record.delta;
-        if (record.kind != TAP_COMMIT && record.kind != TAP_FLUSH)
-            continue;
-        struct span span = span_of(&record, cycle, last_commit);
-        last_commit = cycle;
-        if (span.last)
-            room &= add(golden, last, span.last);
+    for (struct closings at = closings_of(buffer); closings_next(&at);) {
+        const struct tap_record *record = &at.record;
+        if (at.span.last)
+            room &= add(golden, at.last_uop, at.span.last);
         /* What goes to the first µop is added at once: its signature is the same. */
-        room &= add(golden, record.uops[0], span.next + span.share);
-        if (record.kind == TAP_FLUSH)
+        room &= add(golden, record->uops[0], at.span.next + at.span.share);
+        if (record->kind == TAP_FLUSH)
             continue;
-        for (unsigned i = 1; i < record.count; i++)
-            room &= add(golden, record.uops[i], span.share);
-        for (unsigned i = 0; i < span.rest; i++)
-            room &= add(golden, record.uops[i], 1);
-        last = record.uops[record.count - 1];
+        for (unsigned i = 1; i < record->count; i++)
+            room &= add(golden, record->uops[i], at.span.share);
+        for (unsigned i = 0; i < at.span.rest; i++)
+            room &= add(golden, record->uops[i], 1);
     }
     return room || error_set(error, "out of memory for the profile");
 }
 
 struct tap_worker golden_worker(struct golden *golden) {
-    return (struct tap_worker){"golden", 0, consume, golden};
+    return (struct tap_worker){.name = "golden", .consume = consume, .context = golden};
 }
 
 const struct pics *golden_profile(const struct golden *golden) {

@@ -69,37 +69,28 @@ static inline bool add_group(struct oracle *oracle, const struct tap_record *rec
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct oracle *oracle = context;
     struct oracle_result *result = &oracle->result;
-    uint64_t cycle = buffer->start.cycle, last_commit = buffer->start.last_commit;
-    uint32_t last_insn = tap_uop_insn(buffer->start.last_uop);
-    const uint64_t *word = buffer->words, *end = buffer->words + buffer->used;
     bool room = true;
-    while (word < end) {
-        struct tap_record record;
-        word = tap_read(word, &record);
-        cycle += record.delta;
-        if (record.kind != TAP_COMMIT && record.kind != TAP_FLUSH)
-            continue;
-        struct span span = span_of(&record, cycle, last_commit);
-        result->states[STATE_STALLED] += span.stalled;
-        result->states[span.empty_state] += span.empty;
-        result->cycles += cycle - last_commit;
-        last_commit = cycle;
-        if (span.last)
-            room &= pics_add_fast(oracle->profile, last_insn, 0, span.last);
-        if (record.kind == TAP_FLUSH) {
-            room &= pics_add_fast(oracle->profile, tap_uop_insn(record.uops[0]), 0, span.next);
+    for (struct closings at = closings_of(buffer); closings_next(&at);) {
+        result->states[STATE_STALLED] += at.span.stalled;
+        result->states[at.span.empty_state] += at.span.empty;
+        result->cycles += at.span.stalled + at.span.empty;
+        if (at.span.last)
+            room &= pics_add_fast(oracle->profile, tap_uop_insn(at.last_uop), 0, at.span.last);
+        if (at.record.kind == TAP_FLUSH) {
+            room &=
+                pics_add_fast(oracle->profile, tap_uop_insn(at.record.uops[0]), 0, at.span.next);
             continue;
         }
+        result->cycles++;
         result->states[STATE_COMPUTING]++;
-        result->uops += record.count;
-        room &= add_group(oracle, &record, &span, &result->instructions);
-        last_insn = tap_uop_insn(record.uops[record.count - 1]);
+        result->uops += at.record.count;
+        room &= add_group(oracle, &at.record, &at.span, &result->instructions);
     }
     return room || error_set(error, "out of memory for the profile");
 }
 
 struct tap_worker oracle_worker(struct oracle *oracle) {
-    return (struct tap_worker){"oracle", 0, consume, oracle};
+    return (struct tap_worker){.name = "oracle", .consume = consume, .context = oracle};
 }
 
 void oracle_result(const struct oracle *oracle, struct oracle_result *result) {

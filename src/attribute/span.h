@@ -1,4 +1,5 @@
-/* The one rule that Oracle and the golden reference share: to whom the cycles go that a commit or
+/* What Oracle, the golden reference and the profilers share: how to walk the closings of a buffer,
+ * and the one rule to whom the cycles go that a commit or
  * flush record closes (paper A, Fig. A.2; time-proportional.md). The cycle of a commit itself goes
  * in equal shares to its µops: 840 units divided by 1 to 8 leave no rest; where more commit
  * together (an idealised width) the first ones get one unit more. */
@@ -45,6 +46,49 @@ static inline struct span span_of(const struct tap_record *record, uint64_t cycl
         span.rest = CYCLE_UNITS % sharers;
     }
     return span;
+}
+
+/* The closings of a buffer, its commits and flushes, one after the other:
+ *
+ *     for (struct closings at = closings_of(buffer); closings_next(&at);)
+ *         ... at.record, at.cycle, at.sequence, at.last_uop, at.span ...
+ */
+struct closings {
+    const uint64_t *word, *end;
+    struct tap_record record;
+    struct span span;
+    uint64_t cycle;    /* of the record */
+    uint64_t sequence; /* number of its first µop */
+    uint64_t last_uop; /* tap_uop word of the last µop that committed before it */
+    /* Inside: cycle of the closing before the next record, and what that begins with. */
+    uint64_t last_commit, next_sequence, next_last_uop;
+};
+
+static inline struct closings closings_of(const struct tap_buffer *buffer) {
+    return (struct closings){.word = buffer->words,
+                             .end = buffer->words + buffer->used,
+                             .cycle = buffer->start.cycle,
+                             .last_commit = buffer->start.last_commit,
+                             .next_sequence = buffer->start.uop,
+                             .next_last_uop = buffer->start.last_uop};
+}
+
+static inline bool closings_next(struct closings *at) {
+    do {
+        if (at->word >= at->end)
+            return false;
+        at->word = tap_read(at->word, &at->record);
+        at->cycle += at->record.delta;
+    } while (at->record.kind > TAP_FLUSH);
+    at->span = span_of(&at->record, at->cycle, at->last_commit);
+    at->last_commit = at->cycle;
+    at->sequence = at->next_sequence;
+    at->last_uop = at->next_last_uop;
+    if (at->record.kind == TAP_COMMIT) {
+        at->next_sequence += at->record.count;
+        at->next_last_uop = at->record.uops[at->record.count - 1];
+    }
+    return true;
 }
 
 #endif

@@ -112,7 +112,7 @@ bool core_warm(struct core *core, const struct code *code, const struct dynamic_
 /* Simulates until every instruction pushed so far has committed. More may be pushed afterwards. */
 bool core_drain(struct core *core, struct error *error);
 
-/* core_drain, and flushes the tap. */
+/* core_drain, and flushes the tap, even when the former fails. */
 bool core_finish(struct core *core, struct error *error);
 
 struct core_statistics {

@@ -42,7 +42,9 @@ struct run {
     struct lane *lanes;  /* live ones */
     struct lane **table; /* by thread number; NULL when it has none */
     size_t table_capacity, thread_capacity, execution_capacity;
-    struct executor *pipeline, *attribution; /* threads of all cores and all taps; NULL: none */
+    struct executor *pipeline,
+        *attribution; /* threads of all cores and of their profiles, or NULL */
+    struct tap_bus *bus;
     struct oracle *oracle;
     struct golden *golden;
     struct collected collected;
@@ -68,7 +70,7 @@ static void lane_free(struct lane *lane) {
 
 static struct lane *lane_new(struct run *run, uint32_t thread, struct error *error) {
     struct lane *lane = calloc(1, sizeof *lane);
-    if (!lane || !(lane->tap = tap_new(run->attribution))) {
+    if (!lane || !(lane->tap = tap_new(run->bus))) {
         free(lane);
         error_set(error, "out of memory for the core of thread %" PRIu32, thread);
         return NULL;
@@ -82,6 +84,7 @@ static struct lane *lane_new(struct run *run, uint32_t thread, struct error *err
         options.life_context = run->options->life_context;
     }
     struct tap_worker oracle = oracle_worker(run->oracle), golden = golden_worker(run->golden);
+    oracle.executor = golden.executor = run->attribution;
     if (!tap_add_worker(lane->tap, &oracle, error) || !tap_add_worker(lane->tap, &golden, error) ||
         !(lane->core = core_new(run->options->machine, &options, error))) {
         lane_free(lane);
@@ -145,6 +148,13 @@ static bool lane_end_window(struct run *run, struct lane *lane, struct error *er
     return good;
 }
 
+/* Also after a failure all that the core did is counted and has been to the workers. */
+static bool lane_finish(struct run *run, struct lane *lane, struct error *error) {
+    struct error late;
+    bool good = lane_end_window(run, lane, error);
+    return core_finish(lane->core, good ? error : &late) && good;
+}
+
 /* Adds what the cells gained since the level began; both arrays are sorted. */
 static bool collect_cells(struct run *run, uint64_t weight) {
     struct collected *collected = &run->collected;
@@ -190,8 +200,10 @@ static bool collect(struct run *run, struct error *error) {
     struct collected *collected = &run->collected;
     uint64_t weight = run->step.weight;
     bool good = true;
-    for (struct lane *lane = run->lanes; lane && good; lane = lane->next)
-        good = lane_end_window(run, lane, error) && core_finish(lane->core, error);
+    for (struct lane *lane = run->lanes; lane; lane = lane->next) {
+        struct error late;
+        good &= lane_finish(run, lane, good ? error : &late);
+    }
     struct oracle_result now;
     oracle_result(run->oracle, &now);
     for (int state = 0; state < STATE_COUNT; state++)
@@ -210,7 +222,7 @@ static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
     struct lane *lane = run->table[thread];
     if (!lane)
         return true;
-    bool good = lane_end_window(run, lane, error) && core_finish(lane->core, error);
+    bool good = lane_finish(run, lane, error);
     run->table[thread] = NULL;
     struct lane **link = &run->lanes;
     while (*link && *link != lane)
@@ -352,8 +364,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     struct selector *selector = NULL;
     bool good = selection_is_everything(&options->selection) ||
                 (selector = selector_new(&options->selection, error));
-    if (good &&
-        (!(run.total = pics_new()) || !(run.oracle = oracle_new()) || !(run.golden = golden_new())))
+    if (good && (!(run.total = pics_new()) || !(run.oracle = oracle_new()) ||
+                 !(run.golden = golden_new()) || !(run.bus = tap_bus_new())))
         good = error_set(error, "out of memory for the profile");
     good = good && start_threads(&run, error);
     if (good) {
@@ -369,6 +381,7 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         run.lanes = lane->next;
         lane_free(lane);
     }
+    tap_bus_free(run.bus);
     executor_free(run.pipeline);
     executor_free(run.attribution);
     if (run.total)

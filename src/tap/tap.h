@@ -1,14 +1,15 @@
 /* The tracing bus (TraceDoctor, paper C §3): what a core shows of every cycle, as deltas.
  *
  * The core appends records to a buffer; full buffers go to the workers. A record is one 64-bit
- * header word and, for groups, one payload word per µop. Each buffer begins with the full state, so
- * a worker can start anywhere and the result is exact.
+ * header word and, for some kinds, payload words. Each buffer begins with the full state, so a
+ * worker can start anywhere and the result is exact.
  *
  * Cycles between two COMMIT records belong to no commit: they are Stalled, Flushed or Drained
  * (time-proportional.md), and the later record says how many of them the ROB was empty for. */
 #ifndef CULPRIT_TAP_TAP_H
 #define CULPRIT_TAP_TAP_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,13 +33,16 @@ enum { PSV_BITS = 9, PSV_COMBINATIONS = 512 };
 const char *psv_name(unsigned bit);
 void psv_format(uint32_t psv, char *text, uint32_t size);
 
+/* ---- records ---- */
+
 enum tap_kind {
     TAP_COMMIT, /* n ≥ 1 µops committed in this cycle; payload: their tap_uop words */
     TAP_FLUSH,  /* the ROB was squashed in this cycle by the µop at its head, which did not commit;
                    payload: that µop's tap_uop word. Closes the span since the previous commit as a
-                   commit does, this cycle included */
-    TAP_DISPATCH, /* n µops entered the ROB; payload likewise (events so far) */
-    TAP_FETCH,    /* n µops were fetched; payload likewise */
+                   commit does, this cycle included. Its µop and all younger ones are dispatched
+                   and fetched again, with the same sequence numbers */
+    TAP_DISPATCH, /* n µops entered the ROB: those from tap_state.dispatched on; no payload */
+    TAP_FETCH,    /* n µops were fetched: those from tap_state.fetched on; no payload */
     TAP_KINDS
 };
 
@@ -62,10 +66,16 @@ static inline uint64_t tap_header(unsigned kind, unsigned flags, unsigned n, uin
     return kind | flags << 3 | n << 8 | empty << 16 | delta << 40;
 }
 
+/* Words of payload of a record of n: those kinds have none whose second bit is set. */
+static_assert((TAP_DISPATCH & 2) && (TAP_FETCH & 2), "no payload");
+static inline unsigned tap_payload(unsigned kind, unsigned n) {
+    return kind & 2 ? 0 : n;
+}
+
 struct tap_record {
     unsigned kind, flags, count;
     uint64_t empty, delta; /* cycles */
-    const uint64_t *uops;  /* count payload words */
+    const uint64_t *uops;  /* payload */
 };
 
 /* Reads the record at `word`; returns the next record. */
@@ -81,7 +91,7 @@ static inline const uint64_t *tap_read(const uint64_t *word, struct tap_record *
         record->empty = *word++;
     }
     record->uops = word;
-    return word + record->count;
+    return word + tap_payload(record->kind, record->count);
 }
 
 /* Payload word of a µop: static instruction 32 bits | psv 9 | flags. */
@@ -89,8 +99,10 @@ enum tap_uop_flags {
     TAP_UOP_LAST = 1 << 0, /* last µop of its instruction */
     TAP_UOP_LOAD = 1 << 1,
     TAP_UOP_STORE = 1 << 2,
-    TAP_UOP_FUSED = 1 << 3,   /* compare fused with the branch: counts two instructions */
-    TAP_UOP_REPEATED = 1 << 4 /* a rep's µop that is not the instruction's last */
+    TAP_UOP_FUSED = 1 << 3,    /* compare fused with the branch: counts two instructions */
+    TAP_UOP_REPEATED = 1 << 4, /* a rep's µop that is not the instruction's last */
+    TAP_UOP_BRANCH = 1 << 5,   /* resolves its instruction's branch */
+    TAP_UOP_FLAGS = (1 << 6) - 1
 };
 static inline uint64_t tap_uop(uint32_t insn, uint32_t psv, uint32_t flags) {
     return insn | (uint64_t)psv << 32 | (uint64_t)flags << 41;
@@ -105,51 +117,115 @@ static inline uint32_t tap_uop_flags(uint64_t word) {
     return (uint32_t)(word >> 41);
 }
 
-/* Full state at the start of a buffer. */
+/* Full state at the start of a buffer. Sequence numbers of µops are in program order. */
 struct tap_state {
     uint64_t cycle; /* of the previous record */
     /* Cycle of the previous commit or flush; 0 before the first: cycles count from 1. */
     uint64_t last_commit;
     uint64_t uop;      /* sequence number of the next µop to commit */
     uint64_t last_uop; /* tap_uop word of the last committed µop */
+    /* Of the next µop to enter the ROB, and of the next to be fetched; both go back to `uop` at a
+     * TAP_FLUSH. Counted while their records are made only (0 otherwise). */
+    uint64_t dispatched, fetched;
 };
+
+/* ---- buffers ---- */
 
 enum { TAP_BUFFER_WORDS = 16384, TAP_RECORD_WORDS = 3 + 255 };
+
+/* Owned by the tap; workers only read, and only until `consume` returns. */
 struct tap_buffer {
     struct tap_state start;
-    uint32_t used; /* words */
-    uint64_t words[TAP_BUFFER_WORDS];
+    uint64_t number;             /* of its tap: 0, 1, 2 ... */
+    uint64_t *words;             /* room for TAP_BUFFER_WORDS */
+    uint32_t used;               /* of them */
+    uint32_t records[TAP_KINDS]; /* how many of each kind they hold */
+    struct shared_index *index;  /* inside of the tap */
 };
 
-/* A worker. `consume` is called with every buffer in order (from one thread at a time). Returns
- * false with an error to end the run; other workers' results stay whole. */
+/* A record's place. */
+struct tap_point {
+    uint64_t cycle;    /* of the record */
+    uint64_t sequence; /* number of its first µop */
+    uint32_t word;     /* its header is words[word] */
+};
+
+/* Where the records are, by ascending cycle; `closing` are TAP_COMMIT and TAP_FLUSH. */
+struct tap_index {
+    const struct tap_point *closing, *dispatch, *fetch;
+    uint32_t closing_count, dispatch_count, fetch_count;
+};
+
+/* The index of a buffer, for workers that look at a few cycles only: made by the first that asks,
+ * shared by all, valid as long as the buffer. NULL when out of memory. */
+const struct tap_index *tap_index(const struct tap_buffer *buffer);
+
+/* ---- workers ---- */
+
+struct executor;
+
+/* `consume` is called with the buffers of a tap in order; false with an error ends the run, and it
+ * is not called again. Other workers still get every buffer, so their results stay whole.
+ *
+ * What a worker writes to belongs to its executor's thread: workers of several taps (or of one)
+ * may share it when they have the same executor. It is safe to read once tap_flush() or tap_free()
+ * has returned on every such tap. */
 struct tap_worker {
-    const char *name;
+    const char *name; /* in front of its errors */
     /* Bit set of 1 << enum tap_kind wanted. TAP_COMMIT and TAP_FLUSH are always made; the others
      * only when a worker wants them, and then every worker sees and skips them. */
     uint32_t kinds;
     bool (*consume)(void *context, const struct tap_buffer *buffer, struct error *error);
     void *context;
+    /* The thread it runs on, behind the core; workers on the same one run in turn. NULL: the
+     * core's own. */
+    struct executor *executor;
+    /* A slow analysis is split over several workers: this one gets the buffers whose number %
+     * parts is `part`. 0 parts: all. */
+    uint32_t part, parts;
 };
 
-struct executor;
+/* ---- the bus: what the taps of a run share (pool.c) ---- */
+
+enum { TAP_POOL_BUFFERS = 8 };
+
+struct tap_statistics {
+    uint64_t buffers, bytes;           /* handed to workers */
+    uint64_t records[TAP_KINDS];       /* in them */
+    uint64_t stalls, wait_nanoseconds; /* times a core waited for a buffer, and how long in all */
+};
+
+/* A pool of buffers for all taps of a run. A tap that wants one when TAP_POOL_BUFFERS are under way
+ * waits (back-pressure). NULL: out of memory. */
+struct tap_bus;
+struct tap_bus *tap_bus_new(void);
+/* After the taps. */
+void tap_bus_free(struct tap_bus *bus);
+/* While no core runs. */
+void tap_bus_statistics(struct tap_bus *bus, struct tap_statistics *statistics);
+
+/* ---- a tap: one core's outlet ---- */
+
+enum { TAP_MAX_WORKERS = 64 };
+
 struct tap;
-/* The workers run on the executor's thread, behind the core by a few buffers; NULL: in the core's
- * own. One executor may serve many taps; their workers then never run at once. */
-struct tap *tap_new(struct executor *executor);
+/* NULL bus: one of its own. NULL when out of memory. */
+struct tap *tap_new(struct tap_bus *bus);
 /* Before the first record only. */
 bool tap_add_worker(struct tap *tap, const struct tap_worker *worker, struct error *error);
 uint32_t tap_kinds(const struct tap *tap);
+/* Waits for the workers, then ends the tap; what is in the current buffer is lost. */
+void tap_free(struct tap *tap);
 
 /* The core's side: the buffer being filled, its exchange for an empty one once fewer than
  * TAP_RECORD_WORDS are left, and the flush, which hands over the rest, waits for the workers and
- * gives an empty buffer for more. They fail when a worker did: tap_exchange with NULL. `state` is
- * the state after the last record in the buffer. */
+ * gives an empty buffer for more. They fail when a worker of any tap on the bus did: tap_exchange
+ * with NULL; what was recorded before has been handed over even so. `state` is the state after the
+ * last record in the buffer. */
 struct tap_buffer *tap_current(struct tap *tap);
 struct tap_buffer *tap_exchange(struct tap *tap, const struct tap_state *state,
                                 struct error *error);
 bool tap_flush(struct tap *tap, const struct tap_state *state, struct tap_buffer **buffer,
                struct error *error);
-void tap_free(struct tap *tap);
 
 #endif

@@ -1,36 +1,22 @@
 /* What the summary of commits makes of a hand-made sequence of records. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "attribute/commit_summary.h"
+#include "tap_script.h"
 
-static struct tap_buffer buffer;
-static uint64_t cycle;
+static struct tap_script *script;
 
 static void begin(void) {
-    memset(&buffer, 0, sizeof buffer);
-    cycle = 0;
+    tap_script_free(script);
+    script = tap_script_new();
 }
 
 /* A commit or flush in a cycle, of the µops given. */
 static void record(unsigned kind, uint64_t at, enum tap_empty why, uint64_t empty, unsigned n,
                    const uint64_t *uops) {
-    buffer.words[buffer.used++] = tap_header(kind, why, n, empty, at - cycle);
-    for (unsigned i = 0; i < n; i++)
-        buffer.words[buffer.used++] = uops[i];
-    cycle = at;
+    script_record(script, kind, at, why, empty, n, uops);
 }
-
-#define UOPS(...)                                                                                  \
-    sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]) {                                          \
-        __VA_ARGS__                                                                                \
-    }
 
 static uint64_t uop(uint32_t insn, uint32_t psv, uint32_t flags) {
     return tap_uop(insn, psv, flags | TAP_UOP_LAST);
@@ -71,7 +57,7 @@ static struct commit_summary summarise(void) {
     struct tap_worker worker = commit_observer_worker(observer);
     struct commit_summary summary;
     struct error error = {""};
-    assert_true(worker.consume(worker.context, &buffer, &error));
+    assert_true(worker.consume(worker.context, &script->buffer, &error));
     assert_true(commit_observer_summary(observer, &summary));
     commit_observer_free(observer);
     return summary;

@@ -8,13 +8,14 @@ static inline uint64_t tap_word(struct core *core, uint64_t sequence) {
     return tap_uop(stream_at(core, sequence)->insn, uop->psv, uop->is.flags & U_TAP);
 }
 
-void tap_emit(struct core *core, unsigned kind, unsigned flags, uint64_t first, unsigned n,
-              uint64_t empty) {
+/* Writes the header; returns the word behind it. */
+static inline uint64_t *put_header(struct core *core, unsigned kind, unsigned flags, unsigned n,
+                                   uint64_t empty) {
     struct tap_buffer *buffer = core->buffer;
-    if (!buffer)
-        return;
     uint64_t *word = buffer->words + buffer->used;
     uint64_t delta = core->cycle - core->tap_state.cycle;
+    buffer->records[kind]++;
+    core->tap_state.cycle = core->cycle;
     if (delta <= TAP_FIELD_MAX && empty <= TAP_FIELD_MAX) {
         *word++ = tap_header(kind, flags, n, empty, delta);
     } else {
@@ -22,28 +23,55 @@ void tap_emit(struct core *core, unsigned kind, unsigned flags, uint64_t first, 
         *word++ = delta;
         *word++ = empty;
     }
-    for (unsigned i = 0; i < n; i++)
-        *word++ = tap_word(core, first + i);
-    buffer->used = (uint32_t)(word - buffer->words);
-    core->tap_state.cycle = core->cycle;
-    if (kind == TAP_COMMIT) {
-        core->tap_state.uop = first + n;
-        core->tap_state.last_uop = word[-1];
-    }
-    if (kind == TAP_COMMIT || kind == TAP_FLUSH)
-        core->tap_state.last_commit = core->cycle;
-    if (buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS) {
-        core->buffer = tap_exchange(core->tap, &core->tap_state, &core->error);
-        if (!core->buffer)
-            atomic_store(&core->failed, true);
-    }
+    return word;
 }
 
-/* Closes the span since the last commit. */
+/* The record ends at `end`, and the buffer when it has no room for another. */
+static inline void end_record(struct core *core, const uint64_t *end) {
+    struct tap_buffer *buffer = core->buffer;
+    buffer->used = (uint32_t)(end - buffer->words);
+    if (buffer->used + TAP_RECORD_WORDS <= TAP_BUFFER_WORDS)
+        return;
+    core->buffer = tap_exchange(core->tap, &core->tap_state, &core->error);
+    if (!core->buffer)
+        atomic_store(&core->failed, true);
+}
+
+void tap_emit(struct core *core, unsigned kind, unsigned n) {
+    if (!core->buffer)
+        return;
+    const uint64_t *end = put_header(core, kind, 0, n, 0);
+    if (kind == TAP_DISPATCH)
+        core->tap_state.dispatched += n;
+    else
+        core->tap_state.fetched += n;
+    end_record(core, end);
+}
+
+/* Closes the span since the last commit: n µops from `first` on commit, or the first one flushes.
+ */
+static void tap_close(struct core *core, unsigned kind, uint64_t first, unsigned n,
+                      uint64_t empty) {
+    if (!core->buffer)
+        return;
+    uint64_t *word = put_header(core, kind, core->empty_reason, n, empty);
+    for (unsigned i = 0; i < n; i++)
+        *word++ = tap_word(core, first + i);
+    struct tap_state *state = &core->tap_state;
+    state->last_commit = core->cycle;
+    if (kind == TAP_COMMIT) {
+        state->uop = first + n;
+        state->last_uop = word[-1];
+    } else {
+        state->dispatched = state->fetched = first;
+    }
+    end_record(core, word);
+}
+
 static void show(struct core *core, unsigned kind, uint64_t first, unsigned n) {
     uint64_t empty =
         core->entered_empty > core->last_commit ? core->entered_empty - core->last_commit : 0;
-    tap_emit(core, kind, core->empty_reason, first, n, empty);
+    tap_close(core, kind, first, n, empty);
     core->last_commit = core->cycle;
 }
 

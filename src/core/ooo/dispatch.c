@@ -246,5 +246,5 @@ void dispatch_stage(struct core *core) {
         core->entered_empty = core->cycle;
     core->progress = true;
     if (core->tap_kinds & 1 << TAP_DISPATCH)
-        tap_emit(core, TAP_DISPATCH, 0, first, (unsigned)(core->tail - first), 0);
+        tap_emit(core, TAP_DISPATCH, (unsigned)(core->tail - first));
 }

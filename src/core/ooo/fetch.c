@@ -128,8 +128,7 @@ static void fetch_packet(struct core *core) {
         (struct packet){core->next, core->cycle};
     if (core->tap_kinds & 1 << TAP_FETCH)
         for (uint64_t at = first; at < core->next; at += 255)
-            tap_emit(core, TAP_FETCH, 0, at,
-                     core->next - at < 255 ? (unsigned)(core->next - at) : 255, 0);
+            tap_emit(core, TAP_FETCH, core->next - at < 255 ? (unsigned)(core->next - at) : 255);
 }
 
 void fetch_stage(struct core *core) {

@@ -88,9 +88,12 @@ bool core_drain(struct core *core, struct error *error) {
 }
 
 bool core_finish(struct core *core, struct error *error) {
-    if (!core_drain(core, error))
-        return false;
-    return !core->tap || tap_flush(core->tap, &core->tap_state, &core->buffer, error);
+    struct error late;
+    bool good = core_drain(core, error);
+    wait_for_pipeline(core);
+    return (!core->tap ||
+            tap_flush(core->tap, &core->tap_state, &core->buffer, good ? error : &late)) &&
+           good;
 }
 
 static void subtract_branch(struct branch_statistics *from, const struct branch_statistics *what) {

@@ -31,14 +31,14 @@
 enum { NO_LINK = UINT32_MAX };
 
 enum uop_state_flags {
-    /* The low five are those of enum tap_uop_flags. */
+    /* The low six are those of enum tap_uop_flags. */
     U_LAST = 1 << 0, /* of its instruction */
     U_LOAD = 1 << 1,
     U_STORE = 1 << 2,
     U_FUSED = 1 << 3,
     U_REPEATED = 1 << 4,
-    U_TAP = 31,
     U_BRANCH = 1 << 5,
+    U_TAP = TAP_UOP_FLAGS,
     U_MISPREDICTED = 1 << 6, /* fetch waits for it */
     U_FLUSH = 1 << 7, /* flushes when it commits: flushing instruction, system call, signal */
     U_SYSCALL = 1 << 8,
@@ -68,7 +68,7 @@ enum uop_state_flags {
 };
 static_assert(U_LAST == (int)TAP_UOP_LAST && U_LOAD == (int)TAP_UOP_LOAD &&
                   U_STORE == (int)TAP_UOP_STORE && U_FUSED == (int)TAP_UOP_FUSED &&
-                  U_REPEATED == (int)TAP_UOP_REPEATED,
+                  U_REPEATED == (int)TAP_UOP_REPEATED && U_BRANCH == (int)TAP_UOP_BRANCH,
               "flags go to the tap as they are");
 
 /* Which of a µop's links hangs on a producer's list. */
@@ -412,9 +412,9 @@ void store_data(struct core *core, struct uop_state *uop, uint64_t ready);
 void stores_squash(struct core *core);
 
 /* ---- tap ---- */
-/* Appends a record about n µops from `first` on. A failure of a worker is kept in core->failed. */
-void tap_emit(struct core *core, unsigned kind, unsigned flags, uint64_t first, unsigned n,
-              uint64_t empty);
+/* Appends a record: n µops were fetched or dispatched. A failure of a worker is kept in
+ * core->failed. */
+void tap_emit(struct core *core, unsigned kind, unsigned n);
 
 static inline struct life *life_of(struct core *core, const struct uop_state *uop) {
     return core->lives ? &core->lives[slot_of(core, uop)] : NULL;

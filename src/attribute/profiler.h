@@ -1,0 +1,73 @@
+/* The profilers that are compared with Oracle and with the golden reference (time-proportional.md;
+ * paper A §5, paper B §5), each in a file of its own with a row in the table, all fed by the tap.
+ *
+ *     struct profile *profile = profile_new(&options, &error);
+ *     struct profile_lane *lane = profile_lane_new(profile);      one per core
+ *     struct tap_worker worker = profile_lane_worker(lane);       tap_add_worker, the core runs
+ *     profile_lane_free(lane);                                    when its tap has been flushed
+ *     profile_finish(profile, &result, &error);
+ *
+ * All lanes of a profile run on one executor's thread. The result does not depend on how the lanes'
+ * buffers interleave, nor on which thread takes them. */
+#ifndef CULPRIT_ATTRIBUTE_PROFILER_H
+#define CULPRIT_ATTRIBUTE_PROFILER_H
+
+#include "attribute/attribute.h"
+#include "attribute/commit_view.h"
+#include "attribute/sampler.h"
+
+/* One row. A profiler either looks at commit, or tags a µop in the front end and returns the sample
+ * when that µop commits. A tag stays with its sequence number when an ordering violation squashes
+ * the µop: it is the same one that is dispatched, and commits, later. */
+struct profiler {
+    const char *name, *description;
+    const char *section; /* where it is described */
+    uint32_t events;     /* enum psv: what its samples tell of; 0: no cycle stacks */
+    /* At commit. Writes the µops that a sample in such a cycle names, oldest first, each having an
+     * equal share; returns how many, at most COMMIT_GROUP_MAX. 0: it names those of the next
+     * commit, which is yet to come; it is then asked again, in that commit's cycle. NULL: the
+     * profiler tags. */
+    unsigned (*at_commit)(const struct commit_view *view, uint64_t *uops);
+    /* Tagging: the oldest µop of the first such record at or after the sampled cycle. */
+    enum tap_kind tags; /* TAP_DISPATCH or TAP_FETCH */
+    bool wide;          /* a sample has an address for every µop that can commit in a cycle */
+};
+
+extern const struct profiler *const profilers[];        /* NULL at the end; in the papers' order */
+const struct profiler *profiler_find(const char *name); /* whatever its case; NULL: none */
+
+/* Size of a sample as perf stores it, in words of 8 bytes: 40 bytes that tell core, process and
+ * thread; the cycle; the address, or (wide) one for each of `commit_width` and the flags (paper A
+ * §3.2: 56 and 88 bytes at width 4). Signatures go where the flags leave room (paper B §3: 88 bytes
+ * with nine events), and into words of their own where they do not. */
+uint32_t profiler_sample_bytes(const struct profiler *profiler, uint32_t commit_width);
+
+struct profile_options {
+    const struct profiler *profiler;
+    struct sampler_options sampling;
+    uint32_t commit_width; /* of the cores, µops */
+};
+
+struct profile;
+struct profile *profile_new(const struct profile_options *options, struct error *error);
+void profile_free(struct profile *profile);
+
+struct profile_lane;
+struct profile_lane *profile_lane_new(struct profile *profile); /* NULL: out of memory */
+struct tap_worker profile_lane_worker(struct profile_lane *lane);
+/* Samples that still wait for a µop are lost: it never entered the pipeline. */
+void profile_lane_free(struct profile_lane *lane);
+
+struct profile_result {
+    uint64_t period; /* cycles */
+    uint64_t samples;
+    uint64_t bytes; /* of sample data */
+    uint64_t lost;  /* cycles that the lost samples stood for */
+    /* 1/840 cycles that the samples stand for. Without events, all cells have signature 0. Owned by
+     * the profile. */
+    const struct pics *pics;
+};
+/* Once all lanes are freed. */
+bool profile_finish(struct profile *profile, struct profile_result *result, struct error *error);
+
+#endif

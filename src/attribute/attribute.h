@@ -33,6 +33,11 @@ void pics_free(struct pics *pics);
 bool pics_add(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t units);
 uint64_t pics_total(const struct pics *pics); /* units */
 
+void pics_clear(struct pics *pics);
+
+/* Adds everything in `from`, times `weight`, and clears `from`. False when memory is out. */
+bool pics_move(struct pics *pics, struct pics *from, uint64_t weight);
+
 /* All cells with units > 0, sorted by (insn, psv); owned by the caller (free). */
 struct pics_cell *pics_cells(const struct pics *pics, uint64_t *count);
 
@@ -48,15 +53,13 @@ void oracle_free(struct oracle *oracle);
 struct tap_worker oracle_worker(struct oracle *oracle);
 void oracle_result(const struct oracle *oracle, struct oracle_result *result);
 /* Profile without signatures: all cells have psv 0. Units sum to cycles × 840. */
-const struct pics *oracle_profile(const struct oracle *oracle);
-/* Executions of each static instruction that committed; array of *count, owned by the oracle. */
-const uint64_t *oracle_executions(const struct oracle *oracle, uint32_t *count);
+struct pics *oracle_profile(const struct oracle *oracle);
 
 /* ---- TEA's golden reference: every cycle, every PSV (golden.c) ---- */
 struct golden;
 struct golden *golden_new(void);
 void golden_free(struct golden *golden);
 struct tap_worker golden_worker(struct golden *golden);
-const struct pics *golden_profile(const struct golden *golden);
+struct pics *golden_profile(const struct golden *golden);
 
 #endif

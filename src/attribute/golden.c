@@ -53,6 +53,6 @@ struct tap_worker golden_worker(struct golden *golden) {
     return (struct tap_worker){.name = "golden", .consume = consume, .context = golden};
 }
 
-const struct pics *golden_profile(const struct golden *golden) {
+struct pics *golden_profile(const struct golden *golden) {
     return golden->profile;
 }

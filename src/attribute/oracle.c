@@ -1,18 +1,13 @@
 /* Oracle (paper A §2): every cycle to the instruction that the commit state names, 1/n to each of n
- * that commit together. Also counts states, instructions and executions. */
+ * that commit together. Also counts states and instructions. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "attribute/pics.h"
 #include "attribute/span.h"
-#include "util/array.h"
 
 struct oracle {
     struct oracle_result result;
     struct pics *profile;
-    uint64_t *executions;
-    size_t executions_capacity;
-    uint64_t room; /* instructions for which there is room in both */
 };
 
 struct oracle *oracle_new(void) {
@@ -28,21 +23,7 @@ void oracle_free(struct oracle *oracle) {
     if (!oracle)
         return;
     pics_free(oracle->profile);
-    free(oracle->executions);
     free(oracle);
-}
-
-static bool make_room(struct oracle *oracle, uint32_t insn) {
-    size_t old = oracle->executions_capacity;
-    if (!array_reserve((void **)&oracle->executions, &oracle->executions_capacity, (size_t)insn + 1,
-                       sizeof *oracle->executions))
-        return false;
-    memset(oracle->executions + old, 0,
-           (oracle->executions_capacity - old) * sizeof *oracle->executions);
-    if (!pics_add(oracle->profile, insn, 0, 0))
-        return false;
-    oracle->room = (uint64_t)insn + 1;
-    return true;
 }
 
 /* The µops of a commit. A compare and branch in one µop are two instructions. */
@@ -52,11 +33,11 @@ static inline bool add_group(struct oracle *oracle, const struct tap_record *rec
     uint64_t units = span->share + span->next, all = 0;
     for (; uop < end; uop++) {
         uint32_t insn = tap_uop_insn(*uop);
-        if (__builtin_expect(insn >= oracle->room, 0) && !make_room(oracle, insn))
+        if (__builtin_expect(insn >= oracle->profile->base_count, 0) &&
+            !pics_grow_base(oracle->profile, insn))
             return false;
         uint64_t finished = tap_uop_flags(*uop) & TAP_UOP_LAST;
         oracle->profile->base[insn] += units;
-        oracle->executions[insn] += finished;
         all += tap_uop_flags(*uop) & TAP_UOP_FUSED ? 2 * finished : finished;
         units = span->share;
     }
@@ -97,11 +78,6 @@ void oracle_result(const struct oracle *oracle, struct oracle_result *result) {
     *result = oracle->result;
 }
 
-const struct pics *oracle_profile(const struct oracle *oracle) {
+struct pics *oracle_profile(const struct oracle *oracle) {
     return oracle->profile;
-}
-
-const uint64_t *oracle_executions(const struct oracle *oracle, uint32_t *count) {
-    *count = (uint32_t)oracle->room;
-    return oracle->executions;
 }

@@ -8,7 +8,7 @@
 
 #include "util/array.h"
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_SLOTS = 1024, BASE_STEP = 4096 /* instructions */ };
 
 static uint64_t hash(uint64_t key) {
     key *= 0x9e3779b97f4a7c15u;
@@ -58,11 +58,11 @@ static bool grow_slots(struct pics *pics) {
 }
 
 bool pics_grow_base(struct pics *pics, uint32_t insn) {
-    size_t old = pics->base_capacity;
-    if (!array_reserve((void **)&pics->base, &pics->base_capacity, (size_t)insn + 1,
-                       sizeof *pics->base))
+    size_t old = pics->base_count, need = ((size_t)insn / BASE_STEP + 1) * BASE_STEP;
+    if (!array_reserve((void **)&pics->base, &pics->base_capacity, need, sizeof *pics->base))
         return false;
-    memset(pics->base + old, 0, (pics->base_capacity - old) * sizeof *pics->base);
+    memset(pics->base + old, 0, (need - old) * sizeof *pics->base);
+    pics->base_count = need;
     return true;
 }
 
@@ -88,11 +88,38 @@ bool pics_add_event(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t uni
 
 uint64_t pics_total(const struct pics *pics) {
     uint64_t total = 0;
-    for (size_t i = 0; i < pics->base_capacity; i++)
+    for (size_t i = 0; i < pics->base_count; i++)
         total += pics->base[i];
     for (uint64_t i = 0; i <= pics->slot_mask; i++)
         total += pics->slots[i].units;
     return total;
+}
+
+void pics_clear(struct pics *pics) {
+    if (pics->base)
+        memset(pics->base, 0, pics->base_count * sizeof *pics->base);
+    memset(pics->slots, 0, (pics->slot_mask + 1) * sizeof *pics->slots);
+    pics->slot_used = 0;
+}
+
+bool pics_move(struct pics *pics, struct pics *from, uint64_t weight) {
+    if (weight == 1 && !pics->base && !pics->slot_used) {
+        struct pics empty = *pics;
+        *pics = *from;
+        *from = empty;
+        return true;
+    }
+    bool room = true;
+    for (size_t i = 0; i < from->base_count; i++)
+        if (from->base[i])
+            room &= pics_add_fast(pics, (uint32_t)i, 0, from->base[i] * weight);
+    for (uint64_t i = 0; i <= from->slot_mask; i++)
+        if (from->slots[i].key)
+            room &= pics_add_event(pics, (uint32_t)(from->slots[i].key >> PSV_BITS),
+                                   from->slots[i].key & (PSV_COMBINATIONS - 1),
+                                   from->slots[i].units * weight);
+    pics_clear(from);
+    return room;
 }
 
 static int compare_cells(const void *left, const void *right) {
@@ -102,24 +129,32 @@ static int compare_cells(const void *left, const void *right) {
     return a->psv < b->psv ? -1 : a->psv > b->psv;
 }
 
+/* The cells with events are sorted at the end of the array; what has none is in order already, and
+ * merged in from the front: the cells not yet merged never lie before the place written. */
 struct pics_cell *pics_cells(const struct pics *pics, uint64_t *count) {
-    uint64_t used = pics->slot_used;
-    for (size_t i = 0; i < pics->base_capacity; i++)
-        used += pics->base[i] != 0;
-    struct pics_cell *cells = malloc((used ? used : 1) * sizeof *cells);
-    *count = 0;
+    uint64_t plain = 0, events = 0;
+    for (size_t i = 0; i < pics->base_count; i++)
+        plain += pics->base[i] != 0;
+    for (uint64_t i = 0; i <= pics->slot_mask; i++)
+        events += pics->slots[i].units != 0;
+    *count = plain + events;
+    struct pics_cell *cells = malloc((*count ? *count : 1) * sizeof *cells);
     if (!cells)
         return NULL;
-    uint64_t n = 0;
-    for (size_t i = 0; i < pics->base_capacity; i++)
-        if (pics->base[i])
-            cells[n++] = (struct pics_cell){(uint32_t)i, 0, pics->base[i]};
+    struct pics_cell *next = cells + plain, *end = cells + *count, *out = next;
     for (uint64_t i = 0; i <= pics->slot_mask; i++)
-        if (pics->slots[i].key && pics->slots[i].units)
-            cells[n++] = (struct pics_cell){(uint32_t)(pics->slots[i].key >> PSV_BITS),
-                                            pics->slots[i].key & (PSV_COMBINATIONS - 1),
-                                            pics->slots[i].units};
-    qsort(cells, n, sizeof *cells, compare_cells);
-    *count = n;
+        if (pics->slots[i].units)
+            *out++ = (struct pics_cell){(uint32_t)(pics->slots[i].key >> PSV_BITS),
+                                        pics->slots[i].key & (PSV_COMBINATIONS - 1),
+                                        pics->slots[i].units};
+    qsort(next, events, sizeof *next, compare_cells);
+    out = cells;
+    for (size_t i = 0; i < pics->base_count; i++) {
+        if (!pics->base[i])
+            continue;
+        while (next < end && next->insn < i)
+            *out++ = *next++;
+        *out++ = (struct pics_cell){(uint32_t)i, 0, pics->base[i]};
+    }
     return cells;
 }

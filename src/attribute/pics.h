@@ -14,7 +14,9 @@ struct slot {
 };
 
 struct pics {
-    uint64_t *base; /* units without any event, by instruction */
+    uint64_t *base;    /* units without any event, by instruction */
+    size_t base_count; /* of its entries that are in use; what lies behind was never written, so
+                          that it takes no memory yet */
     size_t base_capacity;
     struct slot *slots;
     uint64_t slot_mask, slot_used;
@@ -26,7 +28,7 @@ bool pics_add_event(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t uni
 static inline bool pics_add_fast(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t units) {
     if (psv)
         return pics_add_event(pics, insn, psv, units);
-    if (insn >= pics->base_capacity && !pics_grow_base(pics, insn))
+    if (insn >= pics->base_count && !pics_grow_base(pics, insn))
         return false;
     pics->base[insn] += units;
     return true;

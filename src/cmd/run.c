@@ -93,9 +93,11 @@ static void note_images(struct report *report, const struct code *code, struct p
         const char *note = program_image_note(program, image);
         const char *name = program_image_name(program, image);
         bool shown = false;
-        for (uint32_t row = 0; row < report->functions.count; row++)
-            shown |= !report->functions.rows[row].function &&
-                     !strcmp(report->functions.rows[row].image, name);
+        for (uint32_t k = 0; note && !shown && k < report->functions.count; k++) {
+            struct report_row row;
+            rows_get(&report->functions, k, &row);
+            shown = !row.function && !strcmp(row.image, name);
+        }
         if (note && shown) {
             report_note(report, "%s: %s", name, note);
             noted++;
@@ -277,6 +279,7 @@ static int run_steps(struct run *run, struct error *error) {
         return failed;
     }
     bool good = simulate(run, &chosen->machine, error);
+    trace_settle(run->trace);
     struct error late = {0};
     bool partial = !good || run->simulation.interrupted || trace_is_cut(run->trace);
     bool written = !good && !run->simulation.executed

@@ -1,6 +1,6 @@
-/* The report as one JSON object; every key is documented in docs/json.md. Objects that could not be
- * made (out of memory) are NULL, which jansson's *_new functions pass on as failure of the whole.
- */
+/* The report as one JSON object; every key is documented in docs/json.md. Rows may be a million, so
+ * they are made and written one at a time; all else is small objects. Those that could not be made
+ * (out of memory) are NULL, which jansson's *_new functions pass on as failure of the whole. */
 #include <jansson.h>
 #include <string.h>
 
@@ -55,13 +55,6 @@ static json_t *row_object(const struct report_row *row, double total_units) {
                      "instructions", (json_int_t)row->executions, "cpi",
                      ratio(cycles_of(row->units), (double)row->executions), "components",
                      components_object(&row->stack), "stack", stack_object(&row->stack));
-}
-
-static json_t *rows_array(const struct report_rows *rows, double total_units) {
-    json_t *array = json_array();
-    for (uint32_t i = 0; i < rows->count; i++)
-        json_array_append_new(array, row_object(&rows->rows[i], total_units));
-    return array;
 }
 
 static json_t *cache_object(const struct cache_statistics *cache) {
@@ -150,15 +143,73 @@ static json_t *states_object(const struct simulation *simulation) {
     return object;
 }
 
-static json_t *report_object(const struct report *report) {
+/* ---- writing ---- */
+
+/* The report's object while it is being written. */
+struct writer {
+    FILE *file;
+    unsigned depth; /* of the value being written, in steps of two spaces */
+    bool begun;     /* the object has a member */
+    bool failed;
+};
+
+/* Lines of a value that is deeper than jansson believes. */
+static int put_indented(const char *text, size_t size, void *context) {
+    struct writer *writer = context;
+    for (size_t i = 0; i < size; i++) {
+        fputc(text[i], writer->file);
+        for (unsigned step = 0; text[i] == '\n' && step < writer->depth; step++)
+            fputs("  ", writer->file);
+    }
+    return 0;
+}
+
+/* Frees the value; NULL: it could not be made. */
+static void put_value(struct writer *writer, json_t *value) {
+    writer->failed |=
+        !value || json_dump_callback(value, put_indented, writer,
+                                     JSON_ENCODE_ANY | JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    json_decref(value);
+}
+
+static void put_key(struct writer *writer, const char *key) {
+    fprintf(writer->file, "%s\n  \"%s\": ", writer->begun ? "," : "", key);
+    writer->begun = true;
+    writer->depth = 1;
+}
+
+/* Writes the members of an object, and frees it. */
+static void put_members(struct writer *writer, json_t *object) {
+    const char *key;
+    json_t *value;
+    writer->failed |= !object;
+    json_object_foreach(object, key, value) {
+        put_key(writer, key);
+        put_value(writer, json_incref(value));
+    }
+    json_decref(object);
+}
+
+static void put_rows(struct writer *writer, const char *key, const struct report_rows *rows,
+                     double total_units) {
+    struct report_row row;
+    put_key(writer, key);
+    fputc('[', writer->file);
+    writer->depth = 2;
+    for (uint32_t i = 0; i < rows->count && !ferror(writer->file); i++) {
+        fputs(i ? ",\n    " : "\n    ", writer->file);
+        rows_get(rows, i, &row);
+        put_value(writer, row_object(&row, total_units));
+    }
+    fputs(rows->count ? "\n  ]" : "]", writer->file);
+}
+
+/* What comes before the tables. */
+static json_t *head_object(const struct report *report) {
     const struct simulation *simulation = report->simulation;
-    double total = (double)simulation->cycles * CYCLE_UNITS;
-    json_t *notes = json_array();
-    for (uint32_t i = 0; i < report->note_count; i++)
-        json_array_append_new(notes, string(report->notes[i]));
-    json_t *object = json_pack(
+    return json_pack(
         "{s:o, s:o, s:o, s:f, s:o, s:b, s:I, s:I, s:f, s:I, s:I, s:f, s:f, s:o, s:i, s:I, s:o, "
-        "s:o, s:o, s:o, s:I, s:o, s:I, s:o, s:o, s:o}",
+        "s:o, s:o}",
         "verb", string(report->verb), "program", string(report->program), "machine",
         string(report->machine->name), "clock_ghz", report->machine->clock_ghz, "ideal",
         ideal_array(report->ideal), "partial", report->partial, "instructions",
@@ -169,26 +220,34 @@ static json_t *report_object(const struct report *report) {
         "instructions_per_second", ratio((double)simulation->executed, simulation->seconds),
         "sampling", sampling_object(simulation), "units_per_cycle", CYCLE_UNITS, "units",
         (json_int_t)(simulation->cycles * CYCLE_UNITS), "commit_states", states_object(simulation),
-        "stack", stack_object(&report->stack), "components", components_object(&report->stack),
-        "functions", rows_array(&report->functions, total), "function_count",
-        (json_int_t)report->functions.total, "hot_instructions",
-        rows_array(&report->instructions, total), "instruction_count",
-        (json_int_t)report->instructions.total, "threads", threads_array(simulation), "statistics",
-        statistics_object(report), "notes", notes);
-    if (object && (report->by == BY_LINE || report->by == BY_IMAGE))
-        json_object_set_new(object, report->by == BY_LINE ? "lines" : "images",
-                            rows_array(&report->grouped, total));
-    if (object)
-        json_object_set_new(object, "next", string(report->next));
-    return object;
+        "stack", stack_object(&report->stack), "components", components_object(&report->stack));
+}
+
+static json_t *notes_array(const struct report *report) {
+    json_t *notes = json_array();
+    for (uint32_t i = 0; i < report->note_count; i++)
+        json_array_append_new(notes, string(report->notes[i]));
+    return notes;
 }
 
 bool report_json(const struct report *report, FILE *file, struct error *error) {
-    json_t *object = report_object(report);
-    if (!object)
-        return error_set(error, "out of memory for the JSON report");
-    bool good = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
-                fputc('\n', file) != EOF;
-    json_decref(object);
-    return good || error_errno(error, "writing the JSON report");
+    const struct simulation *simulation = report->simulation;
+    double total = (double)simulation->cycles * CYCLE_UNITS;
+    struct writer writer = {.file = file};
+    fputc('{', file);
+    put_members(&writer, head_object(report));
+    put_rows(&writer, "functions", &report->functions, total);
+    put_members(&writer, json_pack("{s:I}", "function_count", (json_int_t)report->functions.total));
+    put_rows(&writer, "hot_instructions", &report->instructions, total);
+    put_members(&writer, json_pack("{s:I, s:o, s:o, s:o}", "instruction_count",
+                                   (json_int_t)report->instructions.total, "threads",
+                                   threads_array(simulation), "statistics",
+                                   statistics_object(report), "notes", notes_array(report)));
+    if (report->by == BY_LINE || report->by == BY_IMAGE)
+        put_rows(&writer, report->by == BY_LINE ? "lines" : "images", &report->grouped, total);
+    put_members(&writer, json_pack("{s:o}", "next", string(report->next)));
+    fputs("\n}\n", file);
+    if (ferror(file))
+        return error_errno(error, "writing the JSON report");
+    return !writer.failed || error_set(error, "out of memory for the JSON report");
 }

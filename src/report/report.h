@@ -4,8 +4,8 @@
  *     struct simulation + struct code ──► report_build() ──► struct report ──► report_text()
  *                                                                         └──► report_json()
  *
- * Rows hold strings of the struct program and the struct code they were built from; those must
- * outlive the report. */
+ * The report refers to the simulation, program and code it was built from; those must outlive it.
+ */
 #ifndef CULPRIT_REPORT_REPORT_H
 #define CULPRIT_REPORT_REPORT_H
 
@@ -33,6 +33,8 @@ struct stack {
     uint32_t count;
 };
 
+enum { ROW_TEXT_BYTES = 96 };
+
 /* A function, source line, instruction or image. */
 struct report_row {
     const char *image;      /* base name of the file, "[vdso]", "[anon]" */
@@ -46,14 +48,33 @@ struct report_row {
     uint64_t executions;    /* instructions executed in it */
     uint32_t hottest;       /* static number of its costliest instruction */
     uint64_t hottest_units; /* of that instruction */
-    char *text;             /* assembly of that instruction; owned */
-    struct stack stack;
+    char text[ROW_TEXT_BYTES]; /* assembly of that instruction */
+    struct stack stack;        /* its parts are those below */
+    struct stack_part parts[PSV_COMBINATIONS];
+};
+
+/* What a row is made from: a program of a million instructions has as many rows, so that names and
+ * stacks are made one row at a time. */
+struct group {
+    uint64_t units, executions;
+    uint64_t offset;     /* of a function: its first byte; else of the first instruction */
+    const char *file;    /* by line */
+    uint32_t line;       /* by line */
+    uint32_t image;      /* index into the code's images */
+    uint32_t first;      /* of its instructions in `members` */
+    uint32_t insn_count; /* ≥ 1 */
 };
 
 struct report_rows {
-    struct report_row *rows; /* costliest first */
-    uint32_t count;          /* as many as were asked for, or fewer */
-    uint32_t total;          /* as many as there are */
+    enum report_by by;
+    struct group *groups; /* costliest first */
+    uint32_t count;       /* as many as were asked for, or fewer */
+    uint32_t total;       /* as many as there are */
+    uint32_t *members;    /* static instructions of the groups */
+    uint32_t *images;     /* number in `program` of each image of the code */
+    const struct simulation *simulation;
+    const struct code *code;
+    struct program *program;
 };
 
 struct report {
@@ -99,10 +120,13 @@ bool report_json(const struct report *report, FILE *file, struct error *error);
 
 /* ---- pieces ---- */
 
-/* Groups the simulation's cells; the `top` costliest rows with stacks, names and text (rows.c). */
+/* Groups the simulation's cells and keeps the `top` costliest groups (rows.c). Refers to the
+ * simulation, code and program, which must outlive it. */
 bool rows_build(enum report_by by, uint32_t top, const struct simulation *simulation,
                 const struct code *code, struct program *program, struct report_rows *rows,
                 struct error *error);
+/* Row `index` < count, with its names, text and stack. */
+void rows_get(const struct report_rows *rows, uint32_t index, struct report_row *row);
 void rows_free(struct report_rows *rows);
 
 /* Notes on what the figures rest on and what is not modelled, one line each (worth.c). */

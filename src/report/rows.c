@@ -1,36 +1,22 @@
 /* Every instruction that executed is a site. Sites sorted by image and offset fall into groups;
  * looking a site up in the debug information is dear, so a function is looked up once and then
- * holds for all sites up to its end, or to a function inside it. The cells are then summed twice:
- * per group to find the costliest, and per (rank, signature) for the stacks of those. */
-#include <assert.h>
+ * holds for all sites up to its end, or to a function inside it. Of the costliest groups only the
+ * numbers are kept and which instructions they have: names, text and stack of a row are made when
+ * it is asked for, the stack from the cells of its instructions. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/report.h"
 #include "util/array.h"
 
-enum { TEXT_BYTES = 96 };
-
 struct site {
+    uint64_t offset;
     uint32_t insn, image, group, line;
-    uint64_t offset, units;
     const char *file;
 };
 
-/* Small: by instruction there is one per site, and few of them become rows. */
-struct group {
-    uint64_t offset, units, executions, hottest_units;
-    const char *function, *file;
-    uint32_t line, image, hottest; /* as in a report_row; image: index into code->images */
-};
-static_assert(sizeof(struct group) == 64, "no larger than it need be");
-
 struct builder {
-    enum report_by by;
-    const struct simulation *simulation;
-    const struct code *code;
-    struct program *program;
-    uint32_t *images; /* number in `program` of each image of the code */
+    struct report_rows *rows;
     struct site *sites;
     size_t site_count;
     struct group *groups;
@@ -48,25 +34,65 @@ static const char *base_name(const char *path) {
 
 /* ---- sites ---- */
 
-/* One site per executed instruction, also those that no cycle went to (the compare of a fused
- * compare-and-branch). Cells are sorted by instruction. */
+/* The cells of an instruction: the first of them, and how many in *count. */
+static const struct pics_cell *cells_of(const struct simulation *simulation, uint32_t insn,
+                                        uint64_t *count) {
+    uint64_t low = 0, high = simulation->cell_count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (simulation->cells[middle].insn < insn)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (high = low; high < simulation->cell_count && simulation->cells[high].insn == insn; high++)
+        continue;
+    *count = high - low;
+    return simulation->cells + low;
+}
+
+static uint64_t units_of(const struct simulation *simulation, uint32_t insn) {
+    uint64_t count, units = 0;
+    const struct pics_cell *cells = cells_of(simulation, insn, &count);
+    for (uint64_t i = 0; i < count; i++)
+        units += cells[i].units;
+    return units;
+}
+
+/* Walks over the instructions that executed or took time; also those that no cycle went to (the
+ * compare of a fused compare-and-branch). */
+struct walk {
+    uint32_t insn; /* the next to look at */
+    uint64_t cell; /* cells are sorted by instruction */
+};
+static bool walk_next(struct walk *walk, const struct report_rows *rows, uint32_t *insn) {
+    const struct simulation *simulation = rows->simulation;
+    while (walk->insn < rows->code->insn_count) {
+        *insn = walk->insn++;
+        bool executed = *insn < simulation->execution_count && simulation->executions[*insn];
+        for (; walk->cell < simulation->cell_count && simulation->cells[walk->cell].insn == *insn;
+             walk->cell++)
+            executed |= simulation->cells[walk->cell].units != 0;
+        if (executed)
+            return true;
+    }
+    return false;
+}
+
 static bool make_sites(struct builder *builder) {
-    const struct simulation *simulation = builder->simulation;
-    uint32_t known = builder->code->insn_count;
-    builder->sites = calloc(known ? known : 1, sizeof *builder->sites);
+    const struct code *code = builder->rows->code;
+    struct walk walk = {0};
+    uint32_t insn;
+    size_t count = 0;
+    while (walk_next(&walk, builder->rows, &insn))
+        count++;
+    builder->sites = malloc((count ? count : 1) * sizeof *builder->sites);
     if (!builder->sites)
         return false;
-    uint64_t cell = 0;
-    for (uint32_t insn = 0; insn < known; insn++) {
-        struct site *site = &builder->sites[builder->site_count];
-        *site = (struct site){.insn = insn,
-                              .image = builder->code->insns[insn].image,
-                              .offset = builder->code->insns[insn].offset};
-        for (; cell < simulation->cell_count && simulation->cells[cell].insn == insn; cell++)
-            site->units += simulation->cells[cell].units;
-        bool executed = insn < simulation->execution_count && simulation->executions[insn];
-        builder->site_count += executed || site->units;
-    }
+    walk = (struct walk){0};
+    while (walk_next(&walk, builder->rows, &insn))
+        builder->sites[builder->site_count++] = (struct site){
+            .insn = insn, .image = code->insns[insn].image, .offset = code->insns[insn].offset};
     return true;
 }
 
@@ -96,24 +122,24 @@ static int by_line(const void *left, const void *right) {
 
 /* ---- groups ---- */
 
-static struct group *new_group(struct builder *builder, uint32_t image) {
+static struct group *new_group(struct builder *builder, uint32_t image, uint64_t offset) {
     if (!array_reserve((void **)&builder->groups, &builder->group_capacity,
                        builder->group_count + 1, sizeof *builder->groups))
         return NULL;
     struct group *group = &builder->groups[builder->group_count++];
-    *group = (struct group){.image = image, .hottest = UINT32_MAX};
+    *group = (struct group){.image = image, .offset = offset};
     return group;
 }
 
-static bool is_file(const struct builder *builder, uint32_t image) {
-    return image < builder->code->image_count && builder->code->images[image].kind == IMAGE_FILE;
+static bool is_file(const struct code *code, uint32_t image) {
+    return image < code->image_count && code->images[image].kind == IMAGE_FILE;
 }
 
-static bool locate(struct builder *builder, uint32_t image, uint64_t offset,
+static bool locate(const struct report_rows *rows, uint32_t image, uint64_t offset,
                    struct location *location) {
     memset(location, 0, sizeof *location);
-    return is_file(builder, image) &&
-           program_locate(builder->program, builder->images[image], offset, location);
+    return is_file(rows->code, image) &&
+           program_locate(rows->program, rows->images[image], offset, location);
 }
 
 /* The group that a function of this image already has, from `first` on; group_count: none. A
@@ -150,15 +176,12 @@ static bool group_functions(struct builder *builder) {
         }
         if (site->offset >= end) {
             struct location location;
-            locate(builder, image, site->offset, &location);
+            locate(builder->rows, image, site->offset, &location);
             group = find_function_group(builder, first, uncovered, &location);
             if (group >= builder->group_count) {
                 group = builder->group_count;
-                struct group *row = new_group(builder, image);
-                if (!row)
+                if (!new_group(builder, image, location.function_offset))
                     return false;
-                row->function = location.function;
-                row->offset = location.function_offset;
                 if (!location.function_size)
                     uncovered = group;
             }
@@ -172,7 +195,7 @@ static bool group_functions(struct builder *builder) {
 static bool group_lines(struct builder *builder) {
     for (size_t i = 0; i < builder->site_count; i++) {
         struct location location;
-        locate(builder, builder->sites[i].image, builder->sites[i].offset, &location);
+        locate(builder->rows, builder->sites[i].image, builder->sites[i].offset, &location);
         builder->sites[i].file = location.file;
         builder->sites[i].line = location.line;
     }
@@ -182,10 +205,9 @@ static bool group_lines(struct builder *builder) {
         bool same = i > 0 && site->image == last->image && site->line == last->line &&
                     !site->file == !last->file && (!site->file || !strcmp(site->file, last->file));
         if (!same) {
-            struct group *group = new_group(builder, site->image);
+            struct group *group = new_group(builder, site->image, site->offset);
             if (!group)
                 return false;
-            group->offset = site->offset;
             group->file = site->file;
             group->line = site->line;
         }
@@ -195,67 +217,83 @@ static bool group_lines(struct builder *builder) {
 }
 
 static bool group_plainly(struct builder *builder) {
+    bool by_image = builder->rows->by == BY_IMAGE;
     for (size_t i = 0; i < builder->site_count; i++) {
         struct site *site = &builder->sites[i];
-        bool same = builder->by == BY_IMAGE && i > 0 && site->image == site[-1].image;
-        if (!same) {
-            struct group *group = new_group(builder, site->image);
-            if (!group)
-                return false;
-            group->offset = builder->by == BY_IMAGE ? 0 : site->offset;
-        }
+        bool same = by_image && i > 0 && site->image == site[-1].image;
+        if (!same && !new_group(builder, site->image, by_image ? 0 : site->offset))
+            return false;
         site->group = (uint32_t)builder->group_count - 1;
     }
     return true;
 }
 
 static bool make_groups(struct builder *builder) {
-    qsort(builder->sites, builder->site_count, sizeof *builder->sites, by_place);
-    bool good = builder->by == BY_FUNCTION ? group_functions(builder)
-                : builder->by == BY_LINE   ? group_lines(builder)
-                                           : group_plainly(builder);
+    const struct simulation *simulation = builder->rows->simulation;
+    enum report_by by = builder->rows->by;
+    if (builder->site_count)
+        qsort(builder->sites, builder->site_count, sizeof *builder->sites, by_place);
+    bool good = by == BY_FUNCTION ? group_functions(builder)
+                : by == BY_LINE   ? group_lines(builder)
+                                  : group_plainly(builder);
     if (!good)
         return false;
     for (size_t i = 0; i < builder->site_count; i++) {
         const struct site *site = &builder->sites[i];
         struct group *group = &builder->groups[site->group];
-        group->units += site->units;
-        if (site->insn < builder->simulation->execution_count)
-            group->executions += builder->simulation->executions[site->insn];
-        if (group->hottest == UINT32_MAX || site->units > group->hottest_units) {
-            group->hottest = site->insn;
-            group->hottest_units = site->units;
-        }
+        group->insn_count++;
+        group->units += units_of(simulation, site->insn);
+        if (site->insn < simulation->execution_count)
+            group->executions += simulation->executions[site->insn];
     }
     return true;
 }
 
 /* ---- the costliest ---- */
 
-struct ranked {
-    uint64_t units;
-    uint32_t group;
-};
+/* Each group's instructions side by side, in the order of the sites, which are then done with. */
+static bool list_members(struct builder *builder) {
+    uint32_t *members = malloc((builder->site_count ? builder->site_count : 1) * sizeof *members);
+    if (!members)
+        return false;
+    uint32_t begin = 0;
+    for (size_t i = 0; i < builder->group_count; i++) {
+        builder->groups[i].first = begin;
+        begin += builder->groups[i].insn_count;
+        builder->groups[i].insn_count = 0;
+    }
+    for (size_t i = 0; i < builder->site_count; i++) {
+        struct group *group = &builder->groups[builder->sites[i].group];
+        members[group->first + group->insn_count++] = builder->sites[i].insn;
+    }
+    builder->rows->members = members;
+    free(builder->sites);
+    builder->sites = NULL;
+    return true;
+}
 
-/* Groups are in the order of images and offsets: ties keep it. */
+/* Groups are in the order of images and offsets, and so are their first members: ties keep it. */
 static int by_cost(const void *left, const void *right) {
-    const struct ranked *a = left, *b = right;
+    const struct group *a = left, *b = right;
     if (a->units != b->units)
         return a->units > b->units ? -1 : 1;
-    return a->group < b->group ? -1 : a->group > b->group;
+    return a->first < b->first ? -1 : a->first > b->first;
 }
 
-struct ranked_part {
-    uint32_t rank, psv;
-    uint64_t units;
-};
-
-static int by_rank(const void *left, const void *right) {
-    const struct ranked_part *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->psv < b->psv ? -1 : a->psv > b->psv;
+static void take_costliest(struct builder *builder, uint32_t top) {
+    struct report_rows *rows = builder->rows;
+    size_t count = builder->group_count;
+    if (count)
+        qsort(builder->groups, count, sizeof *builder->groups, by_cost);
+    rows->total = (uint32_t)count;
+    rows->count = top && top < count ? top : (uint32_t)count;
+    struct group *fitted =
+        realloc(builder->groups, (rows->count ? rows->count : 1) * sizeof *fitted);
+    rows->groups = fitted ? fitted : builder->groups;
+    builder->groups = NULL;
 }
+
+/* ---- one row ---- */
 
 static int by_units(const void *left, const void *right) {
     const struct stack_part *a = left, *b = right;
@@ -264,131 +302,65 @@ static int by_units(const void *left, const void *right) {
     return a->psv < b->psv ? -1 : a->psv > b->psv;
 }
 
-/* Stack of one row from parts that are sorted by signature. */
-static bool make_stack(const struct ranked_part *parts, size_t count, struct stack *stack) {
-    stack->parts = malloc((count ? count : 1) * sizeof *stack->parts);
-    if (!stack->parts)
-        return false;
-    stack->count = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && parts[i].psv == parts[i - 1].psv)
-            stack->parts[stack->count - 1].units += parts[i].units;
-        else
-            stack->parts[stack->count++] = (struct stack_part){parts[i].psv, parts[i].units};
+/* The stack, and the costliest instruction. */
+static void sum_up(const struct report_rows *rows, const struct group *group,
+                   struct report_row *row) {
+    uint64_t units[PSV_COMBINATIONS] = {0};
+    row->hottest = UINT32_MAX;
+    for (uint32_t i = 0; i < group->insn_count; i++) {
+        uint32_t insn = rows->members[group->first + i];
+        uint64_t count, sum = 0;
+        const struct pics_cell *cells = cells_of(rows->simulation, insn, &count);
+        for (uint64_t k = 0; k < count; k++) {
+            units[cells[k].psv % PSV_COMBINATIONS] += cells[k].units;
+            sum += cells[k].units;
+        }
+        if (row->hottest == UINT32_MAX || sum > row->hottest_units) {
+            row->hottest = insn;
+            row->hottest_units = sum;
+        }
     }
-    qsort(stack->parts, stack->count, sizeof *stack->parts, by_units);
-    struct stack_part *fitted = realloc(stack->parts, stack->count * sizeof *fitted);
-    if (fitted)
-        stack->parts = fitted;
-    return true;
+    row->stack = (struct stack){.parts = row->parts};
+    for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
+        if (units[psv])
+            row->parts[row->stack.count++] = (struct stack_part){psv, units[psv]};
+    qsort(row->parts, row->stack.count, sizeof *row->parts, by_units);
 }
 
-/* rank_of: per static instruction, UINT32_MAX of those not shown. */
-static bool make_stacks(const struct builder *builder, const uint32_t *rank_of,
-                        struct report_rows *rows) {
-    const struct simulation *simulation = builder->simulation;
-    size_t shown = 0, count = 0;
-    for (uint64_t i = 0; i < simulation->cell_count; i++)
-        shown += rank_of[simulation->cells[i].insn] != UINT32_MAX;
-    struct ranked_part *parts = malloc((shown ? shown : 1) * sizeof *parts);
-    if (!parts)
-        return false;
-    for (uint64_t i = 0; i < simulation->cell_count; i++) {
-        const struct pics_cell *cell = &simulation->cells[i];
-        if (rank_of[cell->insn] != UINT32_MAX)
-            parts[count++] = (struct ranked_part){rank_of[cell->insn], cell->psv, cell->units};
-    }
-    qsort(parts, count, sizeof *parts, by_rank);
-    bool good = true;
-    for (size_t begin = 0, end; begin < count && good; begin = end) {
-        for (end = begin; end < count && parts[end].rank == parts[begin].rank; end++)
-            ;
-        good = make_stack(parts + begin, end - begin, &rows->rows[parts[begin].rank].stack);
-    }
-    free(parts);
-    return good;
+static uint64_t address_of(const struct report_rows *rows, uint32_t image, uint64_t offset) {
+    uint64_t address = offset;
+    if (is_file(rows->code, image))
+        program_offset_to_address(rows->program, rows->images[image], offset, &address);
+    return address;
 }
 
-/* Names, source and text of a row that will be shown. */
-static struct report_row describe(struct builder *builder, const struct group *group) {
-    const struct code *code = builder->code;
+void rows_get(const struct report_rows *rows, uint32_t index, struct report_row *row) {
+    const struct group *group = &rows->groups[index];
+    const struct code *code = rows->code;
     uint32_t image = group->image;
-    struct report_row row = {.offset = group->offset,
-                             .function = group->function,
-                             .file = group->file,
-                             .line = group->line,
-                             .units = group->units,
-                             .executions = group->executions,
-                             .hottest = group->hottest,
-                             .hottest_units = group->hottest_units};
-    row.image = image >= code->image_count ? "[anon]"
-                : is_file(builder, image)  ? base_name(code->images[image].path)
-                                           : code->images[image].path;
-    row.address = row.offset;
-    if (is_file(builder, image))
-        program_offset_to_address(builder->program, builder->images[image], row.offset,
-                                  &row.address);
+    memset(row, 0, offsetof(struct report_row, parts));
+    row->offset = group->offset;
+    row->address = address_of(rows, image, group->offset);
+    row->file = group->file;
+    row->line = group->line;
+    row->units = group->units;
+    row->executions = group->executions;
+    row->image = image >= code->image_count ? "[anon]"
+                 : is_file(code, image)     ? base_name(code->images[image].path)
+                                            : code->images[image].path;
     struct location location;
-    if (builder->by != BY_IMAGE) {
-        locate(builder, image, row.offset, &location);
-        row.function = location.function;
-        if (builder->by != BY_LINE) {
-            row.file = location.file;
-            row.line = location.line;
+    if (rows->by != BY_IMAGE) {
+        locate(rows, image, row->offset, &location);
+        row->function = location.function;
+        if (rows->by != BY_LINE) {
+            row->file = location.file;
+            row->line = location.line;
         }
     }
-    const struct static_insn *insn = &code->insns[row.hottest];
-    uint64_t address = insn->offset;
-    if (is_file(builder, insn->image))
-        program_offset_to_address(builder->program, builder->images[insn->image], insn->offset,
-                                  &address);
-    char text[TEXT_BYTES];
-    insn_text(code->isa, insn->bytes, insn->length, address, text, sizeof text);
-    row.text = strdup(text);
-    return row;
-}
-
-/* Makes room: with all rows shown there is little to spare. */
-static void forget_groups(struct builder *builder) {
-    free(builder->sites);
-    free(builder->groups);
-    builder->sites = NULL;
-    builder->groups = NULL;
-    builder->site_count = builder->group_count = 0;
-}
-
-static bool take_costliest(struct builder *builder, uint32_t top, struct report_rows *rows) {
-    size_t groups = builder->group_count, insns = builder->code->insn_count;
-    struct ranked *ranked = malloc((groups ? groups : 1) * sizeof *ranked);
-    uint32_t *rank_of_group = malloc((groups ? groups : 1) * sizeof *rank_of_group);
-    uint32_t *rank_of_insn = malloc((insns ? insns : 1) * sizeof *rank_of_insn);
-    bool good = ranked && rank_of_group && rank_of_insn;
-    rows->total = (uint32_t)groups;
-    uint32_t count = top && top < groups ? top : (uint32_t)groups;
-    rows->rows = calloc(count ? count : 1, sizeof *rows->rows);
-    good &= rows->rows != NULL;
-    if (good) {
-        for (uint32_t i = 0; i < groups; i++)
-            ranked[i] = (struct ranked){builder->groups[i].units, i};
-        qsort(ranked, groups, sizeof *ranked, by_cost);
-        rows->count = count;
-        memset(rank_of_group, 0xff, groups * sizeof *rank_of_group);
-        for (uint32_t rank = 0; rank < count; rank++) {
-            uint32_t group = ranked[rank].group;
-            rows->rows[rank] = describe(builder, &builder->groups[group]);
-            rank_of_group[group] = rank;
-            good &= rows->rows[rank].text != NULL;
-        }
-        memset(rank_of_insn, 0xff, insns * sizeof *rank_of_insn);
-        for (size_t i = 0; i < builder->site_count; i++)
-            rank_of_insn[builder->sites[i].insn] = rank_of_group[builder->sites[i].group];
-        forget_groups(builder);
-        good &= make_stacks(builder, rank_of_insn, rows);
-    }
-    free(ranked);
-    free(rank_of_group);
-    free(rank_of_insn);
-    return good;
+    sum_up(rows, group, row);
+    const struct static_insn *insn = &code->insns[row->hottest];
+    insn_text(code->isa, insn->bytes, insn->length, address_of(rows, insn->image, insn->offset),
+              row->text, sizeof row->text);
 }
 
 /* ---- the door ---- */
@@ -396,28 +368,28 @@ static bool take_costliest(struct builder *builder, uint32_t top, struct report_
 bool rows_build(enum report_by by, uint32_t top, const struct simulation *simulation,
                 const struct code *code, struct program *program, struct report_rows *rows,
                 struct error *error) {
-    memset(rows, 0, sizeof *rows);
-    struct builder builder = {.by = by, .simulation = simulation, .code = code, .program = program};
-    builder.images = calloc(code->image_count ? code->image_count : 1, sizeof *builder.images);
-    bool good = builder.images != NULL;
-    for (uint32_t i = 0; good && i < code->image_count; i++)
+    *rows =
+        (struct report_rows){.by = by, .simulation = simulation, .code = code, .program = program};
+    rows->images = calloc(code->image_count ? code->image_count : 1, sizeof *rows->images);
+    for (uint32_t i = 0; rows->images && i < code->image_count; i++)
         if (code->images[i].kind == IMAGE_FILE)
-            builder.images[i] =
+            rows->images[i] =
                 program_add_image(program, code->images[i].path, code->images[i].build_id,
                                   code->images[i].build_id_size);
-    good = good && make_sites(&builder) && make_groups(&builder) &&
-           take_costliest(&builder, top, rows);
-    free(builder.images);
-    forget_groups(&builder);
+    struct builder builder = {.rows = rows};
+    bool good =
+        rows->images && make_sites(&builder) && make_groups(&builder) && list_members(&builder);
+    if (good)
+        take_costliest(&builder, top);
+    free(builder.sites);
+    free(builder.groups);
     return good || no_memory(error);
 }
 
 void rows_free(struct report_rows *rows) {
-    for (uint32_t i = 0; rows->rows && i < rows->count; i++) {
-        free(rows->rows[i].stack.parts);
-        free(rows->rows[i].text);
-    }
-    free(rows->rows);
+    free(rows->groups);
+    free(rows->members);
+    free(rows->images);
     memset(rows, 0, sizeof *rows);
 }
 

@@ -221,6 +221,7 @@ static void print_table(const struct report *report, const struct report_rows *r
     unsigned room = WIDTH - 16 - columns_width(&columns);
     unsigned name_width = has_source ? (room - 2) * 11 / 20 : room;
     unsigned source_width = has_source ? room - 2 - name_width : 0;
+    struct report_row described, *row = &described;
     fprintf(file, "\n%s  share    CPI  ", style.bold);
     cell(file, has_source ? "function" : "image", name_width, TEXT_LEFT);
     if (has_source) {
@@ -231,7 +232,7 @@ static void print_table(const struct report *report, const struct report_rows *r
         fprintf(file, "%*s", (int)column_width(columns.shown[i]), component_name(columns.shown[i]));
     fprintf(file, "%s%s\n", columns.other ? " other" : "", style.plain);
     for (uint32_t i = 0; i < rows->count; i++) {
-        const struct report_row *row = &rows->rows[i];
+        rows_get(rows, i, row);
         char text[NAME_BYTES];
         double cpi = ratio((double)row->units / CYCLE_UNITS, (double)row->executions);
         fprintf(file, "%5s %%  %5s  ", text_percent((double)row->units, total).s,
@@ -275,13 +276,14 @@ static void print_parts(const struct stack *stack, double total, unsigned column
 static void print_instructions(const struct report *report, struct style style, FILE *file) {
     enum { PLACE = 20, SOURCE = 17, TEXT = 25, PARTS = WIDTH - 8 - PLACE - SOURCE - TEXT - 3 };
     double total = total_units(report);
+    struct report_row described, *row = &described;
     fprintf(file, "\n%s  share ", style.bold);
     cell(file, "instruction", PLACE + 1, TEXT_LEFT);
     cell(file, "source", SOURCE + 1, TEXT_LEFT);
     cell(file, "text", TEXT + 1, TEXT_LEFT);
     fprintf(file, "cycle stack, %%%s\n", style.plain);
     for (uint32_t i = 0; i < report->instructions.count; i++) {
-        const struct report_row *row = &report->instructions.rows[i];
+        rows_get(&report->instructions, i, row);
         char text[NAME_BYTES];
         fprintf(file, "%5s %% ", text_percent((double)row->units, total).s);
         print_place(row, PLACE, file);

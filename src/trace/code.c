@@ -19,14 +19,10 @@ void code_table_init(struct code_table *table, enum isa isa) {
     table->anonymous = CODE_NONE;
 }
 
-void code_table_free(struct code_table *table) {
-    for (uint32_t i = 0; i < table->code.image_count; i++)
-        free(table->code.images[i].path);
+void code_table_settle(struct code_table *table) {
     for (uint32_t i = 0; i < table->process_count; i++)
         free(table->processes[i].blocks);
-    free(table->code.insns);
     free(table->code.uops);
-    free(table->code.images);
     free(table->operands);
     free(table->owners);
     free(table->blocks);
@@ -36,6 +32,19 @@ void code_table_free(struct code_table *table) {
     free(table->images);
     free(table->insn_index.slots);
     free(table->block_index.slots);
+    struct code kept = table->code;
+    kept.uops = NULL;
+    kept.uop_count = 0;
+    memset(table, 0, sizeof *table);
+    table->code = kept;
+}
+
+void code_table_free(struct code_table *table) {
+    code_table_settle(table);
+    for (uint32_t i = 0; i < table->code.image_count; i++)
+        free(table->code.images[i].path);
+    free(table->code.insns);
+    free(table->code.images);
     memset(table, 0, sizeof *table);
 }
 

@@ -84,6 +84,9 @@ struct code_table {
 void code_table_init(struct code_table *table, enum isa isa);
 void code_table_free(struct code_table *table);
 
+/* Frees all but the instructions and images: no more is added and nothing decoded. */
+void code_table_settle(struct code_table *table);
+
 /* Each checks what it is given (numbers dense and ascending, sizes in range). Undecodable
  * instructions become one-µop system instructions, with a note. */
 bool code_table_add_process(struct code_table *table, uint32_t process, struct error *error);

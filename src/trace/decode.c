@@ -73,11 +73,16 @@ static void free_thread(struct decoder *decoder, uint32_t number) {
     decoder->threads[number] = &decoder->ended;
 }
 
+void decoder_settle(struct decoder *decoder) {
+    for (uint32_t i = 0; i < decoder->thread_count; i++)
+        free_thread(decoder, i);
+    code_table_settle(&decoder->table);
+}
+
 void decoder_free(struct decoder *decoder) {
     if (!decoder)
         return;
-    for (uint32_t i = 0; i < decoder->thread_count; i++)
-        free_thread(decoder, i);
+    decoder_settle(decoder);
     free(decoder->threads);
     code_table_free(&decoder->table);
     free(decoder);

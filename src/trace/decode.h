@@ -31,6 +31,10 @@ int decoder_next(struct decoder *decoder, struct trace_batch *batch, struct erro
  * trace_pass(). */
 void decoder_pass(struct decoder *decoder, uint64_t insns);
 
+/* No more is decoded: frees what only decoding needs. The code keeps its instructions and images,
+ * but no µops. */
+void decoder_settle(struct decoder *decoder);
+
 /* No item follows: decoder_next() will hand out what was held back and end every thread. */
 void decoder_finish(struct decoder *decoder);
 

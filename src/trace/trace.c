@@ -160,6 +160,10 @@ int trace_next(struct trace *trace, struct trace_batch *batch, struct error *err
     }
 }
 
+void trace_settle(struct trace *trace) {
+    decoder_settle(trace->decoder);
+}
+
 void trace_pass(struct trace *trace, uint64_t insns) {
     trace->pass = insns;
 }

@@ -91,6 +91,11 @@ int trace_next(struct trace *trace, struct trace_batch *batch, struct error *err
  * instructions. A hint: fewer may be passed, never more. Holds for one trace_next(). */
 void trace_pass(struct trace *trace, uint64_t insns);
 
+/* No trace_next() follows: frees what only reading needs, which is most of what a trace of large
+ * programs holds. The code keeps its instructions and images, but no µops; all that the functions
+ * below tell stays. */
+void trace_settle(struct trace *trace);
+
 /* Asks a live trace to end soon: safe from a signal handler. The program is told to stop (SIGINT
  * reaches it anyway from the terminal) and trace_next() returns what is left, then 0. */
 void trace_interrupt(struct trace *trace);

@@ -121,12 +121,19 @@ static void build(struct report *report, const struct simulation *simulation, en
         fail_msg("%s", error.message);
 }
 
+static void get_rows(const struct report_rows *rows, struct report_row *into, uint32_t count) {
+    assert_int_equal(rows->count, count);
+    for (uint32_t i = 0; i < count; i++)
+        rows_get(rows, i, &into[i]);
+}
+
 static void functions_in_order(void **state) {
     (void)state;
     struct simulation simulation = make_simulation();
     struct report report;
     build(&report, &simulation, BY_FUNCTION, 0);
-    const struct report_row *rows = report.functions.rows;
+    struct report_row rows[4];
+    get_rows(&report.functions, rows, 4);
     assert_int_equal(report.functions.total, 4);
     assert_int_equal(report.functions.count, 4);
     assert_string_equal(rows[0].function, "second_function");
@@ -162,7 +169,8 @@ static void a_function_inside_another_has_a_row_of_its_own(void **state) {
     struct report report;
     build(&report, &simulation, BY_FUNCTION, 0);
     memcpy(insns, kept, sizeof insns);
-    const struct report_row *rows = report.functions.rows;
+    struct report_row rows[4];
+    get_rows(&report.functions, rows, 4);
     assert_int_equal(report.functions.total, 4);
     assert_string_equal(rows[0].function, "outer_function");
     assert_int_equal(rows[0].units, 60 * CYCLE_UNITS);
@@ -181,7 +189,9 @@ static void stacks_are_merged_largest_first(void **state) {
     build(&report, &simulation, BY_FUNCTION, 2);
     assert_int_equal(report.functions.count, 2);
     assert_int_equal(report.functions.total, 4);
-    const struct stack *stack = &report.functions.rows[1].stack;
+    struct report_row row;
+    rows_get(&report.functions, 1, &row);
+    const struct stack *stack = &row.stack;
     assert_int_equal(stack->count, 3);
     assert_int_equal(stack->parts[0].psv, 0);
     assert_int_equal(stack->parts[0].units, 20 * CYCLE_UNITS);
@@ -203,15 +213,18 @@ static void every_grain_sums(void **state) {
         struct error error;
         struct report_rows rows;
         assert_true(rows_build(by, 0, &simulation, &code, program, &rows, &error));
-        uint64_t units = 0, executed = 0;
+        uint64_t units = 0, executed = 0, last = UINT64_MAX;
         for (uint32_t i = 0; i < rows.count; i++) {
+            struct report_row row;
+            rows_get(&rows, i, &row);
             uint64_t parts = 0;
-            for (uint32_t k = 0; k < rows.rows[i].stack.count; k++)
-                parts += rows.rows[i].stack.parts[k].units;
-            assert_int_equal(parts, rows.rows[i].units);
-            assert_true(i == 0 || rows.rows[i].units <= rows.rows[i - 1].units);
-            units += rows.rows[i].units;
-            executed += rows.rows[i].executions;
+            for (uint32_t k = 0; k < row.stack.count; k++)
+                parts += row.stack.parts[k].units;
+            assert_int_equal(parts, row.units);
+            assert_true(row.units <= last);
+            last = row.units;
+            units += row.units;
+            executed += row.executions;
         }
         assert_int_equal(units, 100 * CYCLE_UNITS);
         assert_int_equal(executed, 100);

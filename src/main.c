@@ -1,5 +1,6 @@
 /* culprit: finds what every processor cycle of a program was spent on, why, and what would change
  * if the cause went away. One verb per question; each is a file in src/cmd/. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,9 @@ static int unknown_verb(const char *name) {
 }
 
 int main(int argc, char **argv) {
+    /* glibc's own value, which would otherwise rise to 32 MB with the large arrays that are freed:
+     * so they grow in place (mremap) and go back to the system at once. */
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
     if (argc < 2) {
         print_help(stderr);
         return STATUS_USAGE;

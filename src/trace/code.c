@@ -116,7 +116,7 @@ static uint32_t anonymous_image(struct code_table *table) {
 static bool index_grow(struct code_index *index,
                        uint64_t (*hash_of)(const struct code_table *, uint32_t),
                        const struct code_table *table) {
-    if (index->slots && index->count < index->mask / 2)
+    if (index->slots && index->count < index->mask / 4 * 3)
         return true;
     uint32_t size = index->slots ? (index->mask + 1) * 2 : 1024;
     uint32_t *slots = calloc(size, sizeof *slots);

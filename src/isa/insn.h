@@ -94,7 +94,9 @@ enum insn_flags {
     INSN_MOVE = 1 << 7,        /* register copy that rename may eliminate */
     INSN_ZERO = 1 << 8,        /* zero idiom: no sources, rename may eliminate */
     INSN_NOP = 1 << 9,         /* no operation (also endbr64, prefetch hints without memory) */
-    INSN_PREFETCH = 1 << 10,   /* software prefetch: a load nobody waits for */
+    INSN_PREFETCH = 1 << 10,   /* software prefetch: a load nobody waits for; on riscv64 a load into
+                                  x0, as into the zero registers of Alpha and PA-RISC (prefetch.r of
+                                  Zicbop is an ori into x0, whose address no trace holds) */
     INSN_SETS_FLAGS_FOR_FUSION = 1 << 11, /* x86 cmp, test (and add, sub, and, inc, dec): may fuse
                                              with a conditional branch that follows directly */
     INSN_FUSES_WITH_FLAGS = 1 << 12,      /* x86 jcc that can fuse with such an instruction */

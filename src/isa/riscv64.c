@@ -107,6 +107,8 @@ static void add_memory(const struct riscv64_word *in, struct insn *insn) {
         insn->flags |= INSN_ATOMIC | INSN_SERIALISING | INSN_FLUSHING;
     if (format == FORMAT_AMO)
         insn->flags |= INSN_FENCE_LOAD | INSN_FENCE_STORE;
+    if (format == FORMAT_LOAD && riscv64_rd(in->word) == 0)
+        insn->flags |= INSN_PREFETCH;
 }
 
 /* Return-stack hints of jalr: the link registers are ra and t0 (volume I, section 2.5). A jalr

@@ -119,7 +119,8 @@ bool marks_read(const struct code_block *block, const uint64_t *events, size_t c
 static unsigned certain_directions(const struct static_insn *insn,
                                    const struct insn_operands *operands, enum isa isa) {
     unsigned directions = 0;
-    bool conditional = operands->gather || (insn->flags & (INSN_REP | INSN_PREFETCH | INSN_NOP)) ||
+    bool conditional = operands->gather || (insn->flags & (INSN_REP | INSN_NOP)) ||
+                       (isa == ISA_X86_64 && (insn->flags & INSN_PREFETCH)) ||
                        (isa == ISA_RISCV64 && (insn->flags & INSN_ATOMIC));
     for (int i = 0; i < operands->count && !conditional; i++)
         directions |= operands->directions[i];

@@ -57,6 +57,23 @@ static void pending_hit_waits_for_the_fill(void **state) {
     program_fixture_free(program);
 }
 
+/* A software prefetch issues in 5 and is complete when a hit would be, in 8: it commits in 9 while
+ * its line is on its way, and no event is its own. A load from that line waits for it until 108. */
+static void prefetch_waits_for_nothing(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, with_flags(program, load(program, 0, 0), INSN_PREFETCH), FAR, 8);
+    execute_at(program, load(program, 2, 0), FAR + 8, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[0].complete, 8);
+    assert_int_equal(program->lives[0].commit, 9);
+    assert_int_equal(program->lives[0].psv, 0);
+    assert_int_equal(program->lives[1].complete, 108);
+    assert_true(program->lives[1].memory_events & MEMORY_PENDING_HIT);
+    program_fixture_free(program);
+}
+
 /* A load of what a store just wrote: both issue in 5 (address 6, data there): complete in 6, the
  * load gets its data one cycle beyond its own address, in 7. */
 static void store_forwards(void **state) {
@@ -352,6 +369,7 @@ int main(void) {
         cmocka_unit_test(dependent_loads_hit),
         cmocka_unit_test(mshrs_limit_misses),
         cmocka_unit_test(pending_hit_waits_for_the_fill),
+        cmocka_unit_test(prefetch_waits_for_nothing),
         cmocka_unit_test(store_forwards),
         cmocka_unit_test(forwarding_waits_for_data),
         cmocka_unit_test(partial_overlap_waits_for_the_cache),

@@ -34,6 +34,7 @@ static void memory(void **state) {
         {"03 55 45 00", "lhu a0,4(a0)", "load x10 -> x10; load 2 [x10]"},
         {"03 65 81 00", "lwu a0,8(sp)", "load x2 -> x10; load 4 [x2]"},
         {"03 35 00 00", "ld a0,0(zero)", "load -> x10; load 8 []"},
+        {"03 b0 07 04", "ld zero,64(a5)", "load x15 ->; load 8 [x15]; prefetch"},
         {"a3 00 b5 00", "sb a1,1(a0)", "store x11 x10 ->; store 1 [x10]"},
         {"23 11 b5 00", "sh a1,2(a0)", "store x11 x10 ->; store 2 [x10]"},
         {"4c c1", "sw a1,4(a0)", "store x11 x10 ->; store 4 [x10]"},

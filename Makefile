@@ -37,7 +37,7 @@ LIBS := -lZydis -ldw -lelf -lzstd -lxxhash -linih -ljansson -llzma -liberty -lm 
 BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev libzstd-dev \
 	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gzip xz-utils sqlite3 python3 perl groff-base libc6-dbg
+	gzip xz-utils bzip2 sqlite3 python3 perl mawk grep bc groff-base libc6-dbg
 DEVELOP_PACKAGES := clang clang-format clang-tidy cppcheck libclang-rt-dev
 
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
@@ -82,6 +82,8 @@ $(B)/libculprit-trace.so: $(wildcard src/trace/*.h src/trace/qemu/*.h)
 
 # ---- workloads: for x86-64 as any program is, for riscv64 static, so that no library is needed.
 WORKLOADS := $(patsubst workloads/%.c,%,$(wildcard workloads/*.c))
+# nab also with a flag that its name tells: nab-fast-math by -ffast-math.
+WORKLOADS += nab-finite-math-only nab-fast-math
 WORKLOAD_CFLAGS := -std=gnu11 -Wall -Wextra -O2 -g -D_GNU_SOURCE
 RISCV64_CC ?= riscv64-linux-gnu-gcc
 ifeq ($(shell uname -m),x86_64)
@@ -104,9 +106,15 @@ endif
 build/workloads/x86_64/%: workloads/%.c workloads/workload.h
 	@mkdir -p $(@D)
 	$(X86_64_CC) $(WORKLOAD_CFLAGS) -o $@ $< -lm -pthread
+build/workloads/x86_64/nab-%: workloads/nab.c workloads/workload.h
+	@mkdir -p $(@D)
+	$(X86_64_CC) $(WORKLOAD_CFLAGS) -f$* -o $@ $< -lm -pthread
 build/workloads/riscv64/%: workloads/%.c workloads/workload.h
 	@mkdir -p $(@D)
 	$(RISCV64_CC) $(WORKLOAD_CFLAGS) -static -o $@ $< -lm -pthread
+build/workloads/riscv64/nab-%: workloads/nab.c workloads/workload.h
+	@mkdir -p $(@D)
+	$(RISCV64_CC) $(WORKLOAD_CFLAGS) -f$* -static -o $@ $< -lm -pthread
 
 # ---- packages
 deps:

@@ -1,10 +1,8 @@
-/* stencil [STEPS] [CELLS] [DISTANCE]: a lattice with many streams, as lbm of SPEC CPU2006.
+/* stencil [STEPS] [CELLS]: a lattice with many streams and little arithmetic.
  *
  * Every cell has 19 values. A step reads the 19 of a cell, relaxes them, and stores each into a
  * different neighbour: 19 cache lines per cell are stored into, most not cached, so that the store
- * queue fills and dispatch stops (DR-SQ), and the loads miss in the LLC (ST-LLC). With DISTANCE the
- * lines of the cell that many cells ahead are prefetched by software: the loads stop missing, and
- * the stores take over (TEA paper, §6). */
+ * queue fills and dispatch stops (DR-SQ), and the loads miss in the LLC (ST-LLC). */
 #include "workload.h"
 
 enum { DIRECTIONS = 19, VALUES = 20, WIDTH = 50, MARGIN = WIDTH * WIDTH + WIDTH + 1 };
@@ -53,21 +51,9 @@ kernel void collide(struct cell *to, const struct cell *from, uint64_t count) {
         collide_cell(to + i, from + i);
 }
 
-kernel void collide_prefetched(struct cell *to, const struct cell *from, uint64_t count,
-                               uint64_t distance) {
-    for (uint64_t i = 0; i < count; i++) {
-        const char *ahead = (const char *)(from + i + distance);
-        __builtin_prefetch(ahead);
-        __builtin_prefetch(ahead + 64);
-        __builtin_prefetch(ahead + 128);
-        collide_cell(to + i, from + i);
-    }
-}
-
 int main(int count, char **arguments) {
     uint64_t steps = argument(count, arguments, 1, 3, "steps");
     uint64_t size = argument(count, arguments, 2, 125000, "cells");
-    uint64_t distance = count > 3 ? argument(count, arguments, 3, 1, "prefetch distance") : 0;
     /* The margins at both ends take what moves out of the box. */
     struct cell *first = allocate(size + 2 * MARGIN, sizeof *first);
     struct cell *second = allocate(size + 2 * MARGIN, sizeof *second);
@@ -76,10 +62,7 @@ int main(int count, char **arguments) {
             first[i].value[value] = (double)((i * 7 + (uint64_t)value) % 32);
     for (uint64_t step = 0; step < steps; step++) {
         struct cell *from = step & 1 ? second : first, *to = step & 1 ? first : second;
-        if (distance)
-            collide_prefetched(to + MARGIN, from + MARGIN, size, distance);
-        else
-            collide(to + MARGIN, from + MARGIN, size);
+        collide(to + MARGIN, from + MARGIN, size);
     }
     const struct cell *last = steps & 1 ? second : first;
     double sum = 0;

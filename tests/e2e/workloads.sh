@@ -10,6 +10,9 @@ small() {
     quadtree) echo 2 8 ;;
     stream) echo 2 10000 ;;
     stencil) echo 2 2000 ;;
+    lbm) echo 2 2000 ;;
+    meanshift) echo 8 ;;
+    nab) echo 64 2 ;;
     hashjoin) echo 20000 5000 ;;
     branchy) echo 10000 5000 ;;
     interpreter) echo 5000 ;;
@@ -90,9 +93,18 @@ what="chase takes 1 to 8 chains"
 skip_without x86_64-workloads "$what" || check "$what" several_chains
 
 prefetch_changes_nothing() {
-    [ "$("$WORKLOADS/x86_64/stencil" 2 3000)" = "$("$WORKLOADS/x86_64/stencil" 2 3000 4)" ]
+    [ "$("$WORKLOADS/x86_64/lbm" 2 3000)" = "$("$WORKLOADS/x86_64/lbm" 2 3000 4)" ]
 }
-what="stencil computes the same with software prefetch"
+what="lbm computes the same with software prefetch"
 skip_without x86_64-workloads "$what" || check "$what" prefetch_changes_nothing
+
+flags_change_nothing() {
+    local flag
+    for flag in finite-math-only fast-math; do
+        [ "$("$WORKLOADS/x86_64/nab" 64 2)" = "$("$WORKLOADS/x86_64/nab-$flag" 64 2)" ] || return 1
+    done
+}
+what="nab computes the same without NaN and with fast arithmetic, to the digits that it prints"
+skip_without x86_64-workloads "$what" || check "$what" flags_change_nothing
 
 finish

@@ -5,7 +5,8 @@
 
 static inline uint64_t tap_word(struct core *core, uint64_t sequence) {
     const struct uop_state *uop = uop_at(core, sequence);
-    return tap_uop(stream_at(core, sequence)->insn, uop->psv, uop->is.flags & U_TAP);
+    const struct stream_uop *stream = stream_at(core, sequence);
+    return tap_uop(stream->insn, uop->psv, stream->is.flags & U_TAP);
 }
 
 /* Writes the header; returns the word behind it. */
@@ -107,17 +108,20 @@ static void flush_violation(struct core *core) {
 
     for (uint64_t sequence = core->head; sequence < core->next; sequence++)
         core->fetched_insns -= (stream_at(core, sequence)->is.flags & U_FIRST) != 0;
+    for (uint64_t sequence = core->head; sequence <= core->next && sequence < core->available;
+         sequence++)
+        front_end_of(core, sequence)->psv &= PSV_FL_EX | PSV_FL_MB;
+    front_end_of(core, core->head)->psv |= load->psv & (PSV_FL_MO | PSV_DR_L1 | PSV_DR_TLB);
+    while (core->next_mark && core->marks[(core->next_mark - 1) & core->stream_mask] >= core->head)
+        core->next_mark--;
     core->fetch_resume = core->cycle + core->machine.violation_penalty;
     core->fetch_lines = 0;
-    core->fetch_psv = load->psv & (PSV_FL_MO | PSV_DR_L1 | PSV_DR_TLB); /* it keeps its events */
 
     core->tail = core->next = core->head;
-    memset(core->rename, 0, sizeof core->rename);
     memset(core->unit_free, 0, sizeof core->unit_free);
     free_window(core);
     core->serial_hold = core->load_hold = 0;
-    core->packets_used = 0;
-    core->packet_head = core->packet_end;
+    core->packet_oldest = core->packet_head = core->packet_end;
     core->arrived = core->head;
     core->ready_count = 0;
     calendar_clear(core);
@@ -125,7 +129,7 @@ static void flush_violation(struct core *core) {
     core->progress = true;
 }
 
-/* True when the µop at the head may go: it waited for the head and for older stores to drain. */
+/* The µop at the head waited for that; it may go once the older stores have drained. */
 static void release_at_head(struct core *core, struct uop_state *uop) {
     if (core->store_head < core->store_tail &&
         core->stores[core->store_head & core->store_mask].uop < core->head)
@@ -145,7 +149,6 @@ static void release_at_head(struct core *core, struct uop_state *uop) {
 struct group {
     uint64_t freed;   /* as resources_of */
     uint64_t counted; /* loads, stores, instructions */
-    uint32_t packets;
 };
 
 /* By the low four flags: U_LAST 1, U_LOAD 2, U_STORE 4, U_FUSED 8. */
@@ -160,55 +163,50 @@ static const uint64_t counted_by_flags[16] = {COUNTED(0),  COUNTED(1),  COUNTED(
 static inline void retire(struct group *group, uint32_t flags) {
     group->freed += resources_of(flags);
     group->counted += counted_by_flags[flags & 15];
-    group->packets += (flags & U_PACKET_END) != 0;
 }
 
 static void retire_group(struct core *core, const struct group *group) {
     core->int_free += group->freed & 0xffff;
     core->fp_free += group->freed >> 16 & 0xffff;
     core->loads_free += group->freed >> 32 & 0xffff; /* branches left when they had executed */
-    core->packets_used -= group->packets;
     core->statistics.loads += group->counted & 0xffff;
     core->statistics.stores += group->counted >> 16 & 0xffff;
     core->statistics.instructions += group->counted >> 32;
 }
 
+/* What waits at the head for being the oldest. */
+static __attribute__((noinline)) void act_at_head(struct core *core, struct uop_state *uop) {
+    if (uop->is.flags & U_VIOLATED)
+        flush_violation(core);
+    else
+        release_at_head(core, uop);
+}
+
 void commit_stage(struct core *core) {
-    uint64_t first = core->head, width = core->machine.commit_width, now = core->cycle;
-    uint64_t end = core->tail - first < width ? core->tail : first + width;
+    uint64_t first = core->head, now = core->cycle;
     uint64_t latest = now - core->machine.complete_to_commit; /* completion that may commit */
-    const struct uop_state *last = NULL;
-    struct group group = {0};
-    if (now < core->machine.complete_to_commit)
+    struct uop_state *oldest = uop_at(core, first);
+    if (latest > now)
         return;
-    uint64_t head = first;
-    for (; head < end; head++) {
-        struct uop_state *uop = uop_at(core, head);
-        uint32_t flags = uop->is.flags;
-        if (flags & (U_VIOLATED | U_WAIT_HEAD)) {
-            if (head != first)
-                break; /* next cycle, when it is the oldest */
-            if (flags & U_VIOLATED)
-                flush_violation(core);
-            else
-                release_at_head(core, uop);
-            return;
-        }
-        if (uop->complete > latest) /* or UNKNOWN */
-            break;
-        retire(&group, flags);
-        last = uop;
-        if (flags & U_FLUSH) {
-            head++;
-            break;
-        }
+    if (oldest->is.flags & (U_VIOLATED | U_WAIT_HEAD)) {
+        act_at_head(core, oldest);
+        return;
     }
-    if (!last)
+    if (oldest->complete > latest) /* or UNKNOWN */
         return;
+    uint64_t head = first, end = lesser(core->tail, first + core->machine.commit_width);
+    const struct uop_state *uop = oldest;
+    struct group group = {0};
+    uint32_t last_flags;
+    do {
+        last_flags = uop->is.flags;
+        retire(&group, last_flags);
+        uop = uop_at(core, ++head);
+    } while (head < end && uop->complete <= latest &&
+             !(uop->is.flags & (U_VIOLATED | U_WAIT_HEAD)));
     core->head = head;
     retire_group(core, &group);
     unsigned n = (unsigned)(core->head - first);
-    uint32_t last_flags = last->is.flags;
     core->progress = true;
     core->statistics.uops += n;
     show(core, TAP_COMMIT, first, n);

@@ -1,13 +1,13 @@
-/* Rename and dispatch, in order: a µop enters the reorder buffer, its issue queue and the load or
- * store queue when all have room, and hangs itself on the producers that have not completed. Two
- * ways: plainly, when there is certainly room and nothing special to do, and checked for the rest.
- */
+/* Dispatch, in order: a µop enters the reorder buffer, its issue queue and the load or store queue
+ * when all have room, and hangs itself on the producers that have not completed; who they are was
+ * found ahead (order.c). Two ways: plainly, when there is certainly room and nothing special to do,
+ * and checked for the rest. */
 #include "core/ooo/ooo.h"
 
 /* What keeps the µop at the tail from entering a reorder buffer that has room. */
-static inline enum dispatch_block blocked(const struct core *core, const struct uop_state *uop) {
-    uint32_t flags = uop->is.flags;
-    if (core->queue_free[uop->is.queue] == 0)
+static inline enum dispatch_block blocked(const struct core *core, const struct uop_kind *is) {
+    uint32_t flags = is->flags;
+    if (core->queue_free[is->queue] == 0)
         return DISPATCH_QUEUE;
     if ((flags & U_INT_REGISTER && core->int_free == 0) ||
         (flags & U_FP_REGISTER && core->fp_free == 0))
@@ -26,51 +26,77 @@ static inline enum dispatch_block blocked(const struct core *core, const struct 
     return DISPATCH_FREE;
 }
 
-/* Hangs the µop on the last writer of `reg` as its operand `which`, unless that writer's completion
- * is known. Returns the cycle from which the operand is there; UNKNOWN: when the writer says so. */
-static inline uint64_t read_register(struct core *core, struct uop_state *uop, uint32_t which,
-                                     uint8_t reg) {
-    uint64_t writer = core->rename[reg];
-    if (writer <= core->head) /* none, or committed */
-        return 0;
-    struct uop_state *producer = uop_at(core, writer - 1);
-    if (core->lives)
-        life_of(core, uop)->producer[which] = writer - 1;
-    if (producer->complete != UNKNOWN)
-        return producer->when;
+/* Where a µop stands that enters. */
+struct place {
+    uint64_t sequence, in_flight; /* µops between it and the head */
+    uint32_t link;                /* its link 0 */
+};
+
+/* Hangs the µop on the producer of its operand `which`.
+ *
+ * All cases alike, since what is in flight and what is known follows no pattern. The slot behind
+ * the ring stands for a producer that has committed, or none. Hanging on a producer that has
+ * completed does no harm, its list is read no more; nor does its `when` when it has not, being no
+ * later than its result. */
+static inline const struct uop_state *hang_on(struct core *core, struct uop_state *uop,
+                                              uint32_t which, uint64_t distance,
+                                              const struct place *place) {
+    uint64_t slot = (place->sequence - distance) & core->mask;
+    if (__builtin_expect_with_probability(distance - 1 >= place->in_flight, 1, 0.5))
+        slot = (uint64_t)core->mask + 1;
+    struct uop_state *producer = &core->uops[slot];
     uop->link[which] = producer->consumers;
-    producer->consumers = slot_of(core, uop) * 8 + which;
-    return UNKNOWN;
+    producer->consumers = place->link + which;
+    return producer;
 }
 
-/* Reads the sources and renames the destinations. Returns the cycle at which a store's data is
- * there. */
-static inline uint64_t rename(struct core *core, struct uop_state *uop) {
-    const struct prepared_uop *operands =
-        prepared_at(core, stream_at(core, core->tail)->static_uop);
-    uint64_t data_ready = 0;
-    uint64_t when = core->cycle + core->machine.dispatch_to_issue;
-    if (uop->is.flags & U_ELIMINATED) {
-        if (uop->is.flags & U_MOVE) { /* the destination is another name for the source */
-            core->rename[operands->destination[0]] = core->rename[operands->source[0]];
-            return 0;
-        }
-    } else {
-        for (uint32_t i = 0, n = operands->source_count; i < n; i++) {
-            uint64_t ready = read_register(core, uop, i, operands->source[i]);
-            if (ready == UNKNOWN)
-                uop->is.pending++;
-            else if (ready > when)
-                when = ready;
-        }
-        if (uop->is.flags & U_STORE && operands->data != REG_NONE)
-            data_ready = read_register(core, uop, LINK_DATA, operands->data);
+/* When the sources of a µop are there. */
+struct readiness {
+    uint64_t when; /* as far as it is known */
+    uint32_t pending;
+};
+
+static inline void read_source(struct core *core, struct uop_state *uop, uint32_t which,
+                               uint64_t distance, const struct place *place,
+                               struct readiness *readiness) {
+    const struct uop_state *producer = hang_on(core, uop, which, distance, place);
+    readiness->pending += producer->complete == UNKNOWN;
+    readiness->when = producer->when > readiness->when ? producer->when : readiness->when;
+}
+
+static void enter_stores(struct core *core, struct uop_state *uop, const struct uop_order *order,
+                         const struct place *place) {
+    uint64_t distance = order->producer[LINK_DATA];
+    const struct uop_state *producer = hang_on(core, uop, LINK_DATA, distance, place);
+    store_enter(core, uop, place->sequence,
+                producer->complete == UNKNOWN ? UNKNOWN : producer->when);
+}
+
+/* The µop takes its slot and hangs on its producers; an operand is there in `soonest` at the
+ * earliest. */
+static inline __attribute__((always_inline)) struct uop_state *
+enter(struct core *core, const struct place *place, const struct stream_uop *stream,
+      uint64_t soonest) {
+    const struct uop_order *order = order_at(core, place->sequence);
+    struct uop_state *uop = uop_at(core, place->sequence);
+    struct readiness readiness = {soonest, 0};
+    read_source(core, uop, 0, order->producer[0], place, &readiness);
+    read_source(core, uop, 1, order->producer[1], place, &readiness);
+    if (order->producer[2] | order->producer[3]) {
+        read_source(core, uop, 2, order->producer[2], place, &readiness);
+        read_source(core, uop, 3, order->producer[3], place, &readiness);
     }
-    uop->when = when;
-    uint64_t writer = core->tail + 1;
-    for (uint32_t i = 0, n = operands->destination_count; i < n; i++)
-        core->rename[operands->destination[i]] = writer;
-    return data_ready;
+    uop->complete = UNKNOWN;
+    uop->when = readiness.when;
+    uop->consumers = NO_LINK;
+    uop->is = stream->is;
+    uop->is.pending = (uint8_t)readiness.pending;
+    uop->psv = order->psv;
+    if (stream->is.flags & U_STORE)
+        enter_stores(core, uop, order, place);
+    else if (order->store - UINT64_C(1) < core->store_tail - core->store_head)
+        load_enter(core, uop, place->sequence, core->store_tail - order->store);
+    return uop;
 }
 
 static void take_resources(struct core *core, uint64_t taken) {
@@ -82,6 +108,7 @@ static void take_resources(struct core *core, uint64_t taken) {
 
 /* The rarer kinds: what must happen beside renaming. True when the µop goes to no queue. */
 static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t flags) {
+    core->room = 0; /* until one has looked whether something is held */
     if (flags & U_SERIAL_END)
         core->serial_hold = core->tail;
     if (flags & U_HOLD_LOADS)
@@ -93,14 +120,26 @@ static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t 
     return flags & U_ELIMINATED;
 }
 
-static inline void dispatch(struct core *core, struct uop_state *uop) {
-    uint32_t flags = uop->is.flags;
-    uint64_t data_ready = rename(core, uop);
+/* Where the µop's operands come from, as far as they are in flight. */
+static void note_producers(struct core *core, const struct place *place) {
+    const struct uop_order *order = order_at(core, place->sequence);
+    struct life *life = life_of(core, uop_at(core, place->sequence));
+    life->dispatch = core->cycle;
+    bool stores = stream_at(core, place->sequence)->is.flags & U_STORE;
+    for (uint32_t i = 0; i < (uint32_t)LINK_DATA + stores; i++)
+        if (order->producer[i] && order->producer[i] <= place->in_flight)
+            life->producer[i] = place->sequence - order->producer[i];
+}
+
+static void dispatch(struct core *core, const struct stream_uop *stream) {
+    uint32_t flags = stream->is.flags;
+    const struct place place = {core->tail, core->tail - core->head,
+                                (uint32_t)(core->tail & core->mask) * 8};
+    struct uop_state *uop =
+        enter(core, &place, stream, core->cycle + core->machine.dispatch_to_issue);
+    if (core->lives)
+        note_producers(core, &place);
     take_resources(core, resources_of(flags));
-    if (flags & U_LOAD)
-        load_enter(core, uop, core->tail);
-    else if (flags & U_STORE)
-        store_enter(core, uop, core->tail, data_ready);
     core->tail++;
     if (flags & (U_WAIT_HEAD | U_SERIAL_END | U_HOLD_LOADS | U_ELIMINATED) &&
         dispatch_special(core, uop, flags))
@@ -111,19 +150,17 @@ static inline void dispatch(struct core *core, struct uop_state *uop) {
 }
 
 /* Notes what holds the µop at the tail. */
-static void hold(struct core *core, struct uop_state *uop, enum dispatch_block block) {
+static void hold(struct core *core, enum dispatch_block block) {
     if (block == DISPATCH_STORE_QUEUE && core->tail == core->head)
-        uop->psv |= PSV_DR_SQ;
+        front_end_of(core, core->tail)->psv |= PSV_DR_SQ;
     if (core->lives)
-        life_of(core, uop)->dispatch_block = (uint8_t)block;
+        life_of(core, uop_at(core, core->tail))->dispatch_block = (uint8_t)block;
 }
 
 /* How far the front end has delivered, up to `end`. A packet a cycle is fetched, so mostly one a
  * cycle arrives. */
 static uint64_t delivered(struct core *core, uint64_t end) {
-    uint64_t depth = core->machine.frontend_depth;
-    while (core->packet_head != core->packet_end &&
-           core->packets[core->packet_head & core->packet_mask].cycle + depth <= core->cycle)
+    while (core->packets[core->packet_head & core->packet_mask].arrives <= core->cycle)
         core->arrived = core->packets[core->packet_head++ & core->packet_mask].end;
     return core->arrived < end ? core->arrived : end;
 }
@@ -132,22 +169,16 @@ static uint64_t delivered(struct core *core, uint64_t end) {
 static void dispatch_checked(struct core *core, uint64_t head, uint64_t end) {
     uint64_t rob_end = head + core->machine.rob;
     while (core->tail < end) {
-        struct uop_state *uop = uop_at(core, core->tail);
+        const struct stream_uop *stream = stream_at(core, core->tail);
         enum dispatch_block block = core->tail == rob_end      ? DISPATCH_ROB
                                     : core->serial_hold > head ? DISPATCH_SERIALISING
-                                                               : blocked(core, uop);
+                                                               : blocked(core, &stream->is);
         if (block != DISPATCH_FREE) {
-            hold(core, uop, block);
+            hold(core, block);
             return;
         }
-        if (core->lives)
-            life_of(core, uop)->dispatch = core->cycle;
-        dispatch(core, uop);
+        dispatch(core, stream);
     }
-}
-
-static inline uint64_t lesser(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 /* µops that may certainly enter, whatever they are; 0 when one must look. */
@@ -163,53 +194,16 @@ static uint64_t certain_room(const struct core *core, uint64_t head) {
     return room;
 }
 
-/* read_register for all cases alike, since what is in flight and what is known follows no pattern.
- * The slot behind the ring stands for the producer of what nobody in flight writes. Hanging on a
- * producer that has completed does no harm, its list is read no more; nor does its `when` when it
- * has not, being no later than its result. */
-static inline void read_plain(struct core *core, struct uop_state *uop, uint32_t which, uint8_t reg,
-                              uint64_t head, uint32_t link, uint64_t *when, uint32_t *pending) {
-    uint64_t writer = core->rename[reg], slot = (writer - 1) & core->mask;
-    if (__builtin_expect_with_probability(writer <= head, 1, 0.5))
-        slot = (uint64_t)core->mask + 1;
-    struct uop_state *producer = &core->uops[slot];
-    *pending += producer->complete == UNKNOWN;
-    *when = producer->when > *when ? producer->when : *when;
-    uop->link[which] = producer->consumers;
-    producer->consumers = link + which;
-}
-
-/* The load or store queue; its data is an operand of a store. */
-static void enter_memory(struct core *core, struct uop_state *uop, uint8_t data, uint64_t tail) {
-    if (uop->is.flags & U_LOAD)
-        load_enter(core, uop, tail);
-    else
-        store_enter(core, uop, tail,
-                    data == REG_NONE ? 0 : read_register(core, uop, LINK_DATA, data));
-}
-
 /* One µop for which there is room and nothing special to do. */
-static inline void dispatch_plain(struct core *core, struct uop_state *uop, uint64_t head,
-                                  uint64_t tail, uint64_t soonest) {
-    const struct prepared_uop *operands = prepared_at(core, stream_at(core, tail)->static_uop);
-    uint32_t flags = uop->is.flags, pending = 0, link = (tail & core->mask) * 8;
-    uint64_t when = soonest;
-    read_plain(core, uop, 0, operands->source[0], head, link, &when, &pending);
-    read_plain(core, uop, 1, operands->source[1], head, link, &when, &pending);
-    if (operands->source_count > 2)
-        for (uint32_t i = 2; i < UOP_MAX_SOURCES; i++)
-            read_plain(core, uop, i, operands->source[i], head, link, &when, &pending);
-    uop->when = when;
-    uop->is.pending = (uint8_t)pending;
-    if (flags & (U_LOAD | U_STORE))
-        enter_memory(core, uop, operands->data, tail);
-    for (uint32_t i = 0; i < UOP_MAX_DESTINATIONS; i++)
-        core->rename[operands->destination[i]] = tail + 1;
-    core->queue_free[uop->is.queue]--;
+static inline void dispatch_plain(struct core *core, const struct place *place,
+                                  const struct stream_uop *stream, uint64_t soonest) {
+    struct uop_state *uop = enter(core, place, stream, soonest);
+    core->queue_free[stream->is.queue]--;
     /* Issue of this cycle is over, and this is the youngest µop: it goes to the end of the ready.
      */
+    uint64_t when = uop->when;
     bool ready = uop->is.pending == 0, soon = ready & (when <= core->cycle + 1);
-    core->ready[core->ready_count] = tail;
+    core->ready[core->ready_count] = place->sequence;
     core->ready_count += soon;
     if (ready & !soon)
         schedule(core, uop, when);
@@ -221,12 +215,12 @@ static void dispatch_plainly(struct core *core, uint64_t head, uint64_t end) {
     uint64_t tail = core->tail, taken = 0;
     uint64_t soonest = core->cycle + core->machine.dispatch_to_issue;
     for (; tail < end; core->tail = ++tail) {
-        struct uop_state *uop = uop_at(core, tail);
-        uint32_t flags = uop->is.flags;
-        if (flags & special)
+        const struct stream_uop *stream = stream_at(core, tail);
+        if (stream->is.flags & special)
             break;
-        taken += resources_of(flags);
-        dispatch_plain(core, uop, head, tail, soonest);
+        taken += resources_of(stream->is.flags);
+        const struct place place = {tail, tail - head, (uint32_t)(tail & core->mask) * 8};
+        dispatch_plain(core, &place, stream, soonest);
     }
     take_resources(core, taken);
 }
@@ -236,10 +230,13 @@ void dispatch_stage(struct core *core) {
     uint64_t end = delivered(core, lesser(core->next, first + core->machine.dispatch_width));
     if (end == first)
         return;
-    if (certain_room(core, head) >= end - first)
+    if (core->room < end - first)
+        core->room = certain_room(core, head);
+    if (core->room >= end - first)
         dispatch_plainly(core, head, end);
     if (core->tail < end)
         dispatch_checked(core, head, end);
+    core->room -= lesser(core->room, core->tail - first);
     if (core->tail == first)
         return;
     if (first == head)

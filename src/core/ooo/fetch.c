@@ -1,30 +1,43 @@
 /* Fetch from the stream of µops along the committed path: packets limited by width, by an aligned
  * block of bytes and by taken branches, cut by instruction cache and TLB misses. A mispredicted
  * branch stops fetch until it has executed; a flushing instruction, a system call or a signal until
- * it has committed (what a real core fetches, and squashes, meanwhile is not modelled). */
+ * it has committed (what a real core fetches, and squashes, meanwhile is not modelled).
+ *
+ * Only marked µops are looked at, those where a packet may have to end or a line begins; where the
+ * width ends is read off from the places at which instructions begin. Both are found ahead
+ * (order.c). */
 #include "core/ooo/ooo.h"
 
-static void start_life(struct core *core, struct uop_state *uop) {
-    struct life *life = life_of(core, uop);
-    *life = (struct life){.bringer = UNKNOWN, .store_producer = UNKNOWN};
-    for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
-        life->producer[i] = UNKNOWN;
-    life->insn_number = core->fetched_insns - 1;
-    life->fetch = core->cycle;
-    life->fetch_delay_cache = core->fetch_delay_cache;
-    life->fetch_delay_tlb = core->fetch_delay_tlb;
+/* What was fetched from `first` on waited so long for it. */
+static void start_lives(struct core *core, uint64_t first, uint32_t cache, uint32_t tlb) {
+    uint64_t insn_number = core->fetched_insns - 1;
+    for (uint64_t at = first; at < core->next; at++) {
+        struct uop_state *uop = uop_at(core, at);
+        struct life *life = life_of(core, uop);
+        uop->is = stream_at(core, at)->is;
+        uop->psv = order_at(core, at)->psv;
+        uop->complete = UNKNOWN;
+        *life = (struct life){.bringer = UNKNOWN, .store_producer = UNKNOWN};
+        for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
+            life->producer[i] = UNKNOWN;
+        insn_number += (uop->is.flags & U_FIRST) != 0;
+        life->insn_number = insn_number;
+        life->fetch = core->cycle;
+        life->fetch_delay_cache = cache;
+        life->fetch_delay_tlb = tlb;
+    }
 }
 
-/* Brings the line of `address` to the front end; false: fetch waits for it. */
+/* Brings the line of `address` to the front end for the next µop; false: fetch waits for it. */
 static bool fetch_line(struct core *core, uint64_t address) {
     struct memory_result result;
     memory_fetch(core->memory, core->cycle, address, core->next, &result);
     core->progress = true;
     uint64_t hit = core->cycle + core->l1i_latency;
     if (result.events & MEMORY_MISSED_L1)
-        core->fetch_psv |= PSV_DR_L1;
+        front_end_of(core, core->next)->psv |= PSV_DR_L1;
     if (result.events & MEMORY_MISSED_TLB)
-        core->fetch_psv |= PSV_DR_TLB;
+        front_end_of(core, core->next)->psv |= PSV_DR_TLB;
     if (result.ready <= hit)
         return true;
     uint32_t delay = (uint32_t)(result.ready - hit);
@@ -53,28 +66,10 @@ static bool lines_present(struct core *core, const struct stream_uop *stream) {
     return true;
 }
 
-static inline void enter(struct core *core, uint64_t sequence, const struct stream_uop *stream) {
-    struct uop_state *uop = uop_at(core, sequence);
-    uop->complete = UNKNOWN;
-    uop->consumers = NO_LINK;
-    uop->is = stream->is;
-    uop->psv = (uint16_t)core->fetch_psv;
-    core->fetch_psv = 0;
-    if (core->lives)
-        start_life(core, uop);
-}
-
 /* What a branch or a flushing instruction at the end of what was fetched does to fetch; true when
  * the packet ends with it. */
 static bool ends_packet(struct core *core, uint32_t flags, uint32_t *taken) {
-    struct uop_state *uop = uop_at(core, core->next - 1);
-    if (flags & U_FLUSH) {
-        uop->psv |= PSV_FL_EX;
-        core->fetch_resume = UNKNOWN;
-        return true;
-    }
-    if (flags & U_MISPREDICTED) {
-        uop->psv |= PSV_FL_MB;
+    if (flags & (U_FLUSH | U_MISPREDICTED)) {
         core->fetch_resume = UNKNOWN;
         return true;
     }
@@ -89,50 +84,77 @@ static bool ends_packet(struct core *core, uint32_t flags, uint32_t *taken) {
     return ++*taken >= core->machine.taken_branches;
 }
 
-static void fetch_packet(struct core *core) {
-    uint64_t first = core->next;
-    uint64_t end = core->tail + core->fetch_capacity;
-    uint32_t width = core->machine.fetch_width, taken = 0;
-    bool new_block = true; /* the next instruction may lie in another block */
-    if (end > core->available)
-        end = core->available;
-    uint64_t next = first;
-    while (next < end) {
-        const struct stream_uop *stream = stream_at(core, next);
+/* Where the packet ends if nothing on the way ends it: by width, by the room behind fetch, by the
+ * end of the stream. */
+static uint64_t packet_limit(const struct core *core) {
+    uint64_t limit = core->tail + core->fetch_capacity;
+    uint64_t insn = core->fetched_insns + core->machine.fetch_width;
+    uint64_t width_end = core->available;
+    if (insn < core->available_insns)
+        width_end = core->insn_starts[insn & core->stream_mask];
+    return limit < width_end ? limit : width_end;
+}
+
+/* Extends the packet from core->next on, from one mark to the next. */
+static void extend_packet(struct core *core) {
+    uint64_t limit = packet_limit(core);
+    uint16_t before = (uint16_t)core->fetched_insns; /* instructions, in the last block met */
+    uint32_t taken = 0;
+    for (; core->next_mark < core->available_marks; core->next_mark++) {
+        uint64_t mark = core->marks[core->next_mark & core->stream_mask];
+        if (mark >= limit)
+            break;
+        const struct stream_uop *stream = stream_at(core, mark);
+        uint16_t insns = order_at(core, mark)->insns;
         uint32_t flags = stream->is.flags;
-        if (flags & U_FIRST) {
-            if (width-- == 0 || (flags & U_NEW_BLOCK && !new_block))
-                break;
-            new_block = false;
-            core->next = next;
-            if (flags & (U_NEW_LINE | U_CROSSES_LINE) && !lines_present(core, stream))
-                break;
-            core->fetched_insns++;
-        }
-        enter(core, next++, stream);
-        if (flags & (U_MISPREDICTED | U_FLUSH | U_LATE | U_TAKEN)) {
-            core->next = next;
-            if (ends_packet(core, flags, &taken))
-                break;
-            new_block = true;
+        core->next = mark;
+        if (flags & U_NEW_BLOCK && (uint16_t)(insns - before) != 1)
+            return;
+        if (flags & (U_NEW_LINE | U_CROSSES_LINE) && !lines_present(core, stream))
+            return;
+        core->next = mark + 1;
+        if (flags & U_ENDS_PACKET) {
+            if (ends_packet(core, flags, &taken)) {
+                core->next_mark++;
+                return;
+            }
+            before = insns;
         }
     }
-    core->next = next;
+    core->next = limit;
+}
+
+static void fetch_packet(struct core *core) {
+    uint64_t first = core->next;
+    uint32_t cache = core->fetch_delay_cache, tlb = core->fetch_delay_tlb;
+    extend_packet(core);
     if (core->next == first)
         return;
+    if (core->lives)
+        start_lives(core, first, cache, tlb);
+    uint16_t insns = order_at(core, core->next - 1)->insns;
+    core->fetched_insns += (uint16_t)(insns - core->fetched_insns);
     core->progress = true;
     core->fetch_delay_cache = core->fetch_delay_tlb = 0;
-    uop_at(core, core->next - 1)->is.flags |= U_PACKET_END;
-    core->packets_used++;
     core->packets[core->packet_end++ & core->packet_mask] =
-        (struct packet){core->next, core->cycle};
+        (struct packet){core->next, core->cycle + core->machine.frontend_depth};
+    core->packets[core->packet_end & core->packet_mask].arrives = UNKNOWN;
     if (core->tap_kinds & 1 << TAP_FETCH)
         for (uint64_t at = first; at < core->next; at += 255)
             tap_emit(core, TAP_FETCH, core->next - at < 255 ? (unsigned)(core->next - at) : 255);
 }
 
+/* Room for a packet more, once those that have committed are let go. */
+static bool packet_room(struct core *core) {
+    if (core->packet_end - core->packet_oldest < core->packet_limit)
+        return true;
+    while (core->packet_oldest != core->packet_head &&
+           core->packets[core->packet_oldest & core->packet_mask].end <= core->head)
+        core->packet_oldest++;
+    return core->packet_end - core->packet_oldest < core->packet_limit;
+}
+
 void fetch_stage(struct core *core) {
-    if (core->machine.fetch_target_queue && core->packets_used >= core->machine.fetch_target_queue)
-        return;
-    fetch_packet(core);
+    if (packet_room(core))
+        fetch_packet(core);
 }

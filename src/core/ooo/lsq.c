@@ -1,24 +1,19 @@
 /* Loads and stores in flight.
  *
- * The trace gives every address at dispatch, so the store a load depends on is found once, there:
- * the youngest older store in the queue that overlaps it. What the hardware would know at the
+ * The trace gives every address, so the store a load depends on is known from the beginning
+ * (order.c): the youngest older one that overlaps it, if it is still in the queue when the load
+ * dispatches. What the hardware would know at the
  * load's issue then decides: it forwards when the store's address and data are known, waits when
  * the data is not or when the store covers only a part (then until the cache has it), and goes
  * ahead to the cache when the store's address is still unknown. That last load is found out when
  * the store's address comes: a memory ordering violation, flushed when the load reaches the head.
  *
- * A store leaves the queue, in order, once it has committed and its line is owned. A table by
- * hashed 8-byte granule names the youngest store that wrote there: the search for a load begins
- * with it, and there is nothing to find when it has left. */
+ * A store leaves the queue, in order, once it has committed and its line is owned. */
 #include "core/ooo/ooo.h"
 
 #include <string.h>
 
-enum { GRANULE_SHIFT = 3, EPOCH_SHIFT = 14 };
-
-static uint32_t granule_slot(uint64_t granule) {
-    return (uint32_t)(granule ^ granule >> 12) % STORE_SLOTS;
-}
+enum { EPOCH_SHIFT = 14 };
 
 static struct store_entry *store_at(struct core *core, uint64_t number) {
     return &core->stores[number & core->store_mask];
@@ -42,11 +37,6 @@ void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence, ui
         .drain_waiters = NO_LINK,
         .speculated = NO_LINK,
     };
-    if (store->end == store->address)
-        return;
-    uint64_t last = (store->end - 1) >> GRANULE_SHIFT;
-    for (uint64_t granule = store->address >> GRANULE_SHIFT; granule <= last; granule++)
-        core->youngest_store[granule_slot(granule)] = number + 1;
 }
 
 static bool covers(const struct store_entry *store, const struct stream_uop *load) {
@@ -71,31 +61,10 @@ static bool predicted_to_wait(const struct core *core, uint32_t insn) {
     return marked && epoch + 1 - marked <= 1;
 }
 
-/* Number + 1 of the youngest store in the queue that overlaps; 0: none. */
-static uint64_t find_store(struct core *core, const struct stream_uop *load) {
-    uint64_t end = load->address + load->size_bytes, last = (end - 1) >> GRANULE_SHIFT;
-    uint64_t youngest = 0;
-    for (uint64_t granule = load->address >> GRANULE_SHIFT; granule <= last; granule++) {
-        uint64_t number = core->youngest_store[granule_slot(granule)];
-        youngest = number > youngest ? number : youngest;
-    }
-    for (uint64_t number = youngest; number > core->store_head; number--) {
-        const struct store_entry *store = store_at(core, number - 1);
-        if (load->address < store->end && store->address < end)
-            return number;
-    }
-    return 0;
-}
-
-void load_enter(struct core *core, struct uop_state *load, uint64_t sequence) {
+void load_enter(struct core *core, struct uop_state *load, uint64_t sequence, uint64_t number) {
     const struct stream_uop *stream = stream_at(core, sequence);
-    if (stream->access_count == 0)
-        return;
-    uint64_t number = find_store(core, stream);
-    if (number == 0)
-        return;
-    struct store_entry *store = store_at(core, number - 1);
-    load->store = (uint32_t)(number - 1);
+    struct store_entry *store = store_at(core, number);
+    load->store = (uint32_t)number;
     load->is.flags |= U_DEPENDS;
     bool waits = core->machine.disambiguation == DISAMBIGUATE_PERFECT ||
                  (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE &&
@@ -304,9 +273,6 @@ void stores_squash(struct core *core) {
     while (core->store_tail > core->store_head &&
            store_at(core, core->store_tail - 1)->uop >= core->head)
         core->store_tail--;
-    for (uint32_t slot = 0; slot < STORE_SLOTS; slot++)
-        if (core->youngest_store[slot] > core->store_tail)
-            core->youngest_store[slot] = core->store_tail; /* an older one may be behind it */
     for (uint64_t number = core->store_head; number < core->store_tail; number++) {
         struct store_entry *store = store_at(core, number);
         store->forward_waiters = store->drain_waiters = store->speculated = NO_LINK;

@@ -18,9 +18,9 @@ static uint32_t power_of_two(uint64_t least) {
 
 static void widen_window(struct core *core) {
     struct machine_core *machine = &core->machine;
-    machine->rob *= WINDOW_TIMES;
+    machine->rob = (uint32_t)lesser(machine->rob * WINDOW_TIMES, ORDER_MAX);
     machine->load_queue *= WINDOW_TIMES;
-    machine->store_queue *= WINDOW_TIMES;
+    machine->store_queue = (uint32_t)lesser(machine->store_queue * WINDOW_TIMES, ORDER_MAX);
     machine->int_registers *= WINDOW_TIMES;
     machine->fp_registers *= WINDOW_TIMES;
     machine->outstanding_branches *= WINDOW_TIMES;
@@ -92,29 +92,39 @@ static void configure(struct core *core, const struct machine *machine) {
                            core->machine.frontend_depth * core->machine.dispatch_width;
 }
 
+/* calloc, of elements that do not lie across cache lines. */
+static void *whole_lines(size_t count, size_t size) {
+    void *memory = aligned_alloc(64, count * size);
+    return memory ? memset(memory, 0, count * size) : NULL;
+}
+
 static bool allocate(struct core *core, bool lives) {
     uint32_t ring = power_of_two((uint64_t)core->machine.rob + core->fetch_capacity + 1);
     core->mask = ring - 1;
-    core->uops = aligned_alloc(64, (ring + 1) * sizeof *core->uops);
-    if (core->uops)
-        memset(core->uops + ring, 0, sizeof *core->uops);
+    core->uops = whole_lines(ring + 1, sizeof *core->uops);
     core->fresh = calloc(ring, sizeof *core->fresh);
     core->calendar.wheel = calloc((size_t)ring * WHEEL_CYCLES + 1, sizeof(uint32_t));
     bool room = core->uops && core->fresh && core->calendar.wheel;
     room &= (core->ready = calloc(ring + 1, sizeof *core->ready)) != NULL;
-    uint32_t packets = power_of_two(core->fetch_capacity + 1);
-    core->packet_mask = packets - 1;
-    room &= (core->packets = calloc(packets, sizeof *core->packets)) != NULL;
+    core->packet_mask = ring - 1; /* the shortest packet is one µop, and one is not in flight */
+    core->packet_limit = core->machine.fetch_target_queue
+                             ? (uint32_t)lesser(core->machine.fetch_target_queue, ring - 1)
+                             : ring - 1;
+    room &= (core->packets = calloc(ring, sizeof *core->packets)) != NULL;
     if (lives)
         room &= (core->lives = calloc(ring, sizeof *core->lives)) != NULL;
     uint32_t stores = power_of_two(core->machine.store_queue);
     core->store_mask = stores - 1;
     room &= (core->stores = calloc(stores, sizeof *core->stores)) != NULL;
+    room &= (core->store_ranges = calloc(stores, sizeof *core->store_ranges)) != NULL;
     /* What the pipeline may hold or leave when it has run a chunk, and the chunks under way. */
     uint64_t held = (uint64_t)core->machine.rob + 2 * core->fetch_capacity;
     uint32_t stream = power_of_two(held + CHUNKS * (CHUNK_UOPS + INSN_MAX_UOPS));
     core->stream_mask = stream - 1;
-    room &= (core->stream = calloc(stream, sizeof *core->stream)) != NULL;
+    room &= (core->stream = whole_lines(stream, sizeof *core->stream)) != NULL;
+    room &= (core->order = whole_lines(stream, sizeof *core->order)) != NULL;
+    room &= (core->insn_starts = calloc(stream, sizeof *core->insn_starts)) != NULL;
+    room &= (core->marks = calloc(stream, sizeof *core->marks)) != NULL;
     uint32_t gathers =
         power_of_two(GATHER_MAX * held + CHUNKS * (CHUNK_UOPS + GATHER_MAX * INSN_MAX_UOPS));
     core->gather_mask = gathers - 1;
@@ -156,7 +166,10 @@ struct core *core_new(const struct machine *machine, const struct core_options *
         core->buffer->used = 0;
     }
     core->last_begin = core->last_end = UNKNOWN;
+    core->packets[0].arrives = UNKNOWN;
     core->fused_operands = UINT32_MAX;
+    for (uint32_t reg = 0; reg < RENAME_COUNT; reg++)
+        core->writer[reg] = -(uint64_t)ORDER_MAX - 1; /* nobody in flight, ever */
     calendar_clear(core);
     return core;
 }
@@ -180,6 +193,10 @@ void core_free(struct core *core) {
     free(core->stores);
     free(core->packets);
     free(core->stream);
+    free(core->order);
+    free(core->insn_starts);
+    free(core->marks);
+    free(core->store_ranges);
     free(core->gathers);
     free(core->waiting_accesses);
     free(core->known);
@@ -206,8 +223,7 @@ static uint64_t next_cycle(struct core *core) {
             next = earlier(next, head->complete + core->machine.complete_to_commit);
     }
     if (core->packet_head != core->packet_end) {
-        uint64_t arrives = core->packets[core->packet_head & core->packet_mask].cycle +
-                           core->machine.frontend_depth;
+        uint64_t arrives = core->packets[core->packet_head & core->packet_mask].arrives;
         if (arrives > now)
             next = earlier(next, arrives);
     }
@@ -285,7 +301,8 @@ static void run_chunk(void *context, uint64_t number) {
     struct core *core = context;
     const struct chunk *chunk = &core->chunks[number % CHUNKS];
     core->available = chunk->produced;
-    core->available_insns = chunk->produced_insns;
+    core->available_insns = chunk->insns;
+    core->available_marks = chunk->marks;
     if (!atomic_load(&core->failed) && !run(core, chunk->all, &core->error))
         atomic_store(&core->failed, true);
 }
@@ -294,7 +311,8 @@ static void run_chunk(void *context, uint64_t number) {
  * stream has room for another. */
 bool hand_over(struct core *core, bool all, struct error *error) {
     struct chunk *chunk = &core->chunks[core->handed_over % CHUNKS];
-    *chunk = (struct chunk){core->produced, core->produced_insns, 0, all};
+    order_chunk(core);
+    *chunk = (struct chunk){core->produced, core->insns_seen, core->marks_seen, 0, all};
     if (core->executor)
         chunk->ticket = executor_submit(core->executor, run_chunk, core, core->handed_over);
     else

@@ -15,9 +15,9 @@
  * becomes known (at its issue, mostly) the producer tells its consumers, and the one whose last
  * operand this was enters the calendar at the cycle it becomes ready. Nothing is ever searched.
  *
- * What depends on program order alone (µops, fusion, branch prediction) is done ahead, by the
- * thread that pushes input (predecode.c), into a stream of µops; the pipeline takes them from there
- * and may run on a thread of its own. */
+ * What depends on program order alone is done ahead, by the thread that pushes input: µops, fusion
+ * and branch prediction (predecode.c), renaming and the store that a load depends on (order.c),
+ * into a stream of µops; the pipeline takes them from there and may run on a thread of its own. */
 #ifndef CULPRIT_CORE_OOO_OOO_H
 #define CULPRIT_CORE_OOO_OOO_H
 
@@ -48,7 +48,6 @@ enum uop_state_flags {
     U_WAIT_HEAD = 1 << 12,    /* issues only at the head, with no older store undrained */
     U_ISSUED = 1 << 13,       /* left its issue queue */
     U_VIOLATED = 1 << 14,     /* load that read before an older store to its address */
-    U_PACKET_END = 1 << 15,   /* last of its fetch packet */
     U_TAKES_SHIFT = 16,       /* what it holds, and gives back, in four bits */
     U_INT_REGISTER = 1 << 16, /* physical register, until commit */
     U_FP_REGISTER = 1 << 17,
@@ -65,6 +64,9 @@ enum uop_state_flags {
     U_NEW_BLOCK = 1 << 26,    /* begins in another aligned fetch block than the one before */
     U_DEPENDS = 1 << 28,      /* load that overlaps an older store in the queue */
     U_LATE = 1 << 27,         /* branch whose target fetch learns only at decode */
+
+    U_PLACE = U_NEW_LINE | U_CROSSES_LINE | U_NEW_BLOCK,        /* only with U_FIRST */
+    U_ENDS_PACKET = U_MISPREDICTED | U_FLUSH | U_LATE | U_TAKEN /* perhaps */
 };
 static_assert(U_LAST == (int)TAP_UOP_LAST && U_LOAD == (int)TAP_UOP_LOAD &&
                   U_STORE == (int)TAP_UOP_STORE && U_FUSED == (int)TAP_UOP_FUSED &&
@@ -86,18 +88,19 @@ enum { NO_QUEUE = MACHINE_MAX_QUEUES }; /* its free entries never run out */
 
 /* Beside the registers: what an operand that a µop does not have reads, and writes. */
 enum { RENAME_READ_NONE = REG_COUNT, RENAME_WRITE_NONE, RENAME_COUNT };
+static_assert(RENAME_COUNT <= UINT8_MAX, "operands are bytes");
 
 /* A static µop on this machine, made when it is first executed. */
 struct prepared_uop {
     struct uop_kind is;
     uint64_t insn_address;
     uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
-    uint8_t data; /* OP_STORE: register stored, or REG_NONE */
-    uint8_t source_count, destination_count;
+    uint8_t data;      /* OP_STORE: register stored; RENAME_READ_NONE */
     uint8_t uop_index; /* within its instruction */
     uint8_t insn_length;
     uint8_t memory; /* load or store: index into the instruction's memory operands, or 255 */
-    uint8_t reserved[2];
+    uint8_t many;   /* more than two sources or destinations */
+    uint8_t reserved[3];
 };
 static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");
 enum { PREPARED_SHIFT = 12, PREPARED_CHUNK = 1 << PREPARED_SHIFT, PREPARED_CHUNKS = 1 << 14 };
@@ -130,6 +133,25 @@ struct stream_uop {
 };
 static_assert(sizeof(struct stream_uop) == 32, "two to a cache line");
 
+/* What program order says of a µop in the stream (order.c). */
+struct uop_order {
+    /* How many µops back the last writer is of each source, and of a store's data; 0: there is none
+     * that can be in flight. An eliminated move's destination has the writer of its source. */
+    uint16_t producer[UOP_MAX_SOURCES + 1]; /* the last: of stores only */
+    /* Load: how many stores back the youngest is that overlaps it; 0: none that can be in flight.
+     */
+    uint16_t store;
+    uint16_t insns; /* begun up to it and with it: low bits */
+    /* Events before it enters the reorder buffer. The pipeline adds those of the front end. */
+    uint16_t psv;
+};
+static_assert(sizeof(struct uop_order) == 16, "four to a cache line");
+enum { ORDER_MAX = UINT16_MAX }; /* no window is larger */
+
+struct store_range {
+    uint64_t address, end;
+};
+
 /* A dynamic instruction with its accesses, as predecode takes it. */
 struct input {
     const struct dynamic_insn *insn;
@@ -153,8 +175,8 @@ static_assert(sizeof(struct uop_state) == 64, "one cache line");
 
 /* µops that were fetched together. */
 struct packet {
-    uint64_t end;   /* sequence number behind its last µop */
-    uint64_t cycle; /* of its fetch */
+    uint64_t end;     /* sequence number behind its last µop */
+    uint64_t arrives; /* cycle in which it is through the front end */
 };
 
 /* A store queue entry, from dispatch to the cache write. */
@@ -225,8 +247,11 @@ struct core {
 
     /* ---- input window, as both sides of the hand-over see it ---- */
     const struct code *code;
-    struct stream_uop *stream; /* [head, produced) */
-    uint64_t stream_mask;
+    struct stream_uop *stream;     /* [head, produced) */
+    struct uop_order *order;       /* beside it */
+    uint64_t *insn_starts;         /* sequence number of each instruction's first µop */
+    uint64_t *marks;               /* sequence numbers of µops at which fetch has to look */
+    uint64_t stream_mask;          /* of all four */
     struct memory_access *gathers; /* accesses of µops that have several */
     uint64_t gather_mask;
     struct prepared_uop *prepared[PREPARED_CHUNKS]; /* by static µop, in chunks that never move */
@@ -236,8 +261,7 @@ struct core {
     struct known_insn *known; /* by static instruction */
     size_t known_capacity;
     uint32_t known_count;
-    uint64_t produced;       /* µops put into the stream */
-    uint64_t produced_insns; /* instructions begun in the stream; a fused pair is one */
+    uint64_t produced; /* µops put into the stream */
     uint64_t gather_end;
     struct dynamic_insn waiting; /* last instruction of the input: its successor is not known */
     struct memory_access *waiting_accesses;
@@ -247,12 +271,16 @@ struct core {
     uint32_t fused_operands; /* µop of a compare whose branch comes next; UINT32_MAX: none */
     uint32_t fused_places;
     uint64_t last_begin, last_end; /* first and last byte of the instruction before */
+    uint64_t writer[RENAME_COUNT]; /* sequence number of the last writer */
+    uint64_t insns_seen, marks_seen, stores_seen; /* up to the last chunk that was put in order */
+    struct store_range *store_ranges;     /* of the youngest stores, as many as the queue holds */
+    uint64_t youngest_store[STORE_SLOTS]; /* number + 1 by hashed 8-byte granule; 0 none */
 
     /* ---- hand-over: the input side above fills chunks of the stream, the pipeline below runs as
      * far as the last chunk handed over reaches, on the executor's thread if there is one ---- */
     struct executor *executor;
     struct chunk {
-        uint64_t produced, produced_insns; /* at its end */
+        uint64_t produced, insns, marks; /* at its end; a fused pair is one instruction */
         uint64_t ticket;
         bool all; /* run until everything has committed */
     } chunks[CHUNKS];
@@ -260,7 +288,7 @@ struct core {
     uint64_t chunk_start, gather_start; /* of the chunk being filled */
     atomic_bool failed;                 /* `error` is set */
     struct error error;
-    uint64_t available, available_insns; /* end of the last chunk */
+    uint64_t available, available_insns, available_marks; /* end of the last chunk */
 
     /* ---- time ---- */
     uint64_t cycle;
@@ -270,23 +298,25 @@ struct core {
     struct uop_state *uops; /* and one behind the ring, complete for ever */
     uint32_t mask;          /* ring size − 1 */
     uint64_t head, tail, next;
-    uint64_t rename[RENAME_COUNT]; /* sequence number + 1 of the last writer, 0 none */
 
     /* ---- fetch ---- */
     uint64_t fetched_insns;
+    uint64_t next_mark;    /* number of the first mark not passed */
     uint64_t fetch_resume; /* cycle; UNKNOWN while a branch or flush decides it */
     uint32_t fetch_lines;  /* U_NEW_LINE, U_CROSSES_LINE: done for the next instruction */
-    uint32_t fetch_psv;    /* front-end events for the next packet's first instruction */
     uint32_t fetch_delay_cache, fetch_delay_tlb;
-    uint32_t packets_used; /* fetch packets in flight, to commit */
-    struct packet
-        *packets; /* those on their way through the front end: [packet_head, packet_end) */
-    uint32_t packet_mask, packet_head, packet_end;
+    /* Packets in flight, to commit: [packet_oldest, packet_end), those committed meanwhile let go
+     * when fetch wants room; [packet_head, packet_end) are on their way through the front end, and
+     * the one behind them never arrives. */
+    struct packet *packets;
+    uint32_t packet_mask, packet_oldest, packet_head, packet_end;
+    uint32_t packet_limit;
     uint64_t arrived; /* sequence number behind the last µop that came through the front end */
 
     /* ---- dispatch ---- */
     uint32_t queue_free[NO_QUEUE + 1]; /* entries; by uop_kind.queue */
     uint32_t loads_free, int_free, fp_free, branches_free;
+    uint64_t room;                   /* at least so many µops may certainly enter */
     uint64_t serial_hold, load_hold; /* µops that must have committed; sequence number + 1 */
 
     /* ---- issue ---- */
@@ -304,8 +334,7 @@ struct core {
     uint32_t store_mask;
     uint64_t store_head, store_drain, store_tail;
     uint64_t drain_resume;
-    uint64_t youngest_store[STORE_SLOTS]; /* number + 1 by hashed 8-byte granule; 0 none */
-    uint64_t wait_table[WAIT_TABLE];      /* loads that violated: epoch + 1 */
+    uint64_t wait_table[WAIT_TABLE]; /* loads that violated: epoch + 1 */
 
     /* ---- commit ---- */
     uint32_t empty_reason; /* enum tap_empty should the ROB be found empty */
@@ -331,6 +360,9 @@ uint32_t predecode_run(struct core *core, const struct dynamic_insn *insns, uint
 /* The same for one; `next` is its successor, or NULL. False: the chunk is full. */
 bool predecode_step(struct core *core, const struct input *input, const struct dynamic_insn *next);
 
+/* Puts in order what the chunk was filled with (order.c). */
+void order_chunk(struct core *core);
+
 /* Looks up what the µops of a static instruction are on this machine (prepare.c). */
 bool prepare(struct core *core, uint32_t insn_number, struct error *error);
 /* Registers that renaming may hand out: those beyond the architectural state. */
@@ -342,6 +374,9 @@ bool hand_over(struct core *core, bool all, struct error *error);
 void wait_for_pipeline(const struct core *core);
 
 /* ---- shared pieces ---- */
+static inline uint64_t lesser(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
 static inline bool chunk_is_full(const struct core *core) {
     return core->produced - core->chunk_start >= CHUNK_UOPS ||
            core->gather_end - core->gather_start >= CHUNK_UOPS;
@@ -354,6 +389,13 @@ static inline struct uop_state *uop_at(struct core *core, uint64_t sequence) {
 }
 static inline const struct stream_uop *stream_at(const struct core *core, uint64_t sequence) {
     return &core->stream[sequence & core->stream_mask];
+}
+static inline const struct uop_order *order_at(const struct core *core, uint64_t sequence) {
+    return &core->order[sequence & core->stream_mask];
+}
+/* What a µop in the stream has by program order and now, before it is dispatched. */
+static inline struct uop_order *front_end_of(struct core *core, uint64_t sequence) {
+    return &core->order[sequence & core->stream_mask];
 }
 static inline uint32_t slot_of(const struct core *core, const struct uop_state *uop) {
     return (uint32_t)(uop - core->uops);
@@ -401,8 +443,8 @@ void free_window(struct core *core);
 
 /* ---- load/store queue (lsq.c) ---- */
 void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence, uint64_t data_ready);
-/* Finds the youngest older store in the queue that overlaps the load. */
-void load_enter(struct core *core, struct uop_state *uop, uint64_t sequence);
+/* The load depends on this store, which is in the queue. */
+void load_enter(struct core *core, struct uop_state *load, uint64_t sequence, uint64_t number);
 /* Issues a load in this cycle: to the cache, to forwarding, or back to wait. */
 void load_issue(struct core *core, struct uop_state *uop);
 /* The store's address operands are there: resolves it, finds violations. */

@@ -124,7 +124,7 @@ static struct stream_uop *emit_piece(struct core *core, const struct known_insn 
         if (uop->is.flags & (U_LOAD | U_STORE))
             set_piece(uop, input, prepared_at(core, static_uop)->memory, piece, bytes);
         if (piece > 0)
-            uop->is.flags &= ~(uint32_t)U_FIRST;
+            uop->is.flags &= ~(uint32_t)(U_FIRST | U_PLACE);
         if (piece + 1 < pieces && uop->is.flags & U_LAST)
             uop->is.flags = (uop->is.flags & ~(uint32_t)U_LAST) | U_REPEATED;
     }
@@ -197,7 +197,7 @@ static void finish_fused(struct core *core, const struct known_insn *branch,
     if (flags & U_FIRST) /* the pair begins here */
         uop->is.flags |= core->fused_places | (places & ~(uint32_t)U_NEW_BLOCK);
     else
-        uop->is.flags &= ~(uint32_t)U_FIRST;
+        uop->is.flags &= ~(uint32_t)(U_FIRST | U_PLACE);
     core->fused_operands = UINT32_MAX;
 }
 
@@ -209,8 +209,6 @@ static struct stream_uop *emit_repeated(struct core *core, const struct known_in
     struct stream_uop *last;
     uint32_t bytes;
     uint64_t pieces = rep_pieces(input, &bytes);
-    if (core->rep_piece == 0)
-        core->produced_insns++;
     do {
         if (core->rep_piece && chunk_is_full(core))
             return NULL;
@@ -234,17 +232,14 @@ static bool predecode(struct core *core, const struct input *input,
     if (core->fused_operands != UINT32_MAX) {
         last = emit(core, insn->first_uop, dynamic->insn);
         finish_fused(core, insn, last);
-        core->produced_insns += (last->is.flags & U_FIRST) != 0;
     } else if (fuses(core, insn, dynamic, next)) {
         start_fused(core, insn, input);
-        core->produced_insns += core->produced != first;
         return true;
     } else if (!(dynamic->flags & DYN_REP)) {
         uint32_t end = insn->first_uop + insn->uop_count;
         for (uint32_t static_uop = insn->first_uop; static_uop < end; static_uop++)
             last = emit_plain(core, static_uop, input);
         core->stream[first & core->stream_mask].is.flags |= place_flags(core, insn);
-        core->produced_insns++;
     } else if (!(last = emit_repeated(core, insn, input))) {
         return false;
     }
@@ -301,7 +296,6 @@ static inline struct stream_uop *emit_simple(struct core *core, const struct kno
         places = 0;
     }
     core->produced = at;
-    core->produced_insns++;
     return uop;
 }
 

@@ -86,12 +86,11 @@ bool prepare(struct core *core, uint32_t insn_number, struct error *error) {
                    .pool = (uint8_t)pool,
                    .queue = flags & U_ELIMINATED ? NO_QUEUE : (uint8_t)core->pools[pool].queue},
             .insn_address = insn->address,
-            .data = uop->data,
-            .source_count = uop->source_count,
-            .destination_count = uop->destination_count,
+            .data = flags & U_STORE && uop->data != REG_NONE ? uop->data : RENAME_READ_NONE,
             .uop_index = (uint8_t)k,
             .insn_length = insn->length,
             .memory = uop->memory,
+            .many = uop->source_count > 2 || uop->destination_count > 2,
         };
         for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
             prepared->source[i] = i < uop->source_count ? uop->source[i] : RENAME_READ_NONE;

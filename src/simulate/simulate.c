@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "simulate/workers.h"
 #include "util/array.h"
 #include "util/executor.h"
 
@@ -22,6 +23,7 @@ struct lane {
     struct lane *next;
     uint32_t thread;
     struct tap *tap;
+    struct attached *attached;
     struct core *core;
     bool in_window;
     struct core_statistics at_window; /* when the window began */
@@ -39,6 +41,7 @@ struct run {
     struct tap_bus *bus;
     struct oracle *oracle;
     struct golden *golden;
+    struct workers *workers;
     struct oracle_result collected; /* what Oracle had when the level began */
     struct pics *total;
     struct sampling_step step;
@@ -52,11 +55,12 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void lane_free(struct lane *lane) {
+static void lane_free(struct run *run, struct lane *lane) {
     if (lane->core)
         core_free(lane->core);
     if (lane->tap)
         tap_free(lane->tap);
+    workers_detach(run->workers, lane->attached);
     free(lane);
 }
 
@@ -77,9 +81,12 @@ static struct lane *lane_new(struct run *run, uint32_t thread, struct error *err
     }
     struct tap_worker oracle = oracle_worker(run->oracle), golden = golden_worker(run->golden);
     oracle.executor = golden.executor = run->attribution;
-    if (!tap_add_worker(lane->tap, &oracle, error) || !tap_add_worker(lane->tap, &golden, error) ||
-        !(lane->core = core_new(run->options->machine, &options, error))) {
-        lane_free(lane);
+    bool good =
+        tap_add_worker(lane->tap, &oracle, error) && tap_add_worker(lane->tap, &golden, error);
+    if (good)
+        lane->attached = workers_attach(run->workers, lane->tap, &good, error);
+    if (!good || !(lane->core = core_new(run->options->machine, &options, error))) {
+        lane_free(run, lane);
         return NULL;
     }
     return lane;
@@ -198,7 +205,7 @@ static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
     while (*link && *link != lane)
         link = &(*link)->next;
     *link = lane->next;
-    lane_free(lane);
+    lane_free(run, lane);
     return good;
 }
 
@@ -325,13 +332,18 @@ static bool start_threads(struct run *run, struct error *error) {
            (run->attribution = executor_new("attribution", error));
 }
 
-/* Everything that holds simulated state; what it counted has been collected. */
-static void free_cores(struct run *run) {
+static void free_lanes(struct run *run) {
     while (run->lanes) {
         struct lane *lane = run->lanes;
         run->lanes = lane->next;
-        lane_free(lane);
+        lane_free(run, lane);
     }
+}
+
+/* Everything that holds simulated state; what it counted has been collected. */
+static void free_cores(struct run *run) {
+    free_lanes(run);
+    workers_free(run->workers);
     tap_bus_free(run->bus);
     executor_free(run->pipeline);
     executor_free(run->attribution);
@@ -352,11 +364,17 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     if (good && (!(run.total = pics_new()) || !(run.oracle = oracle_new()) ||
                  !(run.golden = golden_new()) || !(run.bus = tap_bus_new())))
         good = error_set(error, "out of memory for the profile");
-    good = good && start_threads(&run, error);
+    good = good && start_threads(&run, error) &&
+           (run.workers = workers_new(options, run.attribution, error));
     if (good) {
         struct error late;
         good = run_trace(&run, selector, error);
         good &= collect(&run, good ? error : &late);
+    }
+    free_lanes(&run); /* the samples under way go to the profiles */
+    if (run.workers) {
+        struct error late;
+        good &= workers_finish(run.workers, simulation, good ? error : &late);
     }
     free_cores(&run);
     if (run.total && !(simulation->cells = pics_cells(run.total, &simulation->cell_count)))
@@ -370,5 +388,9 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->cells);
     free(simulation->executions);
     free(simulation->threads);
+    for (uint32_t i = 0; i < simulation->profile_count; i++)
+        profile_free(simulation->profiles[i].profile);
+    free(simulation->profiles);
+    commit_summary_free(&simulation->commits);
     memset(simulation, 0, sizeof *simulation);
 }

@@ -15,6 +15,8 @@
 #include <stdint.h>
 
 #include "attribute/attribute.h"
+#include "attribute/commit_summary.h"
+#include "attribute/profiler.h"
 #include "core/core.h"
 #include "machine/machine.h"
 #include "simulate/sampling.h"
@@ -32,6 +34,19 @@ struct simulation_options {
     void (*progress)(void *context, uint64_t instructions); /* may be NULL; after every batch */
     void *progress_context;
     const volatile sig_atomic_t *stop; /* becomes not 0: end with what is done. May be NULL */
+
+    /* Profilers to attach to every core, and how many threads of their own they are spread over;
+     * the results do not depend on it. `commit_width` is filled in. Everything must be simulated.
+     */
+    const struct profile_options *profiles;
+    uint32_t profile_count, profile_threads;
+    bool observe_commits; /* fill `commits` below; likewise */
+};
+
+struct simulation_profile {
+    struct profile_options options;
+    struct profile *profile;
+    struct profile_result result;
 };
 
 struct simulation_thread {
@@ -55,6 +70,10 @@ struct simulation {
     uint64_t cell_count;
     uint64_t *executions; /* per static instruction */
     uint32_t execution_count;
+
+    struct simulation_profile *profiles; /* as in the options */
+    uint32_t profile_count;
+    struct commit_summary commits;
 
     struct simulation_thread *threads; /* by thread number; those never simulated have 0 */
     uint32_t thread_count;

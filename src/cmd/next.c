@@ -35,17 +35,7 @@ static const char *choose_ideal(const struct report *report) {
     return (double)units[best] * 20 >= total && total > 0 ? IDEALS[best] : NULL;
 }
 
-char *next_command(const struct report *report, bool unfollowed, int argc, char **argv) {
-    const char *ideal = report->ideal ? NULL : choose_ideal(report);
-    char option[32] = "--by line";
-    if (unfollowed)
-        strcpy(option, "--follow");
-    else if (!report->simulation->cycles)
-        return NULL;
-    else if (ideal)
-        snprintf(option, sizeof option, "--ideal %s", ideal);
-    else if (report->by != BY_FUNCTION)
-        return NULL;
+char *next_with_option(const char *option, int argc, char **argv) {
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -61,4 +51,18 @@ char *next_command(const struct report *report, bool unfollowed, int argc, char 
         return NULL;
     }
     return text;
+}
+
+char *next_command(const struct report *report, bool unfollowed, int argc, char **argv) {
+    const char *ideal = report->ideal ? NULL : choose_ideal(report);
+    char option[32] = "--by line";
+    if (unfollowed)
+        strcpy(option, "--follow");
+    else if (!report->simulation->cycles)
+        return NULL;
+    else if (ideal)
+        snprintf(option, sizeof option, "--ideal %s", ideal);
+    else if (report->by != BY_FUNCTION)
+        return NULL;
+    return next_with_option(option, argc, argv);
 }

@@ -193,7 +193,6 @@ const struct argp machine_argp = {.options = MACHINE_OPTIONS, .parser = parse_ma
 
 static const struct argp_option OUTPUT_OPTIONS[] = {
     {NULL, 0, NULL, 0, "What to print:", 3},
-    {"by", KEY_BY, "GRAIN", 0, "function (default), line, instruction or image", 0},
     {"top", KEY_TOP, "N", 0, "Rows per table (default 10; 0: all)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
     {"output", KEY_OUTPUT, "FILE", 0,
@@ -202,22 +201,11 @@ static const struct argp_option OUTPUT_OPTIONS[] = {
     {0}};
 
 static error_t parse_output(int key, char *value, struct argp_state *state) {
-    static const char *const GRAINS[] = {[BY_FUNCTION] = "function",
-                                         [BY_LINE] = "line",
-                                         [BY_INSTRUCTION] = "instruction",
-                                         [BY_IMAGE] = "image"};
     struct output_options *output = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         output->top = 10;
         return 0;
-    case KEY_BY:
-        for (int by = BY_FUNCTION; by <= BY_IMAGE; by++)
-            if (!strcmp(value, GRAINS[by])) {
-                output->by = (enum report_by)by;
-                return 0;
-            }
-        options_fail(state, "--by %s: one of function, line, instruction, image", value);
     case KEY_TOP: {
         uint64_t top = options_count(state, "--top", value);
         output->top = top > UINT32_MAX ? UINT32_MAX : (uint32_t)top;
@@ -235,6 +223,27 @@ static error_t parse_output(int key, char *value, struct argp_state *state) {
 }
 
 const struct argp output_argp = {.options = OUTPUT_OPTIONS, .parser = parse_output};
+
+static const struct argp_option GRAIN_OPTIONS[] = {
+    {"by", KEY_BY, "GRAIN", 0, "function (default), line, instruction or image", 3}, {0}};
+
+static error_t parse_grain(int key, char *value, struct argp_state *state) {
+    static const char *const GRAINS[] = {[BY_FUNCTION] = "function",
+                                         [BY_LINE] = "line",
+                                         [BY_INSTRUCTION] = "instruction",
+                                         [BY_IMAGE] = "image"};
+    enum report_by *grain = state->input;
+    if (key != KEY_BY)
+        return ARGP_ERR_UNKNOWN;
+    for (int by = BY_FUNCTION; by <= BY_IMAGE; by++)
+        if (!strcmp(value, GRAINS[by])) {
+            *grain = (enum report_by)by;
+            return 0;
+        }
+    options_fail(state, "--by %s: one of function, line, instruction, image", value);
+}
+
+const struct argp grain_argp = {.options = GRAIN_OPTIONS, .parser = parse_grain};
 
 /* ---- mistakes ---- */
 

@@ -39,6 +39,7 @@ struct output_options {
     const char *output; /* NULL: standard output or error */
 };
 extern const struct argp output_argp;
+extern const struct argp grain_argp; /* --by; its input is an enum report_by */
 
 /* Parses; on a mistake prints the line and exits. `input` goes to argp's parser. */
 void options_parse(const struct argp *argp, int argc, char **argv, void *input);

@@ -132,6 +132,10 @@ void rows_free(struct report_rows *rows);
 /* Notes on what the figures rest on and what is not modelled, one line each (worth.c). */
 bool report_add_worth(struct report *report);
 
+/* The head of the text, and its foot: the notes and the next command (text.c). */
+void report_text_head(const struct report *report, bool colour, FILE *file);
+void report_text_foot(const struct report *report, bool colour, FILE *file);
+
 /* Cycles of a stack, by component (units). */
 void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]);
 

@@ -345,6 +345,19 @@ static void print_legend(const struct report *report, struct style style, FILE *
                   "refilling after a\n flush; drained: the front end supplied nothing\n");
 }
 
+void report_text_head(const struct report *report, bool colour, FILE *file) {
+    print_head(report, style_of(colour), file);
+}
+
+void report_text_foot(const struct report *report, bool colour, FILE *file) {
+    struct style style = style_of(colour);
+    fprintf(file, "\n%swhat this rests on%s\n", style.bold, style.plain);
+    for (uint32_t i = 0; i < report->note_count; i++)
+        print_wrapped(report->notes[i], " - ", "   ", file);
+    if (report->next)
+        print_wrapped(report->next, "next: ", "      ", file);
+}
+
 void report_text(const struct report *report, bool colour, FILE *file) {
     struct style style = style_of(colour);
     print_head(report, style, file);
@@ -359,9 +372,5 @@ void report_text(const struct report *report, bool colour, FILE *file) {
         if (report->plain)
             print_legend(report, style, file);
     }
-    fprintf(file, "\n%swhat this rests on%s\n", style.bold, style.plain);
-    for (uint32_t i = 0; i < report->note_count; i++)
-        print_wrapped(report->notes[i], " - ", "   ", file);
-    if (report->next)
-        print_wrapped(report->next, "next: ", "      ", file);
+    report_text_foot(report, colour, file);
 }

@@ -21,6 +21,8 @@ static const struct verb VERBS[] = {
      "--set",
      cmd_sim},
     {NULL, "machines", "list, show and check machine descriptions", cmd_machines},
+    {"How far are profilers from the truth?", "profilers",
+     "run every profiler over one simulation, against what every cycle says", cmd_profilers},
     {"What did it execute?", "trace", "capture an instruction trace of a command", cmd_trace},
 };
 enum { VERB_COUNT = sizeof VERBS / sizeof *VERBS };

@@ -65,8 +65,8 @@ static unsigned at_commit(const struct commit_view *view, uint64_t *uops) {
 
 const struct profiler tip_profiler = {
     .name = "TIP",
-    .description = "time-proportional: by commit state, through the head of the ROB and the "
-                   "offending instruction",
+    .description = "time-proportional: by commit state, from the head of the ROB or the offending "
+                   "instruction",
     .section = "paper A §3",
     .at_commit = at_commit,
     .wide = true,

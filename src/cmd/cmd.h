@@ -7,6 +7,7 @@
 
 int cmd_explain(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
+int cmd_profilers(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_machines(int argc, char **argv);
 

@@ -5,12 +5,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/floor.h"
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
 #include "cmd/output.h"
 #include "program/program.h"
+#include "report/comparison.h"
 #include "report/kanata.h"
 #include "report/report.h"
 #include "simulate/simulate.h"
@@ -113,9 +116,11 @@ struct run {
     struct output report_file, kanata_file;
     struct kanata *kanata;
     struct trace *trace;
+    char *captured; /* --floor: temporary trace of the command; NULL: not (yet) made */
     struct program *program;
     struct simulation simulation;
     struct report report;
+    struct comparison comparison;
     struct progress progress;
     bool live;
 };
@@ -137,6 +142,31 @@ static bool open_files(struct run *run, struct error *error) {
     return output_open(&run->kanata_file, "--kanata", request->kanata, NULL, error);
 }
 
+static bool has_floor(const struct run *run) {
+    return run->request->profilers && run->request->profilers->floor > 0;
+}
+
+/* The command under capture; NULL sets *status. */
+static struct trace *start_command(struct run *run, int *status, struct error *error) {
+    const struct input_options *input = &run->request->input;
+    struct capture_options capture = {.command = input->command,
+                                      .addresses = true,
+                                      .skip = input->skip,
+                                      .limit = input->limit,
+                                      .from_symbol = input->from,
+                                      .thread = input->thread,
+                                      .follow = input->follow};
+    int exec_status = STATUS_BROKEN;
+    struct trace *trace = NULL;
+    if (!has_floor(run))
+        trace = trace_capture(&capture, &exec_status, error);
+    else if (run->captured || (run->captured = floor_capture(&capture, &exec_status, error)))
+        trace = trace_open(run->captured, error);
+    if (!trace)
+        *status = exec_status ? exec_status : STATUS_BROKEN;
+    return trace;
+}
+
 /* Sets *status when it fails. */
 static bool open_trace(struct run *run, int *status, struct error *error) {
     const struct input_options *input = &run->request->input;
@@ -149,17 +179,7 @@ static bool open_trace(struct run *run, int *status, struct error *error) {
                              input->trace);
         return run->trace != NULL;
     }
-    struct capture_options capture = {.command = input->command,
-                                      .addresses = true,
-                                      .skip = input->skip,
-                                      .limit = input->limit,
-                                      .from_symbol = input->from,
-                                      .thread = input->thread,
-                                      .follow = input->follow};
-    int exec_status = STATUS_BROKEN;
-    run->trace = trace_capture(&capture, &exec_status, error);
-    if (!run->trace)
-        *status = exec_status ? exec_status : STATUS_BROKEN;
+    run->trace = start_command(run, status, error);
     return run->trace != NULL;
 }
 
@@ -191,7 +211,7 @@ static bool explain_nothing(const struct run *run, struct error *error) {
                                                   : "the trace holds none");
 }
 
-static bool simulate(struct run *run, const struct machine *machine, struct error *error) {
+static struct simulation_options options_of(struct run *run, const struct machine *machine) {
     const struct run_request *request = run->request;
     const struct input_options *input = &request->input;
     struct simulation_options options = {.machine = machine,
@@ -203,11 +223,45 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
                                          .progress = show_progress,
                                          .progress_context = &run->progress,
                                          .stop = &interrupt_signal};
+    if (request->profilers) {
+        options.observe_commits = true;
+        options.profiles = request->profilers->profiles;
+        options.profile_count = request->profilers->profile_count;
+        options.profile_threads = request->profilers->threads;
+    }
     if (!run->live)
         options.selection = (struct selection){.skip = input->skip,
                                                .limit = input->limit,
                                                .from_symbol = input->from,
                                                .thread = input->thread};
+    return options;
+}
+
+/* --floor: finds the period of what was given none, then begins the trace anew. */
+static bool rehearse(struct run *run, const struct machine *machine, int *status,
+                     struct error *error) {
+    struct profilers_request *profilers = run->request->profilers;
+    struct simulation_options options = options_of(run, machine);
+    progress_start(&run->progress, stderr, "counting", "instructions", run->request->input.limit);
+    uint64_t period = floor_period(run->trace, &options, profilers->floor, error);
+    progress_finish(&run->progress);
+    if (!period)
+        return false;
+    for (uint32_t i = 0; i < profilers->profile_count; i++)
+        if (!profilers->profiles[i].sampling.samples && !profilers->profiles[i].sampling.period)
+            profilers->profiles[i].sampling.period = period;
+    interrupt_watch(NULL);
+    trace_close(run->trace);
+    run->trace = NULL;
+    if (!open_trace(run, status, error))
+        return false;
+    interrupt_watch(run->trace);
+    return true;
+}
+
+static bool simulate(struct run *run, const struct machine *machine, struct error *error) {
+    const struct input_options *input = &run->request->input;
+    struct simulation_options options = options_of(run, machine);
     progress_start(&run->progress, stderr, "simulating", "instructions", input->limit);
     bool good = simulation_run(run->trace, &options, &run->simulation, error);
     progress_finish(&run->progress);
@@ -218,9 +272,45 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     return good;
 }
 
+static bool write_comparison(struct run *run, const struct machine *machine, bool partial,
+                             struct error *error) {
+    const struct run_request *request = run->request;
+    const struct profilers_request *profilers = request->profilers;
+    struct comparison *comparison = &run->comparison;
+    struct comparison_request what = {
+        .labels = profilers->labels, .count = profilers->count, .top = request->output.top};
+    comparison->report = (struct report){.verb = request->verb,
+                                         .program = trace_command(run->trace),
+                                         .machine = machine,
+                                         .ideal = request->machine.ideal,
+                                         .simulation = &run->simulation,
+                                         .partial = partial};
+    run->program = program_new();
+    if (!run->program)
+        return error_set(error, "out of memory for the report");
+    if (!comparison_build(&what, &run->simulation, trace_code(run->trace), run->program, comparison,
+                          error))
+        return false;
+    if (!comparison_add_worth(comparison))
+        return error_set(error, "out of memory for the report");
+    bool unfollowed =
+        note_trace(&comparison->report, run->trace) && !request->input.follow && run->live;
+    if (unfollowed || !profilers->systematic)
+        comparison->report.next = next_with_option(unfollowed ? "--follow" : "--systematic",
+                                                   request->argc, request->argv);
+    FILE *file = run->report_file.file;
+    if (!request->output.json)
+        comparison_text(comparison, text_use_colour(file), file);
+    else if (!comparison_json(comparison, file, error))
+        return false;
+    return output_close(&run->report_file, error);
+}
+
 static bool write_report(struct run *run, const struct machine *machine, bool partial,
                          struct error *error) {
     const struct run_request *request = run->request;
+    if (request->profilers)
+        return write_comparison(run, machine, partial, error);
     const struct code *code = trace_code(run->trace);
     struct report_request what = {.verb = request->verb,
                                   .program = trace_command(run->trace),
@@ -278,6 +368,8 @@ static int run_steps(struct run *run, struct error *error) {
         *error = chosen->error;
         return failed;
     }
+    if (has_floor(run) && !rehearse(run, &chosen->machine, &failed, error))
+        return failed;
     bool good = simulate(run, &chosen->machine, error);
     trace_settle(run->trace);
     struct error late = {0};
@@ -299,10 +391,14 @@ int run_simulation(const struct run_request *request) {
         print_error(&error);
     interrupt_watch(NULL);
     report_free(&run.report);
+    comparison_free(&run.comparison);
     simulation_free(&run.simulation);
     if (run.program)
         program_free(run.program);
     trace_close(run.trace);
+    if (run.captured)
+        unlink(run.captured);
+    free(run.captured);
     kanata_free(run.kanata);
     output_discard(&run.report_file);
     output_discard(&run.kanata_file);

@@ -1,4 +1,5 @@
-/* What `sim` and `explain` have in common: run a command or read a trace, simulate it, report. */
+/* What `sim`, `explain` and `profilers` have in common: run a command or read a trace, simulate it,
+ * report. */
 #ifndef CULPRIT_CMD_RUN_H
 #define CULPRIT_CMD_RUN_H
 
@@ -6,6 +7,7 @@
 #include <stdint.h>
 
 #include "cmd/options.h"
+#include "cmd/profilers.h"
 #include "simulate/sampling.h"
 
 struct run_request {
@@ -16,6 +18,7 @@ struct run_request {
     struct machine_options machine;
     struct output_options output;
     struct sampling sampling;
+    struct profilers_request *profilers; /* NULL: the plain report */
     bool plain;                          /* explain terms */
     const char *kanata;                  /* file; NULL: none */
     const char *kanata_window;           /* option that chose the window; NULL: none did */

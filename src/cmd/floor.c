@@ -1,0 +1,74 @@
+/* The stacks have more cells than the profile, so their floor is the higher one. */
+#include "cmd/floor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "attribute/profile_error.h"
+#include "cmd/interrupt.h"
+#include "util/progress.h"
+
+static void show_progress(void *context, const struct capture_result *sofar) {
+    progress_update(context, sofar->instructions);
+}
+
+static char *temporary_path(struct error *error) {
+    const char *directory = getenv("TMPDIR");
+    char *path = NULL;
+    if (asprintf(&path, "%s/culprit-XXXXXX.ctrace", directory && *directory ? directory : "/tmp") <
+        0) {
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    int file = mkstemps(path, (int)sizeof ".ctrace" - 1);
+    if (file < 0) {
+        error_errno(error, "--floor: %s: cannot make a file for the trace (see TMPDIR)", path);
+        free(path);
+        return NULL;
+    }
+    close(file);
+    return path;
+}
+
+char *floor_capture(const struct capture_options *options, int *exec_status, struct error *error) {
+    struct progress progress;
+    struct capture_result result = {0};
+    char *path = temporary_path(error);
+    if (!path)
+        return NULL;
+    *exec_status = 0;
+    progress_start(&progress, stderr, "capturing", "instructions", options->limit);
+    bool good =
+        trace_record(options, path, false, show_progress, &progress, &result, exec_status, error);
+    progress_finish(&progress);
+    if (good && interrupt_signal)
+        good = error_set(error, "interrupted before the run had been captured for --floor");
+    if (good)
+        return path;
+    unlink(path);
+    free(path);
+    return NULL;
+}
+
+uint64_t floor_period(struct trace *trace, const struct simulation_options *options, double floor,
+                      struct error *error) {
+    struct simulation_options plain = *options;
+    plain.profile_count = 0;
+    plain.observe_commits = false;
+    struct simulation simulation;
+    struct reduced_profile reference;
+    uint64_t period = 0;
+    if (simulation_run(trace, &plain, &simulation, error)) {
+        if (profile_reduce(simulation.cells, simulation.cell_count, NULL, PSV_COMBINATIONS - 1,
+                           &reference)) {
+            uint64_t samples = error_samples(profile_spread(&reference), floor);
+            period = simulation.cycles > samples ? simulation.cycles / samples : 1;
+            reduced_profile_free(&reference);
+        } else {
+            error_set(error, "out of memory for --floor");
+        }
+    }
+    simulation_free(&simulation);
+    return period;
+}

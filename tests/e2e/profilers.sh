@@ -1,0 +1,134 @@
+# culprit profilers: every profiler over one simulation. Errors are what they must be by the
+# profilers' rules, and the report does not depend on threads.
+. tests/e2e/lib.sh
+
+report=$scratch/report.json
+seq 300000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
+
+# holds EXPRESSION...: over the report r; p("TIP") is its row.
+holds() {
+    python3 - "$report" "$@" <<'PYTHON'
+import json, sys
+r = json.load(open(sys.argv[1]))
+rows = {row["label"]: row for row in r["profilers"]}
+p = rows.__getitem__
+grains = "function", "basic_block", "instruction"
+for expression in sys.argv[2:]:
+    assert eval(expression), expression + " in " + json.dumps(r["profilers"])[:2000]
+PYTHON
+}
+
+profiled() {
+    run profilers --limit 2M --json --output "$report" "$@" -- gzip -9 -c "$scratch/numbers" \
+        >"$scratch/out"
+}
+
+all_of_them() {
+    profiled --systematic && gzip -dc "$scratch/out" | cmp - "$scratch/numbers" &&
+        holds '[row["name"] for row in r["profilers"]] == "Software Dispatch LCI NCI NCI+ILP TIP-ILP TIP IBS SPE RIS NCI-TEA TEA".split()' \
+            'all(200000 <= row["samples"] < 400000 for row in r["profilers"])' \
+            'all(0 <= row["error"][g] <= 1 for row in r["profilers"] for g in grains)' \
+            'all(row["error"]["function"] <= row["error"]["basic_block"] <= row["error"]["instruction"] for row in r["profilers"])' \
+            'not r["partial"] and r["verb"] == "profilers"'
+}
+check "all profilers run over gzip, which keeps its output" all_of_them
+check "TIP and TEA err by chance alone" holds \
+    'all(p(n)["error"]["instruction"] <= p(n)["floor"]["instruction"] + 0.005 for n in ("TIP", "TEA"))' \
+    'p("TEA")["stack_error"] <= p("TEA")["stack_floor"] + 0.005' \
+    'all(p(n)["systematic"][g] == 0 for n in ("TIP", "TEA") for g in grains)' \
+    'p("TEA")["systematic_stack_error"] == 0'
+check "the others err by their rules" holds \
+    'p("NCI")["error"]["instruction"] > 4 * p("TIP")["error"]["instruction"]' \
+    'all(p(n)["error"]["instruction"] > 0.3 for n in ("Software", "Dispatch", "LCI"))' \
+    'p("NCI-TEA")["error"] == p("NCI")["error"] and p("IBS")["error"] == p("Dispatch")["error"]' \
+    'p("NCI-TEA")["stack_error"] >= p("NCI-TEA")["error"]["instruction"]' \
+    'p("TIP")["stack_error"] is None'
+check "commit categories and states agree" holds \
+    'abs(sum(r["commit_stack"].values()) - r["cycles"]) < 0.5' \
+    'r["commit_stack"]["execute"] == r["commit_states"]["computing"]' \
+    'r["commit_stack"]["front_end"] == r["commit_states"]["drained"]' \
+    'r["commit_stack"]["mispredict"] + r["commit_stack"]["misc_flush"] == r["commit_states"]["flushed"]' \
+    'r["class"] in ("compute", "flush", "stall")' \
+    '-1 <= r["events"]["FL-MB"]["correlation"] <= 1' \
+    'abs(sum(f["share"] for f in r["functions"]) - 1) < 1e-9 or r["function_count"] > len(r["functions"])'
+
+every_cycle() {
+    profiled --period 1 --profiler TIP,TEA,NCI && holds \
+        'all(row["samples"] == r["cycles"] for row in r["profilers"])' \
+        'p("TIP")["error"]["instruction"] == 0 and p("TEA")["stack_error"] == 0' \
+        'p("NCI")["error"]["instruction"] > 0.01'
+}
+check "TIP and TEA of every cycle are Oracle and the golden reference" every_cycle
+
+side_by_side() {
+    profiled --profiler TIP,TIP:period=1000,TIP:random,seed=2 --profiler NCI:periodic,samples=1K && holds \
+        '[row["label"] for row in r["profilers"]] == ["TIP", "TIP:period=1000", "TIP:random,seed=2", "NCI:periodic,samples=1K"]' \
+        'p("TIP:period=1000")["period"] == 1000' \
+        'p("TIP:random,seed=2")["seed"] == 2 and p("NCI:periodic,samples=1K")["sampling"] == "periodic"' \
+        '1000 <= p("NCI:periodic,samples=1K")["samples"] < 2000'
+}
+check "several configurations of one profiler run side by side" side_by_side
+
+floor_is_met() {
+    profiled --floor 3% --profiler TIP,TEA,NCI && gzip -dc "$scratch/out" | cmp - "$scratch/numbers" &&
+        holds '0.025 < p("TEA")["stack_floor"] <= 0.0301' \
+            'p("TEA")["stack_error"] <= p("TEA")["stack_floor"] + 0.005' &&
+        ! ls "${TMPDIR:-/tmp}"/culprit-*.ctrace 2>/dev/null
+}
+check "--floor takes the samples it needs" floor_is_met
+
+# One trace, so that all runs see the same.
+timeout 60 "$CULPRIT" trace --limit 2M --output "$scratch/run.ctrace" -- \
+    gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
+same_for_threads() {
+    local threads
+    for threads in 1 2 5; do
+        run profilers --systematic --threads "$threads" --json "$scratch/run.ctrace" |
+            grep -v '"seconds"' >"$scratch/threads.$threads" || return 1
+        [ -s "$scratch/threads.$threads" ] || return 1
+        same_file "$scratch/threads.1" "$scratch/threads.$threads" || return 1
+    done
+}
+check "the report is the same for any number of threads" same_for_threads
+
+text_fits() {
+    run profilers --systematic "$scratch/run.ctrace" >"$scratch/text" &&
+        python3 -c 'import sys
+for line in open(sys.argv[1]):
+    assert len(line.rstrip("\n")) <= 100, line' "$scratch/text" &&
+        grep -q '^systematic part' "$scratch/text" && grep -q 'floor: ' "$scratch/text" &&
+        run profilers --list >"$scratch/list" && grep -q '^NCI-TEA ' "$scratch/list" &&
+        python3 -c 'import sys
+for line in open(sys.argv[1]):
+    assert len(line.rstrip("\n")) <= 100, line' "$scratch/list"
+}
+check "the text fits 100 columns" text_fits
+
+riscv() {
+    run profilers --limit 1M --json --output "$report" -- "$WORKLOADS/riscv64/ceil" 20000 >/dev/null &&
+        holds 'r["machine"] == "boom-tea" and r["class"] == "flush"' \
+            'p("NCI")["error"]["instruction"] > 10 * p("TIP")["error"]["instruction"]'
+}
+skip_without riscv64-workloads "riscv64" || check "a program that flushes deceives NCI, not TIP" riscv
+
+interrupted() {
+    "$CULPRIT" profilers --json --output "$report" -- sh -c 'while :; do :; done' &
+    local pid=$! status
+    sleep 3
+    kill -INT $pid
+    wait $pid
+    status=$?
+    holds 'r["partial"] and r["cycles"] > 0' && [ $status = 130 ]
+}
+check "Ctrl-C gives the report of what was done" interrupted
+
+check "an unknown profiler is named" fails_with 2 'XYZ: no such profiler' run profilers --profiler XYZ true
+check "an unknown setting is named" fails_with 2 'TIP:often' run profilers --profiler TIP:often true
+check "a configuration given twice is refused" fails_with 2 'TIP is there twice' \
+    run profilers --profiler TIP,TIP true
+check "--samples and --period exclude each other" fails_with 2 'one of them' \
+    run profilers --samples 10 --period 10 true
+check "--floor wants a file" fails_with 2 'can be read once' run profilers --floor 1% -
+check "--floor wants a percentage" fails_with 2 'a percentage' run profilers --floor much true
+
+finish

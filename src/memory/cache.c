@@ -1,6 +1,6 @@
-/* Replacement: LRU moves a line to way 0 when it is used, so the victim is the last way; tree-PLRU
- * keeps one bit per inner node that points away from the last use; random draws from an xorshift
- * generator with a fixed seed. All three take an empty way first and pass over lines in flight. */
+/* Replacement: LRU looks for the line that was used first; tree-PLRU keeps one bit per inner node
+ * that points away from the last use; random draws from an xorshift generator with a fixed seed.
+ * All three take an empty way first and pass over lines in flight. */
 #include "memory/cache.h"
 
 #include <stdlib.h>
@@ -46,15 +46,15 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
     cache->prefetcher.kind = machine->prefetcher;
     cache->prefetcher.degree = machine->prefetch_degree ? machine->prefetch_degree : 1;
-    if (machine->replacement == REPLACE_LRU && machine->prefetcher != PREFETCH_STRIDE)
-        cache->quick_bytes = machine->line;
 
     cache->tags = calloc(sets * machine->ways, sizeof *cache->tags);
     cache->notes = calloc(sets * machine->ways, sizeof *cache->notes);
+    cache->used = calloc(sets * machine->ways, sizeof *cache->used);
     cache->flights = calloc(CACHE_MAX_FLIGHTS, sizeof *cache->flights);
     cache->mshr_free = calloc(machine->mshrs + 1, sizeof *cache->mshr_free);
     cache->trees = calloc(machine->replacement == REPLACE_PLRU ? sets : 1, sizeof *cache->trees);
-    if (!cache->tags || !cache->notes || !cache->flights || !cache->mshr_free || !cache->trees)
+    if (!cache->tags || !cache->notes || !cache->used || !cache->flights || !cache->mshr_free ||
+        !cache->trees)
         return error_set(error, "out of memory for the %s of %llu bytes: choose a smaller one",
                          name, (unsigned long long)machine->size);
     return true;
@@ -63,26 +63,16 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
 void cache_free(struct cache *cache) {
     free(cache->tags);
     free(cache->notes);
+    free(cache->used);
     free(cache->flights);
     free(cache->mshr_free);
     free(cache->trees);
 }
 
-/* Moves the line at index to way 0 of its set. */
-static void move_to_front(struct cache *cache, size_t set, size_t index) {
-    const uint64_t tag = cache->tags[index], note = cache->notes[index];
-    for (size_t way = index; way > set; way--) {
-        cache->tags[way] = cache->tags[way - 1];
-        cache->notes[way] = cache->notes[way - 1];
-    }
-    cache->tags[set] = tag;
-    cache->notes[set] = note;
-}
-
-/* Turns the nodes on the path to a way away from it. */
-static void plru_touch(struct cache *cache, size_t set, size_t way) {
-    uint64_t *tree = &cache->trees[set / cache->ways];
-    for (size_t node = way + cache->ways; node > 1; node /= 2) {
+/* Turns the nodes on the path to the line's way away from it. */
+void cache_turn_tree(struct cache *cache, size_t index) {
+    uint64_t *tree = &cache->trees[index / cache->ways];
+    for (size_t node = index % cache->ways + cache->ways; node > 1; node /= 2) {
         if (node & 1)
             *tree &= ~(1ull << (node / 2));
         else
@@ -105,19 +95,6 @@ static size_t random_victim(struct cache *cache) {
     return (cache->random >> 32) * cache->ways >> 32;
 }
 
-size_t cache_touch(struct cache *cache, size_t index) {
-    if (cache->replacement == REPLACE_RANDOM)
-        return index;
-    const size_t set = cache_set(cache, cache->tags[index]);
-    if (cache->replacement == REPLACE_PLRU) {
-        plru_touch(cache, set, index - set);
-        return index;
-    }
-    if (index != set)
-        move_to_front(cache, set, index);
-    return set;
-}
-
 const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t now) {
     if (!(cache->tags[index] & TAG_PENDING))
         return NULL;
@@ -128,18 +105,31 @@ const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t no
     return NULL;
 }
 
-/* The way to replace: an empty one, else the policy's choice, else, when that is in flight, the
- * next one before it (under LRU: the next less recently used) that is not. */
+/* The least recently used way, of those not in flight if there are any. */
+static size_t lru_victim(struct cache *cache, size_t set, uint64_t now) {
+    size_t choice = 0;
+    uint64_t least = UINT64_MAX;
+    for (size_t way = 0; way < cache->ways; way++) {
+        uint64_t used = cache->used[set + way];
+        if (cache->tags[set + way] & TAG_PENDING && cache_flight(cache, set + way, now))
+            used |= 1ull << 63;
+        choice = used < least ? way : choice;
+        least = used < least ? used : least;
+    }
+    return choice;
+}
+
+/* The way to replace: an empty one (never used), else the policy's choice, else, when that is in
+ * flight, the next one before it that is not. */
 static size_t choose_victim(struct cache *cache, size_t set, uint64_t now) {
     const size_t ways = cache->ways;
-    size_t choice = ways - 1;
-    if (cache->replacement != REPLACE_LRU) {
-        for (size_t way = 0; way < ways; way++)
-            if (!(cache->tags[set + way] & TAG_VALID))
-                return way;
-        choice =
-            cache->replacement == REPLACE_PLRU ? plru_victim(cache, set) : random_victim(cache);
-    }
+    if (cache->replacement == REPLACE_LRU)
+        return lru_victim(cache, set, now);
+    for (size_t way = 0; way < ways; way++)
+        if (!(cache->tags[set + way] & TAG_VALID))
+            return way;
+    const size_t choice =
+        cache->replacement == REPLACE_PLRU ? plru_victim(cache, set) : random_victim(cache);
     for (size_t tried = 0, way = choice; tried < ways; tried++, way = way ? way - 1 : ways - 1)
         if (!cache_flight(cache, set + way, now))
             return way;
@@ -153,7 +143,9 @@ size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint6
     *victim = cache->tags[index];
     cache->tags[index] = (address & ~cache->line_mask) | TAG_VALID | flags;
     cache->notes[index] = (bringer + 1) << 16;
-    return cache_touch(cache, index);
+    *cache_hint(cache, address) = (uint8_t)(index - set);
+    cache_touch(cache, index);
+    return index;
 }
 
 /* A slot whose fill is over. Fills end about in the order they start, so the slot after the last
@@ -221,7 +213,7 @@ static bool set_consistent(const struct cache *cache, size_t set) {
             empty_seen = true;
             continue;
         }
-        if (empty_seen || cache_set(cache, tag) != set)
+        if (empty_seen || cache_set(cache, tag) != set || cache->used[index] > cache->uses)
             return false; /* empty ways are filled in order and never empty again */
         if (tag & TAG_PENDING && (cache->notes[index] & 0xffff) >= cache->flight_slots)
             return false;

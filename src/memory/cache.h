@@ -1,16 +1,18 @@
 /* One set-associative cache: tags, replacement, the fills that are in flight and the MSHRs that
  * hold them. It knows nothing of the levels around it; hierarchy.c moves lines between caches.
  *
- * A line is two words, in two arrays indexed by set × ways + way:
+ * A line is three words, in three arrays indexed by set × ways + way:
  *   tag   line address | TAG_* flags (in the low bits that a line address leaves free)
  *   note  (bringer + 1) << 16 | slot of its flight; bringer + 1 = 0: not known
+ *   used  LRU: when it was used last, in uses of this cache
  * All-zero memory is an empty cache, so that sets never touched cost no memory.
  *
  * TAG_PENDING says that the line's fill may be in flight: `flights[slot]` is then its fill if it
  * still names this line and is not over. The flag is dropped at the first touch after the fill, so
  * a settled hit reads nothing but its tag.
  *
- * LRU keeps each set sorted, the most recently used line in way 0: a hit there changes nothing. */
+ * Lines never move. A small table of hints, indexed by the line's address, names the way where a
+ * line was last seen; tags are checked, so a hint may be wrong and then the set is searched. */
 #ifndef CULPRIT_MEMORY_CACHE_H
 #define CULPRIT_MEMORY_CACHE_H
 
@@ -29,6 +31,7 @@ enum {
     TAG_PREFETCHED = 1 << 2, /* brought by a prefetch of this level and not used since */
     TAG_PENDING = 1 << 3
 };
+enum { CACHE_HINTS = 2048 };
 enum { CACHE_MIN_LINE = 16, CACHE_MAX_LINE = 4096, CACHE_MAX_WAYS = 1024, CACHE_MAX_MSHRS = 4096 };
 static_assert((int)TAG_PENDING < (int)CACHE_MIN_LINE, "flags fit below the shortest line address");
 
@@ -45,17 +48,16 @@ struct flight {
 
 struct cache {
     /* Hot: read on every access. */
-    uint64_t *tags, *notes;
+    uint64_t *tags, *notes, *used;
     uint64_t line_mask; /* line size − 1 */
     uint64_t set_mask;
+    uint64_t uses;
     uint32_t line_shift, ways;
     uint32_t latency;
-    uint32_t quick_bytes; /* line size; 0 where a hit in way 0 changes state: replacement other
-                             than LRU, or a prefetcher that watches hits */
+    uint8_t replacement; /* enum replacement_kind */
     struct cache_statistics statistics;
 
     uint8_t level;          /* enum memory_level */
-    uint8_t replacement;    /* enum replacement_kind */
     uint32_t detect;        /* cycles from the access of the L1 to a miss being known here */
     struct cache *next;     /* next level; NULL: DRAM */
     uint64_t *trees;        /* PLRU: per set, node n in bit n (root 1): 1 points right */
@@ -66,6 +68,7 @@ struct cache {
     struct flight *flights; /* CACHE_MAX_FLIGHTS slots, of which flight_slots are in use */
     uint32_t flight_slots, flight_cursor;
     struct prefetcher prefetcher;
+    uint8_t hints[CACHE_HINTS]; /* ways, modulo 256 */
 };
 
 /* `name` is that of the machine file's section, for errors. */
@@ -83,6 +86,9 @@ static inline size_t cache_find(const struct cache *cache, uint64_t address) {
     const uint64_t keep = ~cache->line_mask | TAG_VALID;
     const uint64_t wanted = (address & ~cache->line_mask) | TAG_VALID;
     const size_t set = cache_set(cache, address);
+    const size_t hint = set + cache->hints[(address >> cache->line_shift) % CACHE_HINTS];
+    if ((cache->tags[hint] & keep) == wanted)
+        return hint;
     for (size_t index = set; index < set + cache->ways; index++)
         if ((cache->tags[index] & keep) == wanted)
             return index;
@@ -97,8 +103,19 @@ static inline uint64_t cache_bringer(const struct cache *cache, size_t index) {
     return (cache->notes[index] >> 16) - 1; /* unknown: UINT64_MAX */
 }
 
-/* Notes a use for replacement. Lines of the set may move; returns the index of this one. */
-size_t cache_touch(struct cache *cache, size_t index);
+static inline uint8_t *cache_hint(struct cache *cache, uint64_t address) {
+    return &cache->hints[(address >> cache->line_shift) % CACHE_HINTS];
+}
+
+/* Notes a use for PLRU replacement. */
+void cache_turn_tree(struct cache *cache, size_t index);
+
+/* Notes a use for replacement. */
+static inline void cache_touch(struct cache *cache, size_t index) {
+    cache->used[index] = ++cache->uses;
+    if (cache->replacement == REPLACE_PLRU)
+        cache_turn_tree(cache, index);
+}
 
 /* The fill of a line, or NULL when the line is there at cycle `now`. */
 const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t now);

@@ -120,13 +120,13 @@ void level_prefetch(struct memory *memory, struct cache *cache, const struct req
 
 void level_read(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer) {
-    const size_t found = cache_find(cache, request->address);
-    const bool missed = found == CACHE_NONE;
+    const size_t index = cache_find(cache, request->address);
+    const bool missed = index == CACHE_NONE;
     bool first_use = false;
     if (missed) {
         level_fill(memory, cache, request, answer);
     } else {
-        const size_t index = cache_touch(cache, found);
+        cache_touch(cache, index);
         *answer = (struct answer){.ready = request->cycle + cache->latency,
                                   .bringer = cache_bringer(cache, index),
                                   .level = cache->level};

@@ -18,7 +18,7 @@ struct memory {
     uint32_t ideal; /* enum memory_ideal */
     uint32_t page_walk, page_size;
     uint64_t page_walks;
-    uint64_t now; /* cycle of the last call that left the quick path */
+    uint64_t now; /* cycle of the last call that was no settled hit */
 };
 
 /* One line asked of a level. */

@@ -1,10 +1,8 @@
 /* The door: hits here, everything else through hierarchy.c.
  *
  * A settled hit is an access within one line that is in the L1, not in flight and not prefetched
- * since its last use, on a page whose translation is at hand. A quick hit is one that changes no
- * state: the line last used in its set, under LRU, on the page last used. Each door answers the
- * quick hit itself in a few comparisons and leaves the rest to a function of its own. All other
- * accesses are cut into lines; each is translated, then read through its L1. */
+ * since its last use, on a page whose translation is at hand: nothing changes but the order of use.
+ * All other accesses are cut into lines; each is translated, then read through its L1. */
 #include "memory/memory.h"
 
 #include <stdlib.h>
@@ -78,10 +76,6 @@ struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct 
         memory_free(memory);
         return NULL;
     }
-    if (ideal & MEMORY_IDEAL_DATA)
-        memory->l1d.quick_bytes = 0;
-    if (memory->ideal & MEMORY_IDEAL_FETCH)
-        memory->l1i.quick_bytes = 0;
     return memory;
 }
 
@@ -99,28 +93,31 @@ void memory_free(struct memory *memory) {
     free(memory);
 }
 
-static inline bool quick_hit(const struct cache *cache, const struct tlb *tlb, uint64_t address,
-                             uint64_t size_bytes) {
-    return (address & cache->line_mask) + size_bytes - 1 < cache->quick_bytes &&
-           (address & tlb->quick_mask) == tlb->quick_page &&
-           (cache->tags[cache_set(cache, address)] & ~(uint64_t)TAG_DIRTY) ==
-               ((address & ~cache->line_mask) | TAG_VALID);
-}
-
-/* Index of the line of a settled hit, its use noted; else CACHE_NONE, and nothing changed. */
-static size_t settled_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle, uint64_t address,
-                          uint64_t size_bytes) {
-    if ((address & cache->line_mask) + size_bytes - 1 > cache->line_mask)
-        return CACHE_NONE;
-    const uint64_t wanted = (address & ~cache->line_mask) | TAG_VALID;
+/* A settled line that is not where its hint says. */
+static __attribute__((noinline)) size_t search_settled(struct cache *cache, uint64_t address,
+                                                       uint64_t wanted) {
     const size_t set = cache_set(cache, address);
     size_t index = set;
     while ((cache->tags[index] & ~(uint64_t)TAG_DIRTY) != wanted)
         if (++index == set + cache->ways)
             return CACHE_NONE;
-    if (!tlb_quick_hit(tlb, address, cycle))
+    *cache_hint(cache, address) = (uint8_t)(index - set);
+    return index;
+}
+
+/* Index of the line of a settled hit, its use noted; else CACHE_NONE, and nothing changed. */
+static inline size_t settled_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle,
+                                 uint64_t address, uint64_t size_bytes) {
+    if ((address & cache->line_mask) + size_bytes - 1 > cache->line_mask)
         return CACHE_NONE;
-    return cache_touch(cache, index);
+    const uint64_t wanted = (address & ~cache->line_mask) | TAG_VALID;
+    size_t index = cache_set(cache, address) + *cache_hint(cache, address);
+    if ((cache->tags[index] & ~(uint64_t)TAG_DIRTY) != wanted)
+        index = search_settled(cache, address, wanted);
+    if (index == CACHE_NONE || !tlb_quick_hit(tlb, address, cycle))
+        return CACHE_NONE;
+    cache_touch(cache, index);
+    return index;
 }
 
 static inline void l1_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle, uint64_t bringer,
@@ -204,9 +201,21 @@ static void data_access(struct memory *memory, const struct request *access, uin
     }
 }
 
-/* A load or store that is no quick hit. */
-static void other_data(struct memory *memory, const struct request *access, uint32_t size_bytes,
-                       struct memory_result *result) {
+static void train_stride(struct memory *memory, const struct request *access) {
+    memory->now = access->cycle;
+    level_prefetch(memory, &memory->l1d, access, false, false);
+}
+
+static __attribute__((noinline)) void train(struct memory *memory, uint64_t cycle, uint64_t address,
+                                            uint64_t sequence, uint32_t insn) {
+    const struct request access = {
+        .cycle = cycle, .address = address, .sequence = sequence, .insn = insn, .data = true};
+    train_stride(memory, &access);
+}
+
+/* A load or store. */
+static void read_data(struct memory *memory, const struct request *access, uint32_t size_bytes,
+                      struct memory_result *result) {
     struct cache *l1d = &memory->l1d;
     size_t index = CACHE_NONE;
     if (!(memory->ideal & MEMORY_IDEAL_DATA))
@@ -218,58 +227,30 @@ static void other_data(struct memory *memory, const struct request *access, uint
     if (access->store)
         l1d->tags[index] |= TAG_DIRTY;
     l1_hit(l1d, &memory->dtlb, access->cycle, cache_bringer(l1d, index), result);
-    if (l1d->prefetcher.kind == PREFETCH_STRIDE) {
-        memory->now = access->cycle;
-        level_prefetch(memory, l1d, access, false, false);
-    }
-}
-
-static __attribute__((noinline)) void other_load(struct memory *memory, uint64_t cycle,
-                                                 uint64_t address, uint32_t size_bytes,
-                                                 uint64_t sequence, uint32_t insn,
-                                                 struct memory_result *result) {
-    const struct request access = {
-        .cycle = cycle, .address = address, .sequence = sequence, .insn = insn, .data = true};
-    other_data(memory, &access, size_bytes, result);
+    if (l1d->prefetcher.kind == PREFETCH_STRIDE)
+        train_stride(memory, access);
 }
 
 void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                  uint64_t sequence, uint32_t insn, struct memory_result *result) {
-    struct cache *l1d = &memory->l1d;
-    if (quick_hit(l1d, &memory->dtlb, address, size_bytes))
-        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, cache_set(l1d, address)), result);
-    else
-        other_load(memory, cycle, address, size_bytes, sequence, insn, result);
+    const struct request access = {
+        .cycle = cycle, .address = address, .sequence = sequence, .insn = insn, .data = true};
+    read_data(memory, &access, size_bytes, result);
 }
 
-static __attribute__((noinline)) void other_store(struct memory *memory, uint64_t cycle,
-                                                  uint64_t address, uint32_t size_bytes,
-                                                  uint64_t sequence, uint32_t insn,
-                                                  struct memory_result *result) {
+void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                  uint64_t sequence, uint32_t insn, struct memory_result *result) {
     const struct request access = {.cycle = cycle,
                                    .address = address,
                                    .sequence = sequence,
                                    .insn = insn,
                                    .data = true,
                                    .store = true};
-    other_data(memory, &access, size_bytes, result);
+    read_data(memory, &access, size_bytes, result);
 }
 
-void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
-                  uint64_t sequence, uint32_t insn, struct memory_result *result) {
-    struct cache *l1d = &memory->l1d;
-    if (quick_hit(l1d, &memory->dtlb, address, size_bytes)) {
-        const size_t index = cache_set(l1d, address);
-        l1d->tags[index] |= TAG_DIRTY;
-        l1_hit(l1d, &memory->dtlb, cycle, cache_bringer(l1d, index), result);
-    } else {
-        other_store(memory, cycle, address, size_bytes, sequence, insn, result);
-    }
-}
-
-static __attribute__((noinline)) void other_fetch(struct memory *memory, uint64_t cycle,
-                                                  uint64_t address, uint64_t sequence,
-                                                  struct memory_result *result) {
+void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
+                  struct memory_result *result) {
     struct cache *l1i = &memory->l1i;
     if (memory->ideal & MEMORY_IDEAL_FETCH) {
         l1_hit(l1i, &memory->itlb, cycle, UINT64_MAX, result);
@@ -286,13 +267,54 @@ static __attribute__((noinline)) void other_fetch(struct memory *memory, uint64_
     read_line(memory, l1i, &memory->itlb, &access, result);
 }
 
-void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
-                  struct memory_result *result) {
-    struct cache *l1i = &memory->l1i;
-    if (quick_hit(l1i, &memory->itlb, address, 1))
-        l1_hit(l1i, &memory->itlb, cycle, cache_bringer(l1i, cache_set(l1i, address)), result);
-    else
-        other_fetch(memory, cycle, address, sequence, result);
+/* ---- in short, for those who only ask whether it was a settled hit ---- */
+
+/* Index as settled_hit(), counted. */
+static inline size_t data_hit(struct memory *memory, uint64_t cycle, uint64_t address,
+                              uint32_t size_bytes) {
+    if (memory->ideal & MEMORY_IDEAL_DATA)
+        return CACHE_NONE;
+    const size_t index = settled_hit(&memory->l1d, &memory->dtlb, cycle, address, size_bytes);
+    const bool hit = index != CACHE_NONE;
+    memory->l1d.statistics.accesses += hit;
+    memory->dtlb.accesses += hit;
+    return index;
+}
+
+bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                      uint64_t sequence, uint32_t insn) {
+    if (data_hit(memory, cycle, address, size_bytes) == CACHE_NONE)
+        return false;
+    if (memory->l1d.prefetcher.kind == PREFETCH_STRIDE)
+        train(memory, cycle, address, sequence, insn);
+    return true;
+}
+
+bool memory_store_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                       uint64_t sequence, uint32_t insn) {
+    const size_t index = data_hit(memory, cycle, address, size_bytes);
+    if (index == CACHE_NONE)
+        return false;
+    memory->l1d.tags[index] |= TAG_DIRTY;
+    if (memory->l1d.prefetcher.kind == PREFETCH_STRIDE)
+        train(memory, cycle, address, sequence, insn);
+    return true;
+}
+
+bool memory_fetch_hits(struct memory *memory, uint64_t cycle, uint64_t address) {
+    if (memory->ideal & MEMORY_IDEAL_FETCH ||
+        settled_hit(&memory->l1i, &memory->itlb, cycle, address, 1) == CACHE_NONE)
+        return false;
+    memory->l1i.statistics.accesses++;
+    memory->itlb.accesses++;
+    return true;
+}
+
+bool memory_translates(struct memory *memory, uint64_t cycle, uint64_t address) {
+    if (memory->ideal & MEMORY_IDEAL_DATA)
+        return true;
+    memory->now = cycle;
+    return tlb_quick_hit(&memory->dtlb, address, cycle);
 }
 
 void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,

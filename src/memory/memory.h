@@ -60,11 +60,22 @@ void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint3
                   uint64_t sequence, uint32_t insn, struct memory_result *result);
 void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
                   struct memory_result *result);
+/* The same accesses in short. True: it was a settled hit (all of it in the L1 with no fill in
+ * flight and not a prefetched line's first use, its page's translation known), done and counted as
+ * above. False: nothing was done; ask above. */
+bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                      uint64_t sequence, uint32_t insn);
+bool memory_store_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
+                       uint64_t sequence, uint32_t insn);
+bool memory_fetch_hits(struct memory *memory, uint64_t cycle, uint64_t address);
+
 /* Translates a data address only, as a store does before it commits: ready = cycle when the first
  * TLB level hits, later by the translation otherwise; events MEMORY_MISSED_TLB; other fields as for
  * an L1 hit. */
 void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
                       struct memory_result *result);
+/* In short: true when it is known at `cycle`; false: nothing was done. */
+bool memory_translates(struct memory *memory, uint64_t cycle, uint64_t address);
 /* A software prefetch: allocates an MSHR when one is free, else is dropped. */
 void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
                      uint32_t insn);

@@ -30,9 +30,11 @@ static void start_lives(struct core *core, uint64_t first, uint32_t cache, uint3
 
 /* Brings the line of `address` to the front end for the next µop; false: fetch waits for it. */
 static bool fetch_line(struct core *core, uint64_t address) {
+    core->progress = true;
+    if (memory_fetch_hits(core->memory, core->cycle, address))
+        return true;
     struct memory_result result;
     memory_fetch(core->memory, core->cycle, address, core->next, &result);
-    core->progress = true;
     uint64_t hit = core->cycle + core->l1i_latency;
     if (result.events & MEMORY_MISSED_L1)
         front_end_of(core, core->next)->psv |= PSV_DR_L1;

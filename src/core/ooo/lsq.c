@@ -135,12 +135,11 @@ static uint16_t signature_of(const struct memory_result *result, bool load) {
     return psv;
 }
 
-void load_issue(struct core *core, struct uop_state *load) {
-    struct store_entry *passed = NULL;
+/* A load that is not a settled hit, or has a life record: all its accesses. */
+static __attribute__((noinline)) void load_access(struct core *core, struct uop_state *load,
+                                                  const struct stream_uop *stream,
+                                                  struct store_entry *passed) {
     uint64_t sequence = sequence_of(core, load);
-    const struct stream_uop *stream = stream_at(core, sequence);
-    if (load->is.flags & U_DEPENDS && load_meets_store(core, load, stream, &passed))
-        return;
     uint32_t address_latency = core->classes[OP_LOAD].latency;
     uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
     uint64_t ready = core->cycle + core->l1d_latency;
@@ -183,6 +182,23 @@ void load_issue(struct core *core, struct uop_state *load) {
     load_done(core, load, core->cycle + address_latency + l1_latency + beyond_l1);
 }
 
+void load_issue(struct core *core, struct uop_state *load) {
+    struct store_entry *passed = NULL;
+    uint64_t sequence = sequence_of(core, load);
+    const struct stream_uop *stream = stream_at(core, sequence);
+    if (load->is.flags & U_DEPENDS && load_meets_store(core, load, stream, &passed))
+        return;
+    if (stream->access_count != 1 || core->lives || load->is.flags & U_PREFETCH ||
+        !memory_load_hits(core->memory, core->cycle, stream->address, stream->size_bytes, sequence,
+                          stream->insn)) {
+        load_access(core, load, stream, passed);
+        return;
+    }
+    if (passed)
+        list_add(core, load, &passed->speculated);
+    load_done(core, load, core->cycle + core->load_latency);
+}
+
 /* Address and data are known. */
 static void store_complete(struct core *core, struct uop_state *uop, struct store_entry *store) {
     uint64_t complete = store->resolved > store->data_ready ? store->resolved : store->data_ready;
@@ -197,7 +213,8 @@ static void store_complete(struct core *core, struct uop_state *uop, struct stor
 void store_issue(struct core *core, struct uop_state *uop) {
     struct store_entry *store = store_at(core, uop->store);
     uint32_t latency = core->classes[OP_STORE].latency;
-    if (store->end != store->address) {
+    if (store->end != store->address &&
+        !memory_translates(core->memory, core->cycle, store->address)) {
         struct memory_result result;
         memory_translate(core->memory, core->cycle, store->address, &result);
         uop->psv |= signature_of(&result, false);
@@ -238,8 +255,10 @@ static bool write_store(struct core *core, struct store_entry *store) {
     if (store->end == store->address) /* address not in the trace */
         return true;
     struct memory_result result;
-    memory_store(core->memory, core->cycle, store->address, (uint32_t)(store->end - store->address),
-                 store->uop, store->insn, &result);
+    uint32_t size = (uint32_t)(store->end - store->address);
+    if (memory_store_hits(core->memory, core->cycle, store->address, size, store->uop, store->insn))
+        return true;
+    memory_store(core->memory, core->cycle, store->address, size, store->uop, store->insn, &result);
     if (result.retry) {
         core->drain_resume = result.retry;
         return false;

@@ -79,6 +79,8 @@ static void configure(struct core *core, const struct machine *machine) {
         shorten_operations(core, true);
     if (core->ideal & IDEAL_LGALU)
         shorten_operations(core, false);
+    core->load_latency =
+        core->classes[OP_LOAD].latency + (core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency);
     core->branches_available =
         core->machine.outstanding_branches ? core->machine.outstanding_branches : UINT32_MAX;
     for (uint32_t pool = 0; pool < core->pool_count; pool++)

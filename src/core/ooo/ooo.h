@@ -225,7 +225,8 @@ struct core {
     struct machine_pool pools[MACHINE_MAX_POOLS];
     struct machine_class classes[OP_COUNT];
     uint16_t pool_units[POOL_SLOTS];
-    uint32_t slow_pools; /* bit set: those with classes that are not pipelined */
+    uint32_t slow_pools;   /* bit set: those with classes that are not pipelined */
+    uint32_t load_latency; /* of a load that hits, its address generation included */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty, taken_bubble;
     uint32_t fetch_line_shift;
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */

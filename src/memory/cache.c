@@ -123,6 +123,7 @@ static size_t lru_victim(struct cache *cache, size_t set, uint64_t now) {
  * flight, the next one before it that is not. */
 static size_t choose_victim(struct cache *cache, size_t set, uint64_t now) {
     const size_t ways = cache->ways;
+    assert(ways > 0);
     if (cache->replacement == REPLACE_LRU)
         return lru_victim(cache, set, now);
     for (size_t way = 0; way < ways; way++)

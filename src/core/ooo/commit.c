@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/ooo/wakeup.h"
+
 static inline uint64_t tap_word(struct core *core, uint64_t sequence) {
     const struct uop_state *uop = uop_at(core, sequence);
     const struct stream_uop *stream = stream_at(core, sequence);

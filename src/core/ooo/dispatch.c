@@ -3,6 +3,7 @@
  * found ahead (order.c). Two ways: plainly, when there is certainly room and nothing special to do,
  * and checked for the rest. */
 #include "core/ooo/ooo.h"
+#include "core/ooo/wakeup.h"
 
 /* What keeps the µop at the tail from entering a reorder buffer that has room. */
 static inline enum dispatch_block blocked(const struct core *core, const struct uop_kind *is) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/ooo/wakeup.h"
+
 /* Keeps a unit of a pool that is not pipelined for as long as the µop needs it; false: none is
  * free. */
 static bool hold_unit(struct core *core, uint32_t pool, uint32_t interval) {
@@ -15,12 +17,16 @@ static bool hold_unit(struct core *core, uint32_t pool, uint32_t interval) {
     return false;
 }
 
-static inline void issue(struct core *core, struct uop_state *uop) {
-    uint32_t flags = uop->is.flags;
+/* What is left of a cycle's places. */
+struct places {
+    uint16_t queue[MACHINE_MAX_QUEUES], pool[POOL_SLOTS];
+};
+
+static inline void issue(struct core *core, struct uop_state *uop, struct uop_kind is) {
     struct life *life = life_of(core, uop);
-    if (!(flags & U_ISSUED)) {
-        uop->is.flags = flags | U_ISSUED;
-        core->queue_free[uop->is.queue]++;
+    if (!(is.flags & U_ISSUED)) {
+        uop->is.flags = is.flags | U_ISSUED;
+        core->queue_free[is.queue]++;
         if (life) {
             life->ready = uop->when;
             life->unit_wait = (uint32_t)(core->cycle - uop->when);
@@ -28,13 +34,10 @@ static inline void issue(struct core *core, struct uop_state *uop) {
     }
     if (life)
         life->issue = core->cycle;
-    if (!(flags & (U_LOAD | U_STORE))) {
-        uint32_t latency = core->classes[uop->is.operation].latency;
-        uint32_t wake = latency;
-        if (latency && latency < core->machine.issue_wakeup)
-            wake = core->machine.issue_wakeup;
-        finish(core, uop, core->cycle + latency, core->cycle + wake);
-    } else if (flags & U_LOAD) {
+    if (!(is.flags & (U_LOAD | U_STORE))) {
+        struct timing timing = core->timing[is.operation];
+        finish(core, uop, core->cycle + timing.latency, core->cycle + timing.wake);
+    } else if (is.flags & U_LOAD) {
         load_issue(core, uop);
     } else {
         store_issue(core, uop);
@@ -43,22 +46,23 @@ static inline void issue(struct core *core, struct uop_state *uop) {
 
 /* Goes once through the ready µops, oldest first; each issues if its queue and its pool have a
  * place left in this cycle. */
-static void issue_ready(struct core *core, uint32_t *budget) {
+static void issue_ready(struct core *core, struct places *places) {
     uint64_t *ready = core->ready;
     uint32_t kept = 0, count = core->ready_count;
     for (uint32_t i = 0; i < count; i++) {
-        struct uop_state *uop = uop_at(core, ready[i]);
-        uint32_t pool = uop->is.pool, queue = uop->is.queue;
-        bool slow = core->slow_pools & 1u << pool;
-        ready[kept] = ready[i];
-        bool place = (budget[queue] != 0) & (core->pool_free[pool] != 0);
-        if (!place || (slow && !hold_unit(core, pool, core->classes[uop->is.operation].interval))) {
+        uint64_t sequence = ready[i];
+        struct uop_state *uop = uop_at(core, sequence);
+        struct uop_kind is = uop->is;
+        bool slow = core->slow_pools & 1u << is.pool;
+        bool place = (places->queue[is.queue] != 0) & (places->pool[is.pool] != 0);
+        ready[kept] = sequence;
+        if (!place || (slow && !hold_unit(core, is.pool, core->classes[is.operation].interval))) {
             kept++;
             continue;
         }
-        budget[queue]--;
-        core->pool_free[pool]--;
-        issue(core, uop);
+        places->queue[is.queue]--;
+        places->pool[is.pool]--;
+        issue(core, uop, is);
     }
     core->progress |= kept != count;
     core->ready_count = kept;
@@ -74,13 +78,12 @@ static bool deliver_fresh(struct core *core) {
 }
 
 void issue_stage(struct core *core) {
-    uint32_t budget[MACHINE_MAX_QUEUES];
-    for (uint32_t queue = 0; queue < MACHINE_MAX_QUEUES; queue++)
-        budget[queue] = core->queues[queue].issue;
-    memcpy(core->pool_free, core->pool_units, sizeof core->pool_free);
+    struct places places;
+    memcpy(places.queue, core->queue_issues, sizeof places.queue);
+    memcpy(places.pool, core->pool_units, sizeof places.pool);
     do {
         core->issuing = true;
-        issue_ready(core, budget);
+        issue_ready(core, &places);
         core->issuing = false;
     } while (core->fresh_count && deliver_fresh(core));
 }

@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "core/ooo/wakeup.h"
+
 enum { EPOCH_SHIFT = 14 };
 
 static struct store_entry *store_at(struct core *core, uint64_t number) {

@@ -86,6 +86,15 @@ static void configure(struct core *core, const struct machine *machine) {
     for (uint32_t pool = 0; pool < core->pool_count; pool++)
         core->pool_units[pool] =
             core->pools[pool].units < UINT16_MAX ? (uint16_t)core->pools[pool].units : UINT16_MAX;
+    for (uint32_t queue = 0; queue < core->queue_count; queue++)
+        core->queue_issues[queue] = core->queues[queue].issue < UINT16_MAX
+                                        ? (uint16_t)core->queues[queue].issue
+                                        : UINT16_MAX;
+    for (unsigned operation = 0; operation < OP_COUNT; operation++) {
+        uint32_t latency = core->classes[operation].latency, least = core->machine.issue_wakeup;
+        core->timing[operation] =
+            (struct timing){latency, latency && latency < least ? least : latency};
+    }
     for (unsigned operation = 1; operation < OP_COUNT; operation++)
         if (core->classes[operation].interval > 1)
             core->slow_pools |= 1u << core->classes[operation].pool;
@@ -107,7 +116,10 @@ static bool allocate(struct core *core, bool lives) {
     core->fresh = calloc(ring, sizeof *core->fresh);
     core->calendar.wheel = calloc((size_t)ring * WHEEL_CYCLES + 1, sizeof(uint32_t));
     bool room = core->uops && core->fresh && core->calendar.wheel;
-    room &= (core->ready = calloc(ring + 1, sizeof *core->ready)) != NULL;
+    core->ready = calloc(READY_ZEROS + ring + 1, sizeof *core->ready);
+    room &= core->ready != NULL;
+    if (core->ready)
+        core->ready += READY_ZEROS;
     core->packet_mask = ring - 1; /* the shortest packet is one µop, and one is not in flight */
     core->packet_limit = core->machine.fetch_target_queue
                              ? (uint32_t)lesser(core->machine.fetch_target_queue, ring - 1)
@@ -187,7 +199,8 @@ void core_free(struct core *core) {
     wait_for_pipeline(core);
     memory_free(core->memory);
     branch_free(core->predictor);
-    free(core->ready);
+    if (core->ready)
+        free(core->ready - READY_ZEROS);
     free(core->uops);
     free(core->fresh);
     free(core->calendar.wheel);

@@ -211,6 +211,9 @@ struct calendar {
  */
 enum { CHUNK_UOPS = 2048, CHUNKS = 4, GATHER_MAX = 16 };
 
+/* Most µops that become ready go to one of the last so many places of the list of ready ones. */
+enum { READY_STEPS = 4, READY_ZEROS = READY_STEPS + 1 };
+
 enum { STORE_SLOTS = 4096, WAIT_TABLE = 4096 };
 
 enum { POOL_SLOTS = 16 }; /* MACHINE_MAX_POOLS, as two vectors */
@@ -225,6 +228,10 @@ struct core {
     struct machine_pool pools[MACHINE_MAX_POOLS];
     struct machine_class classes[OP_COUNT];
     uint16_t pool_units[POOL_SLOTS];
+    uint16_t queue_issues[MACHINE_MAX_QUEUES]; /* µops a queue may issue in a cycle */
+    struct timing {
+        uint32_t latency, wake; /* cycles from issue to the result, and to the issue of consumers */
+    } timing[OP_COUNT];
     uint32_t slow_pools;   /* bit set: those with classes that are not pipelined */
     uint32_t load_latency; /* of a load that hits, its address generation included */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty, taken_bubble;
@@ -322,12 +329,12 @@ struct core {
 
     /* ---- issue ---- */
     struct calendar calendar;
-    uint64_t *ready; /* sequence numbers of µops that may issue, of all queues, oldest first */
+    uint64_t *ready; /* sequence numbers of µops that may issue, of all queues, oldest first, behind
+                        READY_ZEROS zeros */
     uint32_t ready_count;
     uint64_t *fresh; /* became ready in the cycle being issued (zero latencies) */
     uint32_t fresh_count;
     bool issuing;
-    uint16_t pool_free[POOL_SLOTS];            /* units that may start a µop in this cycle */
     uint64_t unit_free[MACHINE_MAX_POOLS][16]; /* pools with unpipelined classes */
 
     /* ---- stores: numbers grow; [head, drain) being written, [drain, tail) waiting ---- */
@@ -435,10 +442,6 @@ void calendar_deliver(struct core *core);
 uint64_t calendar_next(const struct core *core);
 void calendar_clear(struct core *core);
 
-/* The completion cycle of a µop is known: tells its consumers; `wake` is the cycle at which they
- * may issue (wakeup.c). */
-void finish(struct core *core, struct uop_state *uop, uint64_t complete, uint64_t wake);
-
 /* The window is empty: everything that limits dispatch is free. */
 void free_window(struct core *core);
 
@@ -447,7 +450,7 @@ void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence, ui
 /* The load depends on this store, which is in the queue. */
 void load_enter(struct core *core, struct uop_state *load, uint64_t sequence, uint64_t number);
 /* Issues a load in this cycle: to the cache, to forwarding, or back to wait. */
-void load_issue(struct core *core, struct uop_state *uop);
+void load_issue(struct core *core, struct uop_state *load);
 /* The store's address operands are there: resolves it, finds violations. */
 void store_issue(struct core *core, struct uop_state *uop);
 /* The cycle of the store's data is known. */

@@ -266,6 +266,42 @@ static void many_threads(void **state) {
     }
 }
 
+enum { MOST_THREADS = 9 };
+
+/* What each thread executed, as the capture itself counts. */
+static void captured_by_thread(const struct capture_options *options,
+                               uint64_t insns[MOST_THREADS]) {
+    struct item_source source;
+    struct error error = {0};
+    struct item item;
+    int status, got;
+    memset(insns, 0, MOST_THREADS * sizeof *insns);
+    if (!capture_start(options, &source, &status, &error))
+        fail_msg("%s", error.message);
+    while ((got = source.next(source.context, &item, &error)) > 0)
+        if (item.kind == ITEM_DATA) {
+            assert_true(item.data.thread < MOST_THREADS);
+            assert_int_equal(item.data.first_insn, insns[item.data.thread]);
+            insns[item.data.thread] += item.data.insn_count;
+        }
+    source.close(source.context);
+    assert_int_equal(got, 0);
+}
+
+/* QEMU translates anew when a program maps shared memory, not when it then makes threads. */
+static void threads_after_shared_memory(void **state) {
+    (void)state;
+    char *const command[] = {(char *)guest("threads"), "8", "shared", NULL};
+    for (int addresses = 0; addresses < 2; addresses++) {
+        uint64_t insns[MOST_THREADS];
+        captured_by_thread(
+            &(struct capture_options){.command = command, .addresses = addresses, .thread = -1},
+            insns);
+        for (int i = 1; i < MOST_THREADS; i++)
+            assert_in_range(insns[i], 4 * 2000, 6 * 2000);
+    }
+}
+
 static void unknown_function(void **state) {
     (void)state;
     char *const command[] = {(char *)guest("threads"), "2", NULL};
@@ -462,6 +498,7 @@ int main(void) {
         cmocka_unit_test(windows_are_exact),
         cmocka_unit_test(stops_the_program_at_the_limit),
         cmocka_unit_test(many_threads),
+        cmocka_unit_test(threads_after_shared_memory),
         cmocka_unit_test(unknown_function),
         cmocka_unit_test(deaths_are_told),
         cmocka_unit_test(descriptors_belong_to_the_guest),

@@ -21,7 +21,8 @@ struct plugin {
     int slot;        /* of this process in the shared memory; NO_SLOT: not traced */
     uint32_t number; /* of this process generation in the trace */
     uint64_t guest_base;
-    bool parallel;              /* the guest has, or had, more than one thread */
+    bool threaded;              /* the guest has, or had, more than one thread */
+    bool parallel;              /* translations may be run by several threads from now on */
     _Atomic uint32_t phase;     /* enum ring_phase that the translations are made for */
     _Atomic uint32_t switching; /* a reset to another phase is under way */
     uint32_t next_phase;
@@ -41,7 +42,7 @@ void plugin_follow_phase(void);
 
 /* Never NULL. The hot callbacks append here while cursor < end. */
 extern THREAD_LOCAL struct ring_chunk *thread_chunk;
-/* The same as long as the guest has one thread. */
+/* The same as long as the guest has one thread; then one that is always full. */
 extern struct ring_chunk *lone_chunk;
 
 /* A block that ends in an x86 string instruction with a rep prefix. */

@@ -4,16 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 
 #include "isa/insn.h"
 
 /* Numbers differ between the guest's instruction sets; −1: it has none. */
 struct call_numbers {
-    int mmap, munmap, mremap, rt_sigreturn, execve, execveat, getrandom;
+    int mmap, munmap, mremap, shmat, rt_sigreturn, execve, execveat, getrandom;
 };
 static const struct call_numbers CALLS[ISA_COUNT] = {
-    [ISA_X86_64] = {9, 11, 25, 15, 59, 322, 318},
-    [ISA_RISCV64] = {222, 215, 216, 139, 221, 281, 278},
+    [ISA_X86_64] = {9, 11, 25, 30, 15, 59, 322, 318},
+    [ISA_RISCV64] = {222, 215, 216, 196, 139, 221, 281, 278},
 };
 
 static THREAD_LOCAL uint64_t arguments[6];
@@ -45,6 +46,9 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
     int saved = errno;
     plugin_follow_phase();
     thread_system_call(vcpu, (uint64_t)number);
+    /* QEMU translates anew for memory shared with other processes, and then not again when the
+     * guest makes its second thread. */
+    plugin.parallel |= number == calls->shmat || (number == calls->mmap && (a4 & MAP_SHARED));
     if (number == calls->rt_sigreturn)
         thread_mark(vcpu, MARK_SIGNAL, 0);
     if (number == calls->execve)

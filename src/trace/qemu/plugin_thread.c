@@ -68,7 +68,7 @@ static uint64_t *cursor_of(struct ring_chunk *chunk) {
 
 static void use_chunk(struct ring_chunk *chunk) {
     thread_chunk = chunk;
-    if (!plugin.parallel)
+    if (!plugin.threaded)
         lone_chunk = chunk;
 }
 
@@ -462,6 +462,10 @@ uint32_t thread_created(unsigned vcpu) {
     uint32_t ordinal = atomic_fetch_add(&ordinals, 1);
     if (vcpu < VCPUS)
         ordinal_of_vcpu[vcpu] = ordinal;
+    if (ordinal > 0) {
+        plugin.threaded = true;
+        lone_chunk = &nothing;
+    }
     return ordinal;
 }
 

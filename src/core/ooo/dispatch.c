@@ -158,12 +158,16 @@ static void hold(struct core *core, enum dispatch_block block) {
         life_of(core, uop_at(core, core->tail))->dispatch_block = (uint8_t)block;
 }
 
-/* How far the front end has delivered, up to `end`. A packet a cycle is fetched, so mostly one a
- * cycle arrives. */
-static uint64_t delivered(struct core *core, uint64_t end) {
+/* How far the front end has delivered, up to `end`. A packet a cycle is fetched, so at most one a
+ * cycle arrives while dispatch keeps up; whether one does follows no pattern. */
+static inline uint64_t delivered(struct core *core, uint64_t end) {
+    const struct packet *packet = &core->packets[core->packet_head & core->packet_mask];
+    bool arrives = packet->arrives <= core->cycle;
+    core->arrived += (packet->end - core->arrived) & -(uint64_t)arrives;
+    core->packet_head += arrives;
     while (core->packets[core->packet_head & core->packet_mask].arrives <= core->cycle)
         core->arrived = core->packets[core->packet_head++ & core->packet_mask].end;
-    return core->arrived < end ? core->arrived : end;
+    return lesser(core->arrived, end);
 }
 
 /* The cycle's µops enter one by one, each limit looked at. */
@@ -200,14 +204,13 @@ static inline void dispatch_plain(struct core *core, const struct place *place,
                                   const struct stream_uop *stream, uint64_t soonest) {
     struct uop_state *uop = enter(core, place, stream, soonest);
     core->queue_free[stream->is.queue]--;
-    /* Issue of this cycle is over, and this is the youngest µop: it goes to the end of the ready.
-     */
-    uint64_t when = uop->when;
-    bool ready = uop->is.pending == 0, soon = ready & (when <= core->cycle + 1);
+    /* Issue of this cycle is over, and this is the youngest µop: it goes to the end of the ready,
+     * unless it waits, or (rarely) is ready later. */
+    uint64_t next = core->cycle + 1, due = uop->when & -(uint64_t)(uop->is.pending == 0);
     core->ready[core->ready_count] = place->sequence;
-    core->ready_count += soon;
-    if (ready & !soon)
-        schedule(core, uop, when);
+    core->ready_count += due - 1 < next;
+    if (due > next)
+        schedule(core, uop, due);
 }
 
 /* µops for which there is room, as far as they are plain. */
@@ -226,11 +229,8 @@ static void dispatch_plainly(struct core *core, uint64_t head, uint64_t end) {
     take_resources(core, taken);
 }
 
-void dispatch_stage(struct core *core) {
+static __attribute__((noinline)) void dispatch_until(struct core *core, uint64_t end) {
     uint64_t first = core->tail, head = core->head;
-    uint64_t end = delivered(core, lesser(core->next, first + core->machine.dispatch_width));
-    if (end == first)
-        return;
     if (core->room < end - first)
         core->room = certain_room(core, head);
     if (core->room >= end - first)
@@ -245,4 +245,10 @@ void dispatch_stage(struct core *core) {
     core->progress = true;
     if (core->tap_kinds & 1 << TAP_DISPATCH)
         tap_emit(core, TAP_DISPATCH, (unsigned)(core->tail - first));
+}
+
+void dispatch_stage(struct core *core) {
+    uint64_t end = delivered(core, lesser(core->next, core->tail + core->machine.dispatch_width));
+    if (end != core->tail)
+        dispatch_until(core, end);
 }

@@ -304,6 +304,28 @@ static void fetch_misses_drain(void **state) {
     program_fixture_free(program);
 }
 
+/* Packets of three: the sixth is cut short by the second line. It goes without delay, in 106, when
+ * that line is asked for; what is in the line comes in 206 and had to wait for it. */
+static void a_line_missed_within_a_packet_delays_the_next(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.fetch_width = 3;
+    machine.l1i = (struct machine_cache){
+        .present = true, .size = 4096, .ways = 1, .line = 64, .latency = 1, .mshrs = 1};
+    struct program_fixture *program = program_fixture_new();
+    for (int i = 0; i < 32; i++)
+        execute(program, alu(program, (uint8_t)(1 + i % 20), 0, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[15].fetch, 106);
+    assert_int_equal(program->lives[15].fetch_delay_cache, 0);
+    assert_int_equal(program->lives[15].psv, 0);
+    assert_int_equal(program->lives[16].fetch, 206);
+    assert_int_equal(program->lives[16].fetch_delay_cache, 100);
+    assert_int_equal(program->lives[16].psv, PSV_DR_L1);
+    assert_int_equal(program->lives[19].fetch_delay_cache, 0);
+    program_fixture_free(program);
+}
+
 /* A repeated string store of 200 bytes is four line-sized pieces, one instruction. */
 static void repeated_stores_expand(void **state) {
     (void)state;
@@ -381,6 +403,7 @@ int main(void) {
         cmocka_unit_test(fence_waits_for_stores),
         cmocka_unit_test(tlb_misses_show),
         cmocka_unit_test(fetch_misses_drain),
+        cmocka_unit_test(a_line_missed_within_a_packet_delays_the_next),
         cmocka_unit_test(repeated_stores_expand),
         cmocka_unit_test(compare_and_branch_fuse),
         cmocka_unit_test(moves_are_eliminated),

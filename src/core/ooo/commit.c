@@ -118,6 +118,7 @@ static void flush_violation(struct core *core) {
         core->next_mark--;
     core->fetch_resume = core->cycle + core->machine.violation_penalty;
     core->fetch_lines = 0;
+    core->fetch_delay_cache = core->fetch_delay_tlb = 0;
 
     core->tail = core->next = core->head;
     memset(core->unit_free, 0, sizeof core->unit_free);

@@ -43,8 +43,9 @@ static bool fetch_line(struct core *core, uint64_t address) {
     if (result.ready <= hit)
         return true;
     uint32_t delay = (uint32_t)(result.ready - hit);
-    core->fetch_delay_tlb = result.tlb_cycles < delay ? result.tlb_cycles : delay;
-    core->fetch_delay_cache = delay - core->fetch_delay_tlb;
+    uint32_t tlb = result.tlb_cycles < delay ? result.tlb_cycles : delay;
+    core->fetch_delay_tlb += tlb;
+    core->fetch_delay_cache += delay - tlb;
     core->fetch_resume = core->cycle + delay;
     return false;
 }
@@ -137,7 +138,8 @@ static void fetch_packet(struct core *core) {
     uint16_t insns = order_at(core, core->next - 1)->insns;
     core->fetched_insns += (uint16_t)(insns - core->fetched_insns);
     core->progress = true;
-    core->fetch_delay_cache = core->fetch_delay_tlb = 0;
+    core->fetch_delay_cache -= cache; /* what a line on the way added, the next packet waits for */
+    core->fetch_delay_tlb -= tlb;
     core->packets[core->packet_end++ & core->packet_mask] =
         (struct packet){core->next, core->cycle + core->machine.frontend_depth};
     core->packets[core->packet_end & core->packet_mask].arrives = UNKNOWN;

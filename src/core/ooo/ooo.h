@@ -312,7 +312,7 @@ struct core {
     uint64_t next_mark;    /* number of the first mark not passed */
     uint64_t fetch_resume; /* cycle; UNKNOWN while a branch or flush decides it */
     uint32_t fetch_lines;  /* U_NEW_LINE, U_CROSSES_LINE: done for the next instruction */
-    uint32_t fetch_delay_cache, fetch_delay_tlb;
+    uint32_t fetch_delay_cache, fetch_delay_tlb; /* cycles that the next packet waited for */
     /* Packets in flight, to commit: [packet_oldest, packet_end), those committed meanwhile let go
      * when fetch wants room; [packet_head, packet_end) are on their way through the front end, and
      * the one behind them never arrives. */

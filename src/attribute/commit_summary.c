@@ -153,6 +153,8 @@ struct event_share commit_summary_combined(const struct commit_summary *summary)
     struct event_share share = {0, 0};
     for (uint64_t i = 0; i < summary->event_count; i++) {
         uint32_t psv = summary->events[i].psv;
+        if (psv & PSV_ST_LLC)
+            psv &= ~(uint32_t)PSV_ST_L1;
         share.any += summary->events[i].units;
         share.several += psv & (psv - 1) ? summary->events[i].units : 0;
     }

@@ -58,7 +58,9 @@ bool commit_observer_summary(const struct commit_observer *observer,
                              struct commit_summary *summary);
 void commit_summary_free(struct commit_summary *summary);
 
-/* Of the executions that carry events, those that carry several. */
+/* Of the executions that carry events, those that carry several. A load that missed the last level
+ * has missed the L1 before: these two are one (paper B, Fig. B.6, names such loads ST-LLC alone).
+ */
 struct event_share {
     uint64_t any, several;
 };

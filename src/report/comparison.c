@@ -205,17 +205,26 @@ static bool sum_functions(struct builder *builder) {
 
 /* ---- instructions ---- */
 
-static uint64_t units_of(const struct pics_cell *cells, uint64_t count, uint32_t insn) {
-    uint64_t low = 0, high = count, units = 0;
+const struct pics_cell *comparison_stack(const struct pics_cell *cells, uint64_t count,
+                                         uint32_t number, uint64_t *parts) {
+    uint64_t low = 0, high = count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (cells[middle].insn < insn)
+        if (cells[middle].insn < number)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < count && cells[low].insn == insn; low++)
-        units += cells[low].units;
+    for (*parts = 0; low + *parts < count && cells[low + *parts].insn == number;)
+        ++*parts;
+    return cells + low;
+}
+
+static uint64_t units_of(const struct pics_cell *cells, uint64_t count, uint32_t number) {
+    uint64_t parts, units = 0;
+    const struct pics_cell *stack = comparison_stack(cells, count, number, &parts);
+    for (uint64_t i = 0; i < parts; i++)
+        units += stack[i].units;
     return units;
 }
 
@@ -229,6 +238,7 @@ static bool describe(struct builder *builder, uint32_t number, struct compared_i
         program_offset_to_address(builder->program, map->walk.images[insn->image], insn->offset,
                                   &address);
     *row = (struct compared_insn){
+        .number = number,
         .image = image_name(builder, insn->image),
         .function = map->walk.functions[map->function_of[number]].name,
         .offset = insn->offset,

@@ -45,8 +45,10 @@ struct function_commits {
     uint64_t units, categories[CATEGORY_COUNT];
 };
 
-/* A costly instruction, and the share of the run that each profiler gives it. */
+/* A costly instruction, and the share of the run that each profiler gives it. Their cycle stacks of
+ * it are found by comparison_stack(). */
 struct compared_insn {
+    uint32_t number; /* in struct code */
     const char *image, *function;
     uint64_t offset;
     char text[96];
@@ -81,6 +83,11 @@ bool comparison_build(const struct comparison_request *request, const struct sim
                       const struct code *code, struct program *program,
                       struct comparison *comparison, struct error *error);
 void comparison_free(struct comparison *comparison);
+
+/* The cycle stack of an instruction among `count` sorted cells: its first cell, `*parts` of them.
+ */
+const struct pics_cell *comparison_stack(const struct pics_cell *cells, uint64_t count,
+                                         uint32_t number, uint64_t *parts);
 
 /* Notes on what the figures rest on (comparison_worth.c). */
 bool comparison_add_worth(struct comparison *comparison);

@@ -117,17 +117,51 @@ static json_t *functions_array(const struct comparison *comparison) {
     return array;
 }
 
+/* Of one instruction, in cycles of which the run has `cycles` and all cells together `total` units.
+ */
+static json_t *stack_object(const struct pics_cell *cells, uint64_t count, uint32_t number,
+                            uint64_t total, uint64_t cycles) {
+    json_t *object = json_object();
+    uint64_t parts;
+    const struct pics_cell *stack = comparison_stack(cells, count, number, &parts);
+    for (uint64_t i = 0; i < parts; i++) {
+        char name[128];
+        psv_format(stack[i].psv, name, sizeof name);
+        json_object_set_new(object, name,
+                            json_real((double)stack[i].units / (double)total * (double)cycles));
+    }
+    return object;
+}
+
+static json_t *stacks_object(const struct comparison *comparison, uint32_t number) {
+    json_t *object = json_object();
+    for (uint32_t k = 0; k < comparison->count; k++) {
+        const struct compared *row = &comparison->rows[k];
+        if (row->profiler->events)
+            json_object_set_new(object, row->label,
+                                stack_object(row->cells, row->cell_count, number,
+                                             pics_total(row->result.pics),
+                                             comparison->report.simulation->cycles));
+    }
+    return object;
+}
+
 static json_t *insns_array(const struct comparison *comparison) {
+    const struct simulation *simulation = comparison->report.simulation;
     json_t *array = json_array();
     for (uint32_t i = 0; i < comparison->insn_count; i++) {
         const struct compared_insn *row = &comparison->insns[i];
         json_t *shares = json_object();
         for (uint32_t k = 0; k < comparison->count; k++)
             json_object_set_new(shares, comparison->rows[k].label, json_real(row->shares[k]));
+        json_t *stack = stack_object(simulation->cells, simulation->cell_count, row->number,
+                                     simulation->cycles * CYCLE_UNITS, simulation->cycles);
         json_array_append_new(
-            array, json_pack("{s:o, s:I, s:o, s:o, s:f, s:o}", "image", string(row->image),
-                             "offset", (json_int_t)row->offset, "function", string(row->function),
-                             "text", string(row->text), "share", row->share, "shares", shares));
+            array,
+            json_pack("{s:o, s:I, s:o, s:o, s:f, s:o, s:o, s:o}", "image", string(row->image),
+                      "offset", (json_int_t)row->offset, "function", string(row->function), "text",
+                      string(row->text), "share", row->share, "shares", shares, "stack", stack,
+                      "stacks", stacks_object(comparison, row->number)));
     }
     return array;
 }

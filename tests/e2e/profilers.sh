@@ -52,6 +52,11 @@ check "commit categories and states agree" holds \
     '-1 <= r["events"]["FL-MB"]["correlation"] <= 1' \
     'abs(sum(f["share"] for f in r["functions"]) - 1) < 1e-9 or r["function_count"] > len(r["functions"])'
 
+check "the stacks of an instruction are the share that it has" holds \
+    'all(abs(sum(i["stack"].values()) / r["cycles"] - i["share"]) < 1e-9 for i in r["hot_instructions"])' \
+    'all(abs(sum(i["stacks"][n].values()) / r["cycles"] - i["shares"][n]) < 1e-9 for i in r["hot_instructions"] for n in i["stacks"])' \
+    'list(r["hot_instructions"][0]["stacks"]) == "IBS SPE RIS NCI-TEA TEA".split()'
+
 every_cycle() {
     profiled --period 1 --profiler TIP,TEA,NCI && holds \
         'all(row["samples"] == r["cycles"] for row in r["profilers"])' \

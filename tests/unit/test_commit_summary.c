@@ -122,6 +122,18 @@ static void events(void **state) {
     commit_summary_free(&summary);
 }
 
+/* An LLC miss is an L1 miss as well, and no second event; with a TLB miss it is. */
+static void misses_of_both_caches(void **state) {
+    (void)state;
+    struct pics_cell cells[] = {{.insn = 1, .psv = PSV_ST_L1 | PSV_ST_LLC, .units = 5},
+                                {.insn = 1, .psv = PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC, .units = 2},
+                                {.insn = 2, .psv = PSV_ST_L1, .units = 1}};
+    struct commit_summary summary = {.events = cells, .event_count = 3};
+    struct event_share share = commit_summary_combined(&summary);
+    assert_int_equal(share.any, 8);
+    assert_int_equal(share.several, 2);
+}
+
 static void stalls_without_events(void **state) {
     (void)state;
     make_run();
@@ -169,8 +181,11 @@ static void correlations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(categories),   cmocka_unit_test(classes),
-        cmocka_unit_test(events),       cmocka_unit_test(stalls_without_events),
+        cmocka_unit_test(categories),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(events),
+        cmocka_unit_test(misses_of_both_caches),
+        cmocka_unit_test(stalls_without_events),
         cmocka_unit_test(correlations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

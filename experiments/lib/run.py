@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 KEPT = os.path.join(ROOT, "build", "experiments")
@@ -53,9 +54,9 @@ def report(verb, options, command, limit_seconds=900):
         os.makedirs(os.path.dirname(kept), exist_ok=True)
         line = [CULPRIT] + arguments + ["--output", kept + ".new", "--"] + command
         print("culprit", *arguments, "--", *command, file=sys.stderr)
-        done = subprocess.run(line, env=ENVIRONMENT, stdin=subprocess.DEVNULL, cwd=ROOT,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              timeout=limit_seconds)
+        with tempfile.TemporaryFile() as output:  # grep does less when that is /dev/null
+            done = subprocess.run(line, env=ENVIRONMENT, stdin=subprocess.DEVNULL, cwd=ROOT,
+                                  stdout=output, stderr=subprocess.PIPE, timeout=limit_seconds)
         if done.returncode:
             sys.exit(f"status {done.returncode} of {' '.join(line)}:\n{done.stderr.decode()}")
         os.replace(kept + ".new", kept)

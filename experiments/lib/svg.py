@@ -82,6 +82,9 @@ def steps(low, high, count=6):
 
 
 def number_text(value):
+    for unit, letter in (1e6, "M"), (1e3, "K"):
+        if abs(value) >= unit:
+            return f"{value / unit:.10g}{letter}"
     return f"{value:.10g}"
 
 

@@ -18,11 +18,13 @@ PARTS = {
     "stores": "#009E73", "store stall": "#009E73", "DR-SQ": "#009E73",
     "front end": "#7F3C8D", "front_end": "#7F3C8D", "DR-L1": "#7F3C8D", "DR-TLB": "#A5AA99",
     "mispredict": "#E69F00", "FL-MB": "#E69F00",
+    "ST-L1+ST-LLC": "#0072B2", "ST-L1+ST-TLB+ST-LLC": "#00304D", "ST-L1+ST-TLB": "#9A4F79",
+    "others": "#DDDDDD",
     "frflags, fsflags": "#D55E00", "all else": "#999999",
     "flush": "#D55E00", "misc. flush": "#D55E00", "FL-EX": "#D55E00", "FL-MO": "#000000",
 }
 FONT = 12
-LETTER = 6.4  # mean width of a letter at that size
+LETTER = 6.9  # mean width of a letter at that size
 LEFT, RIGHT, GAP = 64, 24, 26
 
 
@@ -160,7 +162,7 @@ class Panel:
         canvas.rect(x, self.y_of(high), width, self.y_of(low) - self.y_of(high), colour, title)
 
     def note_cut(self, canvas, x, value):
-        if value > self.top:
+        if value > self.top * 1.001:  # more than the error of a sum
             canvas.text(x + 3, self.y1 - 2, f"{value:.0f}", anchor="start", turn=-60, size=9)
 
 

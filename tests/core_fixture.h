@@ -187,12 +187,23 @@ static inline void execute_taken(struct program_fixture *program, uint32_t insn)
     execute(program, insn)->flags |= DYN_TAKEN;
 }
 
-static inline void keep_life(void *context, const struct life *life) {
+/* A worker that keeps the lives of committed µops. */
+static inline bool keep_lives(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct program_fixture *program = context;
-    if (life->flags & LIFE_FLUSHED)
-        program->squashed++;
-    else
-        program->lives[program->life_count++] = *life;
+    const uint64_t *word = buffer->words, *end = word + buffer->used;
+    (void)error;
+    while (word < end) {
+        struct tap_record record;
+        word = tap_read(word, &record);
+        if (record.kind != TAP_LIFE)
+            continue;
+        struct life life = tap_life(&record);
+        if (life.flags & LIFE_FLUSHED)
+            program->squashed++;
+        else
+            program->lives[program->life_count++] = life;
+    }
+    return true;
 }
 
 /* Simulates what was executed, in pushes of at most `batch` instructions, with the pipeline and the
@@ -213,13 +224,16 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
     worker = golden_worker(program->golden);
     worker.executor = attribution;
     assert_true(tap_add_worker(tap, &worker, &error));
+    worker = (struct tap_worker){.name = "lives",
+                                 .kinds = 1 << TAP_LIFE,
+                                 .consume = keep_lives,
+                                 .context = program,
+                                 .executor = attribution};
+    if (!program->without_life)
+        assert_true(tap_add_worker(tap, &worker, &error));
     if (program->worker)
         assert_true(tap_add_worker(tap, program->worker, &error));
-    struct core_options options = {.ideal = ideal,
-                                   .executor = pipeline,
-                                   .tap = tap,
-                                   .life = program->without_life ? NULL : keep_life,
-                                   .life_context = program};
+    struct core_options options = {.ideal = ideal, .executor = pipeline, .tap = tap};
     struct core *core = core_new(machine, &options, &error);
     if (!core)
         fail_msg("core_new: %s", error.message);

@@ -115,6 +115,8 @@ struct run {
     struct candidate *machines; /* ISA_COUNT */
     struct output report_file, kanata_file;
     struct kanata *kanata;
+    bool kanata_attached;
+    struct simulation_observer observers[2];
     struct trace *trace;
     char *captured; /* --floor: temporary trace of the command; NULL: not (yet) made */
     struct program *program;
@@ -211,15 +213,29 @@ static bool explain_nothing(const struct run *run, struct error *error) {
                                                   : "the trace holds none");
 }
 
+/* The picture is of the first thread simulated. */
+static bool attach_kanata(void *context, uint32_t thread, struct tap *tap, void **state,
+                          struct error *error) {
+    struct run *run = context;
+    (void)thread;
+    (void)state;
+    if (run->kanata_attached)
+        return true;
+    run->kanata_attached = true;
+    struct tap_worker worker = kanata_worker(run->kanata);
+    return tap_add_worker(tap, &worker, error);
+}
+
 static struct simulation_options options_of(struct run *run, const struct machine *machine) {
     const struct run_request *request = run->request;
     const struct input_options *input = &request->input;
+    run->observers[0] = (struct simulation_observer){.attach = attach_kanata, .context = run};
     struct simulation_options options = {.machine = machine,
                                          .ideal = request->machine.ideal,
                                          .sampling = request->sampling,
                                          .selection = {.thread = -1},
-                                         .life = run->kanata ? kanata_life : NULL,
-                                         .life_context = run->kanata,
+                                         .observers = run->observers,
+                                         .observer_count = run->kanata != NULL,
                                          .progress = show_progress,
                                          .progress_context = &run->progress,
                                          .stop = &interrupt_signal};

@@ -14,6 +14,7 @@
 #include "branch/branch.h"
 #include "machine/machine.h"
 #include "memory/memory.h"
+#include "tap/life.h"
 #include "tap/tap.h"
 #include "trace/dynamic.h"
 #include "util/error.h"
@@ -36,59 +37,12 @@ bool ideal_parse(const char *list, uint32_t *ideal, struct error *error);
 const char *ideal_name(unsigned index);        /* of bit 1 << index */
 const char *ideal_description(unsigned index); /* for help */
 
-/* Life of one µop (architecture.md): what the dependence graph, detailed samples and the pipeline
- * view are made of. Made only when asked for. All cycles absolute. */
-struct life {
-    uint64_t uop, insn_number; /* sequence numbers of the µop and of its dynamic instruction; a
-                                  fused pair is one */
-    uint32_t insn;             /* static instruction */
-    uint8_t uop_index;         /* within its instruction */
-    uint8_t operation;
-    uint8_t memory_level;  /* enum memory_level of a load or store */
-    uint8_t memory_events; /* enum memory_event */
-    uint32_t psv;
-    uint32_t flags; /* enum life_flags */
-    uint64_t fetch, dispatch, ready, issue, complete, commit;
-    uint32_t fetch_delay_cache, fetch_delay_tlb; /* cycles its fetch waited for L1I and ITLB */
-    uint32_t unit_wait; /* ready to issue, cycles for a functional unit or issue slot */
-    uint32_t mshr_wait; /* cycles retried for want of an MSHR */
-    uint32_t l1_latency, miss_latency;      /* parts of a load's latency */
-    uint64_t producer[UOP_MAX_SOURCES + 1]; /* sequence numbers of the producers of its sources (the
-                                               last: of store data); UINT64_MAX none in flight */
-    uint64_t store_producer; /* store it forwards from or waits for; UINT64_MAX none */
-    uint64_t bringer;        /* µop that brought its cache line; UINT64_MAX not known */
-    uint8_t dispatch_block;  /* enum dispatch_block: what held its dispatch last */
-};
-enum life_flags {
-    LIFE_MISPREDICTED = 1 << 0,
-    LIFE_TAKEN = 1 << 1,
-    LIFE_FLUSHED = 1 << 2, /* squashed by an ordering violation: it has no commit */
-    LIFE_FORWARDED = 1 << 3,
-    LIFE_LAST = 1 << 4,
-    LIFE_FUSED = 1 << 5
-};
-enum dispatch_block {
-    DISPATCH_FREE, /* dispatched as soon as the front end delivered it */
-    DISPATCH_WIDTH,
-    DISPATCH_ROB,
-    DISPATCH_QUEUE,
-    DISPATCH_REGISTERS,
-    DISPATCH_BRANCHES, /* too many unresolved */
-    DISPATCH_LOAD_QUEUE,
-    DISPATCH_STORE_QUEUE,
-    DISPATCH_SERIALISING
-};
-typedef void (*life_function)(void *context, const struct life *life);
-
 struct executor;
 struct core_options {
     uint32_t ideal;            /* enum ideal */
     struct executor *executor; /* thread that runs the pipeline; NULL: the caller's. Cores may share
                                   one. Results are the same */
     struct tap *tap;           /* NULL: none */
-    life_function life; /* NULL: no life records. Called in commit order, squashed µops when they
-                           are squashed, on the pipeline's thread */
-    void *life_context;
 };
 
 struct core;

@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "isa/insn.h"
+#include "memory/memory.h"
 #include "util/array.h"
+
+static const char OUT_OF_MEMORY[] = "out of memory for the pipeline picture (ask for fewer cycles)";
 
 struct kanata {
     uint64_t from, end;
@@ -47,8 +50,7 @@ static uint64_t last_cycle(const struct life *life) {
     return last;
 }
 
-void kanata_life(void *context, const struct life *life) {
-    struct kanata *kanata = context;
+static void keep(struct kanata *kanata, const struct life *life) {
     if (life->fetch >= kanata->end || last_cycle(life) < kanata->from)
         return;
     if (!array_reserve((void **)&kanata->lives, &kanata->capacity, kanata->count + 1,
@@ -57,6 +59,25 @@ void kanata_life(void *context, const struct life *life) {
         return;
     }
     kanata->lives[kanata->count++] = *life;
+}
+
+static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
+    struct kanata *kanata = context;
+    const uint64_t *word = buffer->words, *end = word + buffer->used;
+    while (word < end) {
+        struct tap_record record;
+        word = tap_read(word, &record);
+        if (record.kind == TAP_LIFE) {
+            struct life life = tap_life(&record);
+            keep(kanata, &life);
+        }
+    }
+    return !kanata->out_of_memory || error_set(error, "%s", OUT_OF_MEMORY);
+}
+
+struct tap_worker kanata_worker(struct kanata *kanata) {
+    return (struct tap_worker){
+        .name = "kanata", .kinds = 1 << TAP_LIFE, .consume = consume, .context = kanata};
 }
 
 uint64_t kanata_count(const struct kanata *kanata) {
@@ -194,7 +215,7 @@ bool kanata_write(struct kanata *kanata, const struct code *code, FILE *file, st
     struct event *events = malloc((kanata->count * (STEP_END + 1) + 1) * sizeof *events);
     if (!events || kanata->out_of_memory) {
         free(events);
-        return error_set(error, "out of memory for the pipeline picture (ask for fewer cycles)");
+        return error_set(error, "%s", OUT_OF_MEMORY);
     }
     if (kanata->count)
         qsort(kanata->lives, kanata->count, sizeof *kanata->lives, by_fetch);

@@ -1,6 +1,6 @@
 /* A window of cycles as a pipeline picture for the Konata viewer (Kanata log, version 0004).
  *
- *     core ──► kanata_life() for every µop ──► kanata_write()
+ *     core ──► tap ──► kanata_worker() ──► kanata_write()
  *
  * One row per µop, on one lane; stages, each only when it lasts at least a cycle:
  *   F   from fetch until dispatch        Ds  in the window, waiting for operands
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/core.h"
+#include "tap/life.h"
 #include "trace/dynamic.h"
 #include "util/error.h"
 
@@ -28,8 +28,8 @@ struct kanata;
 struct kanata *kanata_new(uint64_t from, uint64_t cycles);
 void kanata_free(struct kanata *kanata);
 
-/* A life_function; `context` is the struct kanata. */
-void kanata_life(void *context, const struct life *life);
+/* For the tap of one core. */
+struct tap_worker kanata_worker(struct kanata *kanata);
 
 /* µops collected so far. */
 uint64_t kanata_count(const struct kanata *kanata);

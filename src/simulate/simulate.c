@@ -27,6 +27,7 @@ struct lane {
     struct core *core;
     bool in_window;
     struct core_statistics at_window; /* when the window began */
+    void *observed[];                 /* each observer's own */
 };
 
 struct run {
@@ -46,7 +47,7 @@ struct run {
     struct pics *total;
     struct sampling_step step;
     double window_cycles;
-    bool life_taken;
+    uint32_t insns_known; /* static instructions that the observers know */
 };
 
 static double seconds_now(void) {
@@ -55,17 +56,31 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void lane_free(struct run *run, struct lane *lane) {
+static void lane_free(const struct run *run, struct lane *lane) {
+    const struct simulation_options *options = run->options;
     if (lane->core)
         core_free(lane->core);
     if (lane->tap)
         tap_free(lane->tap);
     workers_detach(run->workers, lane->attached);
+    for (uint32_t i = 0; i < options->observer_count; i++)
+        if (options->observers[i].detach && lane->observed[i])
+            options->observers[i].detach(options->observers[i].context, lane->observed[i]);
     free(lane);
 }
 
+static bool attach_observers(const struct run *run, struct lane *lane, struct error *error) {
+    const struct simulation_options *options = run->options;
+    for (uint32_t i = 0; i < options->observer_count; i++)
+        if (!options->observers[i].attach(options->observers[i].context, lane->thread, lane->tap,
+                                          &lane->observed[i], error))
+            return false;
+    return true;
+}
+
 static struct lane *lane_new(struct run *run, uint32_t thread, struct error *error) {
-    struct lane *lane = calloc(1, sizeof *lane);
+    struct lane *lane =
+        calloc(1, sizeof *lane + run->options->observer_count * sizeof *lane->observed);
     if (!lane || !(lane->tap = tap_new(run->bus))) {
         free(lane);
         error_set(error, "out of memory for the core of thread %" PRIu32, thread);
@@ -74,18 +89,14 @@ static struct lane *lane_new(struct run *run, uint32_t thread, struct error *err
     lane->thread = thread;
     struct core_options options = {
         .ideal = run->options->ideal, .executor = run->pipeline, .tap = lane->tap};
-    if (run->options->life && !run->life_taken) {
-        run->life_taken = true;
-        options.life = run->options->life;
-        options.life_context = run->options->life_context;
-    }
     struct tap_worker oracle = oracle_worker(run->oracle), golden = golden_worker(run->golden);
     oracle.executor = golden.executor = run->attribution;
     bool good =
         tap_add_worker(lane->tap, &oracle, error) && tap_add_worker(lane->tap, &golden, error);
     if (good)
         lane->attached = workers_attach(run->workers, lane->tap, &good, error);
-    if (!good || !(lane->core = core_new(run->options->machine, &options, error))) {
+    if (!good || !attach_observers(run, lane, error) ||
+        !(lane->core = core_new(run->options->machine, &options, error))) {
         lane_free(run, lane);
         return NULL;
     }
@@ -246,6 +257,18 @@ static bool count_executions(struct run *run, const struct trace_batch *piece,
     return true;
 }
 
+static bool teach_observers(struct run *run, const struct code *code, struct error *error) {
+    const struct simulation_options *options = run->options;
+    if (run->insns_known == code->insn_count)
+        return true;
+    run->insns_known = code->insn_count;
+    for (uint32_t i = 0; i < options->observer_count; i++)
+        if (options->observers[i].learn &&
+            !options->observers[i].learn(options->observers[i].context, code, error))
+            return false;
+    return true;
+}
+
 /* A piece of a batch that lies within one step. */
 static bool run_piece(struct run *run, const struct trace_batch *piece, struct error *error) {
     struct simulation *simulation = run->simulation;
@@ -266,7 +289,7 @@ static bool run_piece(struct run *run, const struct trace_batch *piece, struct e
         core_statistics(lane->core, &lane->at_window);
     }
     simulation->simulated += piece->insn_count;
-    return count_executions(run, piece, error) &&
+    return count_executions(run, piece, error) && teach_observers(run, code, error) &&
            core_push(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
                      piece->access_count, (uint32_t)piece->first_access, error);
 }

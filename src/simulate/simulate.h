@@ -24,13 +24,27 @@
 #include "trace/trace.h"
 #include "util/error.h"
 
+/* Whatever else watches the cores: adds its workers to the tap of each. What it attaches may run
+ * behind the simulation, on a thread of its own, until detached. */
+struct simulation_observer {
+    /* A core of a guest thread is made. *state is the observer's, NULL at first. On an error it is
+     * detached as well. */
+    bool (*attach)(void *context, uint32_t thread, struct tap *tap, void **state,
+                   struct error *error);
+    /* Its tap is freed. May be NULL. */
+    void (*detach)(void *context, void *state);
+    /* More static code is known; called before any of it is simulated. May be NULL. */
+    bool (*learn)(void *context, const struct code *code, struct error *error);
+    void *context;
+};
+
 struct simulation_options {
     const struct machine *machine;
     uint32_t ideal; /* enum ideal */
     struct sampling sampling;
     struct selection selection; /* of a trace file; a live capture selects by itself */
-    life_function life;         /* NULL: no life records; those of the first thread simulated */
-    void *life_context;
+    const struct simulation_observer *observers;
+    uint32_t observer_count;
     void (*progress)(void *context, uint64_t instructions); /* may be NULL; after every batch */
     void *progress_context;
     const volatile sig_atomic_t *stop; /* becomes not 0: end with what is done. May be NULL */

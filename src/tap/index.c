@@ -23,28 +23,23 @@ static void fill(const struct tap_buffer *buffer, struct tap_point *closing,
         struct tap_record record;
         struct tap_point point = {.word = (uint32_t)(word - buffer->words)};
         word = tap_read(word, &record);
-        point.cycle = at.cycle += record.delta;
+        point.cycle = at.cycle + record.delta;
         switch (record.kind) {
         case TAP_COMMIT:
-            point.sequence = at.uop;
-            at.uop += record.count;
-            *closing++ = point;
-            break;
         case TAP_FLUSH:
-            point.sequence = at.dispatched = at.fetched = at.uop;
+            point.sequence = at.uop;
             *closing++ = point;
             break;
         case TAP_DISPATCH:
             point.sequence = at.dispatched;
-            at.dispatched += record.count;
             *dispatch++ = point;
             break;
         case TAP_FETCH:
             point.sequence = at.fetched;
-            at.fetched += record.count;
             *fetch++ = point;
             break;
         }
+        tap_advance(&at, &record);
     }
 }
 

@@ -43,6 +43,8 @@ enum tap_kind {
                    and fetched again, with the same sequence numbers */
     TAP_DISPATCH, /* n µops entered the ROB: those from tap_state.dispatched on; no payload */
     TAP_FETCH,    /* n µops were fetched: those from tap_state.fetched on; no payload */
+    TAP_LIFE,     /* a µop committed or was squashed in this cycle; payload: its struct life
+                     (tap/life.h), n words. Behind the commit or flush, in program order */
     TAP_KINDS
 };
 
@@ -128,6 +130,23 @@ struct tap_state {
      * TAP_FLUSH. Counted while their records are made only (0 otherwise). */
     uint64_t dispatched, fetched;
 };
+
+/* Brings the state from before a record to after it. */
+static inline void tap_advance(struct tap_state *state, const struct tap_record *record) {
+    state->cycle += record->delta;
+    if (record->kind == TAP_COMMIT) {
+        state->last_commit = state->cycle;
+        state->uop += record->count;
+        state->last_uop = record->uops[record->count - 1];
+    } else if (record->kind == TAP_FLUSH) {
+        state->last_commit = state->cycle;
+        state->dispatched = state->fetched = state->uop;
+    } else if (record->kind == TAP_DISPATCH) {
+        state->dispatched += record->count;
+    } else if (record->kind == TAP_FETCH) {
+        state->fetched += record->count;
+    }
+}
 
 /* ---- buffers ---- */
 

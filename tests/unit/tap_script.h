@@ -51,22 +51,14 @@ static inline void script_record(struct tap_script *script, unsigned kind, uint6
                                  const uint64_t *uops) {
     struct tap_buffer *buffer = &script->buffer;
     assert_true(buffer->used + TAP_RECORD_WORDS <= TAP_BUFFER_WORDS);
+    uint64_t *begin = buffer->words + buffer->used;
     buffer->words[buffer->used++] = tap_header(kind, why, n, empty, cycle - script->after.cycle);
     for (unsigned i = 0; i < tap_payload(kind, n); i++)
         buffer->words[buffer->used++] = uops[i];
     buffer->records[kind]++;
-    struct tap_state *after = &script->after;
-    after->cycle = cycle;
-    if (kind == TAP_COMMIT || kind == TAP_FLUSH)
-        after->last_commit = cycle;
-    if (kind == TAP_COMMIT) {
-        after->uop += n;
-        after->last_uop = uops[n - 1];
-    }
-    if (kind == TAP_FLUSH)
-        after->dispatched = after->fetched = after->uop;
-    after->dispatched += kind == TAP_DISPATCH ? n : 0;
-    after->fetched += kind == TAP_FETCH ? n : 0;
+    struct tap_record record;
+    tap_read(begin, &record);
+    tap_advance(&script->after, &record);
 }
 
 /* The records so far were one buffer; what follows is the next. */

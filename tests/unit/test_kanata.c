@@ -24,6 +24,16 @@ static struct life life_of(uint64_t uop, uint32_t insn) {
     return life;
 }
 
+/* As the tap gives it. */
+static void show(struct kanata *kanata, const struct life *life) {
+    uint64_t words[1 + LIFE_WORDS] = {tap_header(TAP_LIFE, 0, LIFE_WORDS, 0, 0)};
+    struct tap_buffer buffer = {.words = words, .used = 1 + LIFE_WORDS};
+    struct tap_worker worker = kanata_worker(kanata);
+    struct error error;
+    memcpy(words + 1, life, sizeof *life);
+    assert_true(worker.consume(worker.context, &buffer, &error));
+}
+
 static void expect(struct kanata *kanata, const char *expected) {
     char *text;
     size_t size;
@@ -49,8 +59,8 @@ static void two_uops(void **state) {
     load.fetch = 10, load.dispatch = 12, load.ready = 13, load.issue = 14, load.complete = 17;
     load.commit = 18, load.operation = OP_LOAD, load.memory_level = LEVEL_L2;
     load.psv = PSV_ST_L1, load.l1_latency = 1, load.miss_latency = 2, load.producer[0] = 7;
-    kanata_life(kanata, &nop);
-    kanata_life(kanata, &load);
+    show(kanata, &nop);
+    show(kanata, &load);
     assert_int_equal(kanata_count(kanata), 2);
     expect(kanata, "Kanata\t0004\n"
                    "C=\t10\n"
@@ -93,8 +103,8 @@ static void squashed_and_fetched_again(void **state) {
     first.flags |= LIFE_FLUSHED;
     again.fetch = 5, again.dispatch = again.ready = again.issue = 6, again.complete = 7;
     again.commit = 8;
-    kanata_life(kanata, &first);
-    kanata_life(kanata, &again);
+    show(kanata, &first);
+    show(kanata, &again);
     expect(kanata, "Kanata\t0004\n"
                    "C=\t1\n"
                    "I\t0\t3\t0\n"
@@ -134,7 +144,7 @@ static void window_keeps_what_overlaps(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         life.fetch = life.dispatch = life.ready = life.issue = life.complete = cases[i].fetch;
         life.commit = cases[i].commit;
-        kanata_life(kanata, &life);
+        show(kanata, &life);
         assert_int_equal(kanata_count(kanata), cases[i].kept);
     }
     kanata_free(kanata);

@@ -95,7 +95,11 @@ static void show_life(struct core *core, const struct uop_state *uop, uint64_t s
                   (uop->is.flags & U_FORWARDED ? LIFE_FORWARDED : 0) |
                   (uop->is.flags & U_LAST ? LIFE_LAST : 0) |
                   (uop->is.flags & U_FUSED ? LIFE_FUSED : 0) | (committed ? 0 : LIFE_FLUSHED);
-    core->life(core->life_context, life);
+    if (!core->buffer)
+        return;
+    uint64_t *word = put_header(core, TAP_LIFE, 0, LIFE_WORDS, 0);
+    memcpy(word, life, sizeof *life);
+    end_record(core, word + LIFE_WORDS);
 }
 
 /* A load at the head read too early: everything from it on is squashed and fetched again. */
@@ -104,7 +108,7 @@ static void flush_violation(struct core *core) {
     core->statistics.ordering_violations++;
     show(core, TAP_FLUSH, core->head, 1);
     core->empty_reason = TAP_FLUSHED_NEXT;
-    if (core->life)
+    if (core->lives)
         for (uint64_t sequence = core->head; sequence < core->next; sequence++)
             show_life(core, uop_at(core, sequence), sequence, false);
 
@@ -214,7 +218,7 @@ void commit_stage(struct core *core) {
     core->statistics.uops += n;
     show(core, TAP_COMMIT, first, n);
     core->empty_reason = last_flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
-    if (core->life)
+    if (core->lives)
         for (uint64_t sequence = first; sequence < core->head; sequence++)
             show_life(core, uop_at(core, sequence), sequence, true);
     if (last_flags & U_FLUSH) {

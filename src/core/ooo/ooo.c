@@ -156,10 +156,9 @@ struct core *core_new(const struct machine *machine, const struct core_options *
     core->ideal = options->ideal;
     core->executor = options->executor;
     core->tap = options->tap;
-    core->life = options->life;
-    core->life_context = options->life_context;
+    core->tap_kinds = core->tap ? tap_kinds(core->tap) : 0;
     configure(core, machine);
-    if (!allocate(core, options->life != NULL)) {
+    if (!allocate(core, core->tap_kinds & 1 << TAP_LIFE)) {
         error_set(error, "out of memory for a core with a window of %u µops", core->machine.rob);
         core_free(core);
         return NULL;
@@ -174,7 +173,6 @@ struct core *core_new(const struct machine *machine, const struct core_options *
         return NULL;
     }
     if (core->tap) {
-        core->tap_kinds = tap_kinds(core->tap);
         core->buffer = tap_current(core->tap);
         core->buffer->start = core->tap_state;
         core->buffer->used = 0;

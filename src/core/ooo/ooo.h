@@ -249,8 +249,6 @@ struct core {
     struct tap_buffer *buffer;
     struct tap_state tap_state;
     uint32_t tap_kinds;
-    life_function life;
-    void *life_context;
     struct life *lives; /* by slot; NULL when nobody asked */
 
     /* ---- input window, as both sides of the hand-over see it ---- */

@@ -136,6 +136,9 @@ static bool open_files(struct run *run, struct error *error) {
     if (!output_open(&run->report_file, "--output", request->output.output,
                      run->live ? stderr : stdout, error))
         return false;
+    if (request->tracers &&
+        !tracers_open(request->tracers, sysconf(_SC_NPROCESSORS_ONLN) > 1, error))
+        return error_prefix(error, "--tap");
     if (!request->kanata)
         return true;
     run->kanata = kanata_new(request->kanata_from, request->kanata_cycles);
@@ -226,16 +229,37 @@ static bool attach_kanata(void *context, uint32_t thread, struct tap *tap, void 
     return tap_add_worker(tap, &worker, error);
 }
 
+/* What was recorded is in the files, also when the run failed. */
+static bool close_tracers(const struct run *run, bool good, struct error *error) {
+    struct tracers *tracers = run->request->tracers;
+    struct error late;
+    if (tracers && !tracers_close(tracers, trace_code(run->trace), good ? error : &late))
+        return false;
+    return good;
+}
+
+static uint32_t set_observers(struct run *run) {
+    struct simulation_observer *observers = run->observers;
+    uint32_t count = 0;
+    if (run->kanata)
+        observers[count++] = (struct simulation_observer){.attach = attach_kanata, .context = run};
+    if (run->request->tracers)
+        observers[count++] = (struct simulation_observer){.attach = tracers_attach,
+                                                          .detach = tracers_detach,
+                                                          .learn = tracers_learn,
+                                                          .context = run->request->tracers};
+    return count;
+}
+
 static struct simulation_options options_of(struct run *run, const struct machine *machine) {
     const struct run_request *request = run->request;
     const struct input_options *input = &request->input;
-    run->observers[0] = (struct simulation_observer){.attach = attach_kanata, .context = run};
     struct simulation_options options = {.machine = machine,
                                          .ideal = request->machine.ideal,
                                          .sampling = request->sampling,
                                          .selection = {.thread = -1},
                                          .observers = run->observers,
-                                         .observer_count = run->kanata != NULL,
+                                         .observer_count = set_observers(run),
                                          .progress = show_progress,
                                          .progress_context = &run->progress,
                                          .stop = &interrupt_signal};
@@ -281,6 +305,7 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     progress_start(&run->progress, stderr, "simulating", "instructions", input->limit);
     bool good = simulation_run(run->trace, &options, &run->simulation, error);
     progress_finish(&run->progress);
+    good = close_tracers(run, good, error);
     if (run->live && run->simulation.interrupted)
         await_end(run->trace);
     if (good && !run->simulation.executed && !interrupt_signal)
@@ -416,6 +441,7 @@ int run_simulation(const struct run_request *request) {
         unlink(run.captured);
     free(run.captured);
     kanata_free(run.kanata);
+    tracers_free(request->tracers);
     output_discard(&run.report_file);
     output_discard(&run.kanata_file);
     return status;

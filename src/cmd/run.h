@@ -9,6 +9,7 @@
 #include "cmd/options.h"
 #include "cmd/profilers.h"
 #include "simulate/sampling.h"
+#include "tap/tracer.h"
 
 struct run_request {
     const char *verb; /* "sim" */
@@ -23,6 +24,7 @@ struct run_request {
     const char *kanata;                  /* file; NULL: none */
     const char *kanata_window;           /* option that chose the window; NULL: none did */
     uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
+    struct tracers *tracers;             /* run_simulation frees them; NULL: none */
 };
 
 /* Returns the exit status. */

@@ -1,11 +1,12 @@
 /* culprit sim: simulates a command or a trace on a machine, every instruction. */
 #include <stdlib.h>
 
+#include "attribute/tracers.h"
 #include "cmd/cmd.h"
 #include "cmd/run.h"
 #include "report/kanata.h"
 
-enum key { KEY_KANATA = 1024, KEY_KANATA_FROM, KEY_KANATA_CYCLES };
+enum key { KEY_KANATA = 1024, KEY_KANATA_FROM, KEY_KANATA_CYCLES, KEY_TAP };
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "Pipeline picture:", 4},
@@ -13,7 +14,23 @@ static const struct argp_option OPTIONS[] = {
     {"kanata-from", KEY_KANATA_FROM, "CYCLE", 0, "It begins at this cycle (default 0)", 0},
     {"kanata-cycles", KEY_KANATA_CYCLES, "N", 0, "It lasts N cycles (default 1000, at most 100K)",
      0},
+    {NULL, 0, NULL, 0, "What the core shows, as files:", 5},
+    {"tap", KEY_TAP, "KIND:FILE[,SETTING...]", 0,
+     "Write a trace; may be repeated. KIND: binary, csv (a line per commit), life (a line per "
+     "µop), "
+     "calls (cycles by call stack, folded for flame graphs), counters (a line per interval), bbv "
+     "(basic block vectors for SimPoint). SETTING: start=TRIGGER, stop=TRIGGER, interval=N. "
+     "TRIGGER: cycle:N, insn:N, 0xADDRESS, 0xADDRESS:N (its N-th execution)",
+     0},
     {0}};
+
+static void add_tracer(struct run_request *request, struct argp_state *state, const char *text) {
+    struct error error = {"out of memory"};
+    if (!request->tracers)
+        request->tracers = tracers_new(tracer_kinds);
+    if (!request->tracers || !tracers_add(request->tracers, text, &error))
+        options_fail(state, "--tap %s: %s", text, error.message);
+}
 
 static error_t parse(int key, char *value, struct argp_state *state) {
     struct run_request *request = state->input;
@@ -36,6 +53,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         request->kanata_cycles = options_count(state, "--kanata-cycles", value);
         if (!request->kanata_cycles || request->kanata_cycles > KANATA_MAX_CYCLES)
             options_fail(state, "--kanata-cycles %s: from 1 to %d", value, KANATA_MAX_CYCLES);
+        return 0;
+    case KEY_TAP:
+        add_tracer(request, state, value);
         return 0;
     case ARGP_KEY_END:
         if (request->kanata_window && !request->kanata)

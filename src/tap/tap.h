@@ -68,6 +68,19 @@ static inline uint64_t tap_header(unsigned kind, unsigned flags, unsigned n, uin
     return kind | flags << 3 | n << 8 | empty << 16 | delta << 40;
 }
 
+/* Writes a header, in one word or three; returns the word behind it. */
+static inline uint64_t *tap_put_header(uint64_t *word, unsigned kind, unsigned flags, unsigned n,
+                                       uint64_t empty, uint64_t delta) {
+    if (delta <= TAP_FIELD_MAX && empty <= TAP_FIELD_MAX) {
+        *word++ = tap_header(kind, flags, n, empty, delta);
+    } else {
+        *word++ = tap_header(kind, flags | TAP_WIDE, n, 0, 0);
+        *word++ = delta;
+        *word++ = empty;
+    }
+    return word;
+}
+
 /* Words of payload of a record of n: those kinds have none whose second bit is set. */
 static_assert((TAP_DISPATCH & 2) && (TAP_FETCH & 2), "no payload");
 static inline unsigned tap_payload(unsigned kind, unsigned n) {

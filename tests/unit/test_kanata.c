@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "memory/memory.h"
 #include "report/kanata.h"
 
 static struct static_insn insns[] = {

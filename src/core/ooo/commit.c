@@ -19,14 +19,7 @@ static inline uint64_t *put_header(struct core *core, unsigned kind, unsigned fl
     uint64_t delta = core->cycle - core->tap_state.cycle;
     buffer->records[kind]++;
     core->tap_state.cycle = core->cycle;
-    if (delta <= TAP_FIELD_MAX && empty <= TAP_FIELD_MAX) {
-        *word++ = tap_header(kind, flags, n, empty, delta);
-    } else {
-        *word++ = tap_header(kind, flags | TAP_WIDE, n, 0, 0);
-        *word++ = delta;
-        *word++ = empty;
-    }
-    return word;
+    return tap_put_header(word, kind, flags, n, empty, delta);
 }
 
 /* The record ends at `end`, and the buffer when it has no room for another. */

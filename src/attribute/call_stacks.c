@@ -1,0 +1,247 @@
+/* A tree of stacks whose nodes are functions by their first instruction, and for each guest thread
+ * the calls that have not returned.
+ *
+ * Calls and returns show in the static code. Behind a committed call the next instruction begins a
+ * function; behind a return it is looked for among the return addresses, the youngest first, so
+ * calls that never returned (longjmp, exceptions) fall away. A return that nobody called (the trace
+ * began inside, a signal's handler ended) leads to an unknown caller: what follows is a stack of
+ * its own at the thread's root, until a known address is returned to. A jump or return
+ * to where a call of a function still active had returned before is a longjmp to it. A jump among
+ * the first instructions of a function hands it on: a stub of the linkage table is taken for what
+ * it leads to. */
+#include "attribute/call_stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute/span.h"
+#include "util/array.h"
+
+enum { FIRST_SLOTS = 1024, MAX_FRAMES = 1 << 16, STUB_INSNS = 4 };
+
+/* ---- the tree ---- */
+
+static uint32_t hash(uint32_t parent, uint32_t insn) {
+    uint64_t key = ((uint64_t)parent << 32 | insn) * 0x9e3779b97f4a7c15u;
+    return (uint32_t)(key >> 32);
+}
+
+bool call_stacks_init(struct call_stacks *stacks, const struct places *places) {
+    *stacks = (struct call_stacks){.places = places, .mask = FIRST_SLOTS - 1};
+    stacks->slots = calloc(FIRST_SLOTS, sizeof *stacks->slots);
+    return stacks->slots;
+}
+
+void call_stacks_end(struct call_stacks *stacks) {
+    free(stacks->nodes);
+    free(stacks->slots);
+    free(stacks->sites);
+}
+
+static uint32_t *find_slot(const struct call_stacks *stacks, uint32_t parent, uint32_t insn) {
+    uint32_t at = hash(parent, insn) & stacks->mask;
+    for (; stacks->slots[at]; at = (at + 1) & stacks->mask) {
+        const struct call_node *node = &stacks->nodes[stacks->slots[at] - 1];
+        if (node->parent == parent && node->insn == insn)
+            break;
+    }
+    return &stacks->slots[at];
+}
+
+static bool grow(struct call_stacks *stacks) {
+    uint32_t *slots = calloc(2 * ((size_t)stacks->mask + 1), sizeof *slots);
+    if (!slots)
+        return false;
+    free(stacks->slots);
+    stacks->slots = slots;
+    stacks->mask = 2 * stacks->mask + 1;
+    for (uint32_t i = 0; i < stacks->node_count; i++)
+        *find_slot(stacks, stacks->nodes[i].parent, stacks->nodes[i].insn) = i + 1;
+    return true;
+}
+
+/* CALL_NONE: out of memory. */
+static uint32_t add_node(struct call_stacks *stacks, uint32_t parent, uint32_t insn,
+                         uint32_t depth) {
+    if (2 * (uint64_t)stacks->node_count > stacks->mask && !grow(stacks))
+        return CALL_NONE;
+    if (!array_reserve((void **)&stacks->nodes, &stacks->node_capacity, stacks->node_count + 1,
+                       sizeof *stacks->nodes))
+        return CALL_NONE;
+    stacks->nodes[stacks->node_count] =
+        (struct call_node){.parent = parent, .insn = insn, .depth = depth};
+    *find_slot(stacks, parent, insn) = ++stacks->node_count;
+    return stacks->node_count - 1;
+}
+
+/* The stack of a function called from `parent`. */
+static uint32_t child(struct call_stacks *stacks, uint32_t parent, uint32_t insn) {
+    uint32_t depth = stacks->nodes[parent].depth + 1;
+    uint32_t found = *find_slot(stacks, parent, insn);
+    if (found)
+        return found - 1;
+    if (depth > CALL_MAX_DEPTH || stacks->node_count >= CALL_MAX_STACKS)
+        return parent;
+    return add_node(stacks, parent, insn, depth);
+}
+
+/* ---- a thread ---- */
+
+bool call_thread_init(struct call_thread *thread, struct call_stacks *stacks, uint32_t number) {
+    *thread = (struct call_thread){.stacks = stacks, .entered = STUB_INSNS};
+    uint32_t known = *find_slot(stacks, CALL_NONE, number);
+    thread->root = known ? known - 1 : add_node(stacks, CALL_NONE, number, 0);
+    thread->node = thread->last_node = thread->root;
+    return thread->root != CALL_NONE;
+}
+
+void call_thread_end(struct call_thread *thread) {
+    free(thread->frames);
+}
+
+/* Of very deep recursion the outer half is forgotten. */
+static bool push(struct call_thread *thread) {
+    if (thread->frame_count == MAX_FRAMES) {
+        thread->frame_count /= 2;
+        memmove(thread->frames, thread->frames + thread->frame_count,
+                thread->frame_count * sizeof *thread->frames);
+    }
+    if (!array_reserve((void **)&thread->frames, &thread->frame_capacity, thread->frame_count + 1,
+                       sizeof *thread->frames))
+        return false;
+    thread->frames[thread->frame_count++] =
+        (struct call_frame){thread->return_address, thread->node};
+    return true;
+}
+
+/* Where a call returned to, for longjmp. */
+static bool note_site(struct call_stacks *stacks, uint32_t insn, uint32_t function) {
+    size_t old = stacks->site_capacity;
+    if (insn >= old) {
+        if (!array_reserve((void **)&stacks->sites, &stacks->site_capacity, (size_t)insn + 1,
+                           sizeof *stacks->sites))
+            return false;
+        memset(stacks->sites + old, 0, (stacks->site_capacity - old) * sizeof *stacks->sites);
+    }
+    stacks->sites[insn] = function + 1;
+    return true;
+}
+
+/* A longjmp: a call of a function that is active further out had returned there. */
+static bool resume(struct call_thread *thread, uint32_t insn) {
+    const struct call_stacks *stacks = thread->stacks;
+    if (insn >= stacks->site_capacity || !stacks->sites[insn])
+        return false;
+    uint32_t function = stacks->sites[insn] - 1;
+    if (stacks->nodes[thread->node].insn == function)
+        return true;
+    for (size_t i = thread->frame_count; i-- > 0;)
+        if (stacks->nodes[thread->frames[i].node].insn == function) {
+            thread->frame_count = i;
+            thread->node = thread->frames[i].node;
+            return true;
+        }
+    return false;
+}
+
+/* Whether the µop begins at the address. That of a fused pair is known by the branch, behind an
+ * instruction of a length that is not always known. */
+static bool begins_at(const struct place *place, bool fused, uint64_t address) {
+    return place->address == address || (fused && place->address - address <= INSN_MAX_LENGTH);
+}
+
+static bool returned(struct call_thread *thread, uint32_t insn, bool fused) {
+    const struct place *place = place_of(thread->stacks->places, insn);
+    for (size_t i = thread->frame_count; i-- > 0;)
+        if (begins_at(place, fused, thread->frames[i].return_address)) {
+            thread->frame_count = i;
+            thread->node = thread->frames[i].node;
+            return note_site(thread->stacks, insn, thread->stacks->nodes[thread->node].insn);
+        }
+    if (resume(thread, insn))
+        return true;
+    thread->node = child(thread->stacks, thread->root, insn);
+    return thread->node != CALL_NONE;
+}
+
+/* A jump: a stub's, a longjmp's, or one within a function. */
+static bool jumped(struct call_thread *thread, uint32_t insn, bool indirect) {
+    struct call_stacks *stacks = thread->stacks;
+    if (thread->entered < STUB_INSNS && thread->node != thread->root) {
+        thread->node = child(stacks, stacks->nodes[thread->node].parent, insn);
+        thread->entered = 0;
+        return thread->node != CALL_NONE;
+    }
+    if (indirect)
+        resume(thread, insn);
+    return true;
+}
+
+/* The µop that follows a branch. */
+static bool arrive(struct call_thread *thread, uint64_t uop) {
+    uint32_t insn = tap_uop_insn(uop);
+    bool fused = tap_uop_flags(uop) & TAP_UOP_FUSED;
+    enum branch_kind branch = thread->branch;
+    thread->branch = BRANCH_NONE;
+    switch (branch) {
+    case BRANCH_CALL:
+    case BRANCH_INDIRECT_CALL:
+        if (begins_at(place_of(thread->stacks->places, insn), fused, thread->return_address))
+            return true; /* call to the next instruction, to learn the address */
+        if (!push(thread))
+            return false;
+        thread->node = child(thread->stacks, thread->node, insn);
+        thread->entered = 0;
+        return thread->node != CALL_NONE;
+    case BRANCH_RETURN:
+        thread->entered = STUB_INSNS;
+        return returned(thread, insn, fused);
+    case BRANCH_JUMP:
+    case BRANCH_INDIRECT:
+        return jumped(thread, insn, branch == BRANCH_INDIRECT);
+    default:
+        return true;
+    }
+}
+
+static inline void leave(struct call_thread *thread, uint32_t insn) {
+    const struct place *place = place_of(thread->stacks->places, insn);
+    thread->entered += thread->entered < STUB_INSNS;
+    thread->branch = place->branch;
+    thread->return_address = place->address + place->length;
+}
+
+static bool commit(struct call_thread *thread, const struct tap_record *record,
+                   const struct span *span) {
+    uint64_t units = span->next + span->share;
+    for (unsigned i = 0; i < record->count; i++) {
+        uint64_t uop = record->uops[i];
+        if (thread->branch != BRANCH_NONE && !arrive(thread, uop))
+            return false;
+        thread->stacks->nodes[thread->node].units += units + (i < span->rest);
+        units = span->share;
+        if (tap_uop_flags(uop) & TAP_UOP_LAST)
+            leave(thread, tap_uop_insn(uop));
+    }
+    return true;
+}
+
+bool call_thread_consume(struct call_thread *thread, const struct tap_buffer *buffer,
+                         struct error *error) {
+    for (struct closings at = closings_of(buffer); closings_next(&at);) {
+        bool room = true;
+        if (at.span.last)
+            thread->stacks->nodes[thread->last_node].units += at.span.last;
+        if (at.record.kind == TAP_COMMIT) {
+            room = commit(thread, &at.record, &at.span);
+            thread->last_node = thread->node;
+        } else {
+            room = thread->branch == BRANCH_NONE || arrive(thread, at.record.uops[0]);
+            if (room)
+                thread->stacks->nodes[thread->node].units += at.span.next;
+        }
+        if (!room)
+            return error_set(error, "out of memory for call stacks");
+    }
+    return true;
+}

@@ -1,0 +1,226 @@
+/* Basic block vectors in SimPoint's text format: for each interval of instructions, how many were
+ * executed in each block. A block begins behind a branch, taken or not, and is known by its first
+ * instruction; an interval ends with the first block that fills it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tap/tracer.h"
+#include "util/array.h"
+#include "util/stream.h"
+
+enum { NO_BLOCK = UINT32_MAX };
+
+struct bbv {
+    const char *path;
+    uint64_t interval;
+    const struct places *places;
+    struct stream stream; /* of thread 0 */
+    uint32_t *ids;        /* by first instruction: from 1; 0 none */
+    size_t id_capacity;
+    uint32_t *firsts; /* by id − 1 */
+    size_t first_capacity;
+    uint32_t block_count;
+};
+
+struct lane {
+    struct bbv *bbv;
+    struct stream *stream, own;
+    char *own_path;
+    uint64_t *counts; /* by id − 1, in this interval */
+    size_t count_capacity;
+    uint32_t block;    /* id − 1 of the one being executed */
+    uint64_t in_block; /* its instructions so far */
+    uint64_t executed; /* in the interval, whole blocks */
+};
+
+static void *open_bbv(const struct tracer_options *options, struct error *error) {
+    struct bbv *bbv = calloc(1, sizeof *bbv);
+    if (!bbv) {
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    bbv->path = options->path;
+    bbv->interval = options->interval;
+    bbv->places = options->places;
+    if (stream_open(&bbv->stream, options->path, error))
+        return bbv;
+    free(bbv);
+    return NULL;
+}
+
+/* What the ids mean, so that they can be found again in another run. */
+static bool write_blocks(const struct bbv *bbv, struct error *error) {
+    char *path;
+    if (asprintf(&path, "%s.blocks", bbv->path) < 0)
+        return error_set(error, "out of memory");
+    struct stream stream;
+    bool good = stream_open(&stream, path, error) &&
+                stream_write(&stream, "# block image offset address\n", 29, error);
+    for (uint32_t i = 0; i < bbv->block_count && good; i++) {
+        const struct place *place = place_of(bbv->places, bbv->firsts[i]);
+        char line[64], *to = put_decimal(line, i + 1);
+        const char *image = bbv->places->images[place->image];
+        *to++ = ' ';
+        good = stream_write(&stream, line, (size_t)(to - line), error) &&
+               stream_write(&stream, image, strlen(image), error);
+        to = put_hex(put_text(line, " 0x"), place->offset);
+        to = put_hex(put_text(to, " 0x"), place->address);
+        *to++ = '\n';
+        good = good && stream_write(&stream, line, (size_t)(to - line), error);
+    }
+    struct error late;
+    good &= stream_close(&stream, good ? error : &late);
+    free(path);
+    return good;
+}
+
+static bool close_bbv(void *tracer, const struct code *code, struct error *error) {
+    struct bbv *bbv = tracer;
+    struct error late;
+    bool good = stream_close(&bbv->stream, error);
+    if (code)
+        good &= write_blocks(bbv, good ? error : &late);
+    free(bbv->ids);
+    free(bbv->firsts);
+    free(bbv);
+    return good;
+}
+
+static void lane_free(struct lane *lane) {
+    free(lane->own_path);
+    free(lane->counts);
+    free(lane);
+}
+
+/* The format knows no threads: thread 0 has FILE, thread n has FILE.n. */
+static void *begin(void *tracer, uint32_t thread, struct error *error) {
+    struct bbv *bbv = tracer;
+    struct lane *lane = calloc(1, sizeof *lane);
+    if (!lane) {
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    lane->bbv = bbv;
+    lane->block = NO_BLOCK;
+    lane->stream = &bbv->stream;
+    if (thread != 0) {
+        lane->stream = &lane->own;
+        if (asprintf(&lane->own_path, "%s.%u", bbv->path, thread) < 0) {
+            lane->own_path = NULL;
+            error_set(error, "out of memory");
+            lane_free(lane);
+            return NULL;
+        }
+        if (!stream_open(&lane->own, lane->own_path, error)) {
+            lane_free(lane);
+            return NULL;
+        }
+    }
+    return lane;
+}
+
+/* The interval as a line; its counts begin anew. */
+static bool write_interval(struct lane *lane, struct error *error) {
+    if (!stream_write(lane->stream, "T", 1, error))
+        return false;
+    uint32_t blocks = lane->bbv->block_count;
+    for (uint32_t i = 0; i < blocks && i < lane->count_capacity; i++) {
+        if (!lane->counts[i])
+            continue;
+        char *entry = stream_room(lane->stream, 64, error), *to = entry;
+        if (!entry)
+            return false;
+        *to++ = ':';
+        to = put_decimal(to, i + 1);
+        *to++ = ':';
+        to = put_decimal(to, lane->counts[i]);
+        *to++ = ' ';
+        stream_advance(lane->stream, (size_t)(to - entry));
+        lane->counts[i] = 0;
+    }
+    lane->executed = 0;
+    return stream_write(lane->stream, "\n", 1, error);
+}
+
+static bool finish_block(struct lane *lane, struct error *error) {
+    if (lane->block == NO_BLOCK)
+        return true;
+    lane->counts[lane->block] += lane->in_block;
+    lane->executed += lane->in_block;
+    lane->block = NO_BLOCK;
+    lane->in_block = 0;
+    return lane->executed < lane->bbv->interval || write_interval(lane, error);
+}
+
+static bool end(void *context, struct error *error) {
+    struct lane *lane = context;
+    struct error late;
+    bool good = finish_block(lane, error) && (!lane->executed || write_interval(lane, error));
+    if (lane->stream == &lane->own)
+        good &= stream_close(&lane->own, good ? error : &late);
+    lane_free(lane);
+    return good;
+}
+
+/* Room for the instruction in the table of ids, and an id for it. */
+static bool name_block(struct bbv *bbv, uint32_t insn) {
+    size_t old = bbv->id_capacity;
+    if (!array_reserve((void **)&bbv->ids, &bbv->id_capacity, (size_t)insn + 1, sizeof *bbv->ids) ||
+        !array_reserve((void **)&bbv->firsts, &bbv->first_capacity, bbv->block_count + 1,
+                       sizeof *bbv->firsts))
+        return false;
+    memset(bbv->ids + old, 0, (bbv->id_capacity - old) * sizeof *bbv->ids);
+    if (!bbv->ids[insn]) {
+        bbv->firsts[bbv->block_count++] = insn;
+        bbv->ids[insn] = bbv->block_count;
+    }
+    return true;
+}
+
+static bool begin_block(struct lane *lane, uint32_t insn) {
+    struct bbv *bbv = lane->bbv;
+    if ((insn >= bbv->id_capacity || !bbv->ids[insn]) && !name_block(bbv, insn))
+        return false;
+    lane->block = bbv->ids[insn] - 1;
+    if (lane->block < lane->count_capacity)
+        return true;
+    size_t old = lane->count_capacity;
+    if (!array_reserve((void **)&lane->counts, &lane->count_capacity, (size_t)lane->block + 1,
+                       sizeof *lane->counts))
+        return false;
+    memset(lane->counts + old, 0, (lane->count_capacity - old) * sizeof *lane->counts);
+    return true;
+}
+
+static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
+    struct lane *lane = context;
+    const uint64_t *word = buffer->words, *finish = word + buffer->used;
+    while (word < finish) {
+        struct tap_record record;
+        word = tap_read(word, &record);
+        if (record.kind != TAP_COMMIT)
+            continue;
+        for (unsigned i = 0; i < record.count; i++) {
+            uint32_t insn = tap_uop_insn(record.uops[i]), flags = tap_uop_flags(record.uops[i]);
+            if (!(flags & TAP_UOP_LAST))
+                continue;
+            if (lane->block == NO_BLOCK && !begin_block(lane, insn))
+                return error_set(error, "out of memory for basic blocks");
+            lane->in_block += flags & TAP_UOP_FUSED ? 2 : 1;
+            if (place_of(lane->bbv->places, insn)->branch != BRANCH_NONE &&
+                !finish_block(lane, error))
+                return false;
+        }
+    }
+    return true;
+}
+
+const struct tracer_kind bbv_tracer = {.name = "bbv",
+                                       .description = "basic block vectors for SimPoint",
+                                       .interval = 10000000,
+                                       .interval_unit = "instructions",
+                                       .open = open_bbv,
+                                       .begin = begin,
+                                       .consume = consume,
+                                       .end = end,
+                                       .close = close_bbv};

@@ -1,0 +1,238 @@
+/* What the lanes of a tracer share is touched on its thread alone, so lanes begin and end there as
+ * well, by jobs that wait in its queue like any other. */
+#include "tap/tracer.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/executor.h"
+
+struct tracer {
+    const struct tracer_kind *kind;
+    struct tracer_options options;
+    struct trigger start, stop;
+    char *path;
+    struct executor *executor;
+    void *own; /* NULL: not open */
+};
+
+struct tracers {
+    const struct tracer_kind *const *kinds;
+    struct places *places;
+    struct tracer list[TRACERS_MAX];
+    uint32_t count;
+    struct error error; /* the first of a lane's end */
+};
+
+struct tracers *tracers_new(const struct tracer_kind *const *kinds) {
+    struct tracers *tracers = calloc(1, sizeof *tracers);
+    if (tracers && !(tracers->places = places_new())) {
+        free(tracers);
+        return NULL;
+    }
+    if (tracers)
+        tracers->kinds = kinds;
+    return tracers;
+}
+
+void tracers_free(struct tracers *tracers) {
+    if (!tracers)
+        return;
+    struct error error;
+    tracers_close(tracers, NULL, &error);
+    for (uint32_t i = 0; i < tracers->count; i++)
+        free(tracers->list[i].path);
+    places_free(tracers->places);
+    free(tracers);
+}
+
+/* ---- what was asked for ---- */
+
+static const struct tracer_kind *find_kind(const struct tracers *tracers, const char *text,
+                                           size_t length, struct error *error) {
+    char names[128] = "";
+    for (const struct tracer_kind *const *kind = tracers->kinds; *kind; kind++) {
+        if (strlen((*kind)->name) == length && !strncmp((*kind)->name, text, length))
+            return *kind;
+        strcat(names, *names ? ", " : "");
+        strcat(names, (*kind)->name);
+    }
+    error_set(error, "'%.*s' is no tracer (KIND:FILE; one of %s)", (int)length, text, names);
+    return NULL;
+}
+
+static bool parse_interval(struct tracer *tracer, const char *text, struct error *error) {
+    char *end;
+    errno = 0;
+    tracer->options.interval = strtoull(text, &end, 10);
+    if (!tracer->kind->interval)
+        return error_set(error, "%s has no interval", tracer->kind->name);
+    if (isdigit((unsigned char)*text) && !errno && !*end && tracer->options.interval)
+        return true;
+    return error_set(error, "interval '%s' is no number of %s from 1 on", text,
+                     tracer->kind->interval_unit);
+}
+
+/* One of the settings behind the file's name. */
+static bool parse_setting(struct tracer *tracer, const char *text, struct error *error) {
+    if (!strncmp(text, "start=", 6))
+        return trigger_parse(text + 6, &tracer->start, error);
+    if (!strncmp(text, "stop=", 5))
+        return trigger_parse(text + 5, &tracer->stop, error);
+    return parse_interval(tracer, text + strlen("interval="), error);
+}
+
+/* Where the last setting of the text begins, at its comma; NULL: there is none. */
+static char *last_setting(char *text) {
+    static const char *const settings[] = {",start=", ",stop=", ",interval="};
+    char *comma = strrchr(text, ',');
+    for (size_t i = 0; comma && i < sizeof settings / sizeof *settings; i++)
+        if (!strncmp(comma, settings[i], strlen(settings[i])))
+            return comma;
+    return NULL;
+}
+
+bool tracers_add(struct tracers *tracers, const char *text, struct error *error) {
+    if (tracers->count == TRACERS_MAX)
+        return error_set(error, "more than %d tracers", TRACERS_MAX);
+    size_t length = strcspn(text, ":");
+    const struct tracer_kind *kind = find_kind(tracers, text, length, error);
+    if (!kind)
+        return false;
+    struct tracer *tracer = &tracers->list[tracers->count];
+    *tracer = (struct tracer){.kind = kind,
+                              .options = {.interval = kind->interval, .places = tracers->places}};
+    tracer->path = strdup(text[length] ? text + length + 1 : "");
+    if (!tracer->path)
+        return error_set(error, "out of memory");
+    tracers->count++;
+    for (char *setting; (setting = last_setting(tracer->path)); *setting = 0)
+        if (!parse_setting(tracer, setting + 1, error))
+            return false;
+    tracer->options.path = tracer->path;
+    return *tracer->path || error_set(error, "%s needs a file (%s:FILE)", kind->name, kind->name);
+}
+
+bool tracers_open(struct tracers *tracers, bool threads, struct error *error) {
+    for (uint32_t i = 0; i < tracers->count; i++) {
+        struct tracer *tracer = &tracers->list[i];
+        if (!(tracer->own = tracer->kind->open(&tracer->options, error)) ||
+            (threads && !(tracer->executor = executor_new(tracer->kind->name, error))))
+            return false;
+    }
+    return true;
+}
+
+bool tracers_close(struct tracers *tracers, const struct code *code, struct error *error) {
+    bool good = !tracers->error.message[0];
+    if (!good)
+        *error = tracers->error;
+    for (uint32_t i = 0; i < tracers->count; i++) {
+        struct tracer *tracer = &tracers->list[i];
+        struct error late;
+        executor_free(tracer->executor);
+        tracer->executor = NULL;
+        if (tracer->own && !tracer->kind->close(tracer->own, code, &late) && good) {
+            good = false;
+            *error = late;
+            error_prefix(error, "%s", tracer->kind->name);
+        }
+        tracer->own = NULL;
+    }
+    return good;
+}
+
+/* ---- lanes ---- */
+
+struct lane {
+    void *own;
+    struct gate *gate; /* NULL: neither start nor stop */
+};
+
+struct attached {
+    uint32_t thread;
+    struct lane lanes[]; /* by tracer */
+};
+
+struct lane_job {
+    struct tracers *tracers;
+    struct attached *attached;
+    struct error *error;
+    bool good;
+};
+
+static void begin_lane(void *context, uint64_t number) {
+    struct lane_job *job = context;
+    struct tracer *tracer = &job->tracers->list[number];
+    void *own = tracer->kind->begin(tracer->own, job->attached->thread, job->error);
+    job->attached->lanes[number].own = own;
+    job->good = own;
+}
+
+static void end_lane(void *context, uint64_t number) {
+    struct lane_job *job = context;
+    job->good = job->tracers->list[number].kind->end(job->attached->lanes[number].own, job->error);
+}
+
+static bool run_job(struct lane_job *job, void (*function)(void *context, uint64_t number),
+                    uint32_t number) {
+    struct executor *executor = job->tracers->list[number].executor;
+    if (executor)
+        executor_wait(executor, executor_submit(executor, function, job, number));
+    else
+        function(job, number);
+    return job->good || error_prefix(job->error, "%s", job->tracers->list[number].kind->name);
+}
+
+static bool add_worker(const struct tracers *tracers, const struct tracer *tracer,
+                       struct lane *lane, struct tap *tap, struct error *error) {
+    struct tap_worker worker = {.name = tracer->kind->name,
+                                .kinds = tracer->kind->records,
+                                .consume = tracer->kind->consume,
+                                .context = lane->own,
+                                .executor = tracer->executor};
+    if (tracer->start.kind == TRIGGER_NONE && tracer->stop.kind == TRIGGER_NONE)
+        return tap_add_worker(tap, &worker, error);
+    lane->gate = gate_new(&worker, &tracer->start, &tracer->stop, tracers->places);
+    if (!lane->gate)
+        return error_set(error, "out of memory for a trigger");
+    worker = gate_worker(lane->gate);
+    return tap_add_worker(tap, &worker, error);
+}
+
+bool tracers_attach(void *context, uint32_t thread, struct tap *tap, void **state,
+                    struct error *error) {
+    struct tracers *tracers = context;
+    struct attached *attached =
+        calloc(1, sizeof *attached + tracers->count * sizeof *attached->lanes);
+    if (!attached)
+        return error_set(error, "out of memory for the tracers of a thread");
+    *state = attached;
+    attached->thread = thread;
+    struct lane_job job = {.tracers = tracers, .attached = attached, .error = error};
+    for (uint32_t i = 0; i < tracers->count; i++)
+        if (!run_job(&job, begin_lane, i) ||
+            !add_worker(tracers, &tracers->list[i], &attached->lanes[i], tap, error))
+            return false;
+    return true;
+}
+
+void tracers_detach(void *context, void *state) {
+    struct tracers *tracers = context;
+    struct attached *attached = state;
+    struct error error;
+    struct lane_job job = {.tracers = tracers, .attached = attached, .error = &error};
+    for (uint32_t i = 0; i < tracers->count; i++) {
+        gate_free(attached->lanes[i].gate);
+        if (attached->lanes[i].own && !run_job(&job, end_lane, i) && !tracers->error.message[0])
+            tracers->error = error;
+    }
+    free(attached);
+}
+
+bool tracers_learn(void *context, const struct code *code, struct error *error) {
+    struct tracers *tracers = context;
+    return places_learn(tracers->places, code, error);
+}

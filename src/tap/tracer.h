@@ -1,0 +1,57 @@
+/* Built-in workers that write a file (paper C §3), each in a file of its own with a row in a
+ * table (attribute/tracers.c), and the set of them that a run asked for.
+ *
+ *     tracers_add(tracers, "csv:run.csv,start=cycle:1000", &error)   as often as there are
+ *     tracers_open(tracers, true, &error)                            makes the files
+ *     tracers_attach, tracers_learn, tracers_detach                  while cores run
+ *     tracers_close(tracers, code, &error)                           what was recorded is there
+ */
+#ifndef CULPRIT_TAP_TRACER_H
+#define CULPRIT_TAP_TRACER_H
+
+#include "tap/places.h"
+#include "tap/tap.h"
+#include "tap/trigger.h"
+
+struct tracer_options {
+    const char *path;
+    uint64_t interval; /* cycles or instructions, as the tracer counts; ≥ 1 */
+    const struct places *places;
+};
+
+/* A row. All but open and close run on the tracer's thread; a lane is one core. */
+struct tracer_kind {
+    const char *name, *description;
+    uint32_t records;          /* bit set of 1 << enum tap_kind, beside commits and flushes */
+    uint64_t interval;         /* the default; 0: it has none */
+    const char *interval_unit; /* "cycles" */
+    void *(*open)(const struct tracer_options *options, struct error *error);
+    void *(*begin)(void *tracer, uint32_t thread, struct error *error);
+    bool (*consume)(void *lane, const struct tap_buffer *buffer, struct error *error);
+    bool (*end)(void *lane, struct error *error); /* frees the lane */
+    /* Writes what is left and frees; all lanes have ended. `code` NULL: nothing was simulated. */
+    bool (*close)(void *tracer, const struct code *code, struct error *error);
+};
+
+extern const struct tracer_kind binary_tracer, csv_tracer, bbv_tracer, life_tracer;
+
+enum { TRACERS_MAX = 16 };
+struct tracers;
+/* `kinds`: those to choose from, NULL at the end. */
+struct tracers *tracers_new(const struct tracer_kind *const *kinds);
+/* KIND:FILE[,start=TRIGGER][,stop=TRIGGER][,interval=N] (trigger.h); the text must live on. */
+bool tracers_add(struct tracers *tracers, const char *text, struct error *error);
+/* Each on a thread of its own, or all on the core's. */
+bool tracers_open(struct tracers *tracers, bool threads, struct error *error);
+
+/* For a simulation's observer: the context is the struct tracers. */
+bool tracers_attach(void *context, uint32_t thread, struct tap *tap, void **state,
+                    struct error *error);
+void tracers_detach(void *context, void *state);
+bool tracers_learn(void *context, const struct code *code, struct error *error);
+
+/* Ends the files; the first error since the last core was made, if there was one, is told here. */
+bool tracers_close(struct tracers *tracers, const struct code *code, struct error *error);
+void tracers_free(struct tracers *tracers);
+
+#endif

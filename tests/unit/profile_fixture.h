@@ -1,9 +1,10 @@
-/* All profilers side by side as one worker of a tap, and streams of records made or cut by hand. */
+/* All profilers side by side as one worker of a tap, and what a core showed, cut otherwise. */
 #ifndef CULPRIT_TESTS_PROFILE_FIXTURE_H
 #define CULPRIT_TESTS_PROFILE_FIXTURE_H
 
 #include "attribute/profiler.h"
 #include "core_fixture.h"
+#include "tap_script.h"
 
 enum { SET_PROFILERS = 12 };
 static const struct sampler_options EVERY_CYCLE = {.period = 1};
@@ -81,61 +82,6 @@ static inline void assert_same_pics(const char *name, const struct pics *a, cons
     free(b_cells);
 }
 
-/* ---- records by hand ---- */
-
-struct hand {
-    struct tap *tap;
-    struct tap_buffer *buffer;
-    struct tap_state state;
-    unsigned records, cut; /* a new buffer after so many records; 0: when it is full */
-};
-
-static inline void hand_begin(struct hand *hand, struct tap *tap, unsigned cut) {
-    *hand = (struct hand){.tap = tap, .buffer = tap_current(tap), .cut = cut};
-    hand->buffer->start = hand->state;
-}
-
-static inline void hand_exchange(struct hand *hand) {
-    struct error error;
-    hand->records = 0;
-    if (!(hand->buffer = tap_exchange(hand->tap, &hand->state, &error)))
-        fail_msg("%s", error.message);
-}
-
-static inline void hand_advance(struct tap_state *state, unsigned kind, uint64_t cycle,
-                                const uint64_t *uops, unsigned n) {
-    state->cycle = cycle;
-    switch (kind) {
-    case TAP_COMMIT:
-        state->uop += n;
-        state->last_uop = uops[n - 1];
-        state->last_commit = cycle;
-        break;
-    case TAP_FLUSH:
-        state->dispatched = state->fetched = state->uop;
-        state->last_commit = cycle;
-        break;
-    case TAP_DISPATCH:
-        state->dispatched += n;
-        break;
-    default:
-        state->fetched += n;
-    }
-}
-
-/* A record in cycle `cycle`; `empty` and `why` as in tap.h. */
-static inline void hand_record(struct hand *hand, unsigned kind, uint64_t cycle, unsigned why,
-                               uint64_t empty, const uint64_t *uops, unsigned n) {
-    struct tap_buffer *buffer = hand->buffer;
-    buffer->words[buffer->used++] = tap_header(kind, why, n, empty, cycle - hand->state.cycle);
-    for (unsigned i = 0; i < tap_payload(kind, n); i++)
-        buffer->words[buffer->used++] = uops[i];
-    buffer->records[kind]++;
-    hand_advance(&hand->state, kind, cycle, uops, n);
-    if (++hand->records == hand->cut || buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS)
-        hand_exchange(hand);
-}
-
 /* ---- what a core showed, once more, cut otherwise ---- */
 
 struct recording {
@@ -164,43 +110,51 @@ static inline struct tap_worker recording_worker(struct recording *recording) {
 
 struct player {
     const uint64_t *word, *end;
-    struct hand hand;
+    struct tap_script *script;
+    struct tap_worker worker;
+    unsigned cut, records; /* a new buffer after so many records; 0: when it is full */
 };
 
 static inline void player_open(struct player *player, const struct recording *recording,
                                const struct tap_worker *worker, unsigned cut) {
+    *player = (struct player){.word = recording->words,
+                              .end = recording->words + recording->count,
+                              .script = tap_script_new(),
+                              .worker = *worker,
+                              .cut = cut};
+}
+
+static inline void player_exchange(struct player *player, bool hidden) {
     struct error error;
-    struct tap *tap = tap_new(NULL);
-    assert_true(tap_add_worker(tap, worker, &error));
-    hand_begin(&player->hand, tap, cut);
-    player->word = recording->words;
-    player->end = recording->words + recording->count;
+    const struct tap_buffer *buffer = &player->script->buffer;
+    if (!hidden && !player->worker.consume(player->worker.context, buffer, &error))
+        fail_msg("%s", error.message);
+    script_next_buffer(player->script);
+    player->records = 0;
 }
 
 /* The next so many records, or all that are left; hidden ones are not shown, as before a trigger.
  */
 static inline void player_play(struct player *player, size_t records, bool hidden) {
-    struct hand *hand = &player->hand;
+    struct tap_script *script = player->script;
     if (hidden)
-        hand_exchange(hand);
+        player_exchange(player, false);
     for (size_t i = 0; i < records && player->word < player->end; i++) {
         struct tap_record record;
         player->word = tap_read(player->word, &record);
-        uint64_t cycle = hand->state.cycle + record.delta;
-        if (hidden)
-            hand_advance(&hand->state, record.kind, cycle, record.uops, record.count);
-        else
-            hand_record(hand, record.kind, cycle, record.flags, record.empty, record.uops,
-                        record.count);
+        script_record(script, record.kind, script->after.cycle + record.delta,
+                      record.flags & TAP_EMPTY_MASK, record.empty, record.count, record.uops);
+        if (++player->records == player->cut ||
+            script->buffer.used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS)
+            player_exchange(player, hidden);
     }
-    hand->buffer->start = hidden ? hand->state : hand->buffer->start;
+    if (hidden)
+        player_exchange(player, true);
 }
 
 static inline void player_close(struct player *player) {
-    struct error error;
-    struct hand *hand = &player->hand;
-    assert_true(tap_flush(hand->tap, &hand->state, &hand->buffer, &error));
-    tap_free(hand->tap);
+    player_exchange(player, false);
+    tap_script_free(player->script);
 }
 
 static inline void replay(const struct recording *recording, const struct tap_worker *worker,

@@ -4,30 +4,26 @@
 #include "profile_fixture.h"
 
 struct stream {
-    struct tap *tap;
     struct profile_set set;
     struct oracle *oracle;
     struct golden *golden;
-    struct hand hand;
+    struct tap_script *script;
 };
 
 static void stream_open(struct stream *stream, const struct sampler_options *sampling) {
-    struct error error;
-    stream->tap = tap_new(NULL);
     set_open(&stream->set, sampling);
     stream->oracle = oracle_new();
     stream->golden = golden_new();
-    struct tap_worker workers[] = {set_worker(&stream->set), oracle_worker(stream->oracle),
-                                   golden_worker(stream->golden)};
-    for (int i = 0; i < 3; i++)
-        assert_true(tap_add_worker(stream->tap, &workers[i], &error));
-    hand_begin(&stream->hand, stream->tap, 0);
+    stream->script = tap_script_new();
 }
 
 static void stream_end(struct stream *stream) {
     struct error error;
-    assert_true(tap_flush(stream->tap, &stream->hand.state, &stream->hand.buffer, &error));
-    tap_free(stream->tap);
+    struct tap_worker workers[] = {set_worker(&stream->set), oracle_worker(stream->oracle),
+                                   golden_worker(stream->golden)};
+    for (int i = 0; i < 3; i++)
+        assert_true(workers[i].consume(workers[i].context, &stream->script->buffer, &error));
+    tap_script_free(stream->script);
     set_finish(&stream->set);
 }
 
@@ -43,7 +39,7 @@ static void commit(struct stream *stream, uint64_t cycle, unsigned why, uint64_t
     uint64_t uops[8];
     for (unsigned i = 0; i < n; i++)
         uops[i] = tap_uop(first + i, 0, TAP_UOP_LAST);
-    hand_record(&stream->hand, TAP_COMMIT, cycle, why, empty, uops, n);
+    script_record(stream->script, TAP_COMMIT, cycle, why, empty, n, uops);
 }
 
 static void assert_cycles(const struct stream *stream, const char *name, uint32_t insn,
@@ -142,7 +138,7 @@ static void commit_loop(struct stream *stream, uint64_t cycle, unsigned why, uin
                         uint32_t first_events, uint32_t last_events) {
     uint64_t uops[] = {tap_uop(1, first_events, TAP_UOP_LAST), tap_uop(2, 0, TAP_UOP_LAST),
                        tap_uop(3, 0, TAP_UOP_LAST), tap_uop(4, last_events, TAP_UOP_LAST)};
-    hand_record(&stream->hand, TAP_COMMIT, cycle, why, empty, uops, 4);
+    script_record(stream->script, TAP_COMMIT, cycle, why, empty, 4, uops);
 }
 
 /* A sample every 1,000 cycles. 1: the ROB is drained, I1 missed in the instruction cache. 2: it is
@@ -324,7 +320,7 @@ static void registers_of_an_unlimited_core(void **state) {
 enum { BEFORE = 1000, LAST = 78 }; /* the stream begins after so many cycles; its last */
 
 static void front_end(struct stream *stream, unsigned kind, uint64_t cycle, unsigned n) {
-    hand_record(&stream->hand, kind, BEFORE + cycle, 0, 0, NULL, n);
+    script_record(stream->script, kind, BEFORE + cycle, TAP_DRAINED, 0, n, NULL);
 }
 
 static void play_table_stream(struct stream *stream) {

@@ -275,9 +275,9 @@ static void hidden_cycles_are_nobodys(void **state) {
     struct player player;
     player_open(&player, &recording, &worker, 50);
     player_play(&player, 5000, false);
-    uint64_t begin = player.hand.state.last_commit;
+    uint64_t begin = player.script->after.last_commit;
     player_play(&player, 5000, true);
-    uint64_t end = player.hand.state.last_commit;
+    uint64_t end = player.script->after.last_commit;
     player_play(&player, SIZE_MAX, false);
     player_close(&player);
     set_finish(&set);

@@ -165,4 +165,77 @@ static inline void replay(const struct recording *recording, const struct tap_wo
     player_close(&player);
 }
 
+/* ---- a program drawn at random: 20,000 instructions ---- */
+
+enum { BLOCKS = 40, BLOCK_INSNS = 12, EXECUTED_BLOCKS = 1700 };
+
+static inline uint32_t next_random(uint32_t *state) { /* xorshift32 (Marsaglia 2003) */
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+static inline uint32_t random_insn(struct program_fixture *program, uint32_t *random) {
+    uint8_t a = (uint8_t)(1 + next_random(random) % 12), b = (uint8_t)(next_random(random) % 13);
+    switch (next_random(random) % 12) {
+    case 0:
+        return operation(program, OP_INT_DIV, a, b);
+    case 1:
+        return operation(program, OP_INT_MUL, a, b);
+    case 2:
+    case 3:
+    case 4:
+        return load(program, a, b);
+    case 5:
+    case 6:
+        return store(program, a, b);
+    default:
+        return alu(program, a, b, 0);
+    }
+}
+
+/* Blocks over 4 KiB of code, each ending with a conditional branch; one instruction that flushes.
+ */
+static inline void draw_program(struct program_fixture *program) {
+    uint32_t random = 12345, first[BLOCKS];
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        program->address = 0x10000 + block * 0x65;
+        first[block] = program->code.insn_count;
+        for (int i = 0; i < BLOCK_INSNS - 1; i++)
+            random_insn(program, &random);
+        branch(program, BRANCH_CONDITIONAL, (uint8_t)(1 + next_random(&random) % 12));
+    }
+    uint32_t csr = with_flags(program, operation(program, OP_SYSTEM, 1, 0), INSN_FLUSHING);
+    for (int n = 0; n < EXECUTED_BLOCKS; n++) {
+        uint32_t insn = first[next_random(&random) % BLOCKS];
+        for (int i = 0; i < BLOCK_INSNS - 1; i++, insn++) {
+            enum operation operation = program->uops[program->insns[insn].first_uop].operation;
+            uint32_t at = next_random(&random);
+            /* Mostly one of 16 words, so that loads meet stores; else anywhere in 1 MiB. */
+            if (operation == OP_LOAD || operation == OP_STORE)
+                execute_at(program, insn, 0x100000 + at / 8 % (at % 8 ? 16 : 131072) * 8, 8);
+            else
+                execute(program, insn);
+        }
+        if (next_random(&random) % 2)
+            execute_taken(program, insn);
+        else
+            execute(program, insn);
+        if (n % 97 == 0)
+            execute(program, csr);
+    }
+}
+
+/* On which it meets mispredictions, flushes, ordering violations, and misses of both caches. */
+static inline struct machine random_machine(void) {
+    struct machine machine = little_machine();
+    machine.core.disambiguation = DISAMBIGUATE_SPECULATE;
+    machine.branch = (struct machine_branch){
+        .direction = DIRECTION_BIMODAL, .bimodal_entries = 1024, .ras_entries = 8};
+    machine.l1i = (struct machine_cache){
+        .present = true, .size = 2048, .ways = 2, .line = 64, .latency = 1, .mshrs = 2};
+    return machine;
+}
+
 #endif

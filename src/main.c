@@ -23,6 +23,7 @@ static const struct verb VERBS[] = {
     {NULL, "machines", "list, show and check machine descriptions", cmd_machines},
     {"How far are profilers from the truth?", "profilers",
      "run every profiler over one simulation, against what every cycle says", cmd_profilers},
+    {NULL, "samples", "show the samples of TIP or TEA that sim --tap wrote", cmd_samples},
     {"What did it execute?", "trace", "capture an instruction trace of a command", cmd_trace},
 };
 enum { VERB_COUNT = sizeof VERBS / sizeof *VERBS };

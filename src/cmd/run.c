@@ -238,16 +238,20 @@ static bool close_tracers(const struct run *run, bool good, struct error *error)
     return good;
 }
 
-static uint32_t set_observers(struct run *run) {
+static uint32_t set_observers(struct run *run, const struct machine *machine) {
     struct simulation_observer *observers = run->observers;
+    struct tracers *tracers = run->request->tracers;
     uint32_t count = 0;
     if (run->kanata)
         observers[count++] = (struct simulation_observer){.attach = attach_kanata, .context = run};
-    if (run->request->tracers)
+    if (tracers) {
+        const struct tracer_run told = {machine, trace_command(run->trace)};
+        tracers_tell(tracers, &told);
         observers[count++] = (struct simulation_observer){.attach = tracers_attach,
                                                           .detach = tracers_detach,
                                                           .learn = tracers_learn,
-                                                          .context = run->request->tracers};
+                                                          .context = tracers};
+    }
     return count;
 }
 
@@ -259,7 +263,7 @@ static struct simulation_options options_of(struct run *run, const struct machin
                                          .sampling = request->sampling,
                                          .selection = {.thread = -1},
                                          .observers = run->observers,
-                                         .observer_count = set_observers(run),
+                                         .observer_count = set_observers(run, machine),
                                          .progress = show_progress,
                                          .progress_context = &run->progress,
                                          .stop = &interrupt_signal};

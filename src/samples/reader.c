@@ -1,5 +1,5 @@
-/* One record after the other, each into the same buffer, which grows with what has been read of the
- * file and not with what its sizes claim. Files and places are kept in tables. */
+/* One record after the other, each into the same buffer. Files and places are kept in tables, which
+ * grow with what has been read and not with what the file claims. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,10 +28,9 @@ struct sample_reader {
     char *machine, *command;
     uint32_t sample_bytes;
 
-    uint8_t *record; /* its payload */
-    size_t record_capacity;
-    uint32_t type, size, at; /* of the record; at: the next sample in it */
-    uint64_t samples;        /* so far */
+    uint8_t record[SAMPLE_PAYLOAD_MAX]; /* its payload */
+    uint32_t type, size, at;            /* of the record; at: the next sample in it */
+    uint64_t samples;                   /* so far */
 
     struct image *images;
     size_t image_count, image_capacity;
@@ -78,9 +77,6 @@ static int next_record(struct sample_reader *reader, struct error *error) {
     reader->size = get_u32(head + 4);
     if (reader->size > SAMPLE_PAYLOAD_MAX)
         return failed(damaged(reader, error, "a record of impossible size"));
-    if (!array_reserve((void **)&reader->record, &reader->record_capacity, (size_t)reader->size + 1,
-                       1))
-        return failed(out_of_memory(reader, error));
     if (read_bytes(reader, reader->record, reader->size) < reader->size)
         return cut_or_failed(reader, error);
     if (sample_checksum(head, reader->record, reader->size) != get_u64(head + 8))
@@ -263,7 +259,6 @@ void sample_reader_close(struct sample_reader *reader) {
         free(reader->images[i].path);
     free(reader->images);
     free(reader->places);
-    free(reader->record);
     free(reader->machine);
     free(reader->command);
     free(reader);

@@ -10,6 +10,12 @@
 
 enum { BUFFER_BYTES = 64 << 10 };
 
+/* At this address of the process lies that instruction. */
+struct told {
+    uint64_t address;
+    uint32_t process, insn; /* insn: + 1; 0: the slot is free */
+};
+
 struct sample_writer {
     FILE *file;
     const char *name;
@@ -24,8 +30,8 @@ struct sample_writer {
     uint32_t used, sample_bytes;                              /* of its payload */
     uint64_t samples;
 
-    uint64_t *known; /* (process, instruction) whose place is written, + 1; open addressing */
-    size_t known_count, known_mask;
+    struct told *told; /* places that are written; open addressing by process and address */
+    size_t told_count, told_mask;
     uint32_t *images; /* by number: its number in the file + 1; 0: not named yet */
     size_t image_capacity;
     uint32_t image_count;
@@ -110,24 +116,25 @@ static bool put_header(struct sample_writer *writer) {
 
 /* ---- places ---- */
 
-static uint64_t *find_known(uint64_t *known, size_t mask, uint64_t key) {
-    size_t at = (key * 0x9e3779b97f4a7c15u >> 20) & mask;
-    while (known[at] && known[at] != key)
+static struct told *find_told(struct told *told, size_t mask, uint32_t process, uint64_t address) {
+    size_t at = ((address ^ (uint64_t)process << 48) * 0x9e3779b97f4a7c15u >> 20) & mask;
+    while (told[at].insn && (told[at].process != process || told[at].address != address))
         at = (at + 1) & mask;
-    return &known[at];
+    return &told[at];
 }
 
-static bool grow_known(struct sample_writer *writer) {
-    size_t mask = writer->known_mask ? writer->known_mask * 2 + 1 : 1023;
-    uint64_t *known = calloc(mask + 1, sizeof *known);
-    if (!known)
+static bool grow_told(struct sample_writer *writer) {
+    size_t mask = writer->told_mask ? writer->told_mask * 2 + 1 : 1023;
+    struct told *told = calloc(mask + 1, sizeof *told);
+    if (!told)
         return out_of_memory(writer);
-    for (size_t i = 0; writer->known && i <= writer->known_mask; i++)
-        if (writer->known[i])
-            *find_known(known, mask, writer->known[i]) = writer->known[i];
-    free(writer->known);
-    writer->known = known;
-    writer->known_mask = mask;
+    for (size_t i = 0; writer->told && i <= writer->told_mask; i++)
+        if (writer->told[i].insn)
+            *find_told(told, mask, writer->told[i].process, writer->told[i].address) =
+                writer->told[i];
+    free(writer->told);
+    writer->told = told;
+    writer->told_mask = mask;
     return true;
 }
 
@@ -149,28 +156,34 @@ static bool name_image(struct sample_writer *writer, const struct sample_place *
     return put_texts(writer, SAMPLE_IMAGE, fixed, sizeof fixed, place->path, NULL);
 }
 
-/* Tells where the instruction lies if that was not told, and gives its address. */
+static bool put_place(struct sample_writer *writer, uint32_t process,
+                      const struct sample_place *place) {
+    uint8_t record[SAMPLE_RECORD_BYTES + SAMPLE_PLACE_BYTES], *at = record + SAMPLE_RECORD_BYTES;
+    if (!name_image(writer, place))
+        return false;
+    put_u32(at, process);
+    put_u32(at + 4, writer->images[place->image] - 1);
+    put_u64(at + 8, place->address);
+    put_u64(at + 16, place->offset);
+    return put_record(writer, SAMPLE_PLACE, record, SAMPLE_PLACE_BYTES);
+}
+
+/* Gives the instruction's address, and tells where it lies if that was not told or another lay
+ * there so far: samples of that one go first. */
 static bool tell_place(struct sample_writer *writer, uint32_t process, uint32_t insn,
                        uint64_t *address) {
     struct sample_place place = {0};
     writer->places(writer->context, insn, &place);
     *address = place.address;
-    if (writer->known_count * 2 >= writer->known_mask && !grow_known(writer))
+    if (writer->told_count * 2 >= writer->told_mask && !grow_told(writer))
         return false;
-    uint64_t key = ((uint64_t)process << 32 | insn) + 1;
-    uint64_t *known = find_known(writer->known, writer->known_mask, key);
-    if (*known)
+    struct told *told = find_told(writer->told, writer->told_mask, process, place.address);
+    if (told->insn == insn + 1)
         return true;
-    *known = key;
-    writer->known_count++;
-    uint8_t record[SAMPLE_RECORD_BYTES + SAMPLE_PLACE_BYTES], *at = record + SAMPLE_RECORD_BYTES;
-    put_u32(at, process);
-    put_u64(at + 8, place.address);
-    put_u64(at + 16, place.offset);
-    if (!name_image(writer, &place))
-        return false;
-    put_u32(at + 4, writer->images[place.image] - 1);
-    return put_record(writer, SAMPLE_PLACE, record, SAMPLE_PLACE_BYTES);
+    bool other = told->insn;
+    writer->told_count += !other;
+    *told = (struct told){place.address, process, insn + 1};
+    return (!other || put_samples(writer)) && put_place(writer, process, &place);
 }
 
 /* ---- samples ---- */
@@ -276,7 +289,7 @@ bool sample_writer_close(struct sample_writer *writer, struct error *error) {
                    (fflush(writer->file) == 0 || fail(writer));
     if (!written)
         *error = writer->failure;
-    free(writer->known);
+    free(writer->told);
     free(writer->images);
     free(writer);
     return written;

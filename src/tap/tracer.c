@@ -23,6 +23,7 @@ struct tracers {
     struct places *places;
     struct tracer list[TRACERS_MAX];
     uint32_t count;
+    struct tracer_run run;
     struct error error; /* the first of a lane's end */
 };
 
@@ -102,8 +103,9 @@ bool tracers_add(struct tracers *tracers, const char *text, struct error *error)
     if (!kind)
         return false;
     struct tracer *tracer = &tracers->list[tracers->count];
-    *tracer = (struct tracer){.kind = kind,
-                              .options = {.interval = kind->interval, .places = tracers->places}};
+    *tracer = (struct tracer){
+        .kind = kind,
+        .options = {.interval = kind->interval, .places = tracers->places, .run = &tracers->run}};
     tracer->path = strdup(text[length] ? text + length + 1 : "");
     if (!tracer->path)
         return error_set(error, "out of memory");
@@ -113,6 +115,10 @@ bool tracers_add(struct tracers *tracers, const char *text, struct error *error)
             return false;
     tracer->options.path = tracer->path;
     return *tracer->path || error_set(error, "%s needs a file (%s:FILE)", kind->name, kind->name);
+}
+
+void tracers_tell(struct tracers *tracers, const struct tracer_run *run) {
+    tracers->run = *run;
 }
 
 bool tracers_open(struct tracers *tracers, bool threads, struct error *error) {

@@ -9,14 +9,22 @@
 #ifndef CULPRIT_TAP_TRACER_H
 #define CULPRIT_TAP_TRACER_H
 
+#include "machine/machine.h"
 #include "tap/places.h"
 #include "tap/tap.h"
 #include "tap/trigger.h"
+
+/* What is simulated; told before the first core is made. */
+struct tracer_run {
+    const struct machine *machine;
+    const char *command;
+};
 
 struct tracer_options {
     const char *path;
     uint64_t interval; /* cycles or instructions, as the tracer counts; ≥ 1 */
     const struct places *places;
+    const struct tracer_run *run;
 };
 
 /* A row. All but open and close run on the tracer's thread; a lane is one core. */
@@ -43,6 +51,9 @@ struct tracers *tracers_new(const struct tracer_kind *const *kinds);
 bool tracers_add(struct tracers *tracers, const char *text, struct error *error);
 /* Each on a thread of its own, or all on the core's. */
 bool tracers_open(struct tracers *tracers, bool threads, struct error *error);
+
+/* Before the first core is made; what it points to must live on. */
+void tracers_tell(struct tracers *tracers, const struct tracer_run *run);
 
 /* For a simulation's observer: the context is the struct tracers. */
 bool tracers_attach(void *context, uint32_t thread, struct tap *tap, void **state,

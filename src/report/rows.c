@@ -1,11 +1,10 @@
-/* Every instruction that executed is a site. Sites sorted by image and offset fall into groups;
- * looking a site up in the debug information is dear, so a function is looked up once and then
- * holds for all sites up to its end, or to a function inside it. Of the costliest groups only the
- * numbers are kept and which instructions they have: names, text and stack of a row are made when
- * it is asked for, the stack from the cells of its instructions. */
+/* Every instruction that executed is a site. Sites sorted by image and offset fall into groups. Of
+ * the costliest groups only the numbers are kept and which instructions they have: names, text and
+ * stack of a row are made when it is asked for, the stack from the cells of its instructions. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/function_walk.h"
 #include "report/report.h"
 #include "util/array.h"
 
@@ -142,54 +141,27 @@ static bool locate(const struct report_rows *rows, uint32_t image, uint64_t offs
            program_locate(rows->program, rows->images[image], offset, location);
 }
 
-/* The group that a function of this image already has, from `first` on; group_count: none. A
- * function that is left and entered again has others inside it (entries of the linkage table within
- * its unwind range): these, and only these, begin behind it. Code that no function covers is one
- * group per image, `uncovered`. */
-static size_t find_function_group(const struct builder *builder, size_t first, size_t uncovered,
-                                  const struct location *location) {
-    if (!location->function_size)
-        return uncovered;
-    for (size_t i = builder->group_count; i-- > first;) {
-        const struct group *group = &builder->groups[i];
-        if (i == uncovered)
-            continue;
-        if (group->offset == location->function_offset)
-            return i;
-        if (group->offset < location->function_offset)
-            break;
-    }
-    return builder->group_count;
-}
-
-static bool group_functions(struct builder *builder) {
-    uint32_t image = UINT32_MAX;
-    uint64_t end = 0; /* up to where the last function reaches without a gap */
-    size_t first = 0, group = 0, uncovered = SIZE_MAX;
+/* A function that the walk comes to for the first time is the next group. */
+static bool walk_functions(struct builder *builder, struct function_walk *walk) {
     for (size_t i = 0; i < builder->site_count; i++) {
         struct site *site = &builder->sites[i];
-        if (site->image != image) {
-            image = site->image;
-            end = 0;
-            first = builder->group_count;
-            uncovered = SIZE_MAX;
-        }
-        if (site->offset >= end) {
-            struct location location;
-            locate(builder->rows, image, site->offset, &location);
-            group = find_function_group(builder, first, uncovered, &location);
-            if (group >= builder->group_count) {
-                group = builder->group_count;
-                if (!new_group(builder, image, location.function_offset))
-                    return false;
-                if (!location.function_size)
-                    uncovered = group;
-            }
-            end = site->offset + location.function_rest;
-        }
+        size_t group = function_walk_step(walk, site->image, site->offset);
+        if (group == SIZE_MAX)
+            return false;
+        if (group == builder->group_count &&
+            !new_group(builder, site->image, walk->functions[group].offset))
+            return false;
         site->group = (uint32_t)group;
     }
     return true;
+}
+
+static bool group_functions(struct builder *builder) {
+    struct function_walk walk;
+    bool room = function_walk_begin(&walk, builder->rows->code, builder->rows->program) &&
+                walk_functions(builder, &walk);
+    function_walk_end(&walk);
+    return room;
 }
 
 static bool group_lines(struct builder *builder) {

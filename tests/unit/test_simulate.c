@@ -184,6 +184,72 @@ static void error_keeps_what_was_done(void **state) {
     trace_close(trace);
 }
 
+/* TEA of every cycle of all cores is the golden reference; the summary of commits has every cycle.
+ */
+static void profiles_see_every_core(void **state) {
+    (void)state;
+    const struct profile_options tea = {.profiler = profiler_find("TEA"),
+                                        .sampling = {.period = 1}};
+    make_trace(3, 3);
+    options.profiles = &tea;
+    options.profile_count = options.profile_threads = 1;
+    options.observe_commits = true;
+    run();
+    expect_sums();
+    assert_int_equal(simulation.profile_count, 1);
+    assert_int_equal(simulation.profiles[0].result.samples, simulation.cycles);
+    uint64_t count;
+    struct pics_cell *cells = pics_cells(simulation.profiles[0].result.pics, &count);
+    assert_int_equal(count, simulation.cell_count);
+    assert_memory_equal(cells, simulation.cells, count * sizeof *cells);
+    free(cells);
+    uint64_t cycles = 0;
+    for (int category = 0; category < CATEGORY_COUNT; category++)
+        cycles += simulation.commits.categories[category];
+    assert_int_equal(cycles, simulation.cycles);
+    assert_int_equal(simulation.commits.executions, simulation.uops);
+    simulation_free(&simulation);
+}
+
+/* Twelve profilers, on one thread and on five. */
+static void profiles_do_not_depend_on_threads(void **state) {
+    (void)state;
+    struct profile_options profiles[12];
+    struct {
+        struct pics_cell *cells;
+        uint64_t count, samples;
+    } first[12];
+    for (int i = 0; i < 12; i++)
+        profiles[i] = (struct profile_options){
+            .profiler = profilers[i],
+            .sampling = {.mode = SAMPLER_RANDOM, .samples = 500, .seed = 3}};
+    for (unsigned threads = 1; threads <= 5; threads += 4) {
+        make_trace(2, 4);
+        options.profiles = profiles;
+        options.profile_count = 12;
+        options.profile_threads = threads;
+        run();
+        for (int i = 0; i < 12; i++) {
+            const struct profile_result *result = &simulation.profiles[i].result;
+            uint64_t count;
+            struct pics_cell *cells = pics_cells(result->pics, &count);
+            if (threads == 1) {
+                assert_in_range(result->samples, 450, 1000);
+                first[i].cells = cells;
+                first[i].count = count;
+                first[i].samples = result->samples;
+                continue;
+            }
+            assert_int_equal(result->samples, first[i].samples);
+            assert_int_equal(count, first[i].count);
+            assert_memory_equal(cells, first[i].cells, count * sizeof *cells);
+            free(cells);
+            free(first[i].cells);
+        }
+        simulation_free(&simulation);
+    }
+}
+
 static int load_machine(void **state) {
     (void)state;
     struct error error;
@@ -192,10 +258,16 @@ static int load_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_sums),         cmocka_unit_test(threads_are_summed),
-        cmocka_unit_test(weights_follow_schedule), cmocka_unit_test(sampling_spans_threads),
-        cmocka_unit_test(selection_is_exact),      cmocka_unit_test(unknown_function_is_an_error),
-        cmocka_unit_test(stop_ends_the_run),       cmocka_unit_test(error_keeps_what_was_done),
+        cmocka_unit_test(everything_sums),
+        cmocka_unit_test(threads_are_summed),
+        cmocka_unit_test(weights_follow_schedule),
+        cmocka_unit_test(sampling_spans_threads),
+        cmocka_unit_test(selection_is_exact),
+        cmocka_unit_test(unknown_function_is_an_error),
+        cmocka_unit_test(stop_ends_the_run),
+        cmocka_unit_test(error_keeps_what_was_done),
+        cmocka_unit_test(profiles_see_every_core),
+        cmocka_unit_test(profiles_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, load_machine, NULL);
 }

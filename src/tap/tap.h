@@ -82,7 +82,7 @@ static inline uint64_t *tap_put_header(uint64_t *word, unsigned kind, unsigned f
 }
 
 /* Words of payload of a record of n: those kinds have none whose second bit is set. */
-static_assert((TAP_DISPATCH & 2) && (TAP_FETCH & 2), "no payload");
+static_assert((TAP_DISPATCH & 2) != 0 && (TAP_FETCH & 2) != 0, "no payload");
 static inline unsigned tap_payload(unsigned kind, unsigned n) {
     return kind & 2 ? 0 : n;
 }

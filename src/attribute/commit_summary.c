@@ -2,6 +2,7 @@
  * and a look at the signatures, no more. */
 #include "attribute/commit_summary.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,21 @@
 #include "attribute/pics.h"
 #include "attribute/profile_error.h"
 #include "attribute/span.h"
+#include "util/array.h"
+
+/* Cycles in which nothing committed, of one instruction by category: a cache line. */
+struct waits {
+    uint64_t cycles[CATEGORY_COUNT + 1];
+};
+static_assert(sizeof(struct waits) == 64 && CATEGORY_EXECUTE == 0, "a cache line");
 
 struct commit_observer {
     uint64_t categories[CATEGORY_COUNT];
     uint64_t executions;
     uint64_t stalls[STALL_LENGTHS];
-    struct pics *waits, *events;
+    struct waits *waits; /* by instruction */
+    size_t wait_capacity;
+    struct pics *events;
 };
 
 const char *commit_category_name(enum commit_category category) {
@@ -43,9 +53,8 @@ struct commit_observer *commit_observer_new(void) {
     struct commit_observer *observer = calloc(1, sizeof *observer);
     if (!observer)
         return NULL;
-    observer->waits = pics_new();
     observer->events = pics_new();
-    if (observer->waits && observer->events)
+    if (observer->events)
         return observer;
     commit_observer_free(observer);
     return NULL;
@@ -54,10 +63,9 @@ struct commit_observer *commit_observer_new(void) {
 void commit_observer_free(struct commit_observer *observer) {
     if (!observer)
         return;
-    if (observer->waits)
-        pics_free(observer->waits);
     if (observer->events)
         pics_free(observer->events);
+    free(observer->waits);
     free(observer);
 }
 
@@ -81,10 +89,23 @@ static enum commit_category empty_category(const struct tap_record *record, uint
     }
 }
 
-static bool add_wait(struct commit_observer *observer, enum commit_category category, uint64_t uop,
-                     uint64_t cycles) {
+static bool make_room(struct commit_observer *observer, uint32_t insn) {
+    size_t old = observer->wait_capacity;
+    if (!array_reserve((void **)&observer->waits, &observer->wait_capacity, (size_t)insn + 1,
+                       sizeof *observer->waits))
+        return false;
+    memset(observer->waits + old, 0, (observer->wait_capacity - old) * sizeof *observer->waits);
+    return true;
+}
+
+static inline bool add_wait(struct commit_observer *observer, enum commit_category category,
+                            uint64_t uop, uint64_t cycles) {
+    uint32_t insn = tap_uop_insn(uop);
+    if (__builtin_expect(insn >= observer->wait_capacity, 0) && !make_room(observer, insn))
+        return false;
     observer->categories[category] += cycles;
-    return pics_add(observer->waits, tap_uop_insn(uop), category, cycles * CYCLE_UNITS);
+    observer->waits[insn].cycles[category] += cycles;
+    return true;
 }
 
 /* The cycles that a record closes in which nothing committed. */
@@ -102,8 +123,13 @@ static bool take_wait(struct commit_observer *observer, const struct tap_record 
     return room & add_wait(observer, stall_category(next), next, span->stalled);
 }
 
-static bool count_events(struct commit_observer *observer, const struct tap_record *record) {
+static inline bool count_events(struct commit_observer *observer, const struct tap_record *record) {
+    uint64_t all = 0;
     bool room = true;
+    for (unsigned i = 0; i < record->count; i++)
+        all |= record->uops[i];
+    if (!tap_uop_psv(all))
+        return true;
     for (unsigned i = 0; i < record->count; i++)
         if (tap_uop_psv(record->uops[i]))
             room &= pics_add(observer->events, tap_uop_insn(record->uops[i]),
@@ -132,13 +158,29 @@ struct tap_worker commit_observer_worker(struct commit_observer *observer) {
 
 /* ---- results ---- */
 
+/* As cells, sorted by instruction and category. */
+static struct pics_cell *wait_cells(const struct commit_observer *observer, uint64_t *count) {
+    uint64_t used = 0;
+    for (size_t insn = 0; insn < observer->wait_capacity; insn++)
+        for (uint32_t category = 1; category < CATEGORY_COUNT; category++)
+            used += observer->waits[insn].cycles[category] != 0;
+    struct pics_cell *cells = malloc((used ? used : 1) * sizeof *cells);
+    *count = 0;
+    for (size_t insn = 0; cells && insn < observer->wait_capacity; insn++)
+        for (uint32_t category = 1; category < CATEGORY_COUNT; category++)
+            if (observer->waits[insn].cycles[category])
+                cells[(*count)++] = (struct pics_cell){
+                    (uint32_t)insn, category, observer->waits[insn].cycles[category] * CYCLE_UNITS};
+    return cells;
+}
+
 bool commit_observer_summary(const struct commit_observer *observer,
                              struct commit_summary *summary) {
     memset(summary, 0, sizeof *summary);
     memcpy(summary->categories, observer->categories, sizeof summary->categories);
     memcpy(summary->stalls, observer->stalls, sizeof summary->stalls);
     summary->executions = observer->executions;
-    summary->waits = pics_cells(observer->waits, &summary->wait_count);
+    summary->waits = wait_cells(observer, &summary->wait_count);
     summary->events = pics_cells(observer->events, &summary->event_count);
     return summary->waits && summary->events;
 }

@@ -172,13 +172,21 @@ format:
 	clang-format -i $(OWN_FILES)
 format-check:
 	clang-format --dry-run --Werror $(OWN_FILES)
+# A stamp for each file and checker says that it passed: it is checked again when it changes, or a
+# header that it includes, or which checks there are.
+LINTED := $(SOURCES) $(PROGRAM) $(PLUGIN)
 lint: lint-cppcheck lint-clang-tidy
-lint-cppcheck:
+lint-cppcheck: $(LINTED:%.c=$(B)/lint/%.cppcheck)
+lint-clang-tidy: $(LINTED:%.c=$(B)/lint/%.clang-tidy)
+$(B)/lint/%.cppcheck: %.c .cppcheck
+	@mkdir -p $(@D)
 	cppcheck --quiet --std=c11 --enable=warning,performance --inline-suppr \
-		--suppressions-list=.cppcheck --error-exitcode=1 -Isrc $(SOURCES) $(PROGRAM) $(PLUGIN)
-lint-clang-tidy:
-	printf '%s\n' $(SOURCES) $(PROGRAM) $(PLUGIN) | xargs -P $$(nproc) -I FILE \
-		clang-tidy --quiet FILE -- -std=gnu11 $(CPPFLAGS)
+		--suppressions-list=.cppcheck --error-exitcode=1 -Isrc $<
+	@$(CC) $(CPPFLAGS) -MM -MP -MT $@ -MF $@.d $< && touch $@
+$(B)/lint/%.clang-tidy: %.c .clang-tidy
+	@mkdir -p $(@D)
+	clang-tidy --quiet $< -- -std=gnu11 $(CPPFLAGS)
+	@$(CC) $(CPPFLAGS) -MM -MP -MT $@ -MF $@.d $< && touch $@
 
 # ---- installation
 prefix ?= /usr/local
@@ -215,7 +223,7 @@ help:
 	@echo 'make deps            install the Debian packages that building and testing need'
 	@echo 'make deps-develop    also those for format, lint and fuzz'
 	@echo 'make format          clang-format; format-check only looks'
-	@echo 'make lint            cppcheck and clang-tidy'
+	@echo 'make lint            cppcheck and clang-tidy, of what changed since it last passed'
 	@echo 'make clean           remove build/'
 	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, build/debug)'
 

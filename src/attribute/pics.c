@@ -3,6 +3,7 @@
  * grow by doubling. */
 #include "attribute/pics.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,7 @@ bool pics_grow_base(struct pics *pics, uint32_t insn) {
     size_t old = pics->base_count, need = ((size_t)insn / BASE_STEP + 1) * BASE_STEP;
     if (!array_reserve((void **)&pics->base, &pics->base_capacity, need, sizeof *pics->base))
         return false;
+    assert(pics->base);
     memset(pics->base + old, 0, (need - old) * sizeof *pics->base);
     pics->base_count = need;
     return true;

@@ -4,6 +4,7 @@
 #ifndef CULPRIT_ATTRIBUTE_PICS_H
 #define CULPRIT_ATTRIBUTE_PICS_H
 
+#include <assert.h>
 #include <stddef.h>
 
 #include "attribute/attribute.h"
@@ -30,6 +31,7 @@ static inline bool pics_add_fast(struct pics *pics, uint32_t insn, uint32_t psv,
         return pics_add_event(pics, insn, psv, units);
     if (insn >= pics->base_count && !pics_grow_base(pics, insn))
         return false;
+    assert(pics->base); /* it has base_count entries */
     pics->base[insn] += units;
     return true;
 }

@@ -1,6 +1,7 @@
 /* Every instruction that executed is a site. Sites sorted by image and offset fall into groups. Of
  * the costliest groups only the numbers are kept and which instructions they have: names, text and
  * stack of a row are made when it is asked for, the stack from the cells of its instructions. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,6 +214,7 @@ static bool make_groups(struct builder *builder) {
     for (size_t i = 0; i < builder->site_count; i++) {
         const struct site *site = &builder->sites[i];
         struct group *group = &builder->groups[site->group];
+        assert(builder->groups); /* every site was given one */
         group->insn_count++;
         group->units += units_of(simulation, site->insn);
         if (site->insn < simulation->execution_count)
@@ -259,10 +261,11 @@ static void take_costliest(struct builder *builder, uint32_t top) {
         qsort(builder->groups, count, sizeof *builder->groups, by_cost);
     rows->total = (uint32_t)count;
     rows->count = top && top < count ? top : (uint32_t)count;
-    struct group *fitted =
-        realloc(builder->groups, (rows->count ? rows->count : 1) * sizeof *fitted);
-    rows->groups = fitted ? fitted : builder->groups;
+    rows->groups = builder->groups;
     builder->groups = NULL;
+    struct group *fitted = realloc(rows->groups, (rows->count ? rows->count : 1) * sizeof *fitted);
+    if (fitted)
+        rows->groups = fitted;
 }
 
 /* ---- one row ---- */

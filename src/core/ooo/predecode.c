@@ -11,6 +11,7 @@
  * instruction of the input waits for its successor. */
 #include "core/ooo/ooo.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { REP_PIECE = 64 };
@@ -243,6 +244,7 @@ static bool predecode(struct core *core, const struct input *input,
     } else if (!(last = emit_repeated(core, insn, input))) {
         return false;
     }
+    assert(last); /* an instruction has one µop at least */
     if (insn->branch != BRANCH_NONE)
         last->is.flags |= branch_flags(core, insn, dynamic, next);
     if (dynamic->flags & DYN_SIGNAL)

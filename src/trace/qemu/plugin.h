@@ -58,7 +58,7 @@ uint32_t thread_created(unsigned vcpu);
 void thread_block(unsigned vcpu, uint32_t block, uint32_t insn_count);
 void thread_access(uint64_t event);
 void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload);
-void thread_rep_block(unsigned vcpu, const struct rep_block *rep);
+void thread_rep_block(unsigned vcpu, const struct rep_block *block);
 void thread_rep_access(uint64_t event);
 void thread_skip(uint32_t insn_count);
 void thread_skip_rep(const struct rep_block *block);

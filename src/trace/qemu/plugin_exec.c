@@ -56,7 +56,9 @@ static void free_strings(char **strings) {
 static char **read_strings(uint64_t address) {
     size_t count = 0, capacity = 16;
     char **strings = calloc(capacity, sizeof *strings);
-    for (uint64_t at; strings && address && count < MAX_STRINGS; count++) {
+    if (!strings)
+        return NULL;
+    for (uint64_t at; address && count < MAX_STRINGS; count++) {
         if (!read_guest(address + 8 * count, &at, sizeof at))
             goto failed;
         if (!at)

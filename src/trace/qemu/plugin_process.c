@@ -66,7 +66,7 @@ static bool put_locked(struct ring_record *record, size_t size, const void *extr
             return false;
     }
     copy_in(head, record, size);
-    if (extra_size)
+    if (extra)
         copy_in(head + size, extra, extra_size);
     atomic_store(&slot->head, head + record->size);
     return true;

@@ -8,16 +8,17 @@
 /* It goes at most READY_STEPS places down from the end without a branch, since how far follows no
  * pattern; the zeros before the list stop it. */
 static inline void ready_insert(struct core *core, const struct uop_state *uop) {
-    uint64_t sequence = sequence_of(core, uop), *at = core->ready + core->ready_count++;
+    uint64_t entry = ready_entry(sequence_of(core, uop), uop->is.pool);
+    uint64_t *at = core->ready + core->ready_count++;
 #pragma GCC unroll READY_STEPS
     for (unsigned step = 0; step < READY_STEPS; step++, at--) {
         uint64_t before = at[-1];
-        at[0] = before > sequence ? before : sequence;
-        sequence = before > sequence ? sequence : before;
+        at[0] = before > entry ? before : entry;
+        entry = before > entry ? entry : before;
     }
-    for (; at[-1] > sequence; at--)
+    for (; at[-1] > entry; at--)
         at[0] = at[-1];
-    at[0] = sequence;
+    at[0] = entry;
 }
 
 static void put(struct core *core, uint32_t slot, uint64_t cycle) {

@@ -207,7 +207,7 @@ static inline void dispatch_plain(struct core *core, const struct place *place,
     /* Issue of this cycle is over, and this is the youngest µop: it goes to the end of the ready,
      * unless it waits, or (rarely) is ready later. */
     uint64_t next = core->cycle + 1, due = uop->when & -(uint64_t)(uop->is.pending == 0);
-    core->ready[core->ready_count] = place->sequence;
+    core->ready[core->ready_count] = ready_entry(place->sequence, stream->is.pool);
     core->ready_count += due - 1 < next;
     if (due > next)
         schedule(core, uop, due);

@@ -1,4 +1,8 @@
-/* Issue: each queue picks its oldest ready µops, up to its width, whose pool has a free unit. */
+/* Issue: each queue picks its oldest ready µops, up to its width, whose pool has a free unit.
+ *
+ * A pool is open as long as it and its queue have a place left in the cycle. The list of the ready
+ * names each µop's pool, so those that must wait, many while misses wait for a free MSHR, are
+ * passed over without a look at them. */
 #include "core/ooo/ooo.h"
 
 #include <string.h>
@@ -20,7 +24,16 @@ static bool hold_unit(struct core *core, uint32_t pool, uint32_t interval) {
 /* What is left of a cycle's places. */
 struct places {
     uint16_t queue[MACHINE_MAX_QUEUES], pool[POOL_SLOTS];
+    uint32_t open; /* pools */
 };
+
+/* One of each is taken. */
+static inline void take_place(const struct core *core, struct places *places, uint32_t queue,
+                              uint32_t pool) {
+    bool queue_full = --places->queue[queue] == 0, pool_full = --places->pool[pool] == 0;
+    places->open &=
+        ~((uint32_t)pool_full << pool | (core->queue_pools[queue] & -(uint32_t)queue_full));
+}
 
 static inline void issue(struct core *core, struct uop_state *uop, struct uop_kind is) {
     struct life *life = life_of(core, uop);
@@ -44,24 +57,27 @@ static inline void issue(struct core *core, struct uop_state *uop, struct uop_ki
     }
 }
 
-/* Goes once through the ready µops, oldest first; each issues if its queue and its pool have a
- * place left in this cycle. */
+/* Goes once through the ready µops, oldest first; each issues if its pool is open. */
 static void issue_ready(struct core *core, struct places *places) {
     uint64_t *ready = core->ready;
     uint32_t kept = 0, count = core->ready_count;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t sequence = ready[i];
-        struct uop_state *uop = uop_at(core, sequence);
-        struct uop_kind is = uop->is;
-        bool slow = core->slow_pools & 1u << is.pool;
-        bool place = (places->queue[is.queue] != 0) & (places->pool[is.pool] != 0);
-        ready[kept] = sequence;
-        if (!place || (slow && !hold_unit(core, is.pool, core->classes[is.operation].interval))) {
+        uint64_t entry = ready[i];
+        uint32_t pool = entry % POOL_SLOTS;
+        ready[kept] = entry;
+        if (!(places->open >> pool & 1)) {
             kept++;
             continue;
         }
-        places->queue[is.queue]--;
-        places->pool[is.pool]--;
+        struct uop_state *uop = uop_at(core, entry / POOL_SLOTS);
+        struct uop_kind is = uop->is;
+        if (core->slow_pools >> pool & 1 &&
+            !hold_unit(core, pool, core->classes[is.operation].interval)) {
+            places->open &= ~(1u << pool); /* nor is there one for a later µop */
+            kept++;
+            continue;
+        }
+        take_place(core, places, is.queue, pool);
         issue(core, uop, is);
     }
     core->progress |= kept != count;
@@ -81,6 +97,7 @@ void issue_stage(struct core *core) {
     struct places places;
     memcpy(places.queue, core->queue_issues, sizeof places.queue);
     memcpy(places.pool, core->pool_units, sizeof places.pool);
+    places.open = core->open_pools;
     do {
         core->issuing = true;
         issue_ready(core, &places);

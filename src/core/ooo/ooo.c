@@ -90,6 +90,11 @@ static void configure(struct core *core, const struct machine *machine) {
         core->queue_issues[queue] = core->queues[queue].issue < UINT16_MAX
                                         ? (uint16_t)core->queues[queue].issue
                                         : UINT16_MAX;
+    for (uint32_t pool = 0; pool < core->pool_count; pool++)
+        if (core->pool_units[pool] && core->queue_issues[core->pools[pool].queue]) {
+            core->queue_pools[core->pools[pool].queue] |= 1u << pool;
+            core->open_pools |= 1u << pool;
+        }
     for (unsigned operation = 0; operation < OP_COUNT; operation++) {
         uint32_t latency = core->classes[operation].latency, least = core->machine.issue_wakeup;
         core->timing[operation] =

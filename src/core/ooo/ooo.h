@@ -229,6 +229,8 @@ struct core {
     struct machine_class classes[OP_COUNT];
     uint16_t pool_units[POOL_SLOTS];
     uint16_t queue_issues[MACHINE_MAX_QUEUES]; /* µops a queue may issue in a cycle */
+    uint32_t queue_pools[MACHINE_MAX_QUEUES];  /* bit set: the pools of a queue */
+    uint32_t open_pools; /* bit set: those with a place when a cycle begins, so all */
     struct timing {
         uint32_t latency, wake; /* cycles from issue to the result, and to the issue of consumers */
     } timing[OP_COUNT];
@@ -327,8 +329,8 @@ struct core {
 
     /* ---- issue ---- */
     struct calendar calendar;
-    uint64_t *ready; /* sequence numbers of µops that may issue, of all queues, oldest first, behind
-                        READY_ZEROS zeros */
+    uint64_t *ready; /* µops that may issue, of all queues, oldest first, behind READY_ZEROS zeros:
+                        as ready_entry */
     uint32_t ready_count;
     uint64_t *fresh; /* became ready in the cycle being issued (zero latencies) */
     uint32_t fresh_count;
@@ -420,6 +422,11 @@ static inline uint64_t resources_of(uint32_t flags) {
         0x0001000100000000, 0x0001000100000001, 0x0001000100010000, 0x0001000100010001,
     };
     return by_kind[flags >> U_TAKES_SHIFT & 15];
+}
+
+/* A µop in the list of the ready. */
+static inline uint64_t ready_entry(uint64_t sequence, uint32_t pool) {
+    return sequence * POOL_SLOTS + pool;
 }
 
 /* Puts the µop on the wheel for a cycle at most WHEEL_CYCLES − 1 ahead if `condition`; without a

@@ -6,11 +6,12 @@
 
 #include "util/array.h"
 
+/* One branch for all: which instruction accesses memory follows no pattern. */
 static bool check_input(const struct code *code, const struct dynamic_insn *insn,
                         uint32_t access_count, uint32_t first_access, struct error *error) {
-    if (insn->insn >= code->insn_count ||
-        (insn->memory_count &&
-         (uint64_t)(insn->memory - first_access) + insn->memory_count > access_count))
+    uint64_t accesses_end = (uint64_t)(insn->memory - first_access) + insn->memory_count;
+    if ((insn->insn >= code->insn_count) |
+        ((insn->memory_count != 0) & (accesses_end > access_count)))
         return error_set(error, "the trace names an instruction or access that it does not have");
     return true;
 }
@@ -71,8 +72,11 @@ static bool accept(struct core *core, const struct code *code, const struct dyna
 bool core_push(struct core *core, const struct code *code, const struct dynamic_insn *insns,
                uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
                uint32_t first_access, struct error *error) {
+    static const struct memory_access none;
     if (insn_count == 0)
         return true;
+    if (access_count == 0)
+        accesses = &none;
     if (!accept(core, code, insns, insn_count, access_count, first_access, error) ||
         !take_waiting(core, insns, error))
         return false;

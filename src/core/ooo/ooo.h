@@ -362,7 +362,8 @@ void fetch_stage(struct core *core);
 
 /* Puts instructions into the stream, in order, until the chunk is full; returns how many it has
  * put. What is left begins with the rest of a repeated instruction perhaps: hand the chunk over,
- * then go on from there. insns[count] is there too: the successor of the last. */
+ * then go on from there. insns[count] is there too, the successor of the last, and accesses[0] even
+ * if no instruction has any. */
 uint32_t predecode_run(struct core *core, const struct dynamic_insn *insns, uint32_t count,
                        const struct memory_access *accesses, uint32_t first_access);
 /* The same for one; `next` is its successor, or NULL. False: the chunk is full. */

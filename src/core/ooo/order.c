@@ -18,12 +18,13 @@ static inline uint16_t distance_to(uint64_t at, uint64_t writer) {
     return distance <= ORDER_MAX ? (uint16_t)distance : 0;
 }
 
-/* Finds the last writers of what the µop reads, but for a store's data. */
+/* Finds the last writers of what the µop reads. */
 static inline void find_producers(const uint64_t *writer, struct uop_order *order,
                                   const struct prepared_uop *operands, uint64_t at) {
     order->producer[0] = distance_to(at, writer[operands->source[0]]);
     order->producer[1] = distance_to(at, writer[operands->source[1]]);
     order->producer[2] = order->producer[3] = 0;
+    order->producer[LINK_DATA] = distance_to(at, writer[operands->data]);
     if (operands->many)
         for (uint32_t i = 2; i < UOP_MAX_SOURCES; i++)
             order->producer[i] = distance_to(at, writer[operands->source[i]]);
@@ -84,22 +85,23 @@ static uint16_t find_store(const struct core *core, const struct stream_uop *loa
 
 /* ---- all of it ---- */
 
-/* A memory µop's place among the stores. */
-static inline void order_memory(struct core *core, const struct stream_uop *uop,
-                                struct uop_order *order, const struct prepared_uop *operands,
-                                uint64_t at) {
-    if (uop->is.flags & U_STORE) {
-        order->producer[LINK_DATA] = distance_to(at, core->writer[operands->data]);
-        note_store(core, uop);
-    } else if (uop->access_count) {
-        order->store = find_store(core, uop);
+/* The places of memory µops among the stores. `memory`: bit k set, `first` + k is one. */
+static void order_memory(struct core *core, uint64_t first, uint64_t memory) {
+    for (; memory; memory &= memory - 1) {
+        uint64_t at = first + (uint32_t)__builtin_ctzll(memory);
+        const struct stream_uop *uop = stream_at(core, at);
+        if (uop->is.flags & U_STORE)
+            note_store(core, uop);
+        else if (uop->access_count)
+            front_end_of(core, at)->store = find_store(core, uop);
     }
 }
 
-void order_chunk(struct core *core) {
-    uint64_t end = core->produced, insns = core->insns_seen, marks = core->marks_seen;
+/* All else, up to `end`, at most 64 µops; returns which of them access memory. */
+static uint64_t order_others(struct core *core, uint64_t first, uint64_t end) {
+    uint64_t insns = core->insns_seen, marks = core->marks_seen, memory = 0;
     uint64_t mask = core->stream_mask, *writer = core->writer;
-    for (uint64_t at = core->chunk_start; at < end; at++) {
+    for (uint64_t at = first; at < end; at++) {
         const struct stream_uop *uop = &core->stream[at & mask];
         struct uop_order *order = &core->order[at & mask];
         const struct prepared_uop *operands = prepared_at(core, uop->static_uop);
@@ -118,10 +120,18 @@ void order_chunk(struct core *core) {
             continue;
         }
         find_producers(writer, order, operands, at);
-        if (flags & (U_LOAD | U_STORE))
-            order_memory(core, uop, order, operands, at);
+        memory |= (uint64_t)((flags & (U_LOAD | U_STORE)) != 0) << (at - first);
         note_writer(writer, operands, at);
     }
     core->insns_seen = insns;
     core->marks_seen = marks;
+    return memory;
+}
+
+/* Memory µops are found by their bits, since which they are follows no pattern. */
+void order_chunk(struct core *core) {
+    for (uint64_t first = core->chunk_start; first < core->produced; first += 64) {
+        uint64_t end = lesser(first + 64, core->produced);
+        order_memory(core, first, order_others(core, first, end));
+    }
 }

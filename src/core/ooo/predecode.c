@@ -271,10 +271,13 @@ static inline bool is_simple(const struct core *core, const struct known_insn *i
            (!insn->traits || stands_alone(core, insn, dynamic));
 }
 
-static inline void set_only_access(struct stream_uop *uop, const struct memory_access *access) {
+/* The access is the µop's own if the operand is; without a branch, since which µops access memory
+ * follows no pattern. */
+static inline void set_only_access(struct stream_uop *uop, const struct memory_access *access,
+                                   bool own) {
     uop->address = access->address;
     uop->size_bytes = access->size_bytes < UINT16_MAX ? (uint16_t)access->size_bytes : UINT16_MAX;
-    uop->access_count = 1;
+    uop->access_count = own;
 }
 
 static inline struct stream_uop *emit_simple(struct core *core, const struct known_insn *insn,
@@ -284,14 +287,13 @@ static inline struct stream_uop *emit_simple(struct core *core, const struct kno
     uint64_t at = core->produced;
     const struct prepared_uop *prepared = insn->uops;
     uint32_t places = place_flags(core, insn), static_uop = insn->first_uop;
+    uint32_t count = dynamic->memory_count; /* at most one */
+    const struct memory_access *access = accesses + ((dynamic->memory - first_access) & -count);
     struct stream_uop *uop;
     for (uint32_t left = insn->uop_count;;) {
         uop = put(core, at++, prepared, static_uop++, dynamic->insn, places);
-        if (prepared->is.flags & (U_LOAD | U_STORE) && dynamic->memory_count) {
-            const struct memory_access *access = accesses + (dynamic->memory - first_access);
-            if (access->operand == prepared->memory)
-                set_only_access(uop, access);
-        }
+        bool takes = (prepared->is.flags & (U_LOAD | U_STORE)) != 0;
+        set_only_access(uop, access, count & takes & (access->operand == prepared->memory));
         if (--left == 0)
             break;
         prepared++;

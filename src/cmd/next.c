@@ -43,6 +43,8 @@ char *next_with_option(const char *option, int argc, char **argv) {
         return NULL;
     fprintf(file, "%s %s", argv[0], option);
     for (int i = 1; i < argc; i++) {
+        if (!argv[i])
+            continue;
         fputc(' ', file);
         put_quoted(file, argv[i]);
     }

@@ -14,7 +14,7 @@
 struct run_request {
     const char *verb; /* "sim" */
     int argc;         /* as typed, for the next useful command */
-    char **argv;
+    char **argv;      /* NULL: a word that is not repeated there */
     struct input_options input;
     struct machine_options machine;
     struct output_options output;

@@ -1,5 +1,6 @@
 /* culprit sim: simulates a command or a trace on a machine, every instruction. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "attribute/tracers.h"
 #include "cmd/cmd.h"
@@ -33,6 +34,15 @@ static void add_tracer(struct run_request *request, struct argp_state *state, co
         options_fail(state, "--tap %s: %s", text, error.message);
 }
 
+/* What the next useful command does not repeat, lest it write over a file: this option. */
+static void leave_out(const struct run_request *request, const struct argp_state *state,
+                      const char *value) {
+    int last = state->next - 1;
+    if (state->argv[last] == value) /* "--tap", "VALUE"; else "--tap=VALUE" */
+        request->argv[last - 1] = NULL;
+    request->argv[last] = NULL;
+}
+
 static error_t parse(int key, char *value, struct argp_state *state) {
     struct run_request *request = state->input;
     switch (key) {
@@ -43,19 +53,23 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[3] = &request->output.by;
         return 0;
     case KEY_KANATA:
+        leave_out(request, state, value);
         request->kanata = value;
         return 0;
     case KEY_KANATA_FROM:
+        leave_out(request, state, value);
         request->kanata_window = "--kanata-from";
         request->kanata_from = options_count(state, "--kanata-from", value);
         return 0;
     case KEY_KANATA_CYCLES:
+        leave_out(request, state, value);
         request->kanata_window = "--kanata-cycles";
         request->kanata_cycles = options_count(state, "--kanata-cycles", value);
         if (!request->kanata_cycles || request->kanata_cycles > KANATA_MAX_CYCLES)
             options_fail(state, "--kanata-cycles %s: from 1 to %d", value, KANATA_MAX_CYCLES);
         return 0;
     case KEY_TAP:
+        leave_out(request, state, value);
         add_tracer(request, state, value);
         return 0;
     case ARGP_KEY_END:
@@ -91,10 +105,17 @@ static const struct argp ARGP = {
 int cmd_sim(int argc, char **argv) {
     struct run_request request = {.verb = "sim",
                                   .argc = argc,
-                                  .argv = argv,
+                                  .argv = calloc((size_t)argc + 1, sizeof *argv),
                                   .sampling = sampling_everything(),
                                   .kanata_cycles = 1000};
+    if (!request.argv) {
+        print_error(&(struct error){"out of memory"});
+        return STATUS_BROKEN;
+    }
+    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
     request.input.traces_allowed = true;
     options_parse(&ARGP, argc, argv, &request);
-    return run_simulation(&request);
+    int status = run_simulation(&request);
+    free(request.argv);
+    return status;
 }

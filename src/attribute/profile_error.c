@@ -135,7 +135,10 @@ uint64_t error_samples(double spread, double floor) {
 
 double pearson_correlation(const double *x, const double *y, size_t n) {
     double mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
+    bool x_varies = false, y_varies = false; /* exactly: the sums of squares are rounded */
     for (size_t i = 0; i < n; i++) {
+        x_varies |= x[i] != x[0];
+        y_varies |= y[i] != y[0];
         mean_x += x[i] / (double)n;
         mean_y += y[i] / (double)n;
     }
@@ -145,5 +148,5 @@ double pearson_correlation(const double *x, const double *y, size_t n) {
         yy += dy * dy;
         xy += dx * dy;
     }
-    return n < 2 || xx <= 0 || yy <= 0 ? NAN : xy / sqrt(xx * yy);
+    return x_varies && y_varies ? xy / sqrt(xx * yy) : NAN;
 }

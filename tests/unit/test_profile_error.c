@@ -163,6 +163,13 @@ static void correlation(void **state) {
     expect_near(pearson_correlation(x, down, 4), -1);
     assert_true(isnan(pearson_correlation(x, flat, 4)));
     assert_true(isnan(pearson_correlation(x, y, 1)));
+    double ones[54], ramp[54]; /* 54 × 1/54 is not 1 exactly: the mean is not either */
+    for (int i = 0; i < 54; i++) {
+        ones[i] = 1;
+        ramp[i] = i;
+    }
+    assert_true(isnan(pearson_correlation(ones, ramp, 54)));
+    assert_true(isnan(pearson_correlation(ramp, ones, 54)));
 }
 
 int main(void) {

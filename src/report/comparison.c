@@ -48,7 +48,8 @@ static const struct reference *reference_of(struct builder *builder, enum grain 
     return reference;
 }
 
-/* The error and the floor at one grain; events 0: of the profile. */
+/* The error and the floor at one grain; events 0: of the profile. NaN when there is no sample: that
+ * says nothing of the profiler. */
 static bool compare(struct builder *builder, const struct compared *row, enum grain grain,
                     uint32_t events, double *error, double *floor) {
     const struct reference *reference = reference_of(builder, grain, events);
@@ -56,8 +57,9 @@ static bool compare(struct builder *builder, const struct compared *row, enum gr
     struct reduced_profile profile;
     if (!reference || !profile_reduce(row->cells, row->cell_count, &units, events, &profile))
         return false;
-    *error = profile_error(&profile, &reference->profile);
-    *floor = row->result.period == 1 ? 0 : error_floor(reference->spread, row->result.samples);
+    uint64_t samples = row->result.samples;
+    *error = samples ? profile_error(&profile, &reference->profile) : NAN;
+    *floor = !samples ? NAN : row->result.period == 1 ? 0 : error_floor(reference->spread, samples);
     reduced_profile_free(&profile);
     return true;
 }

@@ -26,8 +26,8 @@ struct compared {
     struct profile_result result;
     struct pics_cell *cells; /* of result.pics, sorted */
     uint64_t cell_count;
-    struct grain_errors error, floor;
-    struct grain_errors systematic; /* the error with every cycle sampled; NaN: not asked for */
+    struct grain_errors error, floor; /* NaN: no samples */
+    struct grain_errors systematic;   /* the error with every cycle sampled; NaN: not asked for */
 };
 
 /* How counts of an event tell its cost (Fig. B.7). */

@@ -26,8 +26,16 @@ static bool note_floor(struct comparison *comparison) {
 
 static bool note_samples(struct comparison *comparison) {
     uint64_t lost = 0;
-    for (uint32_t i = 0; i < comparison->count; i++)
+    uint32_t without = 0;
+    for (uint32_t i = 0; i < comparison->count; i++) {
         lost = comparison->rows[i].result.lost > lost ? comparison->rows[i].result.lost : lost;
+        without += !comparison->rows[i].result.samples;
+    }
+    if (without && !report_note(&comparison->report,
+                                "%" PRIu32 " of %" PRIu32 " profiles have no sample, and so no "
+                                "error: the run is too short (see --period, --samples)",
+                                without, comparison->count))
+        return false;
     return !lost ||
            report_note(&comparison->report,
                        "samples of at most %s cycles named nothing, as the run ended before "

@@ -117,6 +117,18 @@ riscv() {
 }
 skip_without riscv64-workloads "riscv64" || check "a program that flushes deceives NCI, not TIP" riscv
 
+# 8 instructions, with 10 G cycles from one sample to the next.
+no_samples() {
+    run profilers --limit 8 --period 10G --output "$scratch/text" -- sh -c : &&
+        grep -qE '^ TEA +0 +- +\(-\) +- +\(-\) +- +\(-\) +- +\(-\)$' "$scratch/text" &&
+        grep -q '12 of 12 profiles have no sample' "$scratch/text" &&
+        run profilers --limit 8 --period 10G --json --output "$report" -- sh -c : &&
+        holds 'all(row["samples"] == 0 for row in r["profilers"])' \
+            'all(row[k][g] is None for row in r["profilers"] for k in ("error", "floor") for g in grains)' \
+            'p("TEA")["stack_error"] is None and p("TEA")["stack_floors"]["function"] is None'
+}
+check "without a sample there is no error to tell" no_samples
+
 interrupted() {
     "$CULPRIT" profilers --json --output "$report" -- sh -c 'while :; do :; done' &
     local pid=$! status

@@ -32,10 +32,10 @@ static void *open_calls(const struct tracer_options *options, struct error *erro
     return NULL;
 }
 
-static void *begin(void *tracer, uint32_t thread, struct error *error) {
+static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct calls *calls = tracer;
     struct lane *lane = malloc(sizeof *lane);
-    if (lane && call_thread_init(&lane->thread, &calls->stacks, thread))
+    if (lane && call_thread_init(&lane->thread, &calls->stacks, source.thread))
         return lane;
     free(lane);
     error_set(error, "out of memory for call stacks");

@@ -54,14 +54,14 @@ static bool close_counters(void *tracer, const struct code *code, struct error *
     return good;
 }
 
-static void *begin(void *tracer, uint32_t thread, struct error *error) {
+static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct lane *lane = calloc(1, sizeof *lane);
     if (!lane) {
         error_set(error, "out of memory");
         return NULL;
     }
     lane->counters = tracer;
-    lane->thread = thread;
+    lane->thread = source.thread;
     return lane;
 }
 

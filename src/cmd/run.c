@@ -217,10 +217,10 @@ static bool explain_nothing(const struct run *run, struct error *error) {
 }
 
 /* The picture is of the first thread simulated. */
-static bool attach_kanata(void *context, uint32_t thread, struct tap *tap, void **state,
+static bool attach_kanata(void *context, struct tap_source source, struct tap *tap, void **state,
                           struct error *error) {
     struct run *run = context;
-    (void)thread;
+    (void)source;
     (void)state;
     if (run->kanata_attached)
         return true;

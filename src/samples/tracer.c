@@ -1,5 +1,5 @@
 /* `--tap tip:FILE` and `--tap tea:FILE`: the samples of all cores of a run in a file. The interval
- * is the period. Guest threads are numbered over all processes, so the process is always 0. */
+ * is the period. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,11 +62,11 @@ static bool start(struct samples *samples, struct error *error) {
     return samples->writer;
 }
 
-static void *begin(void *tracer, uint32_t thread, struct error *error) {
+static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct samples *samples = tracer;
     if (!samples->writer && !start(samples, error))
         return NULL;
-    struct sample_lane *lane = sample_lane_new(samples->writer, 0, thread);
+    struct sample_lane *lane = sample_lane_new(samples->writer, source.process, source.thread);
     if (!lane)
         error_set(error, "out of memory");
     return lane;

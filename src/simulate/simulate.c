@@ -21,7 +21,7 @@
 /* One guest thread on its own core. */
 struct lane {
     struct lane *next;
-    uint32_t thread;
+    struct tap_source source;
     struct tap *tap;
     struct attached *attached;
     struct core *core;
@@ -72,21 +72,21 @@ static void lane_free(const struct run *run, struct lane *lane) {
 static bool attach_observers(const struct run *run, struct lane *lane, struct error *error) {
     const struct simulation_options *options = run->options;
     for (uint32_t i = 0; i < options->observer_count; i++)
-        if (!options->observers[i].attach(options->observers[i].context, lane->thread, lane->tap,
+        if (!options->observers[i].attach(options->observers[i].context, lane->source, lane->tap,
                                           &lane->observed[i], error))
             return false;
     return true;
 }
 
-static struct lane *lane_new(struct run *run, uint32_t thread, struct error *error) {
+static struct lane *lane_new(struct run *run, struct tap_source source, struct error *error) {
     struct lane *lane =
         calloc(1, sizeof *lane + run->options->observer_count * sizeof *lane->observed);
     if (!lane || !(lane->tap = tap_new(run->bus))) {
         free(lane);
-        error_set(error, "out of memory for the core of thread %" PRIu32, thread);
+        error_set(error, "out of memory for the core of thread %" PRIu32, source.thread);
         return NULL;
     }
-    lane->thread = thread;
+    lane->source = source;
     struct core_options options = {
         .ideal = run->options->ideal, .executor = run->pipeline, .tap = lane->tap};
     struct tap_worker oracle = oracle_worker(run->oracle), golden = golden_worker(run->golden);
@@ -122,9 +122,10 @@ static bool make_room(struct run *run, uint32_t thread, struct error *error) {
 static struct lane *lane_of(struct run *run, const struct trace_batch *batch, struct error *error) {
     assert(run->table); /* make_room() has been here */
     struct lane *lane = run->table[batch->thread];
+    struct tap_source source = {.process = batch->process, .thread = batch->thread};
     if (lane)
         return lane;
-    if (!(lane = lane_new(run, batch->thread, error)))
+    if (!(lane = lane_new(run, source, error)))
         return NULL;
     lane->next = run->lanes;
     run->lanes = lane;
@@ -150,7 +151,7 @@ static bool lane_end_window(struct run *run, struct lane *lane, struct error *er
     struct core_statistics now;
     core_statistics(lane->core, &now);
     uint64_t cycles = now.cycles - lane->at_window.cycles, weight = run->step.weight;
-    struct simulation_thread *thread = &run->simulation->threads[lane->thread];
+    struct simulation_thread *thread = &run->simulation->threads[lane->source.thread];
     thread->cycles += cycles * weight;
     thread->instructions += (now.instructions - lane->at_window.instructions) * weight;
     add_counters(&run->simulation->counted, &now, &lane->at_window, sizeof now, weight);

@@ -29,7 +29,7 @@
 struct simulation_observer {
     /* A core of a guest thread is made. *state is the observer's, NULL at first. On an error it is
      * detached as well. */
-    bool (*attach)(void *context, uint32_t thread, struct tap *tap, void **state,
+    bool (*attach)(void *context, struct tap_source source, struct tap *tap, void **state,
                    struct error *error);
     /* Its tap is freed. May be NULL. */
     void (*detach)(void *context, void *state);

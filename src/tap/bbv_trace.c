@@ -93,7 +93,7 @@ static void lane_free(struct lane *lane) {
 }
 
 /* The format knows no threads: thread 0 has FILE, thread n has FILE.n. */
-static void *begin(void *tracer, uint32_t thread, struct error *error) {
+static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct bbv *bbv = tracer;
     struct lane *lane = calloc(1, sizeof *lane);
     if (!lane) {
@@ -103,9 +103,9 @@ static void *begin(void *tracer, uint32_t thread, struct error *error) {
     lane->bbv = bbv;
     lane->block = NO_BLOCK;
     lane->stream = &bbv->stream;
-    if (thread != 0) {
+    if (source.thread != 0) {
         lane->stream = &lane->own;
-        if (asprintf(&lane->own_path, "%s.%u", bbv->path, thread) < 0) {
+        if (asprintf(&lane->own_path, "%s.%u", bbv->path, source.thread) < 0) {
             lane->own_path = NULL;
             error_set(error, "out of memory");
             lane_free(lane);

@@ -69,14 +69,14 @@ static bool close_binary(void *tracer, const struct code *code, struct error *er
     return good;
 }
 
-static void *begin(void *tracer, uint32_t thread, struct error *error) {
+static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct lane *lane = malloc(sizeof *lane);
     if (!lane) {
         error_set(error, "out of memory");
         return NULL;
     }
     lane->binary = tracer;
-    lane->thread = thread;
+    lane->thread = source.thread;
     return lane;
 }
 

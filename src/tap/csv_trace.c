@@ -53,14 +53,14 @@ static bool close_csv(void *tracer, const struct code *code, struct error *error
     return good;
 }
 
-static void *begin(void *tracer, uint32_t thread, struct error *error) {
+static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct lane *lane = calloc(1, sizeof *lane);
     if (!lane) {
         error_set(error, "out of memory");
         return NULL;
     }
     lane->csv = tracer;
-    char *end = put_decimal(lane->thread, thread);
+    char *end = put_decimal(lane->thread, source.thread);
     *end++ = ',';
     lane->thread_length = (uint32_t)(end - lane->thread);
     return lane;

@@ -43,10 +43,10 @@ static bool close_lives(void *tracer, const struct code *code, struct error *err
     return good;
 }
 
-static void *begin(void *tracer, uint32_t thread, struct error *error) {
+static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct lane *lane = malloc(sizeof *lane);
     if (lane)
-        *lane = (struct lane){tracer, thread};
+        *lane = (struct lane){tracer, source.thread};
     else
         error_set(error, "out of memory");
     return lane;

@@ -33,6 +33,12 @@ enum { PSV_BITS = 9, PSV_COMBINATIONS = 512 };
 const char *psv_name(unsigned bit);
 void psv_format(uint32_t psv, char *text, uint32_t size);
 
+/* Whose µops a core's tap shows: numbers of the trace, dense from 0. Threads are numbered over all
+ * processes; a process has a new number after an exec. */
+struct tap_source {
+    uint32_t process, thread;
+};
+
 /* ---- records ---- */
 
 enum tap_kind {

@@ -158,7 +158,7 @@ struct lane {
 };
 
 struct attached {
-    uint32_t thread;
+    struct tap_source source;
     struct lane lanes[]; /* by tracer */
 };
 
@@ -172,7 +172,7 @@ struct lane_job {
 static void begin_lane(void *context, uint64_t number) {
     struct lane_job *job = context;
     struct tracer *tracer = &job->tracers->list[number];
-    void *own = tracer->kind->begin(tracer->own, job->attached->thread, job->error);
+    void *own = tracer->kind->begin(tracer->own, job->attached->source, job->error);
     job->attached->lanes[number].own = own;
     job->good = own;
 }
@@ -208,7 +208,7 @@ static bool add_worker(const struct tracers *tracers, const struct tracer *trace
     return tap_add_worker(tap, &worker, error);
 }
 
-bool tracers_attach(void *context, uint32_t thread, struct tap *tap, void **state,
+bool tracers_attach(void *context, struct tap_source source, struct tap *tap, void **state,
                     struct error *error) {
     struct tracers *tracers = context;
     struct attached *attached =
@@ -216,7 +216,7 @@ bool tracers_attach(void *context, uint32_t thread, struct tap *tap, void **stat
     if (!attached)
         return error_set(error, "out of memory for the tracers of a thread");
     *state = attached;
-    attached->thread = thread;
+    attached->source = source;
     struct lane_job job = {.tracers = tracers, .attached = attached, .error = error};
     for (uint32_t i = 0; i < tracers->count; i++)
         if (!run_job(&job, begin_lane, i) ||

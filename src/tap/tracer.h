@@ -34,7 +34,7 @@ struct tracer_kind {
     uint64_t interval;         /* the default; 0: it has none */
     const char *interval_unit; /* "cycles" */
     void *(*open)(const struct tracer_options *options, struct error *error);
-    void *(*begin)(void *tracer, uint32_t thread, struct error *error);
+    void *(*begin)(void *tracer, struct tap_source source, struct error *error);
     bool (*consume)(void *lane, const struct tap_buffer *buffer, struct error *error);
     bool (*end)(void *lane, struct error *error); /* frees the lane */
     /* Writes what is left and frees; all lanes have ended. `code` NULL: nothing was simulated. */
@@ -56,7 +56,7 @@ bool tracers_open(struct tracers *tracers, bool threads, struct error *error);
 void tracers_tell(struct tracers *tracers, const struct tracer_run *run);
 
 /* For a simulation's observer: the context is the struct tracers. */
-bool tracers_attach(void *context, uint32_t thread, struct tap *tap, void **state,
+bool tracers_attach(void *context, struct tap_source source, struct tap *tap, void **state,
                     struct error *error);
 void tracers_detach(void *context, void *state);
 bool tracers_learn(void *context, const struct code *code, struct error *error);

@@ -78,6 +78,21 @@ text() {
 }
 check "as text, from a file and a pipe" text
 
+# A process of its own for each of three programs; threads are numbered over all of them.
+processes() {
+    run sim --follow --json --output "$report" --tap "tea:$scratch/many.tea,interval=1000" -- \
+        sh -c 'true; sh -c :; :' && run samples --json --output "$scratch/many.json" "$scratch/many.tea" &&
+        python3 - "$report" "$scratch/many.json" <<'PYTHON'
+import json, sys
+report, dump = (json.load(open(name)) for name in sys.argv[1:])
+simulated = {(t["process"], t["thread"]) for t in report["threads"] if t["cycles"] >= 1000}
+sampled = {(s["process"], s["thread"]) for s in dump["samples"]}
+assert sampled == simulated and len({process for process, _ in sampled}) > 1, (sampled, simulated)
+assert all("image" in i for s in dump["samples"] for i in s["instructions"])
+PYTHON
+}
+check "processes are told apart" processes
+
 cut_short() {
     head -c 5000 "$scratch/run.tea" | run samples - | tail -1 | grep -q 'samples*; the file is cut short$'
 }

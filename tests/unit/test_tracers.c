@@ -70,7 +70,7 @@ static struct tracing start_tracing(const struct tracer_kind *kind, uint64_t int
     const struct tracer_options options = {.path = path, .interval = interval, .places = places};
     struct tracing tracing = {.kind = kind, .tracer = kind->open(&options, &error)};
     assert_non_null(tracing.tracer);
-    tracing.lane = kind->begin(tracing.tracer, thread, &error);
+    tracing.lane = kind->begin(tracing.tracer, (struct tap_source){.thread = thread}, &error);
     assert_non_null(tracing.lane);
     return tracing;
 }

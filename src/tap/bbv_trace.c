@@ -3,6 +3,7 @@
  * instruction; an interval ends with the first block that fills it. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "tap/tracer.h"
 #include "util/array.h"
@@ -15,6 +16,7 @@ struct bbv {
     uint64_t interval;
     const struct places *places;
     struct stream stream; /* of thread 0 */
+    bool alone;           /* FILE is a device or a pipe: no files lie beside it */
     uint32_t *ids;        /* by first instruction: from 1; 0 none */
     size_t id_capacity;
     uint32_t *firsts; /* by id − 1 */
@@ -42,15 +44,20 @@ static void *open_bbv(const struct tracer_options *options, struct error *error)
     bbv->path = options->path;
     bbv->interval = options->interval;
     bbv->places = options->places;
-    if (stream_open(&bbv->stream, options->path, error))
-        return bbv;
-    free(bbv);
-    return NULL;
+    if (!stream_open(&bbv->stream, options->path, error)) {
+        free(bbv);
+        return NULL;
+    }
+    struct stat file;
+    bbv->alone = fstat(bbv->stream.file, &file) != 0 || !S_ISREG(file.st_mode);
+    return bbv;
 }
 
 /* What the ids mean, so that they can be found again in another run. */
 static bool write_blocks(const struct bbv *bbv, struct error *error) {
     char *path;
+    if (bbv->alone)
+        return true;
     if (asprintf(&path, "%s.blocks", bbv->path) < 0)
         return error_set(error, "out of memory");
     struct stream stream;
@@ -92,7 +99,8 @@ static void lane_free(struct lane *lane) {
     free(lane);
 }
 
-/* The format knows no threads: thread 0 has FILE, thread n has FILE.n. */
+/* The format knows no threads: thread 0 has FILE, thread n has FILE.n, or nothing if that cannot
+ * be. */
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct bbv *bbv = tracer;
     struct lane *lane = calloc(1, sizeof *lane);
@@ -105,7 +113,8 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
     lane->stream = &bbv->stream;
     if (source.thread != 0) {
         lane->stream = &lane->own;
-        if (asprintf(&lane->own_path, "%s.%u", bbv->path, source.thread) < 0) {
+        if ((bbv->alone ? asprintf(&lane->own_path, "/dev/null")
+                        : asprintf(&lane->own_path, "%s.%u", bbv->path, source.thread)) < 0) {
             lane->own_path = NULL;
             error_set(error, "out of memory");
             lane_free(lane);

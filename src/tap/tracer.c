@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "util/executor.h"
 
@@ -82,17 +83,29 @@ static bool parse_setting(struct tracer *tracer, const char *text, struct error 
         return trigger_parse(text + 6, &tracer->start, error);
     if (!strncmp(text, "stop=", 5))
         return trigger_parse(text + 5, &tracer->stop, error);
-    return parse_interval(tracer, text + strlen("interval="), error);
+    if (!strncmp(text, "interval=", 9))
+        return parse_interval(tracer, text + 9, error);
+    return error_set(error, "'%s' is no setting (start=TRIGGER, stop=TRIGGER, interval=N)", text);
 }
 
-/* Where the last setting of the text begins, at its comma; NULL: there is none. */
+/* Where the last setting of the text, ",word=...", begins, at its comma; NULL: there is none. What
+ * looks like one is never part of a file's name: a mistyped word is an error. */
 static char *last_setting(char *text) {
-    static const char *const settings[] = {",start=", ",stop=", ",interval="};
     char *comma = strrchr(text, ',');
-    for (size_t i = 0; comma && i < sizeof settings / sizeof *settings; i++)
-        if (!strncmp(comma, settings[i], strlen(settings[i])))
-            return comma;
-    return NULL;
+    size_t length = comma ? strspn(comma + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
+    return length && comma[1 + length] == '=' ? comma : NULL;
+}
+
+/* Two tracers that write one file leave nothing of it that can be read; a device takes them all. */
+static bool check_file(const struct tracers *tracers, struct error *error) {
+    const char *path = tracers->list[tracers->count - 1].path;
+    struct stat file;
+    if (!*path || (stat(path, &file) == 0 && !S_ISREG(file.st_mode)))
+        return true;
+    for (uint32_t i = 0; i + 1 < tracers->count; i++)
+        if (!strcmp(tracers->list[i].path, path))
+            return error_set(error, "%s is the file of another tracer", path);
+    return true;
 }
 
 bool tracers_add(struct tracers *tracers, const char *text, struct error *error) {
@@ -114,7 +127,9 @@ bool tracers_add(struct tracers *tracers, const char *text, struct error *error)
         if (!parse_setting(tracer, setting + 1, error))
             return false;
     tracer->options.path = tracer->path;
-    return *tracer->path || error_set(error, "%s needs a file (%s:FILE)", kind->name, kind->name);
+    if (!*tracer->path)
+        return error_set(error, "%s needs a file (%s:FILE)", kind->name, kind->name);
+    return check_file(tracers, error);
 }
 
 void tracers_tell(struct tracers *tracers, const struct tracer_run *run) {

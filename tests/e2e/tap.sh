@@ -142,6 +142,17 @@ cannot_open() {
 check "a file that cannot be made" cannot_open
 check "a kind that is none" fails_with 2 "'cvs' is no tracer.*binary, csv, calls" traced --tap cvs:x
 check "a trigger that is none" fails_with 2 "'5' is no trigger" traced --tap csv:x,start=5
+check "a setting that is none" fails_with 2 "'stopp=insn:5' is no setting" traced --tap csv:x,stopp=insn:5
+check "two tracers into one file" fails_with 2 "$scratch/x is the file of another" \
+    traced --tap "csv:$scratch/x" --tap "life:$scratch/x"
+
+# Files beside FILE: none beside a device.
+devices() {
+    traced --tap csv:/dev/null --tap bbv:/dev/null && [ ! -e /dev/null.blocks ] &&
+        run sim --output /dev/null --tap bbv:/dev/null -- "$WORKLOADS/x86_64/threads" >/dev/null &&
+        [ "$(echo /dev/null*)" = /dev/null ]
+}
+check "a device takes all, and nothing lies beside it" devices
 check "an interval of what has none" fails_with 2 'csv has no interval' traced --tap csv:x,interval=5
 
 # Killed while it writes: what is there is whole blocks, but for the last.

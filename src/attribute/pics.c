@@ -76,7 +76,7 @@ bool pics_add_event(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t uni
     uint64_t key = (uint64_t)insn << PSV_BITS | psv;
     struct slot *slot = find_slot(pics->slots, pics->slot_mask, key);
     if (!slot->key) {
-        if (pics->slot_used * 2 > pics->slot_mask) {
+        if (pics->slot_used > pics->slot_mask / 4 * 3) {
             if (!grow_slots(pics))
                 return false;
             slot = find_slot(pics->slots, pics->slot_mask, key);

@@ -32,6 +32,7 @@ void code_table_settle(struct code_table *table) {
     free(table->images);
     free(table->insn_index.slots);
     free(table->block_index.slots);
+    free(table->uop_index.slots);
     struct code kept = table->code;
     kept.uops = NULL;
     kept.uop_count = 0;
@@ -122,11 +123,13 @@ static bool index_grow(struct code_index *index,
     uint32_t *slots = calloc(size, sizeof *slots);
     if (!slots)
         return false;
-    for (uint32_t number = 0; number < index->count; number++) {
-        uint32_t slot = (uint32_t)hash_of(table, number) & (size - 1);
+    for (uint32_t i = 0; index->slots && i <= index->mask; i++) {
+        if (!index->slots[i])
+            continue;
+        uint32_t slot = (uint32_t)hash_of(table, index->slots[i] - 1) & (size - 1);
         while (slots[slot])
             slot = (slot + 1) & (size - 1);
-        slots[slot] = number + 1;
+        slots[slot] = index->slots[i];
     }
     free(index->slots);
     index->slots = slots;
@@ -183,6 +186,15 @@ static void set_operands(struct insn_operands *operands, const struct insn *insn
     }
 }
 
+/* Of the list of µops that begins there. */
+static uint64_t uop_hash(const struct code_table *table, uint32_t first) {
+    const struct uop *uops = table->code.uops + first;
+    size_t count = 1;
+    while (!(uops[count - 1].flags & UOP_LAST))
+        count++;
+    return XXH3_64bits(uops, count * sizeof *uops);
+}
+
 static bool reserve_insn(struct code_table *table) {
     struct code *code = &table->code;
     size_t need = (size_t)code->insn_count + 1;
@@ -194,7 +206,24 @@ static bool reserve_insn(struct code_table *table) {
                          sizeof *table->owners) &&
            array_reserve((void **)&code->uops, &table->uop_capacity,
                          (size_t)code->uop_count + INSN_MAX_UOPS, sizeof *code->uops) &&
-           index_grow(&table->insn_index, insn_hash, table);
+           index_grow(&table->insn_index, insn_hash, table) &&
+           index_grow(&table->uop_index, uop_hash, table);
+}
+
+/* The first µop of the list that lies behind all others, which is dropped if there is its equal. */
+static uint32_t intern_uops(struct code_table *table, uint32_t count) {
+    struct code *code = &table->code;
+    struct code_index *index = &table->uop_index;
+    const struct uop *uops = code->uops + code->uop_count;
+    uint32_t slot = (uint32_t)uop_hash(table, code->uop_count) & index->mask;
+    for (; index->slots[slot]; slot = (slot + 1) & index->mask)
+        if (memcmp(code->uops + (index->slots[slot] - 1), uops, count * sizeof *uops) == 0)
+            return index->slots[slot] - 1;
+    uint32_t first = code->uop_count;
+    index->slots[slot] = first + 1;
+    index->count++;
+    code->uop_count += count;
+    return first;
 }
 
 /* `insn` is NULL when the bytes did not decode. Returns its number, or CODE_NONE out of memory. */
@@ -210,7 +239,6 @@ static uint32_t add_insn(struct code_table *table, const struct insn_key *key, u
                                   .offset = key->offset,
                                   .image = key->image,
                                   .target = UINT32_MAX,
-                                  .first_uop = code->uop_count,
                                   .uop_count = 1,
                                   .length = key->length,
                                   .operation = OP_SYSTEM};
@@ -232,7 +260,7 @@ static uint32_t add_insn(struct code_table *table, const struct insn_key *key, u
         uops->data = REG_NONE;
         memset(&table->operands[number], 0, sizeof *table->operands);
     }
-    code->uop_count += added->uop_count;
+    added->first_uop = intern_uops(table, added->uop_count);
     code->insn_count++;
 
     struct code_index *index = &table->insn_index;

@@ -2,7 +2,8 @@
  * of.
  *
  * The same code in several processes is kept once: instructions by (image, offset, bytes), blocks
- * by (image, address, bytes); anonymous code only within its process. A process maps its dense
+ * by (image, address, bytes); anonymous code only within its process. Instructions that differ in
+ * constants and displacements alone share their µops. A process maps its dense
  * block numbers to shared blocks with four bytes each.
  *
  * Every block carries what makes its next execution quick to decode: a template of its dynamic
@@ -78,7 +79,7 @@ struct code_table {
     struct code_index {
         uint32_t *slots; /* open addressing: number + 1, 0 empty */
         uint32_t count, mask;
-    } insn_index, block_index;
+    } insn_index, block_index, uop_index; /* the last: of first µops of lists */
 };
 
 void code_table_init(struct code_table *table, enum isa isa);

@@ -19,7 +19,7 @@ struct static_insn {
     uint64_t offset;    /* offset in the image file (ELF file offset); the address if anonymous */
     uint32_t image;     /* index into struct code images */
     uint32_t target;    /* direct branch: static number of its target if known, else UINT32_MAX */
-    uint32_t first_uop; /* into struct code uops */
+    uint32_t first_uop; /* into struct code uops; instructions may share them */
     uint8_t uop_count;
     uint8_t length; /* bytes */
     uint8_t branch; /* enum branch_kind */

@@ -90,7 +90,7 @@ enum { NO_QUEUE = MACHINE_MAX_QUEUES }; /* its free entries never run out */
 enum { RENAME_READ_NONE = REG_COUNT, RENAME_WRITE_NONE, RENAME_COUNT };
 static_assert(RENAME_COUNT <= UINT8_MAX, "operands are bytes");
 
-/* A static µop on this machine, made when it is first executed. */
+/* A static µop on this machine, made and numbered when it is first executed. */
 struct prepared_uop {
     struct uop_kind is;
     uint64_t insn_address;
@@ -107,13 +107,12 @@ enum { PREPARED_SHIFT = 12, PREPARED_CHUNK = 1 << PREPARED_SHIFT, PREPARED_CHUNK
 
 /* A static instruction on this machine, as predecode has it. */
 enum known_traits {
-    KNOWN_COMPARE = 1 << 0,       /* fuses with a branch behind it that is FUSING */
-    KNOWN_FUSING_BRANCH = 1 << 1, /* one µop */
-    KNOWN_SPLIT = 1 << 2          /* its µops lie in two chunks of `prepared` */
+    KNOWN_COMPARE = 1 << 0,      /* fuses with a branch behind it that is FUSING */
+    KNOWN_FUSING_BRANCH = 1 << 1 /* one µop */
 };
 struct known_insn {
     const struct prepared_uop *uops; /* its first; NULL: was not executed so far */
-    uint32_t first_uop;
+    uint32_t first_uop; /* its number in `prepared`; its others follow, in the same chunk */
     uint8_t uop_count;
     uint8_t branch; /* enum branch_kind */
     uint8_t traits; /* enum known_traits; most instructions have none */
@@ -262,13 +261,15 @@ struct core {
     uint64_t stream_mask;          /* of all four */
     struct memory_access *gathers; /* accesses of µops that have several */
     uint64_t gather_mask;
-    struct prepared_uop *prepared[PREPARED_CHUNKS]; /* by static µop, in chunks that never move */
+    struct prepared_uop *prepared[PREPARED_CHUNKS]; /* by static µop, in the order in which they
+                                                       were first executed; chunks never move */
 
     /* ---- the input side's own; the long array above keeps what it writes for every instruction
      * out of the cache lines that the pipeline reads ---- */
     struct known_insn *known; /* by static instruction */
     size_t known_capacity;
     uint32_t known_count;
+    uint32_t prepared_count;
     uint64_t produced; /* µops put into the stream */
     uint64_t gather_end;
     struct dynamic_insn waiting; /* last instruction of the input: its successor is not known */

@@ -258,11 +258,10 @@ bool predecode_step(struct core *core, const struct input *input, const struct d
 
 /* ---- the short way ---- */
 
-/* Neither fuses nor is fused with what comes before it, and its prepared µops lie together. */
+/* Neither fuses nor is fused with what comes before it. */
 static bool stands_alone(const struct core *core, const struct known_insn *insn,
                          const struct dynamic_insn *dynamic) {
-    return !(insn->traits & KNOWN_SPLIT) && core->fused_operands == UINT32_MAX &&
-           !fuses(core, insn, dynamic, dynamic + 1);
+    return core->fused_operands == UINT32_MAX && !fuses(core, insn, dynamic, dynamic + 1);
 }
 
 static inline bool is_simple(const struct core *core, const struct known_insn *insn,

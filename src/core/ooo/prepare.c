@@ -45,9 +45,9 @@ static uint32_t prepare_flags(const struct core *core, const struct static_insn 
     return flags;
 }
 
-static struct known_insn know(const struct core *core, const struct static_insn *insn) {
-    uint32_t end = insn->first_uop + insn->uop_count - 1u;
-    const struct uop *last = &core->code->uops[end];
+static struct known_insn know(const struct core *core, const struct static_insn *insn,
+                              uint32_t first) {
+    const struct uop *last = &core->code->uops[insn->first_uop + insn->uop_count - 1u];
     uint8_t traits = 0;
     /* A store in the compare's place (add [mem], 1) does not fuse. */
     if (core->machine.fuse_compare_branch && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
@@ -56,30 +56,37 @@ static struct known_insn know(const struct core *core, const struct static_insn 
     if (core->machine.fuse_compare_branch && insn->flags & INSN_FUSES_WITH_FLAGS &&
         insn->uop_count == 1)
         traits |= KNOWN_FUSING_BRANCH;
-    if (insn->first_uop >> PREPARED_SHIFT != end >> PREPARED_SHIFT)
-        traits |= KNOWN_SPLIT;
-    return (struct known_insn){.uops = prepared_at(core, insn->first_uop),
-                               .first_uop = insn->first_uop,
+    return (struct known_insn){.uops = prepared_at(core, first),
+                               .first_uop = first,
                                .uop_count = insn->uop_count,
                                .branch = last->flags & UOP_BRANCH ? insn->branch : BRANCH_NONE,
                                .traits = traits};
 }
 
+/* Room for an instruction's µops, which lie in one chunk. */
+static bool make_room(struct core *core, uint32_t count, struct error *error) {
+    if (core->prepared_count % PREPARED_CHUNK + count > PREPARED_CHUNK)
+        core->prepared_count += PREPARED_CHUNK - core->prepared_count % PREPARED_CHUNK;
+    uint32_t chunk = core->prepared_count >> PREPARED_SHIFT;
+    if (chunk >= PREPARED_CHUNKS)
+        return error_set(error, "the program has more than %u static µops",
+                         PREPARED_CHUNKS << PREPARED_SHIFT);
+    if (!core->prepared[chunk] &&
+        !(core->prepared[chunk] = calloc(PREPARED_CHUNK, sizeof *core->prepared[chunk])))
+        return error_set(error, "out of memory for static µops");
+    return true;
+}
+
 /* The instruction as this machine has it, made when it is first executed. */
 bool prepare(struct core *core, uint32_t insn_number, struct error *error) {
     const struct static_insn *insn = &core->code->insns[insn_number];
+    if (!make_room(core, insn->uop_count, error))
+        return false;
     for (uint32_t k = 0; k < insn->uop_count; k++) {
-        uint32_t number = insn->first_uop + k, chunk = number >> PREPARED_SHIFT;
-        if (chunk >= PREPARED_CHUNKS)
-            return error_set(error, "the program has more than %u static µops",
-                             PREPARED_CHUNKS << PREPARED_SHIFT);
-        if (!core->prepared[chunk] &&
-            !(core->prepared[chunk] = calloc(PREPARED_CHUNK, sizeof *core->prepared[chunk])))
-            return error_set(error, "out of memory for static µops");
-        const struct uop *uop = &core->code->uops[number];
+        const struct uop *uop = &core->code->uops[insn->first_uop + k];
         uint32_t flags = prepare_flags(core, insn, uop, k == 0);
         uint32_t pool = core->classes[uop->operation].pool;
-        struct prepared_uop *prepared = prepared_at(core, number);
+        struct prepared_uop *prepared = prepared_at(core, core->prepared_count + k);
         *prepared = (struct prepared_uop){
             .is = {.flags = flags,
                    .operation = uop->operation,
@@ -98,7 +105,8 @@ bool prepare(struct core *core, uint32_t insn_number, struct error *error) {
             prepared->destination[i] =
                 i < uop->destination_count ? uop->destination[i] : RENAME_WRITE_NONE;
     }
-    core->known[insn_number] = know(core, insn);
+    core->known[insn_number] = know(core, insn, core->prepared_count);
+    core->prepared_count += insn->uop_count;
     return true;
 }
 

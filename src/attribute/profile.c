@@ -1,4 +1,4 @@
-/* The profile of one profiler over all cores of a run.
+/* The profiles of a group of profilers over all cores of a run.
  *
  * Which samples are in the log at the end depends on the cycles that the cores ran for alone: the
  * period is the shortest of which fewer than twice the number asked for have passed, and at any
@@ -6,135 +6,191 @@
 #include "attribute/profile.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/array.h"
 
-struct profile *profile_new(const struct profile_options *options, struct error *error) {
-    struct profile *profile = calloc(1, sizeof *profile);
-    if (!profile || !(profile->pics = pics_new())) {
-        free(profile);
+bool profiles_go_together(const struct profile_options *a, const struct profile_options *b) {
+    const struct profiler *of_a = a->profiler, *of_b = b->profiler;
+    bool same_place = of_a->at_commit || of_b->at_commit ? of_a->at_commit && of_b->at_commit
+                                                         : of_a->tags == of_b->tags;
+    return same_place && a->sampling.mode == b->sampling.mode &&
+           a->sampling.period == b->sampling.period && a->sampling.samples == b->sampling.samples &&
+           a->sampling.seed == b->sampling.seed;
+}
+
+struct profile_group *profile_group_new(const struct profile_options *options, uint32_t count,
+                                        struct error *error) {
+    struct profile_group *group = calloc(1, sizeof *group + count * sizeof *group->profiles);
+    bool room = group && cell_sets_init(&group->log.sets);
+    for (uint32_t i = 0; room && i < count; i++) {
+        group->profiles[i].options = options[i];
+        room = (group->profiles[i].pics = pics_new()) != NULL;
+        group->count++;
+    }
+    if (!room) {
+        profile_group_free(group);
         error_set(error, "out of memory for the profile of %s", options->profiler->name);
         return NULL;
     }
-    profile->options = *options;
-    profile->sampler = sampler_start(&options->sampling);
-    return profile;
+    group->sampler = sampler_start(&options->sampling);
+    return group;
 }
 
-void profile_free(struct profile *profile) {
-    if (!profile)
+void profile_group_free(struct profile_group *group) {
+    if (!group)
         return;
-    pics_free(profile->pics);
-    free(profile->log);
-    free(profile->gone);
-    free(profile);
+    for (uint32_t i = 0; i < group->count; i++)
+        pics_free(group->profiles[i].pics);
+    cell_sets_end(&group->log.sets);
+    free(group->log.cycles);
+    free(group->log.named);
+    free(group->gone);
+    free(group);
 }
 
-/* `cycles` in equal shares; units that do not divide go to the first, one each. */
-static bool add_shares(struct profile *profile, uint64_t cycles, const uint64_t *uops, unsigned n) {
-    uint64_t share = cycles * CYCLE_UNITS / n, rest = cycles * CYCLE_UNITS % n;
+/* Of a sample that weighs so many cycles and names n: the units of each, and how many, from the
+ * first on, get one more. */
+struct shares {
+    uint64_t each, rest;
+};
+static struct shares shares_of(uint64_t cycles, unsigned n) {
+    return (struct shares){cycles * CYCLE_UNITS / n, cycles * CYCLE_UNITS % n};
+}
+
+bool profile_add(struct profile *profile, uint64_t cycles, uint64_t samples, const uint64_t *uops,
+                 unsigned n) {
+    struct shares shares = shares_of(cycles, n);
     uint32_t events = profile->options.profiler->events;
     bool room = true;
     for (unsigned i = 0; i < n; i++)
         room &= pics_add(profile->pics, tap_uop_insn(uops[i]), tap_uop_psv(uops[i]) & events,
-                         share + (i < rest));
+                         shares.each + (i < shares.rest));
+    profile->samples += samples;
     return room;
 }
 
-static bool log_sample(struct profile *profile, uint64_t cycle, const uint64_t *uops, unsigned n) {
-    if (!array_reserve((void **)&profile->log, &profile->log_capacity, profile->log_used + 1 + n,
-                       sizeof *profile->log))
+bool group_log(struct profile_group *group, uint64_t cycle, const uint32_t *named) {
+    struct sample_log *log = &group->log;
+    uint32_t width = group->count;
+    if (!array_reserve((void **)&log->cycles, &log->cycle_capacity, log->count + 1,
+                       sizeof *log->cycles) ||
+        !array_reserve((void **)&log->named, &log->named_capacity, (log->count + 1) * width,
+                       sizeof *log->named))
         return false;
-    profile->log[profile->log_used++] = cycle << 8 | n;
-    for (unsigned i = 0; i < n; i++)
-        profile->log[profile->log_used++] = uops[i];
+    log->cycles[log->count] = cycle;
+    for (uint32_t i = 0; i < width; i++)
+        log->named[log->count * width + i] = named ? named[i] : NO_CELL_SET;
+    log->count++;
     return true;
-}
-
-bool profile_add(struct profile *profile, uint64_t value, uint64_t samples, const uint64_t *uops,
-                 unsigned n) {
-    if (profile_logs(profile))
-        return log_sample(profile, value, uops, n);
-    profile->samples += samples;
-    return add_shares(profile, value, uops, n);
 }
 
 /* ---- a longer period ---- */
 
-static void thin_log(struct profile *profile) {
-    uint64_t *from = profile->log, *to = profile->log, *end = profile->log + profile->log_used;
-    while (from < end) {
-        unsigned words = 1 + (*from & 255);
-        bool keep = sampler_keeps(&profile->sampler, *from >> 8);
-        for (unsigned i = 0; i < words; i++)
-            to[i] = from[i];
-        from += words;
-        to += keep ? words : 0;
+enum { GONE = UINT32_MAX };
+
+/* Drops the rows that the next level does not keep; writes where the others are now. */
+static void thin_log(struct profile_group *group, uint32_t *places) {
+    struct sample_log *log = &group->log;
+    uint32_t width = group->count, kept = 0;
+    for (size_t row = 0; row < log->count; row++) {
+        bool keep = sampler_keeps(&group->sampler, log->cycles[row]);
+        places[row] = keep ? kept : GONE;
+        if (!keep)
+            continue;
+        log->cycles[kept] = log->cycles[row];
+        memmove(&log->named[(size_t)kept * width], &log->named[row * width],
+                width * sizeof *log->named);
+        kept++;
     }
-    profile->log_used = (size_t)(to - profile->log);
+    log->count = kept;
 }
 
-static void thin_pending(const struct profile *profile, struct profile_lane *lane) {
+static void thin_pending(struct profile_lane *lane, const uint32_t *places) {
     size_t kept = 0;
-    for (size_t i = 0; i < lane->pending_count; i++)
-        if (sampler_keeps(&profile->sampler, lane->pending[i].value))
-            lane->pending[kept++] = lane->pending[i];
+    for (size_t i = 0; i < lane->pending_count; i++) {
+        struct pending_sample pending = lane->pending[i];
+        pending.value = places[pending.value];
+        if (pending.value != GONE)
+            lane->pending[kept++] = pending;
+    }
     lane->pending_count = kept;
 }
 
-static void double_period(struct profile *profile) {
-    thin_log(profile);
-    for (struct profile_lane *lane = profile->lanes; lane; lane = lane->next)
-        thin_pending(profile, lane);
-    profile->sampler.level++;
+static bool double_period(struct profile_group *group) {
+    uint32_t *places = malloc((group->log.count + 1) * sizeof *places);
+    if (!places)
+        return false;
+    thin_log(group, places);
+    for (struct profile_lane *lane = group->lanes; lane; lane = lane->next)
+        thin_pending(lane, places);
+    free(places);
+    group->sampler.level++;
 
-    uint64_t period = sampler_period(&profile->sampler);
-    profile->periods = 0;
-    for (struct profile_lane *lane = profile->lanes; lane; lane = lane->next) {
-        sampler_seek(&profile->sampler, &lane->cursor, lane->seen);
-        profile->periods += lane->cycles / period;
+    uint64_t period = sampler_period(&group->sampler);
+    group->periods = 0;
+    for (struct profile_lane *lane = group->lanes; lane; lane = lane->next) {
+        sampler_seek(&group->sampler, &lane->cursor, lane->seen);
+        group->periods += lane->cycles / period;
     }
     size_t kept = 0;
-    for (size_t i = 0; i < profile->gone_count; i++)
-        if (profile->gone[i] >= period) {
-            profile->periods += profile->gone[i] / period;
-            profile->gone[kept++] = profile->gone[i];
+    for (size_t i = 0; i < group->gone_count; i++)
+        if (group->gone[i] >= period) {
+            group->periods += group->gone[i] / period;
+            group->gone[kept++] = group->gone[i];
         }
-    profile->gone_count = kept;
+    group->gone_count = kept;
+    return true;
 }
 
-void profile_advance(struct profile_lane *lane, uint64_t cycles) {
-    struct profile *profile = lane->profile;
-    uint64_t period = sampler_period(&profile->sampler);
-    profile->periods += (lane->cycles + cycles) / period - lane->cycles / period;
+bool group_advance(struct profile_lane *lane, uint64_t cycles) {
+    struct profile_group *group = lane->group;
+    uint64_t period = sampler_period(&group->sampler);
+    group->periods += (lane->cycles + cycles) / period - lane->cycles / period;
     lane->cycles += cycles;
-    while (profile_logs(profile) && profile->periods >= 2 * profile->options.sampling.samples)
-        double_period(profile);
+    bool room = true;
+    while (room && group_logs(group) && group->periods >= 2 * group->sampler.options.samples)
+        room = double_period(group);
+    return room;
 }
 
 /* ---- the end ---- */
 
-bool profile_finish(struct profile *profile, struct profile_result *result, struct error *error) {
-    const struct profiler *profiler = profile->options.profiler;
-    bool room = !profile->short_of_memory;
-    for (size_t i = 0; i < profile->log_used; i += 1 + (profile->log[i] & 255)) {
-        uint64_t weight = sampler_weight(&profile->sampler, profile->log[i] >> 8);
-        unsigned n = profile->log[i] & 255;
-        profile->samples += n > 0;
-        if (n == 0)
-            profile->lost += weight;
-        else
-            room &= add_shares(profile, weight, &profile->log[i + 1], n);
+/* A row of the log goes into the profile. */
+static bool add_row(struct profile *profile, const struct cell_sets *sets, uint32_t named,
+                    uint64_t weight) {
+    if (named == NO_CELL_SET) {
+        profile->lost += weight;
+        return true;
     }
-    profile->log_used = 0;
-    if (!room)
-        return error_set(error, "out of memory for the profile of %s", profiler->name);
-    *result = (struct profile_result){
-        .period = sampler_period(&profile->sampler),
-        .samples = profile->samples,
-        .bytes = profile->samples * profiler_sample_bytes(profiler, profile->options.commit_width),
-        .lost = profile->lost,
-        .pics = profile->pics,
-    };
-    return true;
+    uint64_t uops[COMMIT_GROUP_MAX];
+    unsigned n = cell_set_size(sets, named);
+    for (unsigned i = 0; i < n; i++)
+        uops[i] = cell_set_cell(sets, named, i);
+    return profile_add(profile, weight, 1, uops, n);
+}
+
+bool profile_group_finish(struct profile_group *group, struct profile_result *results,
+                          struct error *error) {
+    struct sample_log *log = &group->log;
+    bool room = !group->short_of_memory;
+    for (size_t row = 0; row < log->count; row++) {
+        uint64_t weight = sampler_weight(&group->sampler, log->cycles[row]);
+        for (uint32_t i = 0; i < group->count; i++)
+            room &= add_row(&group->profiles[i], &log->sets, log->named[row * group->count + i],
+                            weight);
+    }
+    log->count = 0;
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct profile *profile = &group->profiles[i];
+        uint32_t bytes =
+            profiler_sample_bytes(profile->options.profiler, profile->options.commit_width);
+        results[i] = (struct profile_result){.period = sampler_period(&group->sampler),
+                                             .samples = profile->samples,
+                                             .bytes = profile->samples * bytes,
+                                             .lost = profile->lost,
+                                             .pics = profile->pics};
+    }
+    return room || error_set(error, "out of memory for the profile of %s",
+                             group->profiles[0].options.profiler->name);
 }

@@ -1,14 +1,16 @@
 /* The profilers that are compared with Oracle and with the golden reference (time-proportional.md;
  * paper A §5, paper B §5), each in a file of its own with a row in the table, all fed by the tap.
  *
- *     struct profile *profile = profile_new(&options, &error);
- *     struct profile_lane *lane = profile_lane_new(profile);      one per core
+ *     struct profile_group *group = profile_group_new(options, count, &error);
+ *     struct profile_lane *lane = profile_lane_new(group);        one per core
  *     struct tap_worker worker = profile_lane_worker(lane);       tap_add_worker, the core runs
  *     profile_lane_free(lane);                                    when its tap has been flushed
- *     profile_finish(profile, &result, &error);
+ *     profile_group_finish(group, results, &error);
  *
- * All lanes of a profile run on one executor's thread. The result does not depend on how the lanes'
- * buffers interleave, nor on which thread takes them. */
+ * Profiles that look at the same cycles in the same place are a group, which finds each sampled
+ * cycle once for all of them. All lanes of a group run on one executor's thread. The result does
+ * not depend on how the lanes' buffers interleave, nor on which thread takes them, nor on the
+ * groups. */
 #ifndef CULPRIT_ATTRIBUTE_PROFILER_H
 #define CULPRIT_ATTRIBUTE_PROFILER_H
 
@@ -48,12 +50,16 @@ struct profile_options {
     uint32_t commit_width; /* of the cores, µops */
 };
 
-struct profile;
-struct profile *profile_new(const struct profile_options *options, struct error *error);
-void profile_free(struct profile *profile);
+/* Whether they may be in one group: with the same sampling, at commit or with the same tags. */
+bool profiles_go_together(const struct profile_options *a, const struct profile_options *b);
+
+struct profile_group;
+struct profile_group *profile_group_new(const struct profile_options *options, uint32_t count,
+                                        struct error *error);
+void profile_group_free(struct profile_group *group);
 
 struct profile_lane;
-struct profile_lane *profile_lane_new(struct profile *profile); /* NULL: out of memory */
+struct profile_lane *profile_lane_new(struct profile_group *group); /* NULL: out of memory */
 struct tap_worker profile_lane_worker(struct profile_lane *lane);
 /* Samples that still wait for a µop are lost: it never entered the pipeline. */
 void profile_lane_free(struct profile_lane *lane);
@@ -64,10 +70,11 @@ struct profile_result {
     uint64_t bytes; /* of sample data */
     uint64_t lost;  /* cycles that the lost samples stood for */
     /* 1/840 cycles that the samples stand for. Without events, all cells have signature 0. Owned by
-     * the profile. */
+     * the group. */
     const struct pics *pics;
 };
-/* Once all lanes are freed. */
-bool profile_finish(struct profile *profile, struct profile_result *result, struct error *error);
+/* Once all lanes are freed: one for each of the options. */
+bool profile_group_finish(struct profile_group *group, struct profile_result *results,
+                          struct error *error);
 
 #endif

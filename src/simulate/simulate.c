@@ -412,8 +412,9 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->cells);
     free(simulation->executions);
     free(simulation->threads);
-    for (uint32_t i = 0; i < simulation->profile_count; i++)
-        profile_free(simulation->profiles[i].profile);
+    for (uint32_t i = 0; i < simulation->profile_group_count; i++)
+        profile_group_free(simulation->profile_groups[i]);
+    free(simulation->profile_groups);
     free(simulation->profiles);
     commit_summary_free(&simulation->commits);
     memset(simulation, 0, sizeof *simulation);

@@ -59,7 +59,6 @@ struct simulation_options {
 
 struct simulation_profile {
     struct profile_options options;
-    struct profile *profile;
     struct profile_result result;
 };
 
@@ -87,6 +86,8 @@ struct simulation {
 
     struct simulation_profile *profiles; /* as in the options */
     uint32_t profile_count;
+    struct profile_group **profile_groups; /* that hold the results */
+    uint32_t profile_group_count;
     struct commit_summary commits;
 
     struct simulation_thread *threads; /* by thread number; those never simulated have 0 */

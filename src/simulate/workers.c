@@ -1,28 +1,33 @@
-/* The profilers are dealt out to threads of their own; all lanes of a profile run on one. What a
- * profile shares between its lanes is touched on that thread alone, so lanes are made and freed
- * there as well, by jobs that wait in its queue like any other. */
+/* The profilers are dealt out to threads of their own; those of a thread that look at the same
+ * cycles in the same place are one group. What a group shares between its lanes is touched on its
+ * thread alone, so lanes are made and freed there as well, by jobs that wait in its queue like any
+ * other. */
 #include "simulate/workers.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+struct group {
+    struct profile_group *profiles;
+    struct executor *thread; /* or NULL */
+    uint32_t first, count;   /* of `members` */
+};
 
 struct workers {
     const struct simulation_options *options;
     struct executor *shared;
     struct executor **threads; /* options->profile_threads of them, or NULL */
     uint32_t thread_count;
-    struct simulation_profile *profiles;
+    struct group *groups;
+    uint32_t group_count;
+    uint32_t *members; /* numbers of profiles, by group */
     struct commit_observer *observer;
 };
 
 struct attached {
     uint32_t count;
-    struct profile_lane *lanes[]; /* by profile */
+    struct profile_lane *lanes[]; /* by group */
 };
-
-static struct executor *thread_of(const struct workers *workers, uint32_t profile) {
-    return workers->thread_count ? workers->threads[profile % workers->thread_count] : NULL;
-}
 
 /* ---- the run ---- */
 
@@ -41,20 +46,52 @@ static bool start_threads(struct workers *workers, struct error *error) {
     return true;
 }
 
-static bool start_profiles(struct workers *workers, struct error *error) {
-    const struct simulation_options *options = workers->options;
-    uint32_t count = options->profile_count;
-    workers->profiles = calloc(count ? count : 1, sizeof *workers->profiles);
-    if (!workers->profiles)
-        return error_set(error, "out of memory for profiles");
-    for (uint32_t i = 0; i < count; i++) {
-        struct simulation_profile *profile = &workers->profiles[i];
-        profile->options = options->profiles[i];
-        profile->options.commit_width = options->machine->core.commit_width;
-        if (!(profile->profile = profile_new(&profile->options, error)))
-            return false;
+static struct profile_options options_of(const struct workers *workers, uint32_t profile) {
+    struct profile_options options = workers->options->profiles[profile];
+    options.commit_width = workers->options->machine->core.commit_width;
+    return options;
+}
+
+static uint32_t thread_of(const struct workers *workers, uint32_t profile) {
+    return workers->thread_count ? profile % workers->thread_count : 0;
+}
+
+/* The group of profile `first`, of no group so far: itself and those behind it that fit. */
+static bool start_group(struct workers *workers, uint32_t first, bool *grouped,
+                        struct profile_options *options, struct error *error) {
+    uint32_t thread = thread_of(workers, first), count = 0;
+    struct group *group = &workers->groups[workers->group_count];
+    group->thread = workers->thread_count ? workers->threads[thread] : NULL;
+    if (workers->group_count)
+        group->first = group[-1].first + group[-1].count;
+    for (uint32_t i = first; i < workers->options->profile_count; i++) {
+        options[count] = options_of(workers, i);
+        if (grouped[i] || thread_of(workers, i) != thread ||
+            !profiles_go_together(&options[0], &options[count]))
+            continue;
+        grouped[i] = true;
+        workers->members[group->first + count++] = i;
     }
-    return true;
+    group->count = count;
+    workers->group_count++;
+    return (group->profiles = profile_group_new(options, count, error)) != NULL;
+}
+
+static bool start_groups(struct workers *workers, struct error *error) {
+    uint32_t count = workers->options->profile_count;
+    if (!count)
+        return true;
+    bool *grouped = calloc(count, sizeof *grouped);
+    struct profile_options *options = calloc(count, sizeof *options);
+    workers->groups = calloc(count, sizeof *workers->groups);
+    workers->members = calloc(count, sizeof *workers->members);
+    bool good = (grouped && options && workers->groups && workers->members) ||
+                error_set(error, "out of memory for profiles");
+    for (uint32_t i = 0; good && i < count; i++)
+        good = grouped[i] || start_group(workers, i, grouped, options, error);
+    free(options);
+    free(grouped);
+    return good;
 }
 
 struct workers *workers_new(const struct simulation_options *options, struct executor *shared,
@@ -66,7 +103,7 @@ struct workers *workers_new(const struct simulation_options *options, struct exe
     }
     workers->options = options;
     workers->shared = shared;
-    bool good = start_threads(workers, error) && start_profiles(workers, error);
+    bool good = start_threads(workers, error) && start_groups(workers, error);
     if (good && options->observe_commits && !(workers->observer = commit_observer_new()))
         good = error_set(error, "out of memory for the summary of commits");
     if (good)
@@ -80,24 +117,50 @@ void workers_free(struct workers *workers) {
         return;
     for (uint32_t i = 0; i < workers->thread_count; i++)
         executor_free(workers->threads[i]);
-    for (uint32_t i = 0; workers->profiles && i < workers->options->profile_count; i++)
-        profile_free(workers->profiles[i].profile);
+    for (uint32_t i = 0; i < workers->group_count; i++)
+        profile_group_free(workers->groups[i].profiles);
     commit_observer_free(workers->observer);
     free(workers->threads);
-    free(workers->profiles);
+    free(workers->groups);
+    free(workers->members);
     free(workers);
 }
 
-bool workers_finish(struct workers *workers, struct simulation *simulation, struct error *error) {
+static bool finish_group(struct workers *workers, const struct group *group,
+                         struct simulation_profile *profiles, struct error *error) {
+    struct profile_result *results = calloc(group->count, sizeof *results);
+    if (!results)
+        return error_set(error, "out of memory for profiles");
+    bool good = profile_group_finish(group->profiles, results, error);
+    for (uint32_t i = 0; i < group->count; i++)
+        profiles[workers->members[group->first + i]].result = results[i];
+    free(results);
+    return good;
+}
+
+static bool finish_profiles(struct workers *workers, struct simulation *simulation,
+                            struct error *error) {
+    uint32_t count = workers->options->profile_count;
+    simulation->profiles = calloc(count ? count : 1, sizeof *simulation->profiles);
+    simulation->profile_groups = calloc(count ? count : 1, sizeof(struct profile_group *));
+    if (!simulation->profiles || !simulation->profile_groups)
+        return error_set(error, "out of memory for profiles");
+    simulation->profile_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        simulation->profiles[i].options = options_of(workers, i);
     bool good = true;
-    for (uint32_t i = 0; i < workers->options->profile_count; i++) {
-        struct simulation_profile *profile = &workers->profiles[i];
+    for (uint32_t i = 0; i < workers->group_count; i++) {
+        struct group *group = &workers->groups[i];
         struct error late;
-        good &= profile_finish(profile->profile, &profile->result, good ? error : &late);
+        good &= finish_group(workers, group, simulation->profiles, good ? error : &late);
+        simulation->profile_groups[simulation->profile_group_count++] = group->profiles;
+        group->profiles = NULL;
     }
-    simulation->profiles = workers->profiles;
-    simulation->profile_count = workers->options->profile_count;
-    workers->profiles = NULL;
+    return good;
+}
+
+bool workers_finish(struct workers *workers, struct simulation *simulation, struct error *error) {
+    bool good = finish_profiles(workers, simulation, error);
     if (workers->observer && !commit_observer_summary(workers->observer, &simulation->commits))
         good = good ? error_set(error, "out of memory for the summary of commits") : false;
     return good;
@@ -105,27 +168,27 @@ bool workers_finish(struct workers *workers, struct simulation *simulation, stru
 
 /* ---- one tap ---- */
 
-/* Made and freed on the profile's thread. */
+/* Made and freed on the group's thread. */
 struct lane_job {
     struct workers *workers;
     struct attached *attached;
 };
 
-static void make_lane(void *context, uint64_t profile) {
+static void make_lane(void *context, uint64_t group) {
     struct lane_job *job = context;
-    job->attached->lanes[profile] = profile_lane_new(job->workers->profiles[profile].profile);
+    job->attached->lanes[group] = profile_lane_new(job->workers->groups[group].profiles);
 }
 
-static void free_lane(void *context, uint64_t profile) {
+static void free_lane(void *context, uint64_t group) {
     struct lane_job *job = context;
-    profile_lane_free(job->attached->lanes[profile]);
+    profile_lane_free(job->attached->lanes[group]);
 }
 
 static void do_for_lanes(struct workers *workers, struct attached *attached,
-                         void (*function)(void *context, uint64_t profile)) {
+                         void (*function)(void *context, uint64_t group)) {
     struct lane_job job = {workers, attached};
     for (uint32_t i = 0; i < attached->count; i++) {
-        struct executor *thread = thread_of(workers, i);
+        struct executor *thread = workers->groups[i].thread;
         if (thread)
             executor_wait(thread, executor_submit(thread, function, &job, i));
         else
@@ -145,7 +208,7 @@ static bool add_workers(struct workers *workers, struct attached *attached, stru
         if (!attached->lanes[i])
             return error_set(error, "out of memory for the profiles of a thread");
         struct tap_worker worker = profile_lane_worker(attached->lanes[i]);
-        worker.executor = thread_of(workers, i);
+        worker.executor = workers->groups[i].thread;
         if (!tap_add_worker(tap, &worker, error))
             return false;
     }
@@ -154,7 +217,7 @@ static bool add_workers(struct workers *workers, struct attached *attached, stru
 
 struct attached *workers_attach(struct workers *workers, struct tap *tap, bool *good,
                                 struct error *error) {
-    uint32_t count = workers->options->profile_count;
+    uint32_t count = workers->group_count;
     struct attached *attached = calloc(1, sizeof *attached + count * sizeof *attached->lanes);
     *good = attached || error_set(error, "out of memory for the profiles of a thread");
     if (!attached)

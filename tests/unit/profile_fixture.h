@@ -9,9 +9,9 @@
 enum { SET_PROFILERS = 12 };
 static const struct sampler_options EVERY_CYCLE = {.period = 1};
 
-/* One profile of each profiler. */
+/* One profile of each profiler; each is a group of its own. */
 struct profile_set {
-    struct profile *profiles[SET_PROFILERS];
+    struct profile_group *groups[SET_PROFILERS];
     struct profile_lane *lanes[SET_PROFILERS];
     struct profile_result results[SET_PROFILERS];
 };
@@ -21,8 +21,8 @@ static inline void set_open(struct profile_set *set, const struct sampler_option
     for (unsigned i = 0; profilers[i]; i++) {
         assert_true(i < SET_PROFILERS);
         struct profile_options options = {profilers[i], *sampling, 4};
-        assert_non_null(set->profiles[i] = profile_new(&options, &error));
-        assert_non_null(set->lanes[i] = profile_lane_new(set->profiles[i]));
+        assert_non_null(set->groups[i] = profile_group_new(&options, 1, &error));
+        assert_non_null(set->lanes[i] = profile_lane_new(set->groups[i]));
     }
 }
 
@@ -47,14 +47,14 @@ static inline void set_finish(struct profile_set *set) {
     struct error error;
     for (unsigned i = 0; i < SET_PROFILERS; i++) {
         profile_lane_free(set->lanes[i]);
-        if (!profile_finish(set->profiles[i], &set->results[i], &error))
+        if (!profile_group_finish(set->groups[i], &set->results[i], &error))
             fail_msg("%s: %s", profilers[i]->name, error.message);
     }
 }
 
 static inline void set_close(struct profile_set *set) {
     for (unsigned i = 0; i < SET_PROFILERS; i++)
-        profile_free(set->profiles[i]);
+        profile_group_free(set->groups[i]);
 }
 
 static inline const struct profile_result *result_of(const struct profile_set *set,

@@ -147,6 +147,64 @@ static void asked_for_samples(void **state) {
     set_close(&all);
 }
 
+/* A group's profiles are those that each profiler makes alone, with the profiles of a group going
+ * through the records together, in whatever order they are in it. */
+static void groups_change_nothing(void **state) {
+    (void)state;
+    static const struct sampler_options samplings[] = {
+        {.period = 1},
+        {.mode = SAMPLER_RANDOM, .period = 13, .seed = 3},
+        {.mode = SAMPLER_RANDOM, .samples = 300, .seed = 3},
+    };
+    for (size_t k = 0; k < sizeof samplings / sizeof *samplings; k++) {
+        struct profile_set alone;
+        profile_with(&alone, &samplings[k], 0);
+        bool grouped[SET_PROFILERS] = {false};
+        for (unsigned first = 0; first < SET_PROFILERS; first++) {
+            struct profile_options options[SET_PROFILERS],
+                one = {profilers[first], samplings[k], 4};
+            unsigned members[SET_PROFILERS], count = 0;
+            for (unsigned i = SET_PROFILERS; i-- > 0;) {
+                options[count] = (struct profile_options){profilers[i], samplings[k], 4};
+                if (!grouped[i] && profiles_go_together(&one, &options[count])) {
+                    grouped[i] = true;
+                    members[count++] = i;
+                }
+            }
+            if (!count)
+                continue;
+            struct error error;
+            struct profile_result results[SET_PROFILERS];
+            struct profile_group *group = profile_group_new(options, count, &error);
+            struct profile_lane *lane = profile_lane_new(group);
+            struct tap_worker worker = profile_lane_worker(lane);
+            replay(&recording, &worker, 33);
+            profile_lane_free(lane);
+            assert_true(profile_group_finish(group, results, &error));
+            for (unsigned i = 0; i < count; i++) {
+                const struct profile_result *expected = &alone.results[members[i]];
+                assert_same_pics(profilers[members[i]]->name, results[i].pics, expected->pics);
+                assert_int_equal(results[i].samples, expected->samples);
+                assert_int_equal(results[i].bytes, expected->bytes);
+                assert_int_equal(results[i].lost, expected->lost);
+            }
+            profile_group_free(group);
+        }
+        set_close(&alone);
+    }
+    /* What samples other cycles, or looks elsewhere, does not belong in it. */
+    struct profile_options tip = {profiler_find("TIP"), samplings[1], 4}, other = tip;
+    other.profiler = profiler_find("TEA");
+    assert_true(profiles_go_together(&tip, &other));
+    other.profiler = profiler_find("IBS");
+    assert_false(profiles_go_together(&tip, &other));
+    tip.profiler = profiler_find("RIS");
+    assert_false(profiles_go_together(&tip, &other));
+    other = tip;
+    other.sampling.seed++;
+    assert_false(profiles_go_together(&tip, &other));
+}
+
 /* Half of the records. */
 static const uint64_t *half_way(void) {
     const uint64_t *word = recording.words;
@@ -158,14 +216,14 @@ static const uint64_t *half_way(void) {
 }
 
 /* Two cores, the second running half as long, in turns of so many records. */
-static struct profile *profile_two_cores(const struct profile_options *options, size_t turn,
-                                         struct profile_result *result) {
+static struct profile_group *profile_two_cores(const struct profile_options *options, size_t turn,
+                                               struct profile_result *result) {
     struct error error;
-    struct profile *profile = profile_new(options, &error);
+    struct profile_group *group = profile_group_new(options, 1, &error);
     struct player players[2];
     struct profile_lane *lanes[2];
     for (int lane = 0; lane < 2; lane++) {
-        lanes[lane] = profile_lane_new(profile);
+        lanes[lane] = profile_lane_new(group);
         struct tap_worker worker = profile_lane_worker(lanes[lane]);
         player_open(&players[lane], &recording, &worker, lane ? 10 : 33);
     }
@@ -178,8 +236,8 @@ static struct profile *profile_two_cores(const struct profile_options *options, 
         player_close(&players[lane]);
         profile_lane_free(lanes[lane]);
     }
-    assert_true(profile_finish(profile, result, &error));
-    return profile;
+    assert_true(profile_group_finish(group, result, &error));
+    return group;
 }
 
 /* Whichever core's buffers come first, the profile of both is the same. */
@@ -191,13 +249,13 @@ static void cores_interleave(void **state) {
         for (unsigned i = 0; i < SET_PROFILERS; i++) {
             struct profile_options options = {profilers[i], samplings[sampling], 4};
             struct profile_result in_turn, one_by_one;
-            struct profile *a = profile_two_cores(&options, 7, &in_turn);
-            struct profile *b = profile_two_cores(&options, SIZE_MAX, &one_by_one);
+            struct profile_group *a = profile_two_cores(&options, 7, &in_turn);
+            struct profile_group *b = profile_two_cores(&options, SIZE_MAX, &one_by_one);
             assert_same_pics(profilers[i]->name, in_turn.pics, one_by_one.pics);
             assert_int_equal(in_turn.samples, one_by_one.samples);
             assert_int_equal(in_turn.lost, one_by_one.lost);
-            profile_free(a);
-            profile_free(b);
+            profile_group_free(a);
+            profile_group_free(b);
         }
 }
 
@@ -229,11 +287,9 @@ static void hidden_cycles_are_nobodys(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cycle_is_exact),
-        cmocka_unit_test(cuts_change_nothing),
-        cmocka_unit_test(weights_sum_to_the_last_sample),
-        cmocka_unit_test(asked_for_samples),
-        cmocka_unit_test(cores_interleave),
+        cmocka_unit_test(every_cycle_is_exact),           cmocka_unit_test(cuts_change_nothing),
+        cmocka_unit_test(weights_sum_to_the_last_sample), cmocka_unit_test(asked_for_samples),
+        cmocka_unit_test(groups_change_nothing),          cmocka_unit_test(cores_interleave),
         cmocka_unit_test(hidden_cycles_are_nobodys),
     };
     return cmocka_run_group_tests(tests, simulate_once, free_once);

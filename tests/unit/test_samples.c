@@ -221,18 +221,18 @@ static void file_gives_the_profile(void **state) {
         struct error error;
         struct profile_result result;
         struct profile_options options = {profiler_find(i % 2 ? "TEA" : "TIP"), header.sampling, 4};
-        struct profile *profile = profile_new(&options, &error);
-        struct profile_lane *lane = profile_lane_new(profile);
+        struct profile_group *group = profile_group_new(&options, 1, &error);
+        struct profile_lane *lane = profile_lane_new(group);
         struct tap_worker worker = profile_lane_worker(lane);
         program->worker = &worker;
         struct machine machine = random_machine();
         simulate_on(program, &machine, 0, FIXTURE_DYNAMIC, NULL, NULL);
         profile_lane_free(lane);
-        assert_true(profile_finish(profile, &result, &error));
+        assert_true(profile_group_finish(group, &result, &error));
         assert_same_pics("file", read, result.pics);
         assert_int_equal(samples, result.samples);
         assert_true(size > result.bytes && size < result.bytes + 100000);
-        profile_free(profile);
+        profile_group_free(group);
         pics_free(read);
     }
     program_fixture_free(program);

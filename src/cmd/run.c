@@ -3,6 +3,7 @@
 #include "cmd/run.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -306,6 +307,8 @@ static bool rehearse(struct run *run, const struct machine *machine, int *status
 static bool simulate(struct run *run, const struct machine *machine, struct error *error) {
     const struct input_options *input = &run->request->input;
     struct simulation_options options = options_of(run, machine);
+    if (run->request->tracers) /* one may write to a pipe; the command runs already */
+        signal(SIGPIPE, SIG_IGN);
     progress_start(&run->progress, stderr, "simulating", "instructions", input->limit);
     bool good = simulation_run(run->trace, &options, &run->simulation, error);
     progress_finish(&run->progress);

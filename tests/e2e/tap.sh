@@ -136,6 +136,17 @@ PYTHON
 }
 check "a full disk ends the run; the rest is whole" disk_full
 
+reader_quits() {
+    local status=0
+    mkfifo "$scratch/pipe"
+    head -c 100 "$scratch/pipe" >/dev/null &
+    traced --tap "csv:$scratch/pipe" 2>"$scratch/errors" || status=$?
+    wait
+    [ "$status" = 1 ] && [ "$(wc -l <"$scratch/errors")" = 1 ] &&
+        grep -q 'cannot write: Broken pipe' "$scratch/errors" && grep -q '"partial": true' "$report"
+}
+check "a reader that quits ends the run; the report is whole" reader_quits
+
 cannot_open() {
     fails_with 1 'no/such: cannot write' traced --tap "csv:$scratch/no/such"
 }

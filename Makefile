@@ -31,10 +31,10 @@ endif
 CPPFLAGS += -Isrc -D_GNU_SOURCE
 CFLAGS ?= -Wall -Wextra
 ALL_CFLAGS := -std=gnu11 $(CFLAGS) $(OPT) -MMD -MP -pthread
-LIBS := -lZydis -ldw -lelf -lzstd -lxxhash -linih -ljansson -llzma -liberty -lm -ldl -pthread
+LIBS := -lZydis -ldw -lelf -lz -lzstd -lxxhash -linih -ljansson -llzma -liberty -lm -ldl -pthread
 
 # What Debian packages are needed: to build and run, to test as well, to work on the source.
-BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev libzstd-dev \
+BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1g-dev libzstd-dev \
 	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
 	gzip xz-utils bzip2 sqlite3 python3 perl mawk grep bc groff-base libc6-dbg
@@ -72,6 +72,9 @@ $(B)/culprit: $(PROGRAM:%.c=$(B)/%.o) $(B)/libculprit.a
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+# Which slices are chosen must not depend on whether the processor multiplies and adds at once.
+$(B)/src/region/%.o: ALL_CFLAGS += -ffp-contract=off
 
 # The plugin runs inside the emulator: never sanitized.
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "region/bbv.h"
 #include "tap/tracer.h"
 #include "util/array.h"
-#include "util/stream.h"
 
 enum { NO_BLOCK = UINT32_MAX };
 
@@ -15,9 +15,9 @@ struct bbv {
     const char *path;
     uint64_t interval;
     const struct places *places;
-    struct stream stream; /* of thread 0 */
-    bool alone;           /* FILE is a device or a pipe: no files lie beside it */
-    uint32_t *ids;        /* by first instruction: from 1; 0 none */
+    struct bbv_writer writer; /* of thread 0 */
+    bool alone;               /* FILE is a device or a pipe: no files lie beside it */
+    uint32_t *ids;            /* by first instruction: from 1; 0 none */
     size_t id_capacity;
     uint32_t *firsts; /* by id − 1 */
     size_t first_capacity;
@@ -26,7 +26,7 @@ struct bbv {
 
 struct lane {
     struct bbv *bbv;
-    struct stream *stream, own;
+    struct bbv_writer *writer, own;
     char *own_path;
     uint64_t *counts; /* by id − 1, in this interval */
     size_t count_capacity;
@@ -44,12 +44,12 @@ static void *open_bbv(const struct tracer_options *options, struct error *error)
     bbv->path = options->path;
     bbv->interval = options->interval;
     bbv->places = options->places;
-    if (!stream_open(&bbv->stream, options->path, error)) {
+    if (!bbv_writer_open(&bbv->writer, bbv->path, bbv_path_compressed(bbv->path), error)) {
         free(bbv);
         return NULL;
     }
     struct stat file;
-    bbv->alone = fstat(bbv->stream.file, &file) != 0 || !S_ISREG(file.st_mode);
+    bbv->alone = stat(bbv->path, &file) != 0 || !S_ISREG(file.st_mode);
     return bbv;
 }
 
@@ -84,7 +84,7 @@ static bool write_blocks(const struct bbv *bbv, struct error *error) {
 static bool close_bbv(void *tracer, const struct code *code, struct error *error) {
     struct bbv *bbv = tracer;
     struct error late;
-    bool good = stream_close(&bbv->stream, error);
+    bool good = bbv_writer_close(&bbv->writer, error);
     if (code)
         good &= write_blocks(bbv, good ? error : &late);
     free(bbv->ids);
@@ -110,9 +110,9 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
     }
     lane->bbv = bbv;
     lane->block = NO_BLOCK;
-    lane->stream = &bbv->stream;
+    lane->writer = &bbv->writer;
     if (source.thread != 0) {
-        lane->stream = &lane->own;
+        lane->writer = &lane->own;
         if ((bbv->alone ? asprintf(&lane->own_path, "/dev/null")
                         : asprintf(&lane->own_path, "%s.%u", bbv->path, source.thread)) < 0) {
             lane->own_path = NULL;
@@ -120,7 +120,7 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
             lane_free(lane);
             return NULL;
         }
-        if (!stream_open(&lane->own, lane->own_path, error)) {
+        if (!bbv_writer_open(&lane->own, lane->own_path, bbv_path_compressed(bbv->path), error)) {
             lane_free(lane);
             return NULL;
         }
@@ -130,25 +130,18 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
 
 /* The interval as a line; its counts begin anew. */
 static bool write_interval(struct lane *lane, struct error *error) {
-    if (!stream_write(lane->stream, "T", 1, error))
+    if (!bbv_writer_begin(lane->writer, error))
         return false;
     uint32_t blocks = lane->bbv->block_count;
     for (uint32_t i = 0; i < blocks && i < lane->count_capacity; i++) {
         if (!lane->counts[i])
             continue;
-        char *entry = stream_room(lane->stream, 64, error), *to = entry;
-        if (!entry)
+        if (!bbv_writer_block(lane->writer, i + 1, lane->counts[i], error))
             return false;
-        *to++ = ':';
-        to = put_decimal(to, i + 1);
-        *to++ = ':';
-        to = put_decimal(to, lane->counts[i]);
-        *to++ = ' ';
-        stream_advance(lane->stream, (size_t)(to - entry));
         lane->counts[i] = 0;
     }
     lane->executed = 0;
-    return stream_write(lane->stream, "\n", 1, error);
+    return bbv_writer_end(lane->writer, error);
 }
 
 static bool finish_block(struct lane *lane, struct error *error) {
@@ -165,8 +158,8 @@ static bool end(void *context, struct error *error) {
     struct lane *lane = context;
     struct error late;
     bool good = finish_block(lane, error) && (!lane->executed || write_interval(lane, error));
-    if (lane->stream == &lane->own)
-        good &= stream_close(&lane->own, good ? error : &late);
+    if (lane->writer == &lane->own)
+        good &= bbv_writer_close(&lane->own, good ? error : &late);
     lane_free(lane);
     return good;
 }

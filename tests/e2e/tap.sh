@@ -80,6 +80,12 @@ PYTHON
 }
 check "they agree with the report and with each other" agree
 
+compressed() {
+    traced --tap "bbv:$scratch/run.bbv.gz,interval=100000" &&
+        gzip -dc "$scratch/run.bbv.gz" | cmp - "$scratch/run.bbv"
+}
+check "basic block vectors compressed hold the same" compressed
+
 # The report must not depend on who watches.
 same_report() {
     cp "$report" "$scratch/watched.json"

@@ -37,11 +37,8 @@ static void *open_counters(const struct tracer_options *options, struct error *e
         strcat(head, psv_name(bit));
     }
     strcat(head, "\n");
-    if (stream_open(&counters->stream, options->path, error) &&
-        stream_write(&counters->stream, head, strlen(head), error))
+    if (stream_begin(&counters->stream, options->path, head, strlen(head), error))
         return counters;
-    struct error late;
-    stream_close(&counters->stream, &late);
     free(counters);
     return NULL;
 }

@@ -52,11 +52,8 @@ static void *open_binary(const struct tracer_options *options, struct error *err
     char head[HEAD_BYTES];
     memset(head, '\n', sizeof head);
     memcpy(head, HEAD, sizeof HEAD - 1);
-    if (stream_open(&binary->stream, options->path, error) &&
-        stream_write(&binary->stream, head, sizeof head, error))
+    if (stream_begin(&binary->stream, options->path, head, sizeof head, error))
         return binary;
-    struct error late;
-    stream_close(&binary->stream, &late);
     free(binary);
     return NULL;
 }

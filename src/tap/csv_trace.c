@@ -35,11 +35,8 @@ static void *open_csv(const struct tracer_options *options, struct error *error)
     csv->places = options->places;
     for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
         psv_format(psv, csv->events[psv], sizeof csv->events[psv]);
-    if (stream_open(&csv->stream, options->path, error) &&
-        stream_write(&csv->stream, head, sizeof head - 1, error))
+    if (stream_begin(&csv->stream, options->path, head, sizeof head - 1, error))
         return csv;
-    struct error late;
-    stream_close(&csv->stream, &late);
     free(csv);
     return NULL;
 }

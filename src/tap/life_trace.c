@@ -26,11 +26,8 @@ static void *open_lives(const struct tracer_options *options, struct error *erro
         return NULL;
     }
     lives->places = options->places;
-    if (stream_open(&lives->stream, options->path, error) &&
-        stream_write(&lives->stream, head, sizeof head - 1, error))
+    if (stream_begin(&lives->stream, options->path, head, sizeof head - 1, error))
         return lives;
-    struct error late;
-    stream_close(&lives->stream, &late);
     free(lives);
     return NULL;
 }

@@ -67,3 +67,14 @@ bool stream_write(struct stream *stream, const void *data, size_t size, struct e
     stream_advance(stream, size);
     return true;
 }
+
+bool stream_begin(struct stream *stream, const char *path, const void *head, size_t size,
+                  struct error *error) {
+    if (!stream_open(stream, path, error))
+        return false;
+    if (stream_write(stream, head, size, error))
+        return true;
+    struct error late;
+    stream_close(stream, &late);
+    return false;
+}

@@ -24,6 +24,9 @@ struct stream {
 
 /* Makes or empties the file. */
 bool stream_open(struct stream *stream, const char *path, struct error *error);
+/* The same, and writes what the file begins with; closed again when that fails. */
+bool stream_begin(struct stream *stream, const char *path, const void *head, size_t size,
+                  struct error *error);
 /* Writes what is in the buffer. */
 bool stream_flush(struct stream *stream, struct error *error);
 /* Flushes and closes; may be called on a stream that is all zero or closed. */

@@ -167,7 +167,7 @@ fuzz:
 	@$(MAKE) --no-print-directory FUZZ=1 fuzz-targets
 	@for target in $(FUZZ_TARGETS); do scripts/fuzz $$target $(FUZZ_SECONDS) || exit 1; done
 fuzz-targets: $(FUZZ_TARGETS)
-build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/libculprit.a build/fuzz/flags
+build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/input.h build/fuzz/libculprit.a build/fuzz/flags
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< build/fuzz/libculprit.a $(LIBS)
 
 # ---- the source

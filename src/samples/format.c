@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <xxhash.h>
 
 enum {
     PERF_RECORD_SAMPLE = 9,
@@ -19,10 +18,6 @@ enum {
 static_assert(SAMPLE_BYTES_MAX >=
                   PERF_BYTES + (1 + MAX_REGISTERS + SAMPLE_MAX_BANKS) * REGISTER_BYTES,
               "room for any sample");
-
-uint64_t sample_checksum(const uint8_t *record, const uint8_t *payload, size_t size) {
-    return XXH3_64bits_withSeed(payload, size, XXH3_64bits(record, 8));
-}
 
 uint32_t sample_bytes(const struct sample_header *header) {
     const char *name = header->events ? "TEA" : "TIP";

@@ -4,6 +4,7 @@
 
 #include "samples/samples.h"
 #include "util/little_endian.h"
+#include "util/record.h"
 
 /* File: magic, version, four zero bytes; then records. */
 #define SAMPLE_MAGIC                                                                               \
@@ -13,7 +14,6 @@
 enum {
     SAMPLE_VERSION = 1,
     SAMPLE_PROLOGUE_BYTES = 16,
-    SAMPLE_RECORD_BYTES = 16,     /* type, payload size (32 bits each), checksum (64) */
     SAMPLE_PAYLOAD_MAX = 1 << 18, /* bytes */
     SAMPLE_HEADER_FIXED = 40,
     SAMPLE_BUILD_ID_MAX = 20,
@@ -31,9 +31,6 @@ enum sample_record {
     SAMPLE_END,
     SAMPLE_RECORD_TYPES
 };
-
-/* XXH3 of the payload, with that of the first 8 bytes of the record as its seed. */
-uint64_t sample_checksum(const uint8_t *record, const uint8_t *payload, size_t size);
 
 /* Of one sample. */
 uint32_t sample_bytes(const struct sample_header *header);

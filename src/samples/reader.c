@@ -69,7 +69,7 @@ static int cut_or_failed(struct sample_reader *reader, struct error *error) {
 
 /* 1, or 0 at the end of the file or where it was cut, or −1. */
 static int next_record(struct sample_reader *reader, struct error *error) {
-    uint8_t head[SAMPLE_RECORD_BYTES];
+    uint8_t head[RECORD_HEAD_BYTES];
     size_t got = read_bytes(reader, head, sizeof head);
     if (got < sizeof head)
         return cut_or_failed(reader, error);
@@ -79,7 +79,7 @@ static int next_record(struct sample_reader *reader, struct error *error) {
         return failed(damaged(reader, error, "a record of impossible size"));
     if (read_bytes(reader, reader->record, reader->size) < reader->size)
         return cut_or_failed(reader, error);
-    if (sample_checksum(head, reader->record, reader->size) != get_u64(head + 8))
+    if (record_checksum(head, reader->record, reader->size) != get_u64(head + 8))
         return failed(damaged(reader, error, "a checksum does not match"));
     return 1;
 }
@@ -242,7 +242,7 @@ struct sample_reader *sample_reader_open(const char *path, struct error *error) 
     }
     reader->path = path;
     if (open_file(reader, error)) {
-        reader->offset += SAMPLE_RECORD_BYTES + reader->size;
+        reader->offset += RECORD_HEAD_BYTES + reader->size;
         reader->at = reader->size; /* nothing of it is left */
         return reader;
     }
@@ -281,7 +281,7 @@ int sample_reader_next(struct sample_reader *reader, struct sample *sample, stru
             return status;
         if (!take_record(reader, error))
             return -1;
-        reader->offset += SAMPLE_RECORD_BYTES + reader->size;
+        reader->offset += RECORD_HEAD_BYTES + reader->size;
     }
     const char *wrong = sample_unpack(&reader->header, reader->record + reader->at, sample);
     if (wrong) {

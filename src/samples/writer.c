@@ -26,8 +26,8 @@ struct sample_writer {
     bool broken;
     struct error failure;
 
-    uint8_t record[SAMPLE_RECORD_BYTES + SAMPLE_PAYLOAD_MAX]; /* being filled: of samples */
-    uint32_t used, sample_bytes;                              /* of its payload */
+    uint8_t record[RECORD_HEAD_BYTES + SAMPLE_PAYLOAD_MAX]; /* being filled: of samples */
+    uint32_t used, sample_bytes;                            /* of its payload */
     uint64_t samples;
 
     struct told *told; /* places that are written; open addressing by process and address */
@@ -61,8 +61,8 @@ static bool put_record(struct sample_writer *writer, enum sample_record type, ui
                        uint32_t size) {
     put_u32(record, type);
     put_u32(record + 4, size);
-    put_u64(record + 8, sample_checksum(record, record + SAMPLE_RECORD_BYTES, size));
-    size_t bytes = SAMPLE_RECORD_BYTES + size;
+    put_u64(record + 8, record_checksum(record, record + RECORD_HEAD_BYTES, size));
+    size_t bytes = RECORD_HEAD_BYTES + size;
     return fwrite(record, 1, bytes, writer->file) == bytes || fail(writer);
 }
 
@@ -82,10 +82,10 @@ static bool put_texts(struct sample_writer *writer, enum sample_record type, con
                       uint32_t fixed, const char *first, const char *second) {
     uint32_t sizes[] = {text_size(first), text_size(second)};
     uint32_t size = fixed + sizes[0] + sizes[1];
-    uint8_t *record = malloc(SAMPLE_RECORD_BYTES + size);
+    uint8_t *record = malloc(RECORD_HEAD_BYTES + size);
     if (!record)
         return out_of_memory(writer);
-    uint8_t *at = record + SAMPLE_RECORD_BYTES;
+    uint8_t *at = record + RECORD_HEAD_BYTES;
     memcpy(at, head, fixed);
     if (sizes[0])
         memcpy(at + fixed, first, sizes[0]);
@@ -158,7 +158,7 @@ static bool name_image(struct sample_writer *writer, const struct sample_place *
 
 static bool put_place(struct sample_writer *writer, uint32_t process,
                       const struct sample_place *place) {
-    uint8_t record[SAMPLE_RECORD_BYTES + SAMPLE_PLACE_BYTES], *at = record + SAMPLE_RECORD_BYTES;
+    uint8_t record[RECORD_HEAD_BYTES + SAMPLE_PLACE_BYTES], *at = record + RECORD_HEAD_BYTES;
     if (!name_image(writer, place))
         return false;
     put_u32(at, process);
@@ -209,7 +209,7 @@ static bool put_sample(struct sample_lane *lane, const struct tip_registers *reg
         if (!tell_place(writer, lane->process, tap_uop_insn(uop), &sample.address[bank]))
             return false;
     }
-    sample_pack(&writer->header, &sample, writer->record + SAMPLE_RECORD_BYTES + writer->used);
+    sample_pack(&writer->header, &sample, writer->record + RECORD_HEAD_BYTES + writer->used);
     writer->used += writer->sample_bytes;
     writer->samples++;
     return writer->used + writer->sample_bytes <= BUFFER_BYTES || put_samples(writer);
@@ -282,8 +282,8 @@ struct sample_writer *sample_writer_new(FILE *file, const char *name,
 }
 
 bool sample_writer_close(struct sample_writer *writer, struct error *error) {
-    uint8_t record[SAMPLE_RECORD_BYTES + SAMPLE_END_BYTES];
-    put_u64(record + SAMPLE_RECORD_BYTES, writer->samples);
+    uint8_t record[RECORD_HEAD_BYTES + SAMPLE_END_BYTES];
+    put_u64(record + RECORD_HEAD_BYTES, writer->samples);
     bool written = !writer->broken && put_samples(writer) &&
                    put_record(writer, SAMPLE_END, record, SAMPLE_END_BYTES) &&
                    (fflush(writer->file) == 0 || fail(writer));

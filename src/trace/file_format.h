@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/little_endian.h"
+#include "util/record.h"
 
 /* File: magic, version, four zero bytes; then records. The first byte is no text, and the line ends
  * reveal a transfer that rewrote them. */
@@ -19,7 +20,6 @@
 enum {
     FILE_VERSION = 1,
     FILE_PROLOGUE_BYTES = 16,
-    RECORD_HEADER_BYTES = 16,    /* type, size of the payload (32 bits each), checksum (64) */
     RECORD_MAX_BYTES = 16 << 20, /* of a payload, and of a decompressed one */
     DATA_FIXED_BYTES = 48,
     FILE_PREDICTORS = 4,      /* sets of predictions; process n uses n % FILE_PREDICTORS */

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include "trace/event_code.h"
@@ -342,7 +341,7 @@ static int read_index(struct file_reader *reader, struct error *error) {
 
 /* Reads the next record's payload. 1: *type is set; 0: the end, or cut short; −1: error. */
 static int read_record(struct file_reader *reader, uint32_t *type, struct error *error) {
-    uint8_t header[RECORD_HEADER_BYTES];
+    uint8_t header[RECORD_HEAD_BYTES];
     reader->record = reader->offset;
     ssize_t n = read_bytes(reader, header, sizeof header, error);
     if (n < (ssize_t)sizeof header)
@@ -360,8 +359,7 @@ static int read_record(struct file_reader *reader, uint32_t *type, struct error 
     if (n < (ssize_t)size)
         return n < 0 ? -1 : 0;
     memset(reader->bytes + size, 0, EVENT_CODE_SLACK);
-    uint64_t seed = XXH3_64bits(header, 8);
-    if (XXH3_64bits_withSeed(reader->bytes, size, seed) != get_u64(header + 8))
+    if (record_checksum(header, reader->bytes, size) != get_u64(header + 8))
         return bad_record(reader, error, "its checksum is wrong");
     reader->payload = (struct payload){reader->bytes, reader->bytes + size, false};
     return 1;

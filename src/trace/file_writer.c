@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include "trace/event_code.h"
@@ -131,25 +130,24 @@ static bool out_of_memory(const struct file_writer *writer, struct error *error)
 
 static uint8_t *begin_record(struct file_writer *writer, enum record_type type, size_t fixed) {
     writer->record = writer->used;
-    uint8_t *header = append(writer, RECORD_HEADER_BYTES + fixed);
+    uint8_t *header = append(writer, RECORD_HEAD_BYTES + fixed);
     if (!header)
         return NULL;
     put_u32(header, type);
-    return header + RECORD_HEADER_BYTES;
+    return header + RECORD_HEAD_BYTES;
 }
 
 /* The checksum covers type, size and payload. */
 static bool end_record(struct file_writer *writer, struct error *error) {
     uint8_t *header = writer->buffer + writer->record;
-    size_t size = writer->used - writer->record - RECORD_HEADER_BYTES;
+    size_t size = writer->used - writer->record - RECORD_HEAD_BYTES;
     if (size > RECORD_MAX_BYTES) {
         writer->used = writer->record;
         return error_set(error, "a record of %zu bytes is too large for trace %s", size,
                          writer->path);
     }
     put_u32(header + 4, (uint32_t)size);
-    XXH64_hash_t seed = XXH3_64bits(header, 8);
-    put_u64(header + 8, XXH3_64bits_withSeed(header + RECORD_HEADER_BYTES, size, seed));
+    put_u64(header + 8, record_checksum(header, header + RECORD_HEAD_BYTES, size));
     return true;
 }
 
@@ -218,7 +216,7 @@ static bool close_code(struct file_writer *writer, struct error *error) {
     if (!writer->in_code)
         return true;
     writer->in_code = false;
-    put_u32(writer->buffer + writer->record + RECORD_HEADER_BYTES + 8, writer->code_count);
+    put_u32(writer->buffer + writer->record + RECORD_HEAD_BYTES + 8, writer->code_count);
     return end_record(writer, error);
 }
 
@@ -336,7 +334,7 @@ static bool write_data(struct file_writer *writer, const struct item_data *data,
         return out_of_memory(writer, error);
     if (!append_events(writer, data, predictor, &coded_size, error))
         return false;
-    uint8_t *at = writer->buffer + writer->record + RECORD_HEADER_BYTES;
+    uint8_t *at = writer->buffer + writer->record + RECORD_HEAD_BYTES;
     put_u32(at, data->process);
     put_u32(at + 4, data->thread);
     put_u64(at + 8, data->ticket);

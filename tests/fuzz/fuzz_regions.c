@@ -1,31 +1,10 @@
 /* Any bytes as basic block vectors, and, split at the first NUL, as SimPoint's two files. What is
  * read keeps its promises, comes back the same when it is written, and regions can be chosen. */
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "input.h"
 #include "region/points.h"
-
-struct memory_file {
-    int fd;
-    char path[64];
-};
-
-static void require(int truth) {
-    if (!truth)
-        abort();
-}
-
-static struct memory_file memory_file(const void *bytes, size_t size) {
-    struct memory_file file = {.fd = memfd_create("fuzz_regions", 0)};
-    require(file.fd >= 0 && write(file.fd, bytes, size) == (ssize_t)size);
-    snprintf(file.path, sizeof file.path, "/proc/self/fd/%d", file.fd);
-    return file;
-}
 
 static bool read_set(const char *path, struct bbv_set *set) {
     struct error error;
@@ -113,7 +92,6 @@ static void check_points(const uint8_t *data, size_t size) {
     close(weights.fd);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct memory_file file = memory_file(data, size);
     struct bbv_set set = {0};

@@ -366,15 +366,15 @@ static void damaged_payloads(void **state) {
         memcpy(copy, bytes, size);
         size_t record = SAMPLE_PROLOGUE_BYTES, chosen = next_random(&random) % 60;
         for (size_t i = 0; i < chosen; i++) {
-            size_t next = record + SAMPLE_RECORD_BYTES + get_u32((uint8_t *)copy + record + 4);
+            size_t next = record + RECORD_HEAD_BYTES + get_u32((uint8_t *)copy + record + 4);
             record = next < size ? next : record;
         }
         uint8_t *head = (uint8_t *)copy + record;
         uint32_t payload = get_u32(head + 4);
         for (int i = 0; i < 3; i++)
-            head[SAMPLE_RECORD_BYTES + next_random(&random) % payload] =
+            head[RECORD_HEAD_BYTES + next_random(&random) % payload] =
                 (uint8_t)next_random(&random);
-        put_u64(head + 8, sample_checksum(head, head + SAMPLE_RECORD_BYTES, payload));
+        put_u64(head + 8, record_checksum(head, head + RECORD_HEAD_BYTES, payload));
         bool cut;
         read_all(copy, size, &cut);
     }

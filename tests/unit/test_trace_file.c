@@ -294,7 +294,7 @@ static void test_truncated(void **state) {
 /* Offset of the n-th record of a type. */
 static size_t find_record(const uint8_t *bytes, size_t size, uint32_t type, int n) {
     size_t at = FILE_PROLOGUE_BYTES;
-    for (; at < size; at += RECORD_HEADER_BYTES + get_u32(bytes + at + 4))
+    for (; at < size; at += RECORD_HEAD_BYTES + get_u32(bytes + at + 4))
         if (get_u32(bytes + at) == type && n-- == 0)
             return at;
     fail_msg("no record of type %u", type);
@@ -304,7 +304,7 @@ static size_t find_record(const uint8_t *bytes, size_t size, uint32_t type, int 
 static void seal(uint8_t *record) {
     uint64_t seed = XXH3_64bits(record, 8);
     put_u64(record + 8,
-            XXH3_64bits_withSeed(record + RECORD_HEADER_BYTES, get_u32(record + 4), seed));
+            XXH3_64bits_withSeed(record + RECORD_HEAD_BYTES, get_u32(record + 4), seed));
 }
 
 /* Writes `value` into the payload of a record, with a right checksum: an error must follow. */
@@ -316,7 +316,7 @@ static void expect_refused(uint32_t type, size_t field, uint64_t value, size_t v
     uint8_t *bytes = load_file(&size);
     uint8_t *record = bytes + find_record(bytes, size, type, 0);
     for (size_t i = 0; i < value_size; i++)
-        record[RECORD_HEADER_BYTES + field + i] = (uint8_t)(value >> 8 * i);
+        record[RECORD_HEAD_BYTES + field + i] = (uint8_t)(value >> 8 * i);
     seal(record);
     store_file(bytes, size);
     struct outcome outcome = read_file(file);

@@ -1,0 +1,15 @@
+/* The records that files of traces and of samples are made of: a head of RECORD_HEAD_BYTES, which
+ * holds type and payload size (32 bits each) and the checksum of these and of the payload (64),
+ * then the payload. */
+#ifndef CULPRIT_UTIL_RECORD_H
+#define CULPRIT_UTIL_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RECORD_HEAD_BYTES = 16 };
+
+/* XXH3 of the payload, with that of the first 8 bytes of the head as its seed. */
+uint64_t record_checksum(const uint8_t *head, const uint8_t *payload, size_t size);
+
+#endif

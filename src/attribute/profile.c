@@ -5,6 +5,7 @@
  * moment the log holds no sample that this period would not keep. */
 #include "attribute/profile.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,7 @@ struct shares {
     uint64_t each, rest;
 };
 static struct shares shares_of(uint64_t cycles, unsigned n) {
+    assert(n > 0);
     return (struct shares){cycles * CYCLE_UNITS / n, cycles * CYCLE_UNITS % n};
 }
 

@@ -165,7 +165,7 @@ static bool choose_points(struct search *search, struct error *error) {
             uint32_t label = kmeans->labels[i], cluster = choice->labels[i] = order[label];
             double limit =
                 spreads[label].nearest + search->settings->early * sqrt(spreads[label].mean_square);
-            if (sqrt(kmeans_distance2(kmeans, i, centroids, label)) <= limit)
+            if (sqrt((double)kmeans_distance2(kmeans, i, centroids, label)) <= limit)
                 choice->points[cluster] = (struct region_point){
                     .slice = (uint32_t)i, .cluster = cluster, .weight = kmeans->shares[label]};
         }

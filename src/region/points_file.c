@@ -11,7 +11,7 @@
 bool region_points_write(const struct region_point *points, uint32_t count,
                          const char *simpoints_path, const char *weights_path,
                          struct error *error) {
-    struct stream slices, weights = {0};
+    struct stream slices = {0}, weights = {0};
     bool good =
         stream_open(&slices, simpoints_path, error) && stream_open(&weights, weights_path, error);
     for (uint32_t i = 0; i < count && good; i++) {
@@ -112,13 +112,15 @@ static bool match(const struct entries *slices, const struct entries *weights,
 
 bool region_points_read(struct region_point **points, uint32_t *count, const char *simpoints_path,
                         const char *weights_path, struct error *error) {
-    struct entries slices, weights = {0};
+    struct entries slices = {0}, weights = {0};
     bool good = read_entries(&slices, simpoints_path, UINT32_MAX - 1.0, error) &&
                 read_entries(&weights, weights_path, 1, error) && match(&slices, &weights, error);
     if (good) {
         *points = malloc(slices.count * sizeof **points);
         *count = (uint32_t)slices.count;
-        good = *points || error_set(error, "out of memory for %zu regions", slices.count);
+        good = *points != NULL;
+        if (!good)
+            error_set(error, "out of memory for %zu regions", slices.count);
     }
     for (size_t i = 0; good && i < slices.count; i++)
         (*points)[i] = (struct region_point){.slice = (uint32_t)slices.items[i].value,

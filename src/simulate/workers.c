@@ -4,6 +4,7 @@
  * other. */
 #include "simulate/workers.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,7 @@ static uint32_t thread_of(const struct workers *workers, uint32_t profile) {
 static bool start_group(struct workers *workers, uint32_t first, bool *grouped,
                         struct profile_options *options, struct error *error) {
     uint32_t thread = thread_of(workers, first), count = 0;
+    assert(workers->groups && workers->members && options); /* start_groups() has been here */
     struct group *group = &workers->groups[workers->group_count];
     group->thread = workers->thread_count ? workers->threads[thread] : NULL;
     if (workers->group_count)
@@ -85,8 +87,9 @@ static bool start_groups(struct workers *workers, struct error *error) {
     struct profile_options *options = calloc(count, sizeof *options);
     workers->groups = calloc(count, sizeof *workers->groups);
     workers->members = calloc(count, sizeof *workers->members);
-    bool good = (grouped && options && workers->groups && workers->members) ||
-                error_set(error, "out of memory for profiles");
+    bool good = grouped && options && workers->groups && workers->members;
+    if (!good)
+        error_set(error, "out of memory for profiles");
     for (uint32_t i = 0; good && i < count; i++)
         good = grouped[i] || start_group(workers, i, grouped, options, error);
     free(options);

@@ -1,0 +1,67 @@
+/* A list of regions of a run, and its file: comma-separated values in the manner of PinPlay's, with
+ * markers at both ends (PinPoints §3.2), so that each region can be found in a later run.
+ *
+ *     # culprit-regions 1
+ *     # isa: x86_64
+ *     # command: gzip -9 -c big.tar
+ *     # instructions: 8190211003             of the whole run, all threads
+ *     # slices: 820                          that the regions were chosen from
+ *     # method: simpoint                     or random, systematic
+ *     comment,process,thread-id,region-id,slice,start-icount,end-icount,start-image,start-build-id,
+ *         start-offset,start-count,end-image,end-build-id,end-offset,end-count,region-length,
+ *         region-weight,region-multiplier                                        (on one line)
+ *     cluster 0,0,0,1,17,170000041,180000044,/usr/bin/gzip,4f6e...,0x6a2c,35012,/usr/bin/gzip,...
+ *
+ * and, after the regions were captured (trace --regions), four columns more:
+ *
+ *     ...,trace,trace-start,trace-end,skew
+ *
+ * Fields with commas, quotes or line ends stand in quotes, those doubled (RFC 4180). An end marker
+ * that is empty: the region ends with its thread. Numbers are decimal but offsets. */
+#ifndef CULPRIT_REGION_REGIONS_H
+#define CULPRIT_REGION_REGIONS_H
+
+#include "region/slices.h"
+
+enum { REGIONS_MAX = 1 << 20 };
+
+struct region {
+    uint32_t id;      /* from 1, by place in the run */
+    uint32_t cluster; /* that it stands for */
+    uint32_t slice;   /* from 0, of the table it was chosen from */
+    uint32_t process, thread;
+    uint64_t first, instructions; /* in its thread: [first, first + instructions) */
+    struct region_marker start;
+    struct region_marker end; /* count 0: none, the end of the thread */
+    double weight;            /* share of all instructions that it stands for; sum of all: 1 */
+    double multiplier;        /* that many times its own instructions */
+
+    /* Where it was captured; trace NULL: not yet. */
+    char *trace;          /* path, relative to the folder of the list's file */
+    uint64_t trace_start; /* instructions in the trace before it: its warm-up prefix */
+    uint64_t trace_end;   /* and to its end */
+    int64_t skew;         /* instructions of the thread at the start marker, beyond
+                             `first` */
+};
+
+struct region_list {
+    enum isa isa;
+    char *command;
+    char *method;
+    uint64_t instructions, slice_count;
+    struct region_image *images;
+    size_t image_count, image_capacity;
+    struct region *regions;
+    size_t region_count, region_capacity;
+};
+
+/* Fails with file and line on anything not as above, on regions that overlap within a thread, and
+ * unless the weights sum to 1 within 1 %. region_list_free() either way. */
+bool region_list_read(struct region_list *list, const char *path, struct error *error);
+bool region_list_write(const struct region_list *list, const char *path, struct error *error);
+void region_list_free(struct region_list *list);
+
+/* Index of the image, added when it is new; UINT32_MAX: out of memory. */
+uint32_t region_list_image(struct region_list *list, const struct region_image *image);
+
+#endif

@@ -1,0 +1,81 @@
+/* What lies beside a file of basic block vectors ("gzip.bb" has "gzip.bb.slices"): whose slices
+ * they are, where in the run each begins, and what the ids of the blocks mean, so that slices can
+ * be found again in a later run and ids compared between runs.
+ *
+ * A text file, a line for each thing, in the order of the run; the first word says what:
+ *
+ *     culprit-slices 1
+ *     isa x86_64
+ *     command gzip -9 -c big.tar
+ *     size 10000000                        instructions asked for, of a slice
+ *     image 0 BUILD-ID|- PATH              number, in hexadecimal, as mapped; before it is named
+ *     process 0 PID EXECUTABLE             number, likewise
+ *     block 1 0 6a2c 5                     id, image|-, offset in the file (hexadecimal; the
+ *                                          address when there is no image), instructions
+ *     slice 0 0 0 10000003 0 6a2c 1        process, thread, first instruction in the thread,
+ *                                          instructions, start marker: image|-, offset, count
+ *     end 8190211003                       instructions of all slices together; missing: the
+ *                                          file was cut
+ *
+ * Slices are in the order of the vectors, one each: thread by thread, and within a thread as they
+ * were executed. */
+#ifndef CULPRIT_REGION_SLICES_H
+#define CULPRIT_REGION_SLICES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+#include "util/error.h"
+
+enum { MARKER_NO_IMAGE = UINT32_MAX };
+
+struct region_image {
+    char *path;
+    uint8_t build_id[20];
+    uint8_t build_id_size; /* 0: none */
+};
+
+/* A point in the run of one thread: just before it executes the instruction for the `count`-th time
+ * (PinPoints §3). In the thread, not the process; from 1. */
+struct region_marker {
+    uint32_t image; /* MARKER_NO_IMAGE: code that lies in no file */
+    uint64_t offset, count;
+};
+
+struct slice_block {
+    uint32_t image;
+    uint32_t insn_count;
+    uint64_t offset;
+};
+
+struct slice_place {
+    uint32_t process, thread;
+    uint64_t first; /* instruction of the thread, from 0 */
+    uint64_t instructions;
+    struct region_marker start;
+};
+
+struct slice_process {
+    uint32_t pid;
+    char *executable;
+};
+
+struct slice_table {
+    enum isa isa;
+    char *command;
+    uint64_t size;
+    struct region_image *images;
+    struct slice_process *processes;
+    struct slice_block *blocks; /* by id − 1 */
+    struct slice_place *slices;
+    size_t image_count, process_count, block_count, slice_count;
+    size_t image_capacity, process_capacity, block_capacity, slice_capacity;
+    bool complete; /* the run was seen to its end */
+};
+
+/* Fails with file and line on anything not as above. slice_table_free() either way. */
+bool slice_table_read(struct slice_table *table, const char *path, struct error *error);
+void slice_table_free(struct slice_table *table);
+
+#endif

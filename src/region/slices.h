@@ -17,8 +17,9 @@
  *     end 8190211003                       instructions of all slices together; missing: the
  *                                          file was cut
  *
- * Slices are in the order of the vectors, one each: thread by thread, and within a thread as they
- * were executed. */
+ * Slices are in the order of the vectors, one each: thread by thread, these by number, and within a
+ * thread as they were executed, without overlap. In paths and commands a backslash is written
+ * "\\", the end of a line "\n". */
 #ifndef CULPRIT_REGION_SLICES_H
 #define CULPRIT_REGION_SLICES_H
 
@@ -27,6 +28,7 @@
 
 #include "isa/insn.h"
 #include "util/error.h"
+#include "util/stream.h"
 
 enum { MARKER_NO_IMAGE = UINT32_MAX };
 
@@ -74,8 +76,30 @@ struct slice_table {
     bool complete; /* the run was seen to its end */
 };
 
-/* Fails with file and line on anything not as above. slice_table_free() either way. */
+/* Fails with file and line on anything not as above. slice_table_free() either way. Memory grows
+ * with the file. */
 bool slice_table_read(struct slice_table *table, const char *path, struct error *error);
 void slice_table_free(struct slice_table *table);
+
+/* ---- to a file, as the run goes on: images, processes and blocks get the next number ---- */
+
+struct slice_writer {
+    struct stream stream;
+    uint64_t instructions; /* of all slices */
+};
+
+/* Makes or empties the file; `path` must outlive the writer. */
+bool slice_writer_open(struct slice_writer *writer, const char *path, enum isa isa,
+                       const char *command, uint64_t size, struct error *error);
+bool slice_writer_image(struct slice_writer *writer, uint32_t number,
+                        const struct region_image *image, struct error *error);
+bool slice_writer_process(struct slice_writer *writer, uint32_t number,
+                          const struct slice_process *process, struct error *error);
+bool slice_writer_block(struct slice_writer *writer, uint32_t id, const struct slice_block *block,
+                        struct error *error);
+bool slice_writer_slice(struct slice_writer *writer, const struct slice_place *slice,
+                        struct error *error);
+/* `complete`: the run was seen to its end. May be called on a writer that is all zero or closed. */
+bool slice_writer_close(struct slice_writer *writer, bool complete, struct error *error);
 
 #endif

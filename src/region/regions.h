@@ -17,13 +17,18 @@
  *     ...,trace,trace-start,trace-end,skew
  *
  * Fields with commas, quotes or line ends stand in quotes, those doubled (RFC 4180). An end marker
- * that is empty: the region ends with its thread. Numbers are decimal but offsets. */
+ * that is empty: the region ends with its thread. A start marker that is empty: the profile had no
+ * file of slices, so that the region cannot be found in a run. The columns of a trace are empty for
+ * a region that was not captured. Numbers are decimal but offsets. Comments of other words say
+ * nothing. */
 #ifndef CULPRIT_REGION_REGIONS_H
 #define CULPRIT_REGION_REGIONS_H
 
+#include <stdio.h>
+
 #include "region/slices.h"
 
-enum { REGIONS_MAX = 1 << 20 };
+enum { REGIONS_MAX = 1 << 20, REGIONS_MAX_IMAGES = 4096 }; /* of a list that is read */
 
 struct region {
     uint32_t id;      /* from 1, by place in the run */
@@ -31,10 +36,10 @@ struct region {
     uint32_t slice;   /* from 0, of the table it was chosen from */
     uint32_t process, thread;
     uint64_t first, instructions; /* in its thread: [first, first + instructions) */
-    struct region_marker start;
-    struct region_marker end; /* count 0: none, the end of the thread */
-    double weight;            /* share of all instructions that it stands for; sum of all: 1 */
-    double multiplier;        /* that many times its own instructions */
+    struct region_marker start;   /* count 0: not known */
+    struct region_marker end;     /* count 0: none, the end of the thread */
+    double weight;                /* share of all instructions that it stands for; sum of all: 1 */
+    double multiplier;            /* that many times its own instructions */
 
     /* Where it was captured; trace NULL: not yet. */
     char *trace;          /* path, relative to the folder of the list's file */
@@ -55,10 +60,12 @@ struct region_list {
     size_t region_count, region_capacity;
 };
 
-/* Fails with file and line on anything not as above, on regions that overlap within a thread, and
- * unless the weights sum to 1 within 1 %. region_list_free() either way. */
+/* Fails with file and line on anything not as above, when ids do not grow, on regions that overlap
+ * within a thread, and unless the weights sum to 1 within 1 %. region_list_free() either way. */
 bool region_list_read(struct region_list *list, const char *path, struct error *error);
 bool region_list_write(const struct region_list *list, const char *path, struct error *error);
+/* The same, without an eye on what `out` makes of it. */
+void region_list_print(const struct region_list *list, FILE *out);
 void region_list_free(struct region_list *list);
 
 /* Index of the image, added when it is new; UINT32_MAX: out of memory. */

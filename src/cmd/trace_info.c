@@ -75,6 +75,7 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
         counted->exit = item->end;
         break;
     case ITEM_THREAD_END:
+    case ITEM_MARKER:
         break;
     }
     return room || error_set(error, "out of memory for what the trace holds");

@@ -520,6 +520,10 @@ bool file_source_open(const char *path, struct item_source *source, struct error
         close_reader(reader);
         return false;
     }
-    *source = (struct item_source){next, where, interrupt, close_reader, reader};
+    *source = (struct item_source){.next = next,
+                                   .where = where,
+                                   .interrupt = interrupt,
+                                   .close = close_reader,
+                                   .context = reader};
     return true;
 }

@@ -5,7 +5,8 @@
  *   items ──► .ctrace file (file_writer.c)
  *
  * Order: a PROCESS before anything of that process; an IMAGE before CODE that lies in it; a CODE
- * before DATA that enters its block; THREAD_END after the last DATA of a thread. */
+ * before DATA that enters its block; THREAD_END after the last DATA of a thread; a MARKER before
+ * the DATA that its position lies in. */
 #ifndef CULPRIT_TRACE_ITEM_H
 #define CULPRIT_TRACE_ITEM_H
 
@@ -25,8 +26,9 @@ enum item_kind {
     ITEM_DATA,
     ITEM_THREAD_END,
     ITEM_NOTE,
-    ITEM_CUT, /* the last of a file that lacks its end; never written */
-    ITEM_END  /* how the program ended */
+    ITEM_MARKER, /* only of a live capture that was asked for; never written */
+    ITEM_CUT,    /* the last of a file that lacks its end; never written */
+    ITEM_END     /* how the program ended */
 };
 
 struct item_header {
@@ -77,6 +79,11 @@ struct item_data { /* a chunk of events of one thread; begins with a block or a 
     const uint64_t *events; /* event.h */
 };
 
+struct item_marker {
+    uint32_t marker;   /* index in capture_markers.markers */
+    uint64_t position; /* instructions that its thread has executed before it */
+};
+
 struct item {
     enum item_kind kind;
     union {
@@ -86,6 +93,7 @@ struct item {
         struct item_code code;
         struct item_data data;
         uint32_t thread_ended;
+        struct item_marker marker;
         const char *note; /* also of ITEM_CUT: how much there is */
         struct trace_exit end;
     };
@@ -98,6 +106,8 @@ struct item_source {
     int (*next)(void *context, struct item *item, struct error *error);
     void (*where)(void *context, char *text, size_t text_size);
     void (*interrupt)(void *context); /* async-signal-safe; may be NULL */
+    /* Nothing more is wanted but the end: a live program runs on at full speed. May be NULL. */
+    void (*enough)(void *context);
     void (*close)(void *context);
     void *context;
 };

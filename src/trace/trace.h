@@ -13,6 +13,7 @@
 #define CULPRIT_TRACE_TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/dynamic.h"
@@ -57,6 +58,34 @@ struct trace_exit {
     int status; /* exit status or signal number */
 };
 
+/* A file that code lies in, wherever it is mapped. */
+struct capture_image {
+    const char *path;
+    uint8_t build_id[20];
+    uint8_t build_id_size; /* 0: none */
+};
+
+/* A point in the run of a thread: just before it executes an instruction for the `count`-th time
+ * (PinPoints §3.2), a rep instruction with all its elements counting once. */
+struct capture_marker {
+    uint32_t image;  /* index; UINT32_MAX: code that lies in no file */
+    uint32_t thread; /* number in the trace; threads count by themselves */
+    uint64_t offset; /* in the file; the address when there is none */
+    uint64_t count;  /* from 1 */
+};
+struct capture_markers {
+    const struct capture_image *images;
+    size_t image_count;
+    const struct capture_marker *markers;
+    size_t count;
+};
+
+/* Whether a mapped file is the image: the same build id or, of files that have none, the same path.
+ * CAPTURE_CHANGED: the same path with another build id. */
+enum capture_match { CAPTURE_OTHER, CAPTURE_SAME, CAPTURE_CHANGED };
+enum capture_match capture_image_match(const struct capture_image *image, const char *path,
+                                       const uint8_t *build_id, uint8_t build_id_size);
+
 /* What to capture. Shared by capture to a file and live capture. */
 struct capture_options {
     char *const *command;    /* argv, NULL-terminated */
@@ -71,6 +100,9 @@ struct capture_options {
     bool repeatable;         /* fixed seed, fixed getrandom results */
     uint64_t seed;
     const char *qemu; /* emulator to use; NULL: found by the program's ISA in PATH */
+    const struct capture_markers *markers; /* to be told of as ITEM_MARKER; NULL: none. They count
+                                              from the start of the run, also while skipping */
+    int descriptors[3]; /* of the command's standard input, output and error; 0: the caller's */
 };
 
 /* Opens a trace file, or standard input for "-". */

@@ -113,6 +113,9 @@ static void give_queued(struct capture *capture, struct item *item) {
     case ITEM_THREAD_END:
         item->thread_ended = queued->number;
         break;
+    case ITEM_MARKER:
+        item->marker = queued->marker;
+        break;
     default:
         item->note = queued->text ? queued->text : "out of memory";
         keep_until_next(capture, queued->text);
@@ -335,6 +338,11 @@ static void capture_interrupt(void *context) {
     capture->interrupted = 1;
 }
 
+static void capture_enough(void *context) {
+    struct capture *capture = context;
+    atomic_store(&capture->control->phase, RING_DONE);
+}
+
 static void capture_close(void *context) {
     struct capture *capture = context;
     struct ring_control *control = capture->control;
@@ -363,6 +371,7 @@ static void capture_close(void *context) {
     if (capture->program)
         program_free(capture->program);
     free(capture->from_symbol);
+    markers_free(&capture->markers);
     launch_free(&capture->launch);
     free(capture->command);
     free(capture->host);
@@ -475,6 +484,8 @@ bool capture_start(const struct capture_options *options, struct item_source *so
         goto failed;
     }
     if (!create_memory(capture, error) || !fill_control(capture, options, error) ||
+        (options->markers &&
+         !markers_start(&capture->markers, options->markers, capture->control, error)) ||
         !launch_start(options, &capture->launch, capture->control, &capture->child, error))
         goto failed;
     if (capture->launch.set_user_id && geteuid() != 0)
@@ -484,6 +495,7 @@ bool capture_start(const struct capture_options *options, struct item_source *so
                      capture->launch.program);
     *source = (struct item_source){.next = capture_next,
                                    .interrupt = capture_interrupt,
+                                   .enough = capture_enough,
                                    .close = capture_close,
                                    .context = capture};
     *exec_status = 0;

@@ -13,6 +13,7 @@
 #include "trace/qemu/blocks.h"
 #include "trace/qemu/images.h"
 #include "trace/qemu/launcher.h"
+#include "trace/qemu/markers.h"
 #include "trace/qemu/ring.h"
 
 /* A process generation that owns a slot. */
@@ -42,6 +43,7 @@ struct queued {
     size_t definition;
     struct item_process described; /* PROCESS; strings owned by the queue */
     char *text;                    /* NOTE */
+    struct item_marker marker;
 };
 
 struct capture {
@@ -64,6 +66,7 @@ struct capture {
     struct images images;
     struct program *program; /* to look up from_symbol; NULL: not needed */
     char *from_symbol;
+    struct markers markers;
     struct traced slots[RING_PROCESSES];
     uint32_t process_count; /* numbers given out */
     struct traced_thread *threads;

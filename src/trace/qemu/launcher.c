@@ -239,6 +239,9 @@ bool launch_start(const struct capture_options *options, const struct launch *la
     }
     *pid = fork();
     if (*pid == 0) {
+        for (int i = 0; i < 3; i++)
+            if (options->descriptors[i] && dup2(options->descriptors[i], i) < 0)
+                _exit(CANNOT_CAPTURE);
         /* Load addresses, too, must repeat. */
         if (options->repeatable)
             personality(ADDR_NO_RANDOMIZE);

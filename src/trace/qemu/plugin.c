@@ -193,9 +193,11 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     switch (atomic_load(&plugin.phase)) {
     case RING_SKIP:
         skip_block(tb);
+        marker_instrument(tb);
         break;
     case RING_CAPTURE:
         instrument_block(tb);
+        marker_instrument(tb);
         break;
     case RING_WAIT:
         if (code_has_symbol(tb))

@@ -63,6 +63,12 @@ void thread_rep_access(uint64_t event);
 void thread_skip(uint32_t insn_count);
 void thread_skip_rep(const struct rep_block *block);
 void thread_system_call(unsigned vcpu, uint64_t number);
+/* The current thread's number in the trace. False: its events are dropped. */
+bool thread_number(unsigned vcpu, uint32_t *number);
+/* Instructions that the current thread has executed, those of the block it is in included. */
+uint64_t thread_position(void);
+/* The rep block that was entered last is a further element of an instruction begun before. */
+bool thread_rep_continues(void);
 void thread_publish(void); /* the current thread's chunk, as far as filled */
 /* With all vCPUs stopped: hands over what was captured and moves plugin.phase on. */
 void thread_end_phase(enum ring_phase next);
@@ -89,6 +95,8 @@ struct block {
 };
 /* Contains the first instruction of from_symbol. */
 bool code_has_symbol(const struct qemu_plugin_tb *tb);
+/* Where the block lies: `image` of the marker sites there, or RING_UNMARKED, and its offset. */
+uint32_t code_marked(const struct qemu_plugin_tb *tb, uint64_t *offset);
 /* Instructions that executing the block executes. */
 uint32_t code_insn_count(const struct qemu_plugin_tb *tb);
 /* Address of the rep instruction that ends the block; 0: it ends in none. */
@@ -98,6 +106,13 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block);
 void code_unmapped(uint64_t start, uint64_t end);
 void code_forked(void);
 uint32_t code_block_count(void);
+
+/* ---- plugin_marker.c: markers ---- */
+
+/* Asks for a callback at each instruction of the block that is a marker. */
+void marker_instrument(struct qemu_plugin_tb *tb);
+/* The current thread counts from zero, in a fork child; or needs its counts no more. */
+void marker_forget(void);
 
 /* ---- plugin_system.c: system calls ---- */
 

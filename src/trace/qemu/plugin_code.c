@@ -31,6 +31,7 @@ struct mapping {
     uint64_t start, end, file_offset;
     uint64_t symbol; /* address of from_symbol; 0: not in here */
     uint32_t image;
+    uint32_t marked; /* `image` of marker sites, or RING_UNMARKED */
 };
 
 static struct {
@@ -82,15 +83,15 @@ void code_unmapped(uint64_t start, uint64_t end) {
 }
 
 static struct mapping ask_mapping(uint64_t address) {
-    struct mapping mapping = {address, address + 1, address, 0, UINT32_MAX};
+    struct mapping mapping = {address, address + 1, address, 0, UINT32_MAX, RING_UNMARKED};
     struct ring_map map = {
         .record.kind = RING_MAP, .address = address, .guest_base = plugin.guest_base};
     struct ring_reply reply;
     if (!process_ask(&map.record, sizeof map, &reply))
         return mapping;
     if (reply.start <= address && address < reply.end) {
-        mapping =
-            (struct mapping){reply.start, reply.end, reply.file_offset, reply.symbol, reply.image};
+        mapping = (struct mapping){reply.start,  reply.end,   reply.file_offset,
+                                   reply.symbol, reply.image, reply.marked};
         add_mapping(&mapping);
     }
     return mapping;
@@ -209,6 +210,17 @@ bool code_has_symbol(const struct qemu_plugin_tb *tb) {
            mapping.symbol <= qemu_plugin_insn_vaddr(last);
 }
 
+static uint64_t offset_in(const struct mapping *mapping, uint64_t address) {
+    return mapping->image == UINT32_MAX ? address : address - mapping->start + mapping->file_offset;
+}
+
+uint32_t code_marked(const struct qemu_plugin_tb *tb, uint64_t *offset) {
+    learn_guest_base(tb);
+    struct mapping mapping = mapping_of(qemu_plugin_tb_vaddr(tb));
+    *offset = offset_in(&mapping, qemu_plugin_tb_vaddr(tb));
+    return mapping.marked;
+}
+
 void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
     uint8_t bytes[BLOCK_BYTES];
     size_t size = 0, count = code_insn_count(tb);
@@ -234,9 +246,7 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
                                 .size = (uint32_t)size,
                                 .flags = evex ? RING_BLOCK_EVEX : 0,
                                 .address = address,
-                                .offset = mapping.image == UINT32_MAX
-                                              ? address
-                                              : address - mapping.start + mapping.file_offset};
+                                .offset = offset_in(&mapping, address)};
 
     XXH128_hash_t hash = XXH3_128bits_withSeed(bytes, size, XXH64(&record, sizeof record, 0));
     if (!make_room())

@@ -46,6 +46,7 @@ static THREAD_LOCAL struct {
     uint32_t cut;          /* instructions of the last block within the limit; 0: all */
     int64_t skip_left;
     uint64_t skipped_rep; /* address of the rep instruction that runs; 0: none */
+    bool rep_continues;   /* the last rep block is a further element of an open one */
     struct rep rep;
 } self;
 
@@ -59,6 +60,7 @@ struct ring_chunk *lone_chunk = &nothing;
 static pthread_key_t thread_key;
 static _Atomic uint32_t ordinals;
 static uint32_t ordinal_of_vcpu[VCPUS]; /* written before the vCPU's thread runs */
+static uint32_t number_of_vcpu[VCPUS];  /* likewise: 0, or 1 more than the thread's number */
 
 /* ---- chunks ---- */
 
@@ -155,10 +157,6 @@ static bool take_chunk(void) {
     struct ring_control *control = plugin.control;
     if (!wait_for_room(control))
         return false;
-    if (!self.numbered) {
-        self.number = atomic_fetch_add(&control->threads, 1);
-        self.numbered = true;
-    }
     if (!claim_chunk(control, &self.chunk))
         return false;
     struct ring_chunk *chunk = ring_chunk(control, self.chunk);
@@ -255,14 +253,43 @@ static void close_block(void) {
         put(event_mark(MARK_EXECUTED, self.cut));
 }
 
+static bool is_wanted(unsigned vcpu) {
+    int32_t wanted = plugin.control->thread;
+    return plugin.slot != NO_SLOT &&
+           (wanted < 0 || (vcpu < VCPUS && (uint32_t)wanted == ordinal_of_vcpu[vcpu]));
+}
+
+static void give_number(unsigned vcpu) {
+    uint32_t given = vcpu < VCPUS ? number_of_vcpu[vcpu] : 0;
+    self.number = given ? given - 1 : atomic_fetch_add(&plugin.control->threads, 1);
+    self.numbered = true;
+    pthread_setspecific(thread_key, &self);
+}
+
+bool thread_number(unsigned vcpu, uint32_t *number) {
+    if (!self.numbered && self.state == NEW && is_wanted(vcpu))
+        give_number(vcpu);
+    *number = self.number;
+    return self.numbered && self.state != DROPPED;
+}
+
+uint64_t thread_position(void) {
+    return self.insns_before +
+           (self.held ? atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed) : 0);
+}
+
+bool thread_rep_continues(void) {
+    return self.rep_continues;
+}
+
 /* Makes the thread ready for a new block or mark. False: its events are dropped. */
 static bool settle(unsigned vcpu) {
     const struct ring_control *control = plugin.control;
     if (self.state == NEW) {
         pthread_setspecific(thread_key, &self);
-        bool wanted = control->thread < 0 ||
-                      (vcpu < VCPUS && (uint32_t)control->thread == ordinal_of_vcpu[vcpu]);
-        self.state = wanted && plugin.slot != NO_SLOT ? CAPTURED : DROPPED;
+        self.state = is_wanted(vcpu) ? CAPTURED : DROPPED;
+        if (self.state == CAPTURED && !self.numbered)
+            give_number(vcpu);
     }
     if (self.state == CAPTURED && atomic_load(&control->phase) == RING_DONE) {
         if (self.held)
@@ -345,9 +372,11 @@ void thread_rep_block(unsigned vcpu, const struct rep_block *block) {
     struct rep *rep = &self.rep;
     if (rep->open && block->insn_count == 1 && rep->address == block->address) {
         rep->slot = 0; /* the next element of the same instruction */
+        self.rep_continues = true;
         return;
     }
     int saved = errno;
+    self.rep_continues = false;
     if (begin_block(vcpu, block->block, block->insn_count)) {
         rep->open = true;
         rep->address = block->address;
@@ -391,7 +420,8 @@ void thread_system_call(unsigned vcpu, uint64_t number) {
 }
 
 void thread_skip_rep(const struct rep_block *block) {
-    if (block->insn_count == 1 && self.skipped_rep == block->address)
+    self.rep_continues = block->insn_count == 1 && self.skipped_rep == block->address;
+    if (self.rep_continues)
         return; /* the next element of the same instruction */
     thread_skip(block->insn_count);
     self.skipped_rep = block->address;
@@ -455,13 +485,21 @@ static void on_thread_end(void *unused) {
     use_chunk(&nothing);
     free(scratch);
     scratch = NULL;
+    marker_forget();
     pthread_mutex_unlock(&ownership);
 }
 
 uint32_t thread_created(unsigned vcpu) {
     uint32_t ordinal = atomic_fetch_add(&ordinals, 1);
-    if (vcpu < VCPUS)
+    if (vcpu < VCPUS) {
+        /* In the order in which threads are made, which repeats from run to run; the order in
+         * which they begin to run may not. */
+        bool runs_at_once =
+            atomic_load(&plugin.phase) == RING_CAPTURE || plugin.control->target_count;
         ordinal_of_vcpu[vcpu] = ordinal;
+        number_of_vcpu[vcpu] =
+            runs_at_once && is_wanted(vcpu) ? atomic_fetch_add(&plugin.control->threads, 1) + 1 : 0;
+    }
     if (ordinal > 0) {
         plugin.threaded = true;
         lone_chunk = &nothing;
@@ -479,4 +517,6 @@ void thread_forked(void) {
     use_chunk(&nothing);
     atomic_store(&ordinals, 1);
     memset(ordinal_of_vcpu, 0, sizeof ordinal_of_vcpu);
+    memset(number_of_vcpu, 0, sizeof number_of_vcpu);
+    marker_forget();
 }

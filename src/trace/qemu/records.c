@@ -231,7 +231,10 @@ static void on_map(struct capture *capture, uint32_t slot, const struct ring_map
                                  .start = mapping.start,
                                  .end = mapping.end,
                                  .file_offset = mapping.file_offset};
-    if (mapping.image == UINT32_MAX)
+    const struct image *image =
+        mapping.image == UINT32_MAX ? NULL : &capture->images.items[mapping.image];
+    reply->marked = markers_image(&capture->markers, image);
+    if (!image)
         return;
     reply->symbol = find_symbol(capture, &mapping);
     struct queued *item = capture_queue(capture, ITEM_IMAGE);
@@ -239,6 +242,18 @@ static void on_map(struct capture *capture, uint32_t slot, const struct ring_map
     item->mapping = mapping;
     if (!blocks_announce(process->blocks, &mapping))
         capture->out_of_memory = true;
+}
+
+static bool on_reached(struct capture *capture, const struct ring_reached *reached) {
+    const struct markers *markers = &capture->markers;
+    if (reached->target >= markers->target_count)
+        return false;
+    for (uint32_t i = markers->first[reached->target]; i < markers->first[reached->target + 1];
+         i++) {
+        struct queued *item = capture_queue(capture, ITEM_MARKER);
+        item->marker = (struct item_marker){markers->order[i], reached->position};
+    }
+    return true;
 }
 
 static bool on_block(struct capture *capture, uint32_t slot, const struct ring_block *block,
@@ -283,7 +298,7 @@ static void answer(struct ring_process *shared, const struct ring_reply *reply) 
 
 static bool handle(struct capture *capture, uint32_t slot, const uint64_t *record, size_t size) {
     struct ring_process *shared = &capture->control->processes[slot];
-    struct ring_reply reply = {.image = UINT32_MAX};
+    struct ring_reply reply = {.image = UINT32_MAX, .marked = RING_UNMARKED};
     const struct ring_record *head = (const struct ring_record *)record;
     switch (head->kind) {
     case RING_HELLO:
@@ -307,6 +322,9 @@ static bool handle(struct capture *capture, uint32_t slot, const uint64_t *recor
                on_untraced(capture, slot, (const struct ring_untraced_process *)record,
                            (const char *)record + sizeof(struct ring_untraced_process),
                            size - sizeof(struct ring_untraced_process));
+    case RING_REACHED:
+        return size >= sizeof(struct ring_reached) &&
+               on_reached(capture, (const struct ring_reached *)record);
     }
     return false;
 }

@@ -2,7 +2,8 @@
  * mapped once at start by each emulator (and inherited by fork), so that the guest's process owns
  * no file descriptor. Producers are the plugin's threads, the one consumer is capture.c.
  *
- *   control | per process slot: a record ring (definitions and requests) | chunks of events
+ *   control | per process slot: a record ring (definitions and requests) | chunks of events |
+ *   markers
  *
  * Chunks. A thread owns one chunk at a time: FREE → HELD (filled by its thread) → FULL (queued) →
  * FREE (read). The cursor lives in the chunk itself, so that what a killed process left in HELD
@@ -12,6 +13,9 @@
  * Records. Each process slot has a byte ring of records. A record is complete before `head` moves
  * over it, and a definition precedes every chunk that needs it. A request is answered in `reply`;
  * its sender waits until `replies` moves.
+ *
+ * Markers. Which executions of which instructions are to be reported: written before the start,
+ * then only read. Sites are sorted by image and offset, targets by thread, site and count.
  *
  * Everything here can be overwritten by a hostile guest: the consumer checks every value it uses.
  *
@@ -36,6 +40,7 @@ enum {
     RING_RECORD_BYTES = 256 << 10,
     RING_PATH_BYTES = 4096,
     RING_CONTROL_BYTES = 256 << 10,
+    RING_MARKERS = 1 << 17,    /* sites, and targets */
     RING_MAX_BLOCK_INSNS = 512 /* QEMU's TCG_MAX_INSNS */
 };
 
@@ -71,6 +76,7 @@ enum ring_record_kind {
     RING_MAP,      /* request: which file is mapped at an address */
     RING_BLOCK,    /* a block definition, followed by its bytes */
     RING_UNTRACED, /* a process that will not be traced, followed by its path */
+    RING_REACHED,  /* a thread is about to execute a marker */
 };
 
 struct ring_record {
@@ -103,6 +109,12 @@ struct ring_block {
     uint64_t address, offset;
 };
 
+struct ring_reached {
+    struct ring_record record;
+    uint32_t target, thread;
+    uint64_t position; /* instructions that the thread has executed */
+};
+
 enum ring_untraced { RING_NOT_FOLLOWED, RING_SET_USER_ID, RING_OTHER_MACHINE, RING_UNREACHABLE };
 
 struct ring_untraced_process {
@@ -119,6 +131,19 @@ struct ring_reply {
     uint64_t start, end;  /* guest addresses of the mapping; empty: nothing is there */
     uint64_t file_offset; /* of start */
     uint64_t symbol;      /* guest address of from_symbol in this mapping, 0: none */
+    uint32_t marked;      /* `image` of the sites in this mapping; RING_UNMARKED: it has none */
+};
+
+enum { RING_UNMARKED = UINT32_MAX };
+
+struct ring_site {
+    uint32_t image, reserved;
+    uint64_t offset; /* in the file; the address when there is none */
+};
+
+struct ring_target {
+    uint32_t thread, site;
+    uint64_t count; /* at least 1: executions of the site by the thread, this one included */
 };
 
 struct ring_process {
@@ -139,6 +164,7 @@ struct ring_control {
     int32_t thread;
     uint32_t limited;
     uint64_t seed;
+    uint32_t site_count, target_count; /* of markers */
 
     _Atomic uint32_t phase;     /* enum ring_phase */
     _Atomic uint32_t detached;  /* nobody reads any more: run on without waiting */
@@ -161,9 +187,11 @@ struct ring_control {
 };
 static_assert(sizeof(struct ring_control) <= RING_CONTROL_BYTES, "rings follow the control page");
 
-static const uint64_t RING_BYTES = (uint64_t)RING_CONTROL_BYTES +
-                                   (uint64_t)RING_PROCESSES * RING_RECORD_BYTES +
-                                   (uint64_t)RING_CHUNKS * RING_CHUNK_BYTES;
+static const uint64_t RING_SITES_AT = (uint64_t)RING_CONTROL_BYTES +
+                                      (uint64_t)RING_PROCESSES * RING_RECORD_BYTES +
+                                      (uint64_t)RING_CHUNKS * RING_CHUNK_BYTES;
+static const uint64_t RING_TARGETS_AT = RING_SITES_AT + RING_MARKERS * sizeof(struct ring_site);
+static const uint64_t RING_BYTES = RING_TARGETS_AT + RING_MARKERS * sizeof(struct ring_target);
 
 static inline uint8_t *ring_records(struct ring_control *control, uint32_t slot) {
     return (uint8_t *)control + RING_CONTROL_BYTES + (size_t)slot * RING_RECORD_BYTES;
@@ -172,6 +200,12 @@ static inline struct ring_chunk *ring_chunk(struct ring_control *control, uint32
     return (struct ring_chunk *)((uint8_t *)control + RING_CONTROL_BYTES +
                                  (size_t)RING_PROCESSES * RING_RECORD_BYTES +
                                  (size_t)number * RING_CHUNK_BYTES);
+}
+static inline struct ring_site *ring_sites(struct ring_control *control) {
+    return (struct ring_site *)((uint8_t *)control + RING_SITES_AT);
+}
+static inline struct ring_target *ring_targets(struct ring_control *control) {
+    return (struct ring_target *)((uint8_t *)control + RING_TARGETS_AT);
 }
 static inline uint64_t *ring_chunk_events(struct ring_chunk *chunk) {
     return (uint64_t *)((uint8_t *)chunk + RING_CHUNK_HEADER);

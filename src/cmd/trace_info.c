@@ -76,6 +76,7 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
         break;
     case ITEM_THREAD_END:
     case ITEM_MARKER:
+    case ITEM_EFFECT:
         break;
     }
     return room || error_set(error, "out of memory for what the trace holds");

@@ -88,6 +88,10 @@ void decoder_free(struct decoder *decoder) {
     free(decoder);
 }
 
+const struct code_table *decoder_table(const struct decoder *decoder) {
+    return &decoder->table;
+}
+
 const struct code *decoder_code(const struct decoder *decoder) {
     return &decoder->table.code;
 }

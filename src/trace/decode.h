@@ -38,6 +38,8 @@ void decoder_settle(struct decoder *decoder);
 /* No item follows: decoder_next() will hand out what was held back and end every thread. */
 void decoder_finish(struct decoder *decoder);
 
+struct code_table;
+const struct code_table *decoder_table(const struct decoder *decoder);
 const struct code *decoder_code(const struct decoder *decoder);
 uint32_t decoder_thread_count(const struct decoder *decoder);
 

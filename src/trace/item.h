@@ -27,6 +27,7 @@ enum item_kind {
     ITEM_THREAD_END,
     ITEM_NOTE,
     ITEM_MARKER, /* only of a live capture that was asked for; never written */
+    ITEM_EFFECT, /* of a live capture only; never written */
     ITEM_CUT,    /* the last of a file that lacks its end; never written */
     ITEM_END     /* how the program ended */
 };
@@ -84,6 +85,12 @@ struct item_marker {
     uint64_t position; /* instructions that its thread has executed before it */
 };
 
+struct item_effect { /* the first system call that would change the world */
+    uint32_t thread;
+    uint64_t position; /* instructions of the thread before it */
+    const char *what;  /* "deleting big.tar" */
+};
+
 struct item {
     enum item_kind kind;
     union {
@@ -95,6 +102,7 @@ struct item {
         uint32_t thread_ended;
         struct item_marker marker;
         const char *note; /* also of ITEM_CUT: how much there is */
+        struct item_effect effect;
         struct trace_exit end;
     };
 };

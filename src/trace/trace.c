@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/code.h"
 #include "trace/decode.h"
 #include "trace/item.h"
 #include "trace/notes.h"
@@ -23,7 +24,12 @@ struct trace {
     size_t process_capacity;
     uint32_t process_count;
     struct trace_exit exit;
-    uint64_t pass; /* for the next trace_next() */
+    struct trace_effect effect; /* what NULL: none */
+    bool (*watch)(void *context, const struct trace_chunk *chunk, struct error *error);
+    void *watch_context;
+    struct file_writer *keep; /* NULL: nothing is kept, or enough */
+    uint64_t kept, to_keep;   /* instructions */
+    uint64_t pass;            /* for the next trace_next() */
     bool cut;
     bool drained; /* the source has ended */
     bool failed;
@@ -45,6 +51,10 @@ void trace_close(struct trace *trace) {
     for (uint32_t i = 0; i < trace->process_count; i++)
         free_process(&trace->processes[i]);
     free(trace->processes);
+    struct error late;
+    if (trace->keep)
+        file_writer_close(trace->keep, NULL, &late);
+    free(trace->effect.what);
     free(trace->command);
     free(trace);
 }
@@ -108,10 +118,28 @@ static bool add_process(struct trace *trace, const struct item_process *item, st
            error_set(error, "out of memory for process %" PRIu32, item->process);
 }
 
+static bool show_chunk(const struct trace *trace, const struct item_data *data,
+                       struct error *error) {
+    const struct trace_chunk chunk = {.thread = data->thread,
+                                      .process = data->process,
+                                      .first_insn = data->first_insn,
+                                      .insn_count = data->insn_count,
+                                      .event_count = data->event_count,
+                                      .events = data->events};
+    return !trace->watch || trace->watch(trace->watch_context, &chunk, error);
+}
+
 static bool take_item(struct trace *trace, const struct item *item, struct error *error) {
     if (!decoder_feed(trace->decoder, item, error))
         return blame_source(trace, error);
     switch (item->kind) {
+    case ITEM_DATA:
+        return show_chunk(trace, &item->data, error);
+    case ITEM_EFFECT:
+        if (!trace->effect.what)
+            trace->effect = (struct trace_effect){item->effect.thread, item->effect.position,
+                                                  strdup(item->effect.what)};
+        return trace->effect.what || error_set(error, "out of memory for a trace");
     case ITEM_HEADER:
         error_set(error, "a second header");
         return blame_source(trace, error);
@@ -132,11 +160,46 @@ static bool take_item(struct trace *trace, const struct item *item, struct error
     }
 }
 
+/* ---- what is kept in a file ---- */
+
+bool trace_keep(struct trace *trace, const char *path, uint64_t insns, struct error *error) {
+    const struct item header = {.kind = ITEM_HEADER,
+                                .header = {.isa = trace->isa,
+                                           .command = trace->command,
+                                           .host = "",
+                                           .addresses = trace->addresses}};
+    trace->to_keep = insns;
+    trace->keep = file_writer_open(path, false, error);
+    return trace->keep && file_writer_put(trace->keep, &header, error);
+}
+
+static bool keep_item(struct trace *trace, const struct item *item, struct error *error) {
+    if (!trace->keep || trace->kept >= trace->to_keep || item->kind == ITEM_EFFECT ||
+        item->kind == ITEM_CUT || item->kind == ITEM_END)
+        return true;
+    if (item->kind == ITEM_DATA)
+        trace->kept += item->data.insn_count;
+    return file_writer_put(trace->keep, item, error);
+}
+
+bool trace_keep_end(struct trace *trace, uint64_t *insns, struct error *error) {
+    const struct item end = {.kind = ITEM_END, .end = trace->exit};
+    *insns = trace->kept;
+    struct error late;
+    bool good = file_writer_put(trace->keep, &end, error);
+    good &= file_writer_close(trace->keep, NULL, good ? error : &late);
+    trace->keep = NULL;
+    return good;
+}
+
+/* ---- reading ---- */
+
 /* After an error of the source, what was held back is still handed out. */
 static bool read_item(struct trace *trace) {
     struct item item;
     int status = trace->source.next(trace->source.context, &item, &trace->failure);
-    trace->failed = status < 0 || (status > 0 && !take_item(trace, &item, &trace->failure));
+    trace->failed = status < 0 || (status > 0 && (!take_item(trace, &item, &trace->failure) ||
+                                                  !keep_item(trace, &item, &trace->failure)));
     trace->drained = trace->failed || status == 0;
     if (trace->drained)
         decoder_finish(trace->decoder);
@@ -166,6 +229,28 @@ void trace_settle(struct trace *trace) {
 
 void trace_pass(struct trace *trace, uint64_t insns) {
     trace->pass = insns;
+}
+
+void trace_watch(struct trace *trace,
+                 bool (*watch)(void *context, const struct trace_chunk *chunk, struct error *error),
+                 void *context) {
+    trace->watch = watch;
+    trace->watch_context = context;
+}
+
+uint32_t trace_block_count(const struct trace *trace, uint32_t process) {
+    const struct code_table *table = decoder_table(trace->decoder);
+    return process < table->process_count ? table->processes[process].count : 0;
+}
+
+struct trace_block trace_block(const struct trace *trace, uint32_t process, uint32_t block) {
+    const struct code_table *table = decoder_table(trace->decoder);
+    const struct code_block *known = &table->blocks[table->processes[process].blocks[block]];
+    return (struct trace_block){&table->templates[known->template], known->insn_count};
+}
+
+const struct trace_effect *trace_effect(const struct trace *trace) {
+    return trace->effect.what ? &trace->effect : NULL;
 }
 
 void trace_interrupt(struct trace *trace) {

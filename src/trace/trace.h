@@ -99,7 +99,9 @@ struct capture_options {
     bool stop_at_limit;      /* kill the program when the limit is reached rather than let it end */
     bool repeatable;         /* fixed seed, fixed getrandom results */
     uint64_t seed;
-    const char *qemu; /* emulator to use; NULL: found by the program's ISA in PATH */
+    bool watch_effects; /* tell of the first system call that would change the world */
+    bool harmless;      /* and do not make it: the program is killed there */
+    const char *qemu;   /* emulator to use; NULL: found by the program's ISA in PATH */
     const struct capture_markers *markers; /* to be told of as ITEM_MARKER; NULL: none. They count
                                               from the start of the run, also while skipping */
     int descriptors[3]; /* of the command's standard input, output and error; 0: the caller's */
@@ -127,6 +129,46 @@ void trace_pass(struct trace *trace, uint64_t insns);
  * programs holds. The code keeps its instructions and images, but no µops; all that the functions
  * below tell stays. */
 void trace_settle(struct trace *trace);
+
+/* The first system call of a live trace that would change the world (watch_effects); NULL: none so
+ * far. It may be told before the batches that lead to it. */
+struct trace_effect {
+    uint32_t thread;
+    uint64_t position; /* instructions of the thread before it */
+    char *what;        /* "deleting big.tar" */
+};
+const struct trace_effect *trace_effect(const struct trace *trace);
+
+/* ---- chunks: events as they were captured ---- */
+
+struct trace_chunk {
+    uint32_t thread, process;
+    uint64_t first_insn; /* instructions of the thread before it */
+    uint64_t insn_count;
+    uint32_t event_count;
+    const uint64_t *events; /* trace/event.h */
+};
+
+/* Shows every chunk before it is decoded or passed over. A `watch` that returns false ends the
+ * trace with its error. */
+void trace_watch(struct trace *trace,
+                 bool (*watch)(void *context, const struct trace_chunk *chunk, struct error *error),
+                 void *context);
+
+/* A block that events speak of. */
+struct trace_block {
+    const struct dynamic_insn *insns; /* only .insn counts: the static instructions of the block */
+    uint32_t insn_count;
+};
+uint32_t trace_block_count(const struct trace *trace, uint32_t process);
+/* `block` below that count; good until the next trace_next(). */
+struct trace_block trace_block(const struct trace *trace, uint32_t process, uint32_t block);
+
+/* Before the first trace_next(): what is read is written to a trace file as well, chunk by chunk,
+ * until that has at least `insns` instructions. */
+bool trace_keep(struct trace *trace, const char *path, uint64_t insns, struct error *error);
+/* Completes the file, and tells how many instructions it has. */
+bool trace_keep_end(struct trace *trace, uint64_t *insns, struct error *error);
 
 /* Asks a live trace to end soon: safe from a signal handler. The program is told to stop (SIGINT
  * reaches it anyway from the terminal) and trace_next() returns what is left, then 0. */

@@ -124,6 +124,9 @@ static bool same_item(const struct item *a, const struct item *b) {
     case ITEM_CUT:
     case ITEM_NOTE:
         return same_text(a->note, b->note);
+    case ITEM_MARKER:
+    case ITEM_EFFECT:
+        return false; /* never in a file */
     case ITEM_END:
         return a->end.known == b->end.known && a->end.signaled == b->end.signaled &&
                a->end.status == b->end.status;

@@ -116,6 +116,12 @@ static void give_queued(struct capture *capture, struct item *item) {
     case ITEM_MARKER:
         item->marker = queued->marker;
         break;
+    case ITEM_EFFECT:
+        item->effect = (struct item_effect){.thread = queued->number,
+                                            .position = queued->position,
+                                            .what = queued->text ? queued->text : "?"};
+        keep_until_next(capture, queued->text);
+        break;
     default:
         item->note = queued->text ? queued->text : "out of memory";
         keep_until_next(capture, queued->text);
@@ -418,6 +424,8 @@ static bool fill_control(struct capture *capture, const struct capture_options *
     control->addresses = options->addresses;
     control->follow = options->follow;
     control->repeatable = options->repeatable;
+    control->watch_effects = options->watch_effects;
+    control->harmless = options->harmless;
     control->thread = options->thread;
     control->limited = options->limit > 0;
     control->seed = options->seed;

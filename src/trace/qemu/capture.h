@@ -42,7 +42,8 @@ struct queued {
     struct block_table *blocks; /* CODE: table and index of the definition */
     size_t definition;
     struct item_process described; /* PROCESS; strings owned by the queue */
-    char *text;                    /* NOTE */
+    char *text;                    /* NOTE, EFFECT */
+    uint64_t position;             /* EFFECT; number: the thread */
     struct item_marker marker;
 };
 

@@ -120,6 +120,19 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
                  uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result);
 
+/* ---- plugin_guest.c ---- */
+
+/* False: not all of it is there. */
+bool guest_read(uint64_t address, void *to, size_t size);
+/* The caller frees it; NULL: not there, too long, or no memory. */
+char *guest_read_string(uint64_t address);
+
+/* ---- plugin_effect.c ---- */
+
+/* Before a system call: tells of the first that would change the world; see capture_options. */
+void effect_watch(unsigned vcpu, int64_t number, const uint64_t arguments[6]);
+void effect_forked(void);
+
 /* ---- plugin_exec.c ---- */
 
 /* execve and execveat, in guest addresses. */

@@ -10,41 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include "program/program.h"
 #include "trace/qemu/emulator.h"
 
-enum { MAX_INTERPRETERS = 4, MAX_STRINGS = 1 << 20, MAX_STRING = 128 << 10, PAGE = 4096 };
+enum { MAX_INTERPRETERS = 4, MAX_STRINGS = 1 << 20 };
 
-/* ---- the guest's memory, which may not be there ---- */
-
-static bool read_guest(uint64_t address, void *to, size_t size) {
-    struct iovec here = {to, size},
-                 there = {(void *)(uintptr_t)(address + plugin.guest_base), size};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
-}
-
-static char *read_string(uint64_t address) {
-    char *string = NULL;
-    for (size_t used = 0; used < MAX_STRING;) {
-        size_t size = PAGE - (address + used) % PAGE; /* never across a page at once */
-        char *grown = realloc(string, used + size + 1);
-        if (!grown || !read_guest(address + used, grown + used, size)) {
-            free(grown ? grown : string);
-            return NULL;
-        }
-        string = grown;
-        string[used + size] = 0;
-        if (memchr(string + used, 0, size))
-            return string;
-        used += size;
-    }
-    free(string);
-    return NULL;
-}
+/* ---- its arguments ---- */
 
 static void free_strings(char **strings) {
     for (size_t i = 0; strings && strings[i]; i++)
@@ -59,7 +33,7 @@ static char **read_strings(uint64_t address) {
     if (!strings)
         return NULL;
     for (uint64_t at; address && count < MAX_STRINGS; count++) {
-        if (!read_guest(address + 8 * count, &at, sizeof at))
+        if (!guest_read(address + 8 * count, &at, sizeof at))
             goto failed;
         if (!at)
             break;
@@ -71,7 +45,7 @@ static char **read_strings(uint64_t address) {
             strings = grown;
             capacity *= 2;
         }
-        strings[count] = read_string(at);
+        strings[count] = guest_read_string(at);
         if (!strings[count])
             goto failed;
     }
@@ -170,7 +144,7 @@ void exec_follow(const struct exec_call *call) {
     struct ring_control *control = plugin.control;
     char path[RING_PATH_BYTES];
     struct executable executable;
-    char *name = read_string(call->name);
+    char *name = guest_read_string(call->name);
     char **arguments = read_strings(call->arguments);
     char **environment = read_strings(call->environment);
     if (!name || !arguments || !environment || !resolve(call, name, path) ||

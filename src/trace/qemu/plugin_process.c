@@ -151,6 +151,7 @@ static void in_child(void) {
     pthread_mutex_init(&lock, NULL);
     code_forked();
     thread_forked();
+    effect_forked();
     plugin.slot = NO_SLOT;
     if (parent_slot == NO_SLOT)
         return;

@@ -46,6 +46,7 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
     int saved = errno;
     plugin_follow_phase();
     thread_system_call(vcpu, (uint64_t)number);
+    effect_watch(vcpu, number, all);
     /* QEMU translates anew for memory shared with other processes, and then not again when the
      * guest makes its second thread. */
     plugin.parallel |= number == calls->shmat || (number == calls->mmap && (a4 & MAP_SHARED));

@@ -278,6 +278,19 @@ static bool on_block(struct capture *capture, uint32_t slot, const struct ring_b
     return true;
 }
 
+/* ---- effects ---- */
+
+static bool on_effect(struct capture *capture, const struct ring_effect *effect, const char *what,
+                      size_t what_size) {
+    if (!memchr(what, 0, what_size))
+        return false;
+    struct queued *item = capture_queue(capture, ITEM_EFFECT);
+    item->text = strdup(what);
+    item->number = effect->thread;
+    item->position = effect->position;
+    return true;
+}
+
 /* ---- reading ---- */
 
 static void copy_out(struct ring_control *control, uint32_t slot, uint64_t at, void *to,
@@ -325,6 +338,11 @@ static bool handle(struct capture *capture, uint32_t slot, const uint64_t *recor
     case RING_REACHED:
         return size >= sizeof(struct ring_reached) &&
                on_reached(capture, (const struct ring_reached *)record);
+    case RING_EFFECT:
+        return size > sizeof(struct ring_effect) &&
+               on_effect(capture, (const struct ring_effect *)record,
+                         (const char *)record + sizeof(struct ring_effect),
+                         size - sizeof(struct ring_effect));
     }
     return false;
 }

@@ -77,6 +77,7 @@ enum ring_record_kind {
     RING_BLOCK,    /* a block definition, followed by its bytes */
     RING_UNTRACED, /* a process that will not be traced, followed by its path */
     RING_REACHED,  /* a thread is about to execute a marker */
+    RING_EFFECT,   /* a system call that would change the world, followed by what it is */
 };
 
 struct ring_record {
@@ -125,6 +126,14 @@ struct ring_untraced_process {
     uint32_t forked; /* a fork child; else an exec */
 };
 
+enum { RING_EFFECT_BYTES = 256 };
+
+struct ring_effect {
+    struct ring_record record;
+    uint32_t thread, reserved;
+    uint64_t position; /* instructions that the thread executed before */
+};
+
 struct ring_reply {
     uint32_t process;     /* number of the process (hello) */
     uint32_t image;       /* UINT32_MAX: anonymous */
@@ -163,6 +172,7 @@ struct ring_control {
     uint32_t addresses, follow, repeatable;
     int32_t thread;
     uint32_t limited;
+    uint32_t watch_effects, harmless;
     uint64_t seed;
     uint32_t site_count, target_count; /* of markers */
 

@@ -1,0 +1,35 @@
+/* The guest's memory, which may not be there. */
+
+#include "trace/qemu/plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { MAX_STRING = 128 << 10, PAGE = 4096 };
+
+bool guest_read(uint64_t address, void *to, size_t size) {
+    struct iovec here = {to, size},
+                 there = {(void *)(uintptr_t)(address + plugin.guest_base), size};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+char *guest_read_string(uint64_t address) {
+    char *string = NULL;
+    for (size_t used = 0; used < MAX_STRING;) {
+        size_t size = PAGE - (address + used) % PAGE; /* never across a page at once */
+        char *grown = realloc(string, used + size + 1);
+        if (!grown || !guest_read(address + used, grown + used, size)) {
+            free(grown ? grown : string);
+            return NULL;
+        }
+        string = grown;
+        string[used + size] = 0;
+        if (memchr(string + used, 0, size))
+            return string;
+        used += size;
+    }
+    free(string);
+    return NULL;
+}

@@ -70,6 +70,21 @@ bool projection_add(struct projection *projection, const struct bbv_set *set, si
     return true;
 }
 
+/* The projection is linear, and a vector of two slices the mean of both by instructions. */
+void projection_merge_pairs(struct projection *projection) {
+    uint32_t stride = projection->stride;
+    projection->count /= 2;
+    for (size_t i = 0; i < projection->count; i++) {
+        uint64_t a = projection->instructions[2 * i], b = projection->instructions[2 * i + 1];
+        const float *from = projection->coordinates + 2 * i * stride;
+        float *to = projection->coordinates + i * stride;
+        double share = (double)a / (double)(a + b);
+        for (uint32_t d = 0; d < stride; d++)
+            to[d] = (float)(share * from[d] + (1 - share) * from[stride + d]);
+        projection->instructions[i] = a + b;
+    }
+}
+
 bool projection_read(struct projection *projection, const char *path, struct error *error) {
     struct bbv_reader *reader = bbv_reader_open(path, error);
     if (!reader)

@@ -27,6 +27,8 @@ bool projection_add(struct projection *projection, const struct bbv_set *set, si
                     struct error *error);
 /* Adds the slices of a file. */
 bool projection_read(struct projection *projection, const char *path, struct error *error);
+/* Slices 0 and 1, 2 and 3 ... become one each; an odd last one is dropped. */
+void projection_merge_pairs(struct projection *projection);
 void projection_free(struct projection *projection);
 
 #endif

@@ -1,0 +1,258 @@
+/* Executions are counted by block while a slice lasts; at its end they become a vector, its
+ * projection, and part of the totals. A marker counts executions of one instruction, which several
+ * blocks may contain: each static instruction has a list of those that do. */
+#include "region/run_profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/event.h"
+#include "util/array.h"
+
+enum { NONE = UINT32_MAX, OTHERS = 8 };
+
+struct containing {
+    uint32_t block, next; /* index of the next; NONE: the last */
+};
+
+struct run_profile {
+    const struct trace *trace;
+    struct run_profile_settings settings;
+    struct projection projection;
+    struct slice_table table;
+    struct bbv_set vector;
+
+    uint32_t process, thread; /* NONE: no chunk yet */
+    bool threaded;
+    uint64_t instructions;   /* of all chunks */
+    struct slice_place open; /* the slice being made; 0 instructions: none */
+
+    uint32_t block_count; /* known */
+    uint64_t *executions; /* by block, in this slice; behind them OTHERS for what are none */
+    uint64_t *totals;     /* by block, in the slices before */
+    size_t execution_capacity, total_capacity;
+    uint32_t *containers; /* by static instruction: first in containing[], or NONE */
+    struct containing *containing;
+    size_t container_count, container_capacity, containing_count, containing_capacity;
+};
+
+struct run_profile *run_profile_new(const struct trace *trace,
+                                    const struct run_profile_settings *settings) {
+    struct run_profile *profile = calloc(1, sizeof *profile);
+    if (!profile)
+        return NULL;
+    profile->trace = trace;
+    profile->settings = *settings;
+    profile->process = profile->thread = NONE;
+    profile->table.isa = trace_isa(trace);
+    projection_init(&profile->projection, settings->dimensions, settings->seed);
+    return profile;
+}
+
+void run_profile_free(struct run_profile *profile) {
+    if (!profile)
+        return;
+    projection_free(&profile->projection);
+    slice_table_free(&profile->table);
+    bbv_set_free(&profile->vector);
+    free(profile->executions);
+    free(profile->totals);
+    free(profile->containers);
+    free(profile->containing);
+    free(profile);
+}
+
+uint64_t run_profile_instructions(const struct run_profile *profile) {
+    return profile->instructions;
+}
+
+bool run_profile_threaded(const struct run_profile *profile) {
+    return profile->threaded;
+}
+
+/* ---- blocks ---- */
+
+static bool contain(struct run_profile *profile, uint32_t insn, uint32_t block) {
+    size_t old = profile->container_count;
+    if (insn >= old) {
+        if (!array_reserve((void **)&profile->containers, &profile->container_capacity,
+                           (size_t)insn + 1, sizeof *profile->containers))
+            return false;
+        memset(profile->containers + old, 0xff, (insn + 1 - old) * sizeof *profile->containers);
+        profile->container_count = (size_t)insn + 1;
+    }
+    if (!array_reserve((void **)&profile->containing, &profile->containing_capacity,
+                       profile->containing_count + 1, sizeof *profile->containing))
+        return false;
+    profile->containing[profile->containing_count] =
+        (struct containing){block, profile->containers[insn]};
+    profile->containers[insn] = (uint32_t)profile->containing_count++;
+    return true;
+}
+
+static bool learn_blocks(struct run_profile *profile) {
+    uint32_t known = profile->block_count,
+             count = trace_block_count(profile->trace, profile->process);
+    if (known == count && profile->executions)
+        return true;
+    if (!array_reserve((void **)&profile->executions, &profile->execution_capacity,
+                       (size_t)count + OTHERS, sizeof *profile->executions) ||
+        !array_reserve((void **)&profile->totals, &profile->total_capacity, (size_t)count + 1,
+                       sizeof *profile->totals))
+        return false;
+    memset(profile->executions + known, 0, (count + OTHERS - known) * sizeof *profile->executions);
+    memset(profile->totals + known, 0, (count + 1 - known) * sizeof *profile->totals);
+    for (; profile->block_count < count; profile->block_count++) {
+        struct trace_block block =
+            trace_block(profile->trace, profile->process, profile->block_count);
+        for (uint32_t i = 0; i < block.insn_count; i++)
+            if (!contain(profile, block.insns[i].insn, profile->block_count))
+                return false;
+    }
+    return true;
+}
+
+/* How often the instruction was executed. */
+static uint64_t executions_of(const struct run_profile *profile, uint32_t insn) {
+    uint64_t count = 0;
+    for (uint32_t i = profile->containers[insn]; i != NONE; i = profile->containing[i].next) {
+        uint32_t block = profile->containing[i].block;
+        count += profile->totals[block] + profile->executions[block];
+    }
+    return count;
+}
+
+/* ---- slices ---- */
+
+/* Before the first instruction of the chunk. */
+static struct region_marker marker_at(const struct run_profile *profile,
+                                      const struct trace_chunk *chunk) {
+    struct region_marker marker = {.image = MARKER_NO_IMAGE};
+    uint32_t at = 0;
+    while (at < chunk->event_count && event_kind(chunk->events[at]) != EVENT_BLOCK)
+        at++;
+    if (at == chunk->event_count || event_block_number(chunk->events[at]) >= profile->block_count)
+        return marker;
+    const struct code *code = trace_code(profile->trace);
+    uint32_t insn =
+        trace_block(profile->trace, profile->process, event_block_number(chunk->events[at]))
+            .insns[0]
+            .insn;
+    const struct static_insn *first = &code->insns[insn];
+    marker.offset = first->offset;
+    if (code->images[first->image].kind == IMAGE_FILE)
+        marker.image = first->image;
+    marker.count = executions_of(profile, insn) + 1;
+    return marker;
+}
+
+static bool end_slice(struct run_profile *profile, struct error *error) {
+    bbv_set_clear(&profile->vector);
+    for (uint32_t block = 0; block < profile->block_count; block++) {
+        uint64_t executions = profile->executions[block];
+        if (!executions)
+            continue;
+        uint32_t insns = trace_block(profile->trace, profile->process, block).insn_count;
+        if (!bbv_set_block(&profile->vector, block + 1, executions * insns, error))
+            return false;
+        profile->totals[block] += executions;
+        profile->executions[block] = 0;
+    }
+    struct slice_table *table = &profile->table;
+    if (!array_reserve((void **)&table->slices, &table->slice_capacity, table->slice_count + 1,
+                       sizeof *table->slices))
+        return error_set(error, "out of memory for %zu slices", table->slice_count);
+    table->slices[table->slice_count++] = profile->open;
+    profile->open.instructions = 0;
+    return bbv_set_slice(&profile->vector, error) &&
+           projection_add(&profile->projection, &profile->vector, 0, error);
+}
+
+/* Slices twice as long, half as many. */
+static void merge_slices(struct run_profile *profile) {
+    struct slice_table *table = &profile->table;
+    size_t pairs = table->slice_count / 2;
+    for (size_t i = 0; i < pairs; i++) {
+        table->slices[i] = table->slices[2 * i];
+        table->slices[i].instructions += table->slices[2 * i + 1].instructions;
+    }
+    table->slice_count = pairs;
+    projection_merge_pairs(&profile->projection);
+    profile->settings.slice *= 2;
+}
+
+/* Events that are no blocks are counted behind the blocks, so that there is no branch to guess, and
+ * each in another place than the one before it, so that none waits for that. */
+static void count_events(struct run_profile *profile, const struct trace_chunk *chunk) {
+    uint64_t *executions = profile->executions;
+    const uint64_t other = profile->block_count;
+    for (uint32_t i = 0; i < chunk->event_count; i++) {
+        uint64_t event = chunk->events[i];
+        executions[event < other ? event : other + i % OTHERS]++;
+    }
+    memset(executions + other, 0, OTHERS * sizeof *executions);
+}
+
+bool run_profile_chunk(void *context, const struct trace_chunk *chunk, struct error *error) {
+    struct run_profile *profile = context;
+    if (profile->thread == NONE) {
+        profile->thread = chunk->thread;
+        profile->process = chunk->process;
+    }
+    profile->instructions += chunk->insn_count;
+    if (chunk->thread != profile->thread || chunk->process != profile->process) {
+        profile->threaded = true;
+        return true;
+    }
+    if (!learn_blocks(profile))
+        return error_set(error, "out of memory for the profile of the run");
+    if (!profile->open.instructions)
+        profile->open = (struct slice_place){.process = chunk->process,
+                                             .thread = chunk->thread,
+                                             .first = chunk->first_insn,
+                                             .start = marker_at(profile, chunk)};
+    count_events(profile, chunk);
+    profile->open.instructions += chunk->insn_count;
+    if (profile->open.instructions < profile->settings.slice)
+        return true;
+    if (!end_slice(profile, error))
+        return false;
+    if (profile->table.slice_count >= profile->settings.most_slices &&
+        2 * profile->settings.slice <= profile->settings.longest)
+        merge_slices(profile);
+    return true;
+}
+
+/* ---- the end ---- */
+
+static bool name_images(struct run_profile *profile) {
+    const struct code *code = trace_code(profile->trace);
+    struct slice_table *table = &profile->table;
+    if (!array_reserve((void **)&table->images, &table->image_capacity, code->image_count,
+                       sizeof *table->images))
+        return false;
+    for (; table->image_count < code->image_count; table->image_count++) {
+        const struct code_image *from = &code->images[table->image_count];
+        struct region_image *to = &table->images[table->image_count];
+        *to =
+            (struct region_image){.path = strdup(from->path), .build_id_size = from->build_id_size};
+        memcpy(to->build_id, from->build_id, sizeof to->build_id);
+        if (!to->path)
+            return false;
+    }
+    return true;
+}
+
+bool run_profile_finish(struct run_profile *profile, const struct projection **slices,
+                        const struct slice_table **table, struct error *error) {
+    if (profile->open.instructions && !end_slice(profile, error))
+        return false;
+    profile->table.size = profile->settings.slice;
+    profile->table.complete = true;
+    profile->table.command = strdup(trace_command(profile->trace));
+    if (!profile->table.command || !name_images(profile))
+        return error_set(error, "out of memory for the profile of the run");
+    *slices = &profile->projection;
+    *table = &profile->table;
+    return true;
+}

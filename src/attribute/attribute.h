@@ -33,6 +33,9 @@ void pics_free(struct pics *pics);
 bool pics_add(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t units);
 uint64_t pics_total(const struct pics *pics); /* units */
 
+/* The same by signature. */
+void pics_by_signature(const struct pics *pics, uint64_t units[]); /* of PSV_COMBINATIONS */
+
 void pics_clear(struct pics *pics);
 
 /* Adds everything in `from`, times `weight`, and clears `from`. False when memory is out. */

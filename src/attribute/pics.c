@@ -97,6 +97,14 @@ uint64_t pics_total(const struct pics *pics) {
     return total;
 }
 
+void pics_by_signature(const struct pics *pics, uint64_t units[]) {
+    memset(units, 0, PSV_COMBINATIONS * sizeof *units);
+    for (size_t i = 0; i < pics->base_count; i++)
+        units[0] += pics->base[i];
+    for (uint64_t i = 0; i <= pics->slot_mask; i++)
+        units[pics->slots[i].key & (PSV_COMBINATIONS - 1)] += pics->slots[i].units;
+}
+
 void pics_clear(struct pics *pics) {
     if (pics->base)
         memset(pics->base, 0, pics->base_count * sizeof *pics->base);

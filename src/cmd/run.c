@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/floor.h"
 #include "cmd/interrupt.h"
+#include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/output.h"
 #include "program/program.h"
@@ -22,45 +23,6 @@
 #include "util/text.h"
 
 enum { NOTED_PROCESSES = 5, NOTED_IMAGES = 5 };
-
-/* ---- machine ---- */
-
-static const char *const DEFAULT_MACHINES[ISA_COUNT] = {
-    [ISA_X86_64] = "zen4", [ISA_RISCV64] = "boom-tea"};
-
-struct candidate {
-    bool good;
-    struct machine machine;
-    struct error error;
-};
-
-static void load_candidate(const struct machine_options *options, const char *name,
-                           struct candidate *candidate) {
-    candidate->good = machine_load(name, &candidate->machine, &candidate->error);
-    for (uint32_t i = 0; candidate->good && i < options->setting_count; i++)
-        if (!machine_set(&candidate->machine, options->settings[i], &candidate->error))
-            candidate->good = error_prefix(&candidate->error, "--set %s", options->settings[i]);
-    if (candidate->good && options->setting_count)
-        candidate->good = machine_check(&candidate->machine, &candidate->error);
-}
-
-/* The machine for each architecture. Which of them is needed shows when the trace begins; an error
- * that both have is told at once. */
-static bool load_machines(const struct machine_options *options,
-                          struct candidate candidates[ISA_COUNT], struct error *error) {
-    bool any = false;
-    for (int isa = 0; isa < ISA_COUNT; isa++) {
-        const char *name = options->machine ? options->machine : DEFAULT_MACHINES[isa];
-        if (isa > 0 && options->machine)
-            candidates[isa] = candidates[0];
-        else
-            load_candidate(options, name, &candidates[isa]);
-        any |= candidates[isa].good;
-    }
-    if (!any)
-        *error = candidates[0].error;
-    return any;
-}
 
 /* ---- notes ---- */
 
@@ -113,7 +75,8 @@ static void note_images(struct report *report, const struct code *code, struct p
 
 struct run {
     const struct run_request *request;
-    struct candidate *machines; /* ISA_COUNT */
+    struct machine_choice *machines;
+    struct slices slices;
     struct output report_file, kanata_file;
     struct kanata *kanata;
     bool kanata_attached;
@@ -135,7 +98,8 @@ static void show_progress(void *context, uint64_t instructions) {
 static bool open_files(struct run *run, struct error *error) {
     const struct run_request *request = run->request;
     if (!output_open(&run->report_file, "--output", request->output.output,
-                     run->live ? stderr : stdout, error))
+                     run->live ? stderr : stdout, error) ||
+        !slices_open(&run->slices, &request->slices, error))
         return false;
     if (request->tracers &&
         !tracers_open(request->tracers, sysconf(_SC_NPROCESSORS_ONLN) > 1, error))
@@ -267,7 +231,9 @@ static struct simulation_options options_of(struct run *run, const struct machin
                                          .observer_count = set_observers(run, machine),
                                          .progress = show_progress,
                                          .progress_context = &run->progress,
-                                         .stop = &interrupt_signal};
+                                         .stop = &interrupt_signal,
+                                         .slicing =
+                                             request->slices.path ? &run->slices.slicing : NULL};
     if (request->profilers) {
         options.observe_commits = true;
         options.profiles = request->profilers->profiles;
@@ -391,7 +357,9 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
                 "culprit: --kanata %s: no instruction was in flight in these cycles (see "
                 "--kanata-from)\n",
                 request->kanata);
-    return output_close(&run->report_file, error) &&
+    const struct simulation *simulation = &run->simulation;
+    return slices_write(&run->slices, simulation->slices, simulation->slice_count, error) &&
+           output_close(&run->report_file, error) &&
            (!run->kanata || output_close(&run->kanata_file, error));
 }
 
@@ -405,34 +373,33 @@ static int command_status(const struct trace *trace) {
 
 static int run_steps(struct run *run, struct error *error) {
     int failed = run->live ? STATUS_BROKEN : STATUS_FAILED;
-    if (!load_machines(&run->request->machine, run->machines, error) || !open_files(run, error))
+    if (!machine_choice_load(run->machines, &run->request->machine, error) ||
+        !open_files(run, error))
         return failed;
     interrupt_catch();
     if (!open_trace(run, &failed, error))
         return failed;
     interrupt_watch(run->trace);
-    const struct candidate *chosen = &run->machines[trace_isa(run->trace)];
-    if (!chosen->good) {
-        *error = chosen->error;
+    const struct machine *machine = machine_choice_of(run->machines, trace_isa(run->trace), error);
+    if (!machine)
         return failed;
-    }
-    if (has_floor(run) && !rehearse(run, &chosen->machine, &failed, error))
+    if (has_floor(run) && !rehearse(run, machine, &failed, error))
         return failed;
-    bool good = simulate(run, &chosen->machine, error);
+    bool good = simulate(run, machine, error);
     trace_settle(run->trace);
     struct error late = {0};
     bool partial = !good || run->simulation.interrupted || trace_is_cut(run->trace);
     bool written = !good && !run->simulation.executed
                        ? true
-                       : write_report(run, &chosen->machine, partial, good ? error : &late);
+                       : write_report(run, machine, partial, good ? error : &late);
     if (!good || !written)
         return failed;
     return run->live ? command_status(run->trace) : interrupt_signal ? 128 + interrupt_signal : 0;
 }
 
 int run_simulation(const struct run_request *request) {
-    struct candidate machines[ISA_COUNT] = {0};
-    struct run run = {.request = request, .machines = machines, .live = request->input.command};
+    struct machine_choice machines = {0};
+    struct run run = {.request = request, .machines = &machines, .live = request->input.command};
     struct error error = {0};
     int status = run_steps(&run, &error);
     if (error.message[0])
@@ -451,5 +418,6 @@ int run_simulation(const struct run_request *request) {
     tracers_free(request->tracers);
     output_discard(&run.report_file);
     output_discard(&run.kanata_file);
+    slices_discard(&run.slices);
     return status;
 }

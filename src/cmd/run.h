@@ -8,6 +8,7 @@
 
 #include "cmd/options.h"
 #include "cmd/profilers.h"
+#include "cmd/slices.h"
 #include "simulate/sampling.h"
 #include "tap/tracer.h"
 
@@ -24,7 +25,8 @@ struct run_request {
     const char *kanata;                  /* file; NULL: none */
     const char *kanata_window;           /* option that chose the window; NULL: none did */
     uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
-    struct tracers *tracers;             /* run_simulation frees them; NULL: none */
+    struct slices_request slices;
+    struct tracers *tracers; /* run_simulation frees them; NULL: none */
 };
 
 /* Returns the exit status. */

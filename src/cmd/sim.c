@@ -7,7 +7,15 @@
 #include "cmd/run.h"
 #include "report/kanata.h"
 
-enum key { KEY_KANATA = 1024, KEY_KANATA_FROM, KEY_KANATA_CYCLES, KEY_TAP };
+enum key {
+    KEY_KANATA = 1024,
+    KEY_KANATA_FROM,
+    KEY_KANATA_CYCLES,
+    KEY_TAP,
+    KEY_SLICES,
+    KEY_SLICE_SIZE,
+    KEY_SLICES_LIKE
+};
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "Pipeline picture:", 4},
@@ -24,6 +32,12 @@ static const struct argp_option OPTIONS[] = {
      "start=TRIGGER, stop=TRIGGER, interval=N. "
      "TRIGGER: cycle:N, insn:N, 0xADDRESS, 0xADDRESS:N (its N-th execution)",
      0},
+    {NULL, 0, NULL, 0, "What each slice took:", 6},
+    {"slices", KEY_SLICES, "FILE", 0, "Write cycles, events and misses of each slice, as CSV", 0},
+    {"slice-size", KEY_SLICE_SIZE, "N", 0, "A slice is N instructions of its thread (default 10M)",
+     0},
+    {"slices-like", KEY_SLICES_LIKE, "FILE", 0,
+     "Slices as in this table, which lies beside basic block vectors (NAME.bb.slices)", 0},
     {0}};
 
 static void add_tracer(struct run_request *request, struct argp_state *state, const char *text) {
@@ -41,6 +55,20 @@ static void leave_out(const struct run_request *request, const struct argp_state
     if (state->argv[last] == value) /* "--tap", "VALUE"; else "--tap=VALUE" */
         request->argv[last - 1] = NULL;
     request->argv[last] = NULL;
+}
+
+/* Positions of slices count from the beginning of a thread. */
+static void check_slices(const struct run_request *request, const struct argp_state *state) {
+    const struct slices_request *slices = &request->slices;
+    const char *option = slices->like ? "--slices-like" : "--slice-size";
+    if ((slices->size || slices->like) && !slices->path)
+        options_fail(state, "%s: it says where slices end, not what to write (add --slices FILE)",
+                     option);
+    if (slices->size && slices->like)
+        options_fail(state, "--slice-size and --slices-like: one or the other");
+    if (slices->path && (request->input.skip || request->input.from))
+        options_fail(state, "--slices: slices count from the beginning of the run (without --skip "
+                            "and --from)");
 }
 
 static error_t parse(int key, char *value, struct argp_state *state) {
@@ -68,6 +96,19 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         if (!request->kanata_cycles || request->kanata_cycles > KANATA_MAX_CYCLES)
             options_fail(state, "--kanata-cycles %s: from 1 to %d", value, KANATA_MAX_CYCLES);
         return 0;
+    case KEY_SLICES:
+        leave_out(request, state, value);
+        request->slices.path = value;
+        return 0;
+    case KEY_SLICE_SIZE:
+        leave_out(request, state, value);
+        if (!(request->slices.size = options_count(state, "--slice-size", value)))
+            options_fail(state, "--slice-size 0: a slice has at least one instruction");
+        return 0;
+    case KEY_SLICES_LIKE:
+        leave_out(request, state, value);
+        request->slices.like = value;
+        return 0;
     case KEY_TAP:
         leave_out(request, state, value);
         add_tracer(request, state, value);
@@ -76,6 +117,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         if (request->kanata_window && !request->kanata)
             options_fail(state, "%s: it says which cycles to write, not where (add --kanata FILE)",
                          request->kanata_window);
+        check_slices(request, state);
         if (!request->input.command && !request->input.trace)
             options_fail(state, "what to simulate? (culprit sim [OPTION...] -- COMMAND..., or "
                                 "culprit sim FILE.ctrace)");

@@ -9,11 +9,26 @@
 
 #include <math.h>
 
+static uint64_t add(uint64_t position, uint64_t insns) {
+    return position <= UINT64_MAX - insns ? position + insns : UINT64_MAX;
+}
+
 struct sampling_step sampling_step(const struct sampling *sampling, uint64_t position) {
-    struct sampling_step step = {.action = SAMPLING_SIMULATE, .end = sampling->full, .weight = 1};
-    if (position < sampling->full)
+    struct sampling_step step = {.action = SAMPLING_SKIP, .end = sampling->skip, .weight = 1};
+    if (position < step.end)
         return step;
-    uint64_t start = sampling->full;
+    step.action = SAMPLING_WARM;
+    if (position < (step.end = add(step.end, sampling->lead)))
+        return step;
+    step.action = SAMPLING_SIMULATE;
+    if (position < (step.end = add(step.end, sampling->full)))
+        return step;
+    if (!sampling->windows) {
+        step.action = SAMPLING_STOP;
+        step.end = UINT64_MAX;
+        return step;
+    }
+    uint64_t start = step.end;
     for (uint32_t level = 1; level < SAMPLING_MAX_LEVELS; level++) {
         uint64_t period, length, end;
         if (__builtin_mul_overflow(sampling->window, 1ull << level, &period) ||

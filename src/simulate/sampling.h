@@ -10,7 +10,10 @@
  *     full                    level 1 (weight 2)             level 2 (weight 4)
  *     |SSSSSSSSSSSSSSSSSSSSSSS|wwSSwwSSwwSS ... wwSS|--wwwwSS--wwwwSS ... --wwwwSS| ...
  *
- * Weights are whole numbers, so weighted cycles (units of 1/840) still sum exactly. */
+ * Weights are whole numbers, so weighted cycles (units of 1/840) still sum exactly.
+ *
+ * A region of a run instead (sampling_region): instructions before it are skipped and warmed, it is
+ * simulated, and that is all. */
 #ifndef CULPRIT_SIMULATE_SAMPLING_H
 #define CULPRIT_SIMULATE_SAMPLING_H
 
@@ -18,10 +21,11 @@
 #include <stdint.h>
 
 struct sampling {
-    uint64_t full;    /* instructions; UINT64_MAX: everything is simulated */
-    uint64_t window;  /* instructions, ≥ 1 when full < UINT64_MAX */
-    uint64_t warm;    /* instructions before each window */
-    uint32_t windows; /* periods per level, ≥ 1 when full < UINT64_MAX */
+    uint64_t skip, lead; /* before everything else: instructions skipped, and then warmed */
+    uint64_t full;       /* instructions; UINT64_MAX: everything is simulated */
+    uint64_t window;     /* instructions, ≥ 1 when there are windows */
+    uint64_t warm;       /* instructions before each window */
+    uint32_t windows;    /* periods per level; 0: the run ends behind `full` */
 };
 
 static inline struct sampling sampling_everything(void) {
@@ -35,7 +39,14 @@ static inline struct sampling sampling_default(void) {
     return (struct sampling){.full = 50000000, .window = 250000, .warm = 4000000, .windows = 64};
 }
 
-enum sampling_action { SAMPLING_SKIP, SAMPLING_WARM, SAMPLING_SIMULATE };
+/* The instructions [start, end) alone, with the last `lead` before them (or all there are) warmed.
+ */
+static inline struct sampling sampling_region(uint64_t start, uint64_t end, uint64_t lead) {
+    uint64_t warmed = lead < start ? lead : start;
+    return (struct sampling){.skip = start - warmed, .lead = warmed, .full = end - start};
+}
+
+enum sampling_action { SAMPLING_SKIP, SAMPLING_WARM, SAMPLING_SIMULATE, SAMPLING_STOP };
 
 /* A run of instructions that are treated alike. */
 struct sampling_step {

@@ -71,6 +71,15 @@ struct trace_batch batch_slice(const struct trace_batch *batch, uint32_t begin, 
     return slice;
 }
 
+uint32_t batch_count(const struct trace_batch *batch, uint32_t begin, uint64_t insns,
+                     uint32_t *counted) {
+    uint32_t end = begin, count = 0;
+    for (; end < batch->insn_count && count < insns; end++)
+        count += !(batch->insns[end].flags & DYN_FAULT);
+    *counted = count;
+    return end;
+}
+
 static void learn_code(struct selector *selector, const struct code *code) {
     for (; selector->images_known < code->image_count; selector->images_known++) {
         const struct code_image *image = &code->images[selector->images_known];

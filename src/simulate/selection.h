@@ -38,4 +38,9 @@ bool selector_started(const struct selector *selector);
 /* The instructions [begin, end) of a batch as a batch of their own, with their accesses. */
 struct trace_batch batch_slice(const struct trace_batch *batch, uint32_t begin, uint32_t end);
 
+/* Where the first `insns` instructions from `begin` on end; *counted: how many there are until
+ * then. Those that faulted do not count (DYN_FAULT); one that does at the end is not taken in. */
+uint32_t batch_count(const struct trace_batch *batch, uint32_t begin, uint64_t insns,
+                     uint32_t *counted);
+
 #endif

@@ -2,9 +2,10 @@
  * trace hands them out; a batch is cut where a step of the schedule ends.
  *
  * All cores show their cycles to one Oracle and one golden reference, which keep no state of a
- * stream. Weights: a window's events are what a core counted between its first and its last cycle,
- * times the weight of the level. The profiles are not kept per window: what they gained during a
- * level, times its weight, is moved to the total when the level ends. */
+ * stream; when slices are recorded each core has its own pair, so that what it gained in a slice
+ * can be told. Weights: a window's events are what a core counted between its first and its last
+ * cycle, times the weight of the level. The profiles are not kept per window: what they gained
+ * during a level, times its weight, is moved to the total when the level ends. */
 #include "simulate/simulate.h"
 
 #include <assert.h>
@@ -18,6 +19,16 @@
 #include "util/array.h"
 #include "util/executor.h"
 
+/* The slice that a lane is in. */
+struct slice {
+    struct oracle *oracle; /* of the lane; NULL: slices are not recorded */
+    struct golden *golden;
+    uint64_t position;                /* in the thread */
+    uint64_t first, end;              /* of the slice, likewise */
+    uint64_t states[STATE_COUNT];     /* what Oracle had when it began */
+    uint64_t units[PSV_COMBINATIONS]; /* and the golden reference */
+};
+
 /* One guest thread on its own core. */
 struct lane {
     struct lane *next;
@@ -27,7 +38,8 @@ struct lane {
     struct core *core;
     bool in_window;
     struct core_statistics at_window; /* when the window began */
-    void *observed[];                 /* each observer's own */
+    struct slice slice;
+    void *observed[]; /* each observer's own */
 };
 
 struct run {
@@ -43,6 +55,7 @@ struct run {
     struct oracle *oracle;
     struct golden *golden;
     struct workers *workers;
+    struct oracle_result sliced;    /* of cores that record slices and are done */
     struct oracle_result collected; /* what Oracle had when the level began */
     struct pics *total;
     struct sampling_step step;
@@ -66,6 +79,8 @@ static void lane_free(const struct run *run, struct lane *lane) {
     for (uint32_t i = 0; i < options->observer_count; i++)
         if (options->observers[i].detach && lane->observed[i])
             options->observers[i].detach(options->observers[i].context, lane->observed[i]);
+    oracle_free(lane->slice.oracle);
+    golden_free(lane->slice.golden);
     free(lane);
 }
 
@@ -76,6 +91,15 @@ static bool attach_observers(const struct run *run, struct lane *lane, struct er
                                           &lane->observed[i], error))
             return false;
     return true;
+}
+
+static bool begin_slices(const struct run *run, struct lane *lane, struct error *error) {
+    const struct slicing *slicing = run->options->slicing;
+    if (!slicing)
+        return true;
+    lane->slice.end = slicing_next(slicing, lane->source.thread, 0);
+    return ((lane->slice.oracle = oracle_new()) && (lane->slice.golden = golden_new())) ||
+           error_set(error, "out of memory for the slices of thread %" PRIu32, lane->source.thread);
 }
 
 static struct lane *lane_new(struct run *run, struct tap_source source, struct error *error) {
@@ -89,7 +113,13 @@ static struct lane *lane_new(struct run *run, struct tap_source source, struct e
     lane->source = source;
     struct core_options options = {
         .ideal = run->options->ideal, .executor = run->pipeline, .tap = lane->tap};
-    struct tap_worker oracle = oracle_worker(run->oracle), golden = golden_worker(run->golden);
+    if (!begin_slices(run, lane, error)) {
+        lane_free(run, lane);
+        return NULL;
+    }
+    bool own = lane->slice.oracle;
+    struct tap_worker oracle = oracle_worker(own ? lane->slice.oracle : run->oracle);
+    struct tap_worker golden = golden_worker(own ? lane->slice.golden : run->golden);
     oracle.executor = golden.executor = run->attribution;
     bool good =
         tap_add_worker(lane->tap, &oracle, error) && tap_add_worker(lane->tap, &golden, error);
@@ -142,6 +172,7 @@ static void add_counters(void *totals, const void *now, const void *before, size
         total[i] += (n[i] - b[i]) * weight;
 }
 static_assert(sizeof(struct core_statistics) % sizeof(uint64_t) == 0, "all 64-bit counters");
+static_assert(sizeof(struct oracle_result) % sizeof(uint64_t) == 0, "all 64-bit counters");
 
 static bool lane_end_window(struct run *run, struct lane *lane, struct error *error) {
     if (!lane->in_window)
@@ -159,11 +190,67 @@ static bool lane_end_window(struct run *run, struct lane *lane, struct error *er
     return good;
 }
 
+/* What Oracle and the golden reference gained since the last slice. */
+static void read_slice(struct slice *slice, struct slice_record *record) {
+    struct oracle_result oracle;
+    uint64_t units[PSV_COMBINATIONS], gained[PSV_COMBINATIONS];
+    oracle_result(slice->oracle, &oracle);
+    pics_by_signature(golden_profile(slice->golden), units);
+    for (int psv = 0; psv < PSV_COMBINATIONS; psv++)
+        gained[psv] = units[psv] - slice->units[psv];
+    parts_of(gained, record->parts);
+    for (int state = 0; state < STATE_COUNT; state++)
+        record->states[state] = oracle.states[state] - slice->states[state];
+    memcpy(slice->units, units, sizeof units);
+    memcpy(slice->states, oracle.states, sizeof slice->states);
+}
+
+/* Lets the pipeline run empty and writes the slice down. */
+static bool lane_end_slice(struct run *run, struct lane *lane, struct error *error) {
+    struct simulation *simulation = run->simulation;
+    struct slice *slice = &lane->slice;
+    if (!slice->oracle || !lane->in_window)
+        return true;
+    if (!array_reserve((void **)&simulation->slices, &simulation->slice_capacity,
+                       simulation->slice_count + 1, sizeof *simulation->slices))
+        return error_set(error, "out of memory for slices");
+    struct slice_record *record = &simulation->slices[simulation->slice_count++];
+    *record = (struct slice_record){.process = lane->source.process,
+                                    .thread = lane->source.thread,
+                                    .first = slice->first,
+                                    .instructions = slice->position - slice->first};
+    struct error late;
+    bool good = lane_end_window(run, lane, error);
+    good &= core_finish(lane->core, good ? error : &late);
+    struct core_statistics now;
+    core_statistics(lane->core, &now);
+    add_counters(&record->counted, &now, &lane->at_window, sizeof now, 1);
+    record->cycles = record->counted.cycles;
+    read_slice(slice, record);
+    slice->first = slice->position;
+    slice->end = slicing_next(run->options->slicing, lane->source.thread, slice->position);
+    return good;
+}
+
+/* A core's own Oracle and golden reference go to the run's. */
+static bool collect_slices(struct run *run, struct slice *slice, struct error *error) {
+    if (!slice->oracle)
+        return true;
+    struct oracle_result result;
+    oracle_result(slice->oracle, &result);
+    add_counters(&run->sliced, &result, &(struct oracle_result){0}, sizeof result, 1);
+    bool room = pics_move(oracle_profile(run->oracle), oracle_profile(slice->oracle), 1) &
+                pics_move(golden_profile(run->golden), golden_profile(slice->golden), 1);
+    return room || error_set(error, "out of memory for the profile");
+}
+
 /* Also after a failure all that the core did is counted and has been to the workers. */
 static bool lane_finish(struct run *run, struct lane *lane, struct error *error) {
     struct error late;
-    bool good = lane_end_window(run, lane, error);
-    return core_finish(lane->core, good ? error : &late) && good;
+    bool good = lane_end_slice(run, lane, error);
+    good &= lane_end_window(run, lane, good ? error : &late);
+    good &= core_finish(lane->core, good ? error : &late);
+    return collect_slices(run, &lane->slice, good ? error : &late) && good;
 }
 
 /* Every cycle that the cores counted must have been attributed, once; `agree`: by both profiles. */
@@ -192,6 +279,7 @@ static bool collect(struct run *run, struct error *error) {
     }
     struct oracle_result now, *before = &run->collected;
     oracle_result(run->oracle, &now);
+    add_counters(&now, &run->sliced, &(struct oracle_result){0}, sizeof now, 1);
     for (int state = 0; state < STATE_COUNT; state++)
         simulation->states[state] += (now.states[state] - before->states[state]) * weight;
     simulation->cycles += (now.cycles - before->cycles) * weight;
@@ -233,6 +321,7 @@ static bool next_step(struct run *run, struct error *error) {
         run->window_cycles = 0;
     }
     struct sampling_step next = sampling_step(&run->options->sampling, simulation->executed);
+    assert(next.end > simulation->executed);
     if (next.level != run->step.level)
         good = good && collect(run, error);
     run->step = next;
@@ -270,29 +359,53 @@ static bool teach_observers(struct run *run, const struct code *code, struct err
     return true;
 }
 
-/* A piece of a batch that lies within one step. */
-static bool run_piece(struct run *run, const struct trace_batch *piece, struct error *error) {
+static bool simulate_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
+                           struct error *error) {
+    const struct code *code = trace_code(run->trace);
+    if (!lane->in_window) {
+        lane->in_window = true;
+        core_statistics(lane->core, &lane->at_window);
+    }
+    return count_executions(run, piece, error) && teach_observers(run, code, error) &&
+           core_push(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
+                     piece->access_count, (uint32_t)piece->first_access, error);
+}
+
+/* Cuts what is simulated into slices. */
+static bool simulate_slices(struct run *run, struct lane *lane, const struct trace_batch *piece,
+                            struct error *error) {
+    struct slice *slice = &lane->slice;
+    for (uint32_t begin = 0, end, counted; begin < piece->insn_count; begin = end) {
+        if (slice->position == slice->end && !lane_end_slice(run, lane, error))
+            return false;
+        end = batch_count(piece, begin, slice->end - slice->position, &counted);
+        struct trace_batch part = batch_slice(piece, begin, end);
+        slice->position += counted;
+        if (!simulate_piece(run, lane, &part, error))
+            return false;
+    }
+    return true;
+}
+
+/* A piece of a batch that lies within one step, and how many of it count. */
+static bool run_piece(struct run *run, const struct trace_batch *piece, uint32_t counted,
+                      struct error *error) {
     struct simulation *simulation = run->simulation;
     const struct code *code = trace_code(run->trace);
-    simulation->executed += piece->insn_count;
+    simulation->executed += counted;
     if (run->step.action == SAMPLING_SKIP)
         return true;
     struct lane *lane = lane_of(run, piece, error);
     if (!lane)
         return false;
     if (run->step.action == SAMPLING_WARM) {
-        simulation->warmed += piece->insn_count;
+        simulation->warmed += counted;
         return core_warm(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
                          piece->access_count, (uint32_t)piece->first_access, error);
     }
-    if (!lane->in_window) {
-        lane->in_window = true;
-        core_statistics(lane->core, &lane->at_window);
-    }
-    simulation->simulated += piece->insn_count;
-    return count_executions(run, piece, error) && teach_observers(run, code, error) &&
-           core_push(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
-                     piece->access_count, (uint32_t)piece->first_access, error);
+    simulation->simulated += counted;
+    return lane->slice.oracle ? simulate_slices(run, lane, piece, error)
+                              : simulate_piece(run, lane, piece, error);
 }
 
 static bool run_batch(struct run *run, const struct trace_batch *batch, struct error *error) {
@@ -302,11 +415,12 @@ static bool run_batch(struct run *run, const struct trace_batch *batch, struct e
     for (uint32_t begin = 0; begin < batch->insn_count;) {
         if (run->simulation->executed == run->step.end && !next_step(run, error))
             return false;
-        uint64_t left = run->step.end - run->simulation->executed;
-        uint32_t end =
-            left < batch->insn_count - begin ? begin + (uint32_t)left : batch->insn_count;
+        if (run->step.action == SAMPLING_STOP)
+            return true;
+        uint32_t counted,
+            end = batch_count(batch, begin, run->step.end - run->simulation->executed, &counted);
         struct trace_batch piece = batch_slice(batch, begin, end);
-        if (!run_piece(run, &piece, error))
+        if (!run_piece(run, &piece, counted, error))
             return false;
         begin = end;
     }
@@ -318,6 +432,13 @@ static bool run_batch(struct run *run, const struct trace_batch *batch, struct e
 static void pass_skipped(struct run *run, const struct selector *selector) {
     if (run->step.action == SAMPLING_SKIP && !selector)
         trace_pass(run->trace, run->step.end - run->simulation->executed);
+}
+
+/* A region ends with its last instruction, not when the next one comes. */
+static bool region_is_done(const struct run *run) {
+    uint64_t position = run->simulation->executed;
+    return position == run->step.end &&
+           sampling_step(&run->options->sampling, position).action == SAMPLING_STOP;
 }
 
 static bool run_trace(struct run *run, struct selector *selector, struct error *error) {
@@ -337,7 +458,7 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
             run->simulation->seconds = seconds_now() - run->started;
         if (options->progress)
             options->progress(options->progress_context, run->simulation->executed);
-        if (selector && selector_done(selector))
+        if ((selector && selector_done(selector)) || region_is_done(run))
             return true;
     }
     run->simulation->interrupted = options->stop && *options->stop;
@@ -376,6 +497,13 @@ static void free_cores(struct run *run) {
     free(run->table);
 }
 
+static int slices_in_order(const void *left, const void *right) {
+    const struct slice_record *a = left, *b = right;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
 bool simulation_run(struct trace *trace, const struct simulation_options *options,
                     struct simulation *simulation, struct error *error) {
     memset(simulation, 0, sizeof *simulation);
@@ -403,6 +531,9 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     free_cores(&run);
     if (run.total && !(simulation->cells = pics_cells(run.total, &simulation->cell_count)))
         good = error_set(error, "out of memory for the profile");
+    if (simulation->slice_count)
+        qsort(simulation->slices, simulation->slice_count, sizeof *simulation->slices,
+              slices_in_order);
     pics_free(run.total);
     selector_free(selector);
     return good;
@@ -412,6 +543,7 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->cells);
     free(simulation->executions);
     free(simulation->threads);
+    free(simulation->slices);
     for (uint32_t i = 0; i < simulation->profile_group_count; i++)
         profile_group_free(simulation->profile_groups[i]);
     free(simulation->profile_groups);

@@ -21,6 +21,7 @@
 #include "machine/machine.h"
 #include "simulate/sampling.h"
 #include "simulate/selection.h"
+#include "simulate/slicing.h"
 #include "trace/trace.h"
 #include "util/error.h"
 
@@ -55,6 +56,10 @@ struct simulation_options {
     const struct profile_options *profiles;
     uint32_t profile_count, profile_threads;
     bool observe_commits; /* fill `commits` below; likewise */
+
+    /* Record slices of every thread, whose positions count from the first instruction selected;
+     * NULL: none. Everything must be simulated. */
+    const struct slicing *slicing;
 };
 
 struct simulation_profile {
@@ -70,7 +75,8 @@ struct simulation_thread {
 /* All counts but the first three are weighted: a sampled instruction counts as many as it stands
  * for. When everything was simulated the weight is 1. */
 struct simulation {
-    uint64_t executed;  /* instructions that the trace had, of those selected */
+    uint64_t executed;  /* instructions that the trace had, of those selected; without those that
+                           faulted, which do not count anywhere */
     uint64_t simulated; /* of them, on the cycle-level core */
     uint64_t warmed;    /* of them, through caches, TLBs and predictors only */
 
@@ -89,6 +95,9 @@ struct simulation {
     struct profile_group **profile_groups; /* that hold the results */
     uint32_t profile_group_count;
     struct commit_summary commits;
+
+    struct slice_record *slices; /* by thread and position; together they are the run */
+    size_t slice_count, slice_capacity;
 
     struct simulation_thread *threads; /* by thread number; those never simulated have 0 */
     uint32_t thread_count;

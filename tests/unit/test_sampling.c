@@ -97,6 +97,30 @@ static void everything_is_one_step(void **state) {
     assert_int_equal(step.weight, 1);
 }
 
+/* Instructions 100 to 199, warmed by 30 before them; and from 20 on, where there are but 20. */
+static void region_stops(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t at, end;
+        enum sampling_action action;
+    } expected[] = {{0, 70, SAMPLING_SKIP},
+                    {70, 100, SAMPLING_WARM},
+                    {99, 100, SAMPLING_WARM},
+                    {100, 200, SAMPLING_SIMULATE},
+                    {200, UINT64_MAX, SAMPLING_STOP}};
+    struct sampling region = sampling_region(100, 200, 30);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct sampling_step step = sampling_step(&region, expected[i].at);
+        assert_int_equal(step.action, expected[i].action);
+        assert_int_equal(step.end, expected[i].end);
+        assert_int_equal(step.weight, 1);
+        assert_int_equal(step.level, 0);
+    }
+    region = sampling_region(20, 50, 30);
+    assert_int_equal(sampling_step(&region, 0).action, SAMPLING_WARM);
+    assert_int_equal(sampling_step(&region, 0).end, 20);
+}
+
 static void absurd_positions_end(void **state) {
     (void)state;
     struct sampling_step step = sampling_step(&EXAMPLE, UINT64_MAX - 1);
@@ -136,6 +160,7 @@ int main(void) {
         cmocka_unit_test(schedule_by_example),
         cmocka_unit_test(weights_represent_everything),
         cmocka_unit_test(everything_is_one_step),
+        cmocka_unit_test(region_stops),
         cmocka_unit_test(absurd_positions_end),
         cmocka_unit_test(interval_by_hand),
         cmocka_unit_test(lone_window_takes_pooled_spread),

@@ -250,6 +250,105 @@ static void profiles_do_not_depend_on_threads(void **state) {
     }
 }
 
+/* Two threads of 12,000 instructions in chunks of 4,000; slices of 2,500: four whole ones and 2,000
+ * at the end. Each iteration is one load. */
+static void slices_are_the_run(void **state) {
+    (void)state;
+    static const struct slicing slicing = {.size = 2500};
+    make_trace(2, 3);
+    options.slicing = &slicing;
+    run();
+    expect_sums();
+    assert_int_equal(simulation.slice_count, 10);
+    uint64_t cycles = 0, states[STATE_COUNT] = {0}, units = 0, misses = 0;
+    for (unsigned i = 0; i < 10; i++) {
+        const struct slice_record *slice = &simulation.slices[i];
+        uint64_t in_states = 0, in_parts = 0;
+        assert_int_equal(slice->thread, i / 5);
+        assert_int_equal(slice->first, i % 5 * 2500);
+        assert_int_equal(slice->instructions, i % 5 < 4 ? 2500 : 2000);
+        assert_int_equal(slice->counted.instructions, slice->instructions);
+        assert_int_equal(slice->counted.loads, slice->instructions / INSNS);
+        for (int k = 0; k < STATE_COUNT; k++) {
+            in_states += slice->states[k];
+            states[k] += slice->states[k];
+        }
+        for (int part = 0; part < PART_COUNT; part++)
+            in_parts += slice->parts[part];
+        assert_int_equal(in_states, slice->cycles);
+        assert_int_equal(in_parts, slice->cycles * CYCLE_UNITS);
+        cycles += slice->cycles;
+        units += in_parts;
+        misses += slice->counted.memory.l1d.misses;
+    }
+    assert_int_equal(cycles, simulation.cycles);
+    assert_int_equal(units, simulation.cycles * CYCLE_UNITS);
+    assert_int_equal(misses, simulation.counted.memory.l1d.misses);
+    for (int k = 0; k < STATE_COUNT; k++)
+        assert_int_equal(states[k], simulation.states[k]);
+    simulation_free(&simulation);
+}
+
+/* Thread 1 ends slices at 1 and 7,999, thread 0 nowhere. */
+static void slices_end_where_told(void **state) {
+    (void)state;
+    struct slice_end ends[] = {{1, 7999}, {1, 1}, {1, 7999}};
+    struct slicing slicing = {.ends = ends, .end_count = slice_ends_sort(ends, 3)};
+    static const uint64_t expected[][3] = {{0, 0, 8000}, {1, 0, 1}, {1, 1, 7998}, {1, 7999, 1}};
+    make_trace(2, 2);
+    options.slicing = &slicing;
+    run();
+    expect_sums();
+    assert_int_equal(slicing.end_count, 2);
+    assert_int_equal(simulation.slice_count, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(simulation.slices[i].thread, expected[i][0]);
+        assert_int_equal(simulation.slices[i].first, expected[i][1]);
+        assert_int_equal(simulation.slices[i].instructions, expected[i][2]);
+    }
+    simulation_free(&simulation);
+}
+
+/* Instructions 9,001 to 13,000 of 40,000, warmed by the 3,000 before: of the loop's four, each a
+ * thousand times. */
+static void region_alone(void **state) {
+    (void)state;
+    make_trace(1, 10);
+    options.sampling = sampling_region(9001, 13001, 3000);
+    run();
+    expect_sums();
+    assert_int_equal(simulation.executed, 13001);
+    assert_int_equal(simulation.warmed, 3000);
+    assert_int_equal(simulation.simulated, 4000);
+    assert_int_equal(simulation.instructions, 4000);
+    for (int i = 0; i < INSNS; i++)
+        assert_int_equal(simulation.executions[i], 1000);
+    uint64_t misses = simulation.counted.memory.l1d.misses;
+    assert_int_equal(misses, 0); /* every chunk goes over the same 4,000 bytes */
+    simulation_free(&simulation);
+    options.sampling = sampling_region(8000, 12000, 0);
+    run();
+    assert_true(simulation.counted.memory.l1d.misses > 0);
+    simulation_free(&simulation);
+}
+
+/* What faulted is simulated with the slice that it stands in, and counts nowhere. */
+static void faults_do_not_count(void **state) {
+    (void)state;
+    const struct dynamic_insn insns[] = {{.insn = 0}, {.insn = 1, .flags = DYN_FAULT}, {.insn = 2},
+                                         {.insn = 3}, {.insn = 1, .flags = DYN_FAULT}, {.insn = 2}};
+    const struct trace_batch batch = {.insns = insns, .insn_count = 6};
+    uint32_t counted;
+    assert_int_equal(batch_count(&batch, 0, 2, &counted), 3);
+    assert_int_equal(counted, 2);
+    assert_int_equal(batch_count(&batch, 3, 1, &counted), 4);
+    assert_int_equal(counted, 1);
+    assert_int_equal(batch_count(&batch, 4, UINT64_MAX, &counted), 6);
+    assert_int_equal(counted, 1);
+    assert_int_equal(batch_count(&batch, 2, 0, &counted), 2);
+    assert_int_equal(counted, 0);
+}
+
 static int load_machine(void **state) {
     (void)state;
     struct error error;
@@ -268,6 +367,10 @@ int main(void) {
         cmocka_unit_test(error_keeps_what_was_done),
         cmocka_unit_test(profiles_see_every_core),
         cmocka_unit_test(profiles_do_not_depend_on_threads),
+        cmocka_unit_test(slices_are_the_run),
+        cmocka_unit_test(slices_end_where_told),
+        cmocka_unit_test(region_alone),
+        cmocka_unit_test(faults_do_not_count),
     };
     return cmocka_run_group_tests(tests, load_machine, NULL);
 }

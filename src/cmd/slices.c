@@ -1,0 +1,45 @@
+#include "cmd/slices.h"
+
+#include <stdlib.h>
+
+static bool read_ends(struct slices *slices, const char *path, struct error *error) {
+    struct slice_table table = {0};
+    bool good = slice_table_read(&table, path, error);
+    if (good && !(slices->ends =
+                      malloc((table.slice_count ? table.slice_count : 1) * sizeof *slices->ends)))
+        good = error_set(error, "out of memory for slices");
+    for (size_t i = 0; good && i < table.slice_count; i++)
+        slices->ends[i] = (struct slice_end){table.slices[i].thread,
+                                             table.slices[i].first + table.slices[i].instructions};
+    if (good)
+        slices->slicing = (struct slicing){
+            .ends = slices->ends, .end_count = slice_ends_sort(slices->ends, table.slice_count)};
+    slice_table_free(&table);
+    return good;
+}
+
+bool slices_open(struct slices *slices, const struct slices_request *request, struct error *error) {
+    if (!request->path)
+        return true;
+    if (request->like) {
+        if (!read_ends(slices, request->like, error))
+            return false;
+    } else {
+        slices->slicing.size = request->size ? request->size : SLICES_DEFAULT_SIZE;
+    }
+    return output_open(&slices->file, "--slices", request->path, NULL, error);
+}
+
+bool slices_write(struct slices *slices, const struct slice_record *records, size_t count,
+                  struct error *error) {
+    if (!slices->file.file)
+        return true;
+    slice_records_write(records, count, slices->file.file);
+    return output_close(&slices->file, error);
+}
+
+void slices_discard(struct slices *slices) {
+    free(slices->ends);
+    slices->ends = NULL;
+    output_discard(&slices->file);
+}

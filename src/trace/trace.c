@@ -10,6 +10,7 @@
 #include "trace/decode.h"
 #include "trace/item.h"
 #include "trace/notes.h"
+#include "trace/resumed.h"
 #include "trace/source.h"
 #include "util/array.h"
 
@@ -27,8 +28,7 @@ struct trace {
     struct trace_effect effect; /* what NULL: none */
     bool (*watch)(void *context, const struct trace_chunk *chunk, struct error *error);
     void *watch_context;
-    struct file_writer *keep; /* NULL: nothing is kept, or enough */
-    uint64_t kept, to_keep;   /* instructions */
+    struct file_writer *keep; /* NULL: nothing is kept */
     uint64_t pass;            /* for the next trace_next() */
     bool cut;
     bool drained; /* the source has ended */
@@ -45,7 +45,8 @@ static void free_process(struct trace_process *process) {
 void trace_close(struct trace *trace) {
     if (!trace)
         return;
-    trace->source.close(trace->source.context);
+    if (trace->source.close)
+        trace->source.close(trace->source.context);
     decoder_free(trace->decoder);
     notes_free(&trace->notes);
     for (uint32_t i = 0; i < trace->process_count; i++)
@@ -162,34 +163,39 @@ static bool take_item(struct trace *trace, const struct item *item, struct error
 
 /* ---- what is kept in a file ---- */
 
-bool trace_keep(struct trace *trace, const char *path, uint64_t insns, struct error *error) {
+bool trace_keep(struct trace *trace, const char *path, struct error *error) {
     const struct item header = {.kind = ITEM_HEADER,
                                 .header = {.isa = trace->isa,
                                            .command = trace->command,
                                            .host = "",
                                            .addresses = trace->addresses}};
-    trace->to_keep = insns;
     trace->keep = file_writer_open(path, false, error);
     return trace->keep && file_writer_put(trace->keep, &header, error);
 }
 
 static bool keep_item(struct trace *trace, const struct item *item, struct error *error) {
-    if (!trace->keep || trace->kept >= trace->to_keep || item->kind == ITEM_EFFECT ||
+    if (!trace->keep || item->kind == ITEM_EFFECT || item->kind == ITEM_MARKER ||
         item->kind == ITEM_CUT || item->kind == ITEM_END)
         return true;
-    if (item->kind == ITEM_DATA)
-        trace->kept += item->data.insn_count;
     return file_writer_put(trace->keep, item, error);
 }
 
-bool trace_keep_end(struct trace *trace, uint64_t *insns, struct error *error) {
-    const struct item end = {.kind = ITEM_END, .end = trace->exit};
-    *insns = trace->kept;
-    struct error late;
-    bool good = file_writer_put(trace->keep, &end, error);
-    good &= file_writer_close(trace->keep, NULL, good ? error : &late);
+bool trace_keep_end(struct trace *trace, struct error *error) {
+    struct file_writer *keep = trace->keep;
     trace->keep = NULL;
-    return good;
+    return !keep || file_writer_close(keep, NULL, error);
+}
+
+struct trace *trace_again(struct trace *trace, const char *path, struct error *error) {
+    struct item_source source;
+    if (!trace_keep_end(trace, error) ||
+        !resumed_source_open(path, &trace->source, trace->drained, trace->exit, &source, error)) {
+        trace_close(trace);
+        return NULL;
+    }
+    trace->source.close = NULL; /* the new trace's now */
+    trace_close(trace);
+    return trace_from_source(&source, error);
 }
 
 /* ---- reading ---- */

@@ -164,11 +164,14 @@ uint32_t trace_block_count(const struct trace *trace, uint32_t process);
 /* `block` below that count; good until the next trace_next(). */
 struct trace_block trace_block(const struct trace *trace, uint32_t process, uint32_t block);
 
-/* Before the first trace_next(): what is read is written to a trace file as well, chunk by chunk,
- * until that has at least `insns` instructions. */
-bool trace_keep(struct trace *trace, const char *path, uint64_t insns, struct error *error);
-/* Completes the file, and tells how many instructions it has. */
-bool trace_keep_end(struct trace *trace, uint64_t *insns, struct error *error);
+/* Before the first trace_next(): what is read is kept in a trace file as well, so that it can be
+ * read once more. */
+bool trace_keep(struct trace *trace, const char *path, struct error *error);
+/* From now on nothing is kept; the file is completed. */
+bool trace_keep_end(struct trace *trace, struct error *error);
+/* While all is kept: the same trace from its beginning, first from the file, then on from where it
+ * stands. `trace` is closed, also on failure. */
+struct trace *trace_again(struct trace *trace, const char *path, struct error *error);
 
 /* Asks a live trace to end soon: safe from a signal handler. The program is told to stop (SIGINT
  * reaches it anyway from the terminal) and trace_next() returns what is left, then 0. */

@@ -473,6 +473,8 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     if (!capture)
         return error_set(error, "out of memory");
     capture->memory = -1;
+    for (uint32_t i = 0; i < RING_PROCESSES; i++)
+        capture->slots[i].pidfd = -1;
     capture->addresses = options->addresses;
     capture->stop_at_limit = options->stop_at_limit;
     if (!launch_prepare(options, &capture->launch, exec_status, error))

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "region/run_profile.h"
+#include "region/chunk_profile.h"
 
 static struct trace *start(const char *const *command) {
     struct error error = {0};
@@ -28,16 +28,16 @@ static struct trace *start(const char *const *command) {
     return trace;
 }
 
-static struct run_profile *profile_run(struct trace *trace,
-                                       const struct run_profile_settings *settings,
-                                       uint64_t *instructions) {
+static struct chunk_profile *profile_run(struct trace *trace,
+                                         const struct chunk_profile_settings *settings,
+                                         uint64_t *instructions) {
     struct error error = {0};
     struct trace_batch batch;
-    struct run_profile *profile = run_profile_new(trace, settings);
+    struct chunk_profile *profile = chunk_profile_new(trace, settings);
     int status;
     assert_non_null(profile);
     *instructions = 0;
-    trace_watch(trace, run_profile_chunk, profile);
+    trace_watch(trace, chunk_profile_chunk, profile);
     while (trace_pass(trace, UINT64_MAX), (status = trace_next(trace, &batch, &error)) > 0)
         *instructions += batch.insn_count + batch.passed;
     if (status < 0)
@@ -78,17 +78,17 @@ static void check_markers(struct trace *trace, const struct slice_table *table) 
 }
 
 static void check_program(const char *const *command, uint64_t slice, size_t most) {
-    const struct run_profile_settings settings = {
+    const struct chunk_profile_settings settings = {
         .slice = slice, .longest = UINT64_MAX, .most_slices = most, .dimensions = 15, .seed = 1};
     const struct projection *slices;
     const struct slice_table *table;
     struct error error = {0};
     uint64_t instructions, sum = 0;
     struct trace *trace = start(command);
-    struct run_profile *profile = profile_run(trace, &settings, &instructions);
-    assert_true(run_profile_finish(profile, &slices, &table, &error));
-    assert_int_equal(run_profile_instructions(profile), instructions);
-    assert_false(run_profile_threaded(profile));
+    struct chunk_profile *profile = profile_run(trace, &settings, &instructions);
+    assert_true(chunk_profile_finish(profile, &slices, &table, &error));
+    assert_int_equal(chunk_profile_instructions(profile), instructions);
+    assert_false(chunk_profile_threaded(profile));
     assert_int_equal(slices->count, table->slice_count);
     assert_true(table->slice_count > 1 && table->slice_count <= most);
     for (size_t i = 0; i < table->slice_count; i++) {
@@ -102,7 +102,7 @@ static void check_program(const char *const *command, uint64_t slice, size_t mos
     struct trace *again = start(command);
     check_markers(again, table);
     trace_close(again);
-    run_profile_free(profile);
+    chunk_profile_free(profile);
     trace_close(trace);
 }
 
@@ -118,13 +118,13 @@ static void slices_double_to_stay_few(void **state) {
 }
 
 static void threads_are_told(void **state) {
-    const struct run_profile_settings settings = RUN_PROFILE_DEFAULTS;
+    const struct chunk_profile_settings settings = CHUNK_PROFILE_DEFAULTS;
     uint64_t instructions;
     (void)state;
     struct trace *trace = start((const char *const[]){"build/workloads/x86_64/threads", NULL});
-    struct run_profile *profile = profile_run(trace, &settings, &instructions);
-    assert_true(run_profile_threaded(profile));
-    run_profile_free(profile);
+    struct chunk_profile *profile = profile_run(trace, &settings, &instructions);
+    assert_true(chunk_profile_threaded(profile));
+    chunk_profile_free(profile);
     trace_close(trace);
 }
 

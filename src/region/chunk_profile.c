@@ -1,7 +1,7 @@
 /* Executions are counted by block while a slice lasts; at its end they become a vector, its
  * projection, and part of the totals. A marker counts executions of one instruction, which several
  * blocks may contain: each static instruction has a list of those that do. */
-#include "region/run_profile.h"
+#include "region/chunk_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@ struct containing {
     uint32_t block, next; /* index of the next; NONE: the last */
 };
 
-struct run_profile {
+struct chunk_profile {
     const struct trace *trace;
-    struct run_profile_settings settings;
+    struct chunk_profile_settings settings;
     struct projection projection;
     struct slice_table table;
     struct bbv_set vector;
@@ -36,9 +36,9 @@ struct run_profile {
     size_t container_count, container_capacity, containing_count, containing_capacity;
 };
 
-struct run_profile *run_profile_new(const struct trace *trace,
-                                    const struct run_profile_settings *settings) {
-    struct run_profile *profile = calloc(1, sizeof *profile);
+struct chunk_profile *chunk_profile_new(const struct trace *trace,
+                                        const struct chunk_profile_settings *settings) {
+    struct chunk_profile *profile = calloc(1, sizeof *profile);
     if (!profile)
         return NULL;
     profile->trace = trace;
@@ -49,7 +49,7 @@ struct run_profile *run_profile_new(const struct trace *trace,
     return profile;
 }
 
-void run_profile_free(struct run_profile *profile) {
+void chunk_profile_free(struct chunk_profile *profile) {
     if (!profile)
         return;
     projection_free(&profile->projection);
@@ -62,17 +62,17 @@ void run_profile_free(struct run_profile *profile) {
     free(profile);
 }
 
-uint64_t run_profile_instructions(const struct run_profile *profile) {
+uint64_t chunk_profile_instructions(const struct chunk_profile *profile) {
     return profile->instructions;
 }
 
-bool run_profile_threaded(const struct run_profile *profile) {
+bool chunk_profile_threaded(const struct chunk_profile *profile) {
     return profile->threaded;
 }
 
 /* ---- blocks ---- */
 
-static bool contain(struct run_profile *profile, uint32_t insn, uint32_t block) {
+static bool contain(struct chunk_profile *profile, uint32_t insn, uint32_t block) {
     size_t old = profile->container_count;
     if (insn >= old) {
         if (!array_reserve((void **)&profile->containers, &profile->container_capacity,
@@ -90,7 +90,7 @@ static bool contain(struct run_profile *profile, uint32_t insn, uint32_t block) 
     return true;
 }
 
-static bool learn_blocks(struct run_profile *profile) {
+static bool learn_blocks(struct chunk_profile *profile) {
     uint32_t known = profile->block_count,
              count = trace_block_count(profile->trace, profile->process);
     if (known == count && profile->executions)
@@ -113,7 +113,7 @@ static bool learn_blocks(struct run_profile *profile) {
 }
 
 /* How often the instruction was executed. */
-static uint64_t executions_of(const struct run_profile *profile, uint32_t insn) {
+static uint64_t executions_of(const struct chunk_profile *profile, uint32_t insn) {
     uint64_t count = 0;
     for (uint32_t i = profile->containers[insn]; i != NONE; i = profile->containing[i].next) {
         uint32_t block = profile->containing[i].block;
@@ -125,7 +125,7 @@ static uint64_t executions_of(const struct run_profile *profile, uint32_t insn) 
 /* ---- slices ---- */
 
 /* Before the first instruction of the chunk. */
-static struct region_marker marker_at(const struct run_profile *profile,
+static struct region_marker marker_at(const struct chunk_profile *profile,
                                       const struct trace_chunk *chunk) {
     struct region_marker marker = {.image = MARKER_NO_IMAGE};
     uint32_t at = 0;
@@ -146,7 +146,7 @@ static struct region_marker marker_at(const struct run_profile *profile,
     return marker;
 }
 
-static bool end_slice(struct run_profile *profile, struct error *error) {
+static bool end_slice(struct chunk_profile *profile, struct error *error) {
     bbv_set_clear(&profile->vector);
     for (uint32_t block = 0; block < profile->block_count; block++) {
         uint64_t executions = profile->executions[block];
@@ -169,7 +169,7 @@ static bool end_slice(struct run_profile *profile, struct error *error) {
 }
 
 /* Slices twice as long, half as many. */
-static void merge_slices(struct run_profile *profile) {
+static void merge_slices(struct chunk_profile *profile) {
     struct slice_table *table = &profile->table;
     size_t pairs = table->slice_count / 2;
     for (size_t i = 0; i < pairs; i++) {
@@ -183,7 +183,7 @@ static void merge_slices(struct run_profile *profile) {
 
 /* Events that are no blocks are counted behind the blocks, so that there is no branch to guess, and
  * each in another place than the one before it, so that none waits for that. */
-static void count_events(struct run_profile *profile, const struct trace_chunk *chunk) {
+static void count_events(struct chunk_profile *profile, const struct trace_chunk *chunk) {
     uint64_t *executions = profile->executions;
     const uint64_t other = profile->block_count;
     for (uint32_t i = 0; i < chunk->event_count; i++) {
@@ -193,8 +193,8 @@ static void count_events(struct run_profile *profile, const struct trace_chunk *
     memset(executions + other, 0, OTHERS * sizeof *executions);
 }
 
-bool run_profile_chunk(void *context, const struct trace_chunk *chunk, struct error *error) {
-    struct run_profile *profile = context;
+bool chunk_profile_chunk(void *context, const struct trace_chunk *chunk, struct error *error) {
+    struct chunk_profile *profile = context;
     if (profile->thread == NONE) {
         profile->thread = chunk->thread;
         profile->process = chunk->process;
@@ -225,7 +225,7 @@ bool run_profile_chunk(void *context, const struct trace_chunk *chunk, struct er
 
 /* ---- the end ---- */
 
-static bool name_images(struct run_profile *profile) {
+static bool name_images(struct chunk_profile *profile) {
     const struct code *code = trace_code(profile->trace);
     struct slice_table *table = &profile->table;
     if (!array_reserve((void **)&table->images, &table->image_capacity, code->image_count,
@@ -243,8 +243,8 @@ static bool name_images(struct run_profile *profile) {
     return true;
 }
 
-bool run_profile_finish(struct run_profile *profile, const struct projection **slices,
-                        const struct slice_table **table, struct error *error) {
+bool chunk_profile_finish(struct chunk_profile *profile, const struct projection **slices,
+                          const struct slice_table **table, struct error *error) {
     if (profile->open.instructions && !end_slice(profile, error))
         return false;
     profile->table.size = profile->settings.slice;

@@ -10,6 +10,7 @@ int cmd_samples(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_profilers(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_regions(int argc, char **argv);
 int cmd_machines(int argc, char **argv);
 
 /* Exit statuses. Of a verb that runs a command it is the command's own, or STATUS_BROKEN. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "region/lanes.h"
+#include "region/random.h"
 
 enum { CANDIDATES = 3 }; /* of which k-means++ takes the best */
 
@@ -25,7 +26,8 @@ bool kmeans_init(struct kmeans *kmeans, const struct projection *slices, uint32_
                  struct error *error) {
     size_t n = slices->count, stride = slices->stride;
     size_t padded = (max_clusters + PROJECTION_LANES - 1) / PROJECTION_LANES * PROJECTION_LANES;
-    *kmeans = (struct kmeans){.slices = slices, .max_clusters = max_clusters};
+    *kmeans = (struct kmeans){
+        .slices = slices, .max_clusters = max_clusters, .max_passes = KMEANS_MAX_PASSES};
     kmeans->weights = malloc(n * sizeof *kmeans->weights);
     kmeans->columns = malloc(padded * stride * sizeof *kmeans->columns);
     kmeans->upper = malloc(n * sizeof *kmeans->upper);
@@ -139,14 +141,6 @@ static void set_columns(struct kmeans *kmeans, uint32_t count, const float *cent
 
 /* ---- seeding ---- */
 
-/* SplitMix64 (Steele, Lea, Flood 2014); from 0 to below 1. */
-static double next_random(uint64_t *state) {
-    uint64_t x = *state += 0x9e3779b97f4a7c15;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
-}
-
 /* The sum of chances were there also this centroid. */
 MULTIVERSION
 static double chances_with(const struct kmeans *kmeans, const float *centroid) {
@@ -191,7 +185,7 @@ uint32_t kmeans_seed(struct kmeans *kmeans, uint64_t seed, uint32_t count, float
         const float *best = slices->coordinates;
         double least = INFINITY;
         for (int candidate = 0; candidate < (drawn ? CANDIDATES : 1); candidate++) {
-            size_t slice = draw(kmeans, next_random(&seed) * sum, drawn == 0);
+            size_t slice = draw(kmeans, random_fraction(&seed) * sum, drawn == 0);
             const float *centroid = slices->coordinates + slice * slices->stride;
             double left = chances_with(kmeans, centroid);
             if (left < least) {
@@ -354,7 +348,7 @@ void kmeans_run(struct kmeans *kmeans, uint32_t count, float *centroids) {
     first_pass(kmeans, count);
     kmeans->passes = 1;
     kmeans->converged = false;
-    while (!kmeans->converged && kmeans->passes < KMEANS_MAX_PASSES) {
+    while (!kmeans->converged && kmeans->passes < kmeans->max_passes) {
         move_centroids(kmeans, count, centroids);
         measure_gaps(kmeans, count, centroids);
         set_columns(kmeans, count, centroids);

@@ -6,25 +6,26 @@
 
 #include "region/projection.h"
 
-enum { KMEANS_MAX_CLUSTERS = 4096, KMEANS_MAX_PASSES = 10000 };
+enum { KMEANS_MAX_CLUSTERS = 4096, KMEANS_MAX_PASSES = 10000 /* as good as none */ };
 
 /* What clustering a projection needs besides it; made once, used for any number of runs. */
 struct kmeans {
     const struct projection *slices; /* the caller's, unchanged meanwhile */
     uint32_t max_clusters;
-    double *weights;   /* of the slices: instructions, so scaled that the mean is 1 */
-    float *columns;    /* the centroids, eight abreast: [k / 8][dimension][8] */
-    float *upper;      /* of each slice: not less than the distance to its centroid */
-    float *lower;      /* not more than the distance to any other */
-    float *half_gaps;  /* of each centroid: half the distance to the nearest other */
-    float *drifts;     /* how far each centroid moved last */
-    double *sums;      /* of coordinates times weight: [k][stride] */
-    uint32_t *labels;  /* the cluster of each slice */
-    double *shares;    /* of each cluster, in all weight; 0: it is empty */
-    size_t *members;   /* slices of each cluster */
-    double distortion; /* sum of weight times squared distance to the slice's centroid */
-    uint32_t passes;   /* over the slices */
-    bool converged;    /* the last pass moved no slice */
+    uint32_t max_passes; /* KMEANS_MAX_PASSES, unless changed: 1 to that */
+    double *weights;     /* of the slices: instructions, so scaled that the mean is 1 */
+    float *columns;      /* the centroids, eight abreast: [k / 8][dimension][8] */
+    float *upper;        /* of each slice: not less than the distance to its centroid */
+    float *lower;        /* not more than the distance to any other */
+    float *half_gaps;    /* of each centroid: half the distance to the nearest other */
+    float *drifts;       /* how far each centroid moved last */
+    double *sums;        /* of coordinates times weight: [k][stride] */
+    uint32_t *labels;    /* the cluster of each slice */
+    double *shares;      /* of each cluster, in all weight; 0: it is empty */
+    size_t *members;     /* slices of each cluster */
+    double distortion;   /* sum of weight times squared distance to the slice's centroid */
+    uint32_t passes;     /* over the slices */
+    bool converged;      /* the last pass moved no slice */
 };
 
 /* Room for up to max_clusters ≤ KMEANS_MAX_CLUSTERS of at least one slice. */
@@ -39,7 +40,7 @@ void kmeans_free(struct kmeans *kmeans);
  * `count` when there are no more different slices. */
 uint32_t kmeans_seed(struct kmeans *kmeans, uint64_t seed, uint32_t count, float *centroids);
 
-/* From these centroids to those where no slice moves, or KMEANS_MAX_PASSES. Leaves there labels,
+/* From these centroids to those where no slice moves, or max_passes. Leaves there labels,
  * shares, distortion, passes, converged. A cluster that runs empty keeps its centroid. */
 void kmeans_run(struct kmeans *kmeans, uint32_t count, float *centroids);
 

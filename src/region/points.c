@@ -184,9 +184,10 @@ bool region_choose(const struct projection *slices, const struct region_settings
     if (most > slices->count)
         most = (uint32_t)slices->count;
     struct search search = {.settings = settings, .choice = choice};
-    bool good = kmeans_init(&search.kmeans, slices, most, error) &&
-                (most = draw_seeds(&search, error)) > 0 && search_clusters(&search, most, error) &&
-                choose_points(&search, error);
+    bool good = kmeans_init(&search.kmeans, slices, most, error);
+    search.kmeans.max_passes = settings->iterations;
+    good = good && (most = draw_seeds(&search, error)) > 0 &&
+           search_clusters(&search, most, error) && choose_points(&search, error);
     search_free(&search);
     if (!good)
         region_choice_free(choice);

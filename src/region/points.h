@@ -11,11 +11,13 @@ struct region_settings {
     uint32_t max_clusters; /* 1 to KMEANS_MAX_CLUSTERS; 30 */
     uint32_t seeds;        /* how often k-means begins anew for each k, 1 to 1000; 5 */
     uint64_t seed;         /* of the first; the others are derived from it */
+    uint32_t iterations;   /* of k-means at most, 1 to KMEANS_MAX_PASSES; SimPoint 3.2's 100 */
     double threshold;      /* 0 to 1; 0.9: see region_choose() */
     double early;          /* at least 0; 0: see region_choose() */
 };
 #define REGION_DEFAULTS                                                                            \
-    ((struct region_settings){.max_clusters = 30, .seeds = 5, .seed = 1, .threshold = 0.9})
+    ((struct region_settings){                                                                     \
+        .max_clusters = 30, .seeds = 5, .seed = 1, .iterations = 100, .threshold = 0.9})
 
 struct region_point {
     uint32_t slice;   /* from 0 */

@@ -1,0 +1,103 @@
+/* The clusters that a coverage leaves out are those of the least weight; of equal weight, those
+ * that come later in the run. */
+#include "region/selection.h"
+
+#include <stdlib.h>
+
+#include "region/random.h"
+
+const char *const SELECTION_METHODS[SELECT_METHODS] = {"simpoint", "random", "systematic"};
+
+/* ---- drawing ---- */
+
+/* Knuth's selection sampling (TAOCP 2, 3.4.2, algorithm S): in order, each slice with a chance of
+ * those still needed out of those still to come. */
+static void draw_random(size_t total, uint32_t count, uint64_t seed, struct region_point *points) {
+    uint32_t drawn = 0;
+    for (size_t i = 0; i < total && drawn < count; i++)
+        if ((double)(total - i) * random_fraction(&seed) < count - drawn)
+            points[drawn++].slice = (uint32_t)i;
+}
+
+static void draw_systematic(size_t total, uint32_t count, uint64_t seed,
+                            struct region_point *points) {
+    double step = (double)total / count, at = random_fraction(&seed) * step;
+    for (uint32_t i = 0; i < count; i++) {
+        size_t slice = (size_t)(at + i * step);
+        points[i].slice = (uint32_t)(slice < total ? slice : total - 1);
+    }
+}
+
+bool selection_draw(const struct projection *slices, enum selection_method method, uint32_t count,
+                    uint64_t seed, struct region_point *points, struct error *error) {
+    if (count == 0 || count > slices->count)
+        return error_set(error, "cannot draw %u of %zu slices", count, slices->count);
+    (method == SELECT_RANDOM ? draw_random : draw_systematic)(slices->count, count, seed, points);
+    double total = 0;
+    for (uint32_t i = 0; i < count; i++)
+        total += (double)slices->instructions[points[i].slice];
+    for (uint32_t i = 0; i < count; i++) {
+        points[i].cluster = i;
+        points[i].weight = (double)slices->instructions[points[i].slice] / total;
+    }
+    return true;
+}
+
+/* ---- coverage ---- */
+
+static int heavier(const void *a, const void *b) {
+    const struct region_point *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? 1 : -1;
+    return x->cluster < y->cluster ? -1 : 1;
+}
+
+static int by_cluster(const void *a, const void *b) {
+    uint32_t x = ((const struct region_point *)a)->cluster;
+    uint32_t y = ((const struct region_point *)b)->cluster;
+    return (x > y) - (x < y);
+}
+
+static void cover(struct region_choice *choice, double coverage) {
+    qsort(choice->points, choice->point_count, sizeof *choice->points, heavier);
+    double covered = 0;
+    uint32_t count = 0;
+    /* All of them for 1, whatever rounding made of the sum. */
+    while (count < choice->point_count && (count == 0 || coverage >= 1 || covered < coverage))
+        covered += choice->points[count++].weight;
+    choice->point_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        choice->points[i].weight /= covered;
+    qsort(choice->points, count, sizeof *choice->points, by_cluster);
+}
+
+/* As many slices as the points of *choice, which they take the place of. */
+static bool draw(const struct projection *slices, const struct selection_settings *settings,
+                 uint32_t count, struct region_choice *choice, struct error *error) {
+    struct region_point *points = calloc((size_t)count + 1, sizeof *points);
+    if (!points)
+        return error_set(error, "out of memory for %u regions", count);
+    *choice = (struct region_choice){
+        .points = points, .point_count = count, .slice_count = slices->count};
+    return selection_draw(slices, settings->method, count, settings->draw, points, error);
+}
+
+bool selection_choose(const struct projection *slices, const struct selection_settings *settings,
+                      struct region_choice *choice, struct error *error) {
+    uint32_t count = settings->count;
+    *choice = (struct region_choice){0};
+    if (settings->method == SELECT_SIMPOINT || count == 0) {
+        if (!region_choose(slices, &settings->clusters, choice, error))
+            return false;
+        if (settings->coverage < 1)
+            cover(choice, settings->coverage);
+        if (settings->method == SELECT_SIMPOINT)
+            return true;
+        count = choice->point_count;
+        region_choice_free(choice);
+    }
+    bool good = draw(slices, settings, count, choice, error);
+    if (!good)
+        region_choice_free(choice);
+    return good;
+}

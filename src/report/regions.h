@@ -1,0 +1,36 @@
+/* What `culprit regions` tells: the regions, what their choice rests on, and a picture of the
+ * phases over time. */
+#ifndef CULPRIT_REPORT_REGIONS_H
+#define CULPRIT_REPORT_REGIONS_H
+
+#include <jansson.h>
+
+#include "region/choose.h"
+
+/* A choice, as it was made; refers to what it was made from. */
+struct regions_report {
+    const struct profiled_runs *profile;
+    const struct region_choice *choice;
+    const struct choose_settings *settings;
+    bool loaded; /* SimPoint's files: nothing was tried */
+    /* Regions by place: number of the point in the choice. */
+    uint32_t *order;
+    uint64_t chosen_instructions;
+};
+
+/* False: out of memory. */
+bool regions_report_init(struct regions_report *report, const struct profiled_runs *profile,
+                         const struct region_choice *choice, const struct choose_settings *settings,
+                         bool loaded);
+void regions_report_free(struct regions_report *report);
+
+/* At most 100 columns wide. */
+void regions_text(const struct regions_report *report, FILE *out);
+/* A new object (docs/json.md); NULL: out of memory. */
+json_t *regions_json(const struct regions_report *report);
+
+/* A lane for each cluster, or with many threads a band for each of them, along the instructions of
+ * the thread; regions are marked. Of `run`. Of a choice without labels only regions are drawn. */
+void phases_svg(const struct regions_report *report, uint32_t run, FILE *out);
+
+#endif

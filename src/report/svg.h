@@ -1,0 +1,28 @@
+/* What pictures share: a head, text that is safe to put in, colours that differ. */
+#ifndef CULPRIT_REPORT_SVG_H
+#define CULPRIT_REPORT_SVG_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* A white picture, in pixels; text is sans-serif of 11. */
+void svg_begin(FILE *out, double width, double height);
+void svg_end(FILE *out);
+
+enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
+
+/* Characters with a meaning in XML are escaped, control characters and malformed ones replaced. */
+void svg_escape(FILE *out, const char *text);
+void svg_text(FILE *out, double x, double y, enum svg_anchor anchor, const char *text);
+
+/* Colours for any number of things: neighbours differ most. */
+struct svg_colour {
+    char code[8]; /* "#rrggbb" */
+};
+struct svg_colour svg_colour(uint32_t number);
+
+/* The distance between the marks of an axis from 0 to `most`: 1, 2 or 5 times a power of ten, so
+ * that there are about `count`. */
+double svg_step(double most, int count);
+
+#endif

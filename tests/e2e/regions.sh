@@ -1,0 +1,212 @@
+# culprit regions: the phases of made-up programs are found, in every file that it writes; runs are
+# merged; what does not fit together is named.
+. tests/e2e/lib.sh
+
+# make NAME SEED SLICES THREADS [FIRST_ID]: vectors, slices and costs of a program of four phases,
+# each of ten blocks of its own; phase p takes p + 1 cycles per instruction. FIRST_ID turns the ids.
+make_run() {
+    python3 - "$scratch/$1" "$2" "$3" "$4" "${5:-0}" <<'PYTHON'
+import random, sys
+path, (seed, count, threads, turn) = sys.argv[1], map(int, sys.argv[2:])
+rng = random.Random(seed)
+bb, slices, costs = (open(path + end, "w") for end in (".bb", ".bb.slices", ".costs.csv"))
+slices.write("culprit-slices 1\nisa x86_64\ncommand prog\nsize 1000\nimage 0 4f6e01 /usr/bin/prog\n"
+             "process 0 42 /usr/bin/prog\n")
+ids = [(b + turn) % 40 + 1 for b in range(40)]
+for b in range(40):
+    slices.write(f"block {b + 1} 0 {16 * ids.index(b + 1) + 256:x} 5\n")
+costs.write("process,thread,first,instructions,cycles,misses\n")
+total = 0
+for thread in range(threads):
+    first = 0
+    for i in range(count // threads):
+        phase = i // 7 % 4
+        counts = {ids[phase * 10 + b]: 100 + b + rng.randrange(5) for b in range(10)}
+        length = sum(counts.values())
+        bb.write("T" + " ".join(f":{b}:{n}" for b, n in counts.items()) + "\n")
+        slices.write(f"slice 0 {thread} {first} {length} 0 {160 * phase + 256:x} {i + 1}\n")
+        costs.write(f"0,{thread},{first},{length},{length * (phase + 1)},{phase}\n")
+        first += length
+        total += length
+slices.write(f"end {total}\n")
+PYTHON
+}
+cd "$scratch" || exit 1
+case $CULPRIT in /*) ;; *) CULPRIT=$OLDPWD/$CULPRIT ;; esac
+make_run one 1 280 1
+make_run two 2 560 4 17
+
+finds_phases() {
+    run regions one.bb -o one.csv --simpoints one.simpoints --weights one.weights \
+        --labels one.labels --svg one.svg --json >one.json && python3 - <<'PYTHON'
+import csv, json
+report = json.load(open("one.json"))
+labels = [int(line) for line in open("one.labels")]
+points = {int(c): int(s) for s, c in map(str.split, open("one.simpoints"))}
+weights = {int(c): float(w) for w, c in map(str.split, open("one.weights"))}
+rows = list(csv.DictReader(line for line in open("one.csv") if line[0] != "#"))
+assert [labels[i] for i in range(280)] == [i // 7 % 4 for i in range(280)]
+assert len(points) == len(weights) == len(rows) == len(report["regions"]) == 4
+lengths = [sum(int(pair.split(":")[1]) for pair in line[2:].split(" :"))
+           for line in open("one.bb")]
+for row, region in zip(rows, report["regions"]):
+    cluster, slice = region["cluster"], region["slice"]
+    assert row["comment"] == f"cluster {cluster}" and labels[slice] == cluster
+    assert points[cluster] == slice == int(row["slice"])
+    share = sum(n for n, l in zip(lengths, labels) if l == cluster) / sum(lengths)
+    assert abs(float(row["region-weight"]) - share) < 1e-9 > abs(weights[cluster] - share) - 1e-9
+    assert int(row["start-icount"]) == sum(lengths[:slice])
+    assert int(row["region-length"]) == lengths[slice]
+    assert row["start-image"] == "/usr/bin/prog" and row["start-build-id"] == "4f6e01"
+    assert row["start-offset"] == hex(160 * cluster + 256) and int(row["start-count"]) == slice + 1
+    if slice + 1 < 280:
+        assert row["end-offset"] == hex(160 * labels[slice + 1] + 256)
+        assert int(row["end-count"]) == slice + 2
+    multiplier = share * sum(lengths) / lengths[slice]
+    assert abs(float(row["region-multiplier"]) - multiplier) < 1e-6
+assert [tried["clusters"] for tried in report["tried"] if tried["chosen"]] == [4]
+PYTHON
+}
+check "four phases, in every file that is written" finds_phases
+
+picture() {
+    python3 - <<'PYTHON'
+import xml.etree.ElementTree as tree
+root = tree.parse("one.svg").getroot()
+titles = [e.text for e in root.iter("{http://www.w3.org/2000/svg}title")]
+assert len(titles) == 4 and titles[0].startswith("region 1, cluster "), titles
+# 280 slices change their phase every 7: each stretch is a piece of one of four colours.
+pieces = [e for e in root.iter("{http://www.w3.org/2000/svg}rect") if e.get("fill", "")[:1] == "#"][1:]
+assert len(pieces) == 40 and len({piece.get("fill") for piece in pieces}) == 4, len(pieces)
+PYTHON
+}
+check "the picture has the phases and the regions" picture
+
+text_report() {
+    run regions one.bb -o one.csv >out && cat out && grep -q '4 regions, .* one for each phase' out &&
+        grep -qE '^ +4 +[0-9.]+ +chosen$' out &&
+        grep -q 'next: culprit trace --regions one.csv -- prog' out
+}
+check "the text lists regions, what was tried, and what is next" text_report
+
+same_again() {
+    run regions one.bb -o again.csv --json >again.json && same_file one.csv again.csv &&
+        same_file one.json again.json
+}
+check "the same command gives the same bytes" same_again
+
+of_threads() {
+    run regions two.bb --json | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert len(report["regions"]) == 4 and report["slices"] == 560, report
+assert {r["thread"] for r in report["regions"]} <= {0, 1, 2, 3}'
+}
+check "slices of all threads are clustered together" of_threads
+
+# Ids of the second run are other ones, the blocks are the same: merged, there are four phases.
+merges() {
+    run regions --merge one.bb two.bb --json >merged.json && python3 - <<'PYTHON' &&
+import json
+report = json.load(open("merged.json"))
+assert len(report["regions"]) == 4 and report["max_clusters"] == 20
+assert abs(sum(r["weight"] for r in report["regions"]) - 1) < 1e-9
+runs = {r["run"] for r in report["regions"]}
+open("run", "w").write(str(min(runs)))
+PYTHON
+        run regions --merge one.bb two.bb --run "$(cat run)" -o merged.csv >/dev/null &&
+        python3 - <<'PYTHON'
+import csv, json
+run, regions = int(open("run").read()), json.load(open("merged.json"))["regions"]
+rows = list(csv.DictReader(line for line in open("merged.csv") if line[0] != "#"))
+own = [r for r in regions if r["run"] == run]
+assert [int(row["slice"]) for row in rows] == [r["slice"] for r in own]
+assert abs(sum(float(row["region-weight"]) for row in rows) - 1) < 1e-9
+PYTHON
+}
+check "runs are merged by what their blocks are" merges
+check "a merged list is of one run" fails_with 2 "which with --run" \
+    run regions --merge one.bb two.bb -o merged.csv
+
+loads() {
+    run regions one.bb --load-simpoints one.simpoints --load-weights one.weights -o loaded.csv &&
+        cut -d, -f1-15 one.csv >a && cut -d, -f1-15 loaded.csv >b && same_file a b
+}
+check "SimPoint's choice gets markers" loads
+echo '280 0' >beyond.simpoints
+echo '1 0' >beyond.weights
+check "... but not of slices that are not there" fails_with 1 'beyond.simpoints: slice 280: .*280' \
+    run regions one.bb --load-simpoints beyond.simpoints --load-weights beyond.weights
+
+# 40 merged slices of a phase each.
+merged_slices() {
+    run regions one.bb --merge-slices 7 -o long.csv --json >long.json && python3 - <<'PYTHON'
+import csv, json
+report = json.load(open("long.json"))
+rows = list(csv.DictReader(line for line in open("long.csv") if line[0] != "#"))
+assert report["slices"] == 40 and len(rows) == 4
+for row in rows:
+    assert int(row["slice"]) % 7 == 0 and 7000 < int(row["region-length"]) < 8000
+    assert int(row["end-count"] or 281) == int(row["start-count"]) + 7
+PYTHON
+}
+check "slices are merged into longer ones" merged_slices
+
+covered() {
+    run regions one.bb --coverage 0.5 --json | python3 -c '
+import json, sys
+regions = json.load(sys.stdin)["regions"]
+assert len(regions) == 2 and abs(sum(r["weight"] for r in regions) - 1) < 1e-9, regions'
+}
+check "half of the run has the two heaviest of four phases" covered
+
+drawn() {
+    for method in random systematic; do
+        run regions one.bb --method $method --count 20 --json >a &&
+            run regions one.bb --method $method --count 20 --draw 2 --json >b && ! cmp -s a b &&
+            run regions one.bb --method $method --count 20 -o $method.csv >/dev/null &&
+            python3 - $method <<'PYTHON' || return 1
+import json, sys
+method, slices = sys.argv[1], [r["slice"] for r in json.load(open("a"))["regions"]]
+assert len(set(slices)) == 20 and slices == sorted(slices)
+if method == "systematic":
+    assert {b - a for a, b in zip(slices, slices[1:])} == {14}
+PYTHON
+    done
+    run regions one.bb --method random --json | grep -c '"region":' | grep -qx 4
+}
+check "random and systematic draws" drawn
+
+plain() {
+    gzip -c one.bb >plain.bb.gz &&
+        run regions plain.bb.gz -o plain.csv >out && cat out && grep -q 'without markers' out &&
+        run regions plain.bb.gz --json | grep -c '"cluster":' | grep -qx 4
+}
+check "vectors without a table of slices will do" plain
+check "... but not to merge" fails_with 1 'plain.bb.gz.slices: is not there' \
+    run regions --merge one.bb plain.bb.gz
+
+cp two.bb.slices other.bb.slices
+cp one.bb other.bb
+check "a table of another run is named" fails_with 1 \
+    'other.bb: slice 0 is of [0-9]+ instructions, in other.bb.slices of' run regions other.bb
+head -n 100 one.bb >fewer.bb
+cp one.bb.slices fewer.bb.slices
+check "fewer slices than its table" fails_with 1 'fewer.bb has fewer slices than the 280' \
+    run regions fewer.bb
+cat one.bb one.bb >more.bb
+cp one.bb.slices more.bb.slices
+check "more slices than its table" fails_with 1 'more.bb has more slices than the 280' \
+    run regions more.bb
+grep -v ^end one.bb.slices >fewer.bb.slices
+check "... is well when the run was cut" run regions fewer.bb
+check "two files are not one" fails_with 2 'two.bb: one file at a time, or --merge' \
+    run regions one.bb two.bb
+check "no vectors" fails_with 2 'which vectors' run regions
+check "a file that is missing" fails_with 1 'missing.bb' run regions missing.bb
+check "an unknown method" fails_with 2 'one of simpoint' run regions --method best one.bb
+check "a threshold over 1" fails_with 2 'from 0 to 1' run regions --threshold 2 one.bb
+check "a count without a draw" fails_with 2 'only with --method' run regions --count 3 one.bb
+
+cd "$OLDPWD" || exit 1
+finish

@@ -12,6 +12,13 @@
 #include "simulate/sampling.h"
 #include "tap/tracer.h"
 
+/* What simulates regions in place of a run. */
+struct regions_request {
+    const char *list; /* file; NULL: none */
+    uint32_t jobs;    /* 0: as many as processors */
+    uint64_t warm_up; /* instructions before each, at most */
+};
+
 struct run_request {
     const char *verb; /* "sim" */
     int argc;         /* as typed, for the next useful command */
@@ -26,6 +33,7 @@ struct run_request {
     const char *kanata_window;           /* option that chose the window; NULL: none did */
     uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
     struct slices_request slices;
+    struct regions_request regions;
     struct tracers *tracers; /* run_simulation frees them; NULL: none */
 };
 

@@ -5,6 +5,7 @@
 #include "attribute/tracers.h"
 #include "cmd/cmd.h"
 #include "cmd/run.h"
+#include "cmd/sim_regions.h"
 #include "report/kanata.h"
 
 enum key {
@@ -14,16 +15,30 @@ enum key {
     KEY_TAP,
     KEY_SLICES,
     KEY_SLICE_SIZE,
-    KEY_SLICES_LIKE
+    KEY_SLICES_LIKE,
+    KEY_REGIONS,
+    KEY_JOBS,
+    KEY_WARM_UP
 };
 
+enum { MAX_JOBS = 1024 };
+
 static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Pipeline picture:", 4},
+    {NULL, 0, NULL, 0, "The whole run from regions of it:", 4},
+    {"regions", KEY_REGIONS, "LIST", 0,
+     "Simulate the regions of this list, captured by 'culprit trace --regions', and combine them",
+     0},
+    {"jobs", KEY_JOBS, "N", 0, "N regions at once (default: as many as processors)", 0},
+    {"warm-up", KEY_WARM_UP, "N", 0,
+     "Warm caches and predictors with at most N instructions before each region (default: all that "
+     "were captured)",
+     0},
+    {NULL, 0, NULL, 0, "Pipeline picture:", 5},
     {"kanata", KEY_KANATA, "FILE", 0, "Write a window of cycles for the Konata viewer", 0},
     {"kanata-from", KEY_KANATA_FROM, "CYCLE", 0, "It begins at this cycle (default 0)", 0},
     {"kanata-cycles", KEY_KANATA_CYCLES, "N", 0, "It lasts N cycles (default 1000, at most 100K)",
      0},
-    {NULL, 0, NULL, 0, "What the core shows, as files:", 5},
+    {NULL, 0, NULL, 0, "What the core shows, as files:", 6},
     {"tap", KEY_TAP, "KIND:FILE[,SETTING...]", 0,
      "Write a trace; may be repeated. KIND: binary, csv (a line per commit), life (a line per "
      "µop), "
@@ -32,7 +47,7 @@ static const struct argp_option OPTIONS[] = {
      "start=TRIGGER, stop=TRIGGER, interval=N. "
      "TRIGGER: cycle:N, insn:N, 0xADDRESS, 0xADDRESS:N (its N-th execution)",
      0},
-    {NULL, 0, NULL, 0, "What each slice took:", 6},
+    {NULL, 0, NULL, 0, "What each slice took:", 7},
     {"slices", KEY_SLICES, "FILE", 0, "Write cycles, events and misses of each slice, as CSV", 0},
     {"slice-size", KEY_SLICE_SIZE, "N", 0, "A slice is N instructions of its thread (default 10M)",
      0},
@@ -71,6 +86,24 @@ static void check_slices(const struct run_request *request, const struct argp_st
                             "and --from)");
 }
 
+static void check_regions(const struct run_request *request, const struct argp_state *state) {
+    const struct input_options *input = &request->input;
+    const struct regions_request *regions = &request->regions;
+    if (!regions->list && (regions->jobs || regions->warm_up != UINT64_MAX))
+        options_fail(state, "%s: it is about regions (add --regions LIST)",
+                     regions->jobs ? "--jobs" : "--warm-up");
+    if (!regions->list)
+        return;
+    if (input->command || input->trace)
+        options_fail(state, "--regions: the list names its traces (no command, no other trace)");
+    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow)
+        options_fail(state, "--regions: the list says what is simulated (without --skip, --limit, "
+                            "--from, --thread and --follow)");
+    if (request->kanata || request->tracers || request->slices.path)
+        options_fail(state, "--regions: --kanata, --tap and --slices are for a single run "
+                            "(give one region's trace instead)");
+}
+
 static error_t parse(int key, char *value, struct argp_state *state) {
     struct run_request *request = state->input;
     switch (key) {
@@ -96,6 +129,19 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         if (!request->kanata_cycles || request->kanata_cycles > KANATA_MAX_CYCLES)
             options_fail(state, "--kanata-cycles %s: from 1 to %d", value, KANATA_MAX_CYCLES);
         return 0;
+    case KEY_REGIONS:
+        request->regions.list = value;
+        return 0;
+    case KEY_JOBS: {
+        uint64_t jobs = options_count(state, "--jobs", value);
+        if (!jobs || jobs > MAX_JOBS)
+            options_fail(state, "--jobs %s: from 1 to %d", value, MAX_JOBS);
+        request->regions.jobs = (uint32_t)jobs;
+        return 0;
+    }
+    case KEY_WARM_UP:
+        request->regions.warm_up = options_count(state, "--warm-up", value);
+        return 0;
     case KEY_SLICES:
         leave_out(request, state, value);
         request->slices.path = value;
@@ -118,9 +164,10 @@ static error_t parse(int key, char *value, struct argp_state *state) {
             options_fail(state, "%s: it says which cycles to write, not where (add --kanata FILE)",
                          request->kanata_window);
         check_slices(request, state);
-        if (!request->input.command && !request->input.trace)
-            options_fail(state, "what to simulate? (culprit sim [OPTION...] -- COMMAND..., or "
-                                "culprit sim FILE.ctrace)");
+        check_regions(request, state);
+        if (!request->input.command && !request->input.trace && !request->regions.list)
+            options_fail(state, "what to simulate? (culprit sim [OPTION...] -- COMMAND..., "
+                                "culprit sim FILE.ctrace, or culprit sim --regions LIST)");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -136,7 +183,7 @@ static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0},
 static const struct argp ARGP = {
     .options = OPTIONS,
     .parser = parse,
-    .args_doc = "[--] COMMAND...\nTRACE.ctrace",
+    .args_doc = "[--] COMMAND...\nTRACE.ctrace\n--regions LIST",
     .doc = "Simulates a command, or a trace, on a machine: every cycle goes to the instruction "
            "that caused it, with what happened to it (Oracle and TEA's golden reference).\v"
            "Example:\n  culprit sim --limit 50M -- gzip -9 -c /bin/bash > /dev/null\n\n"
@@ -149,6 +196,7 @@ int cmd_sim(int argc, char **argv) {
                                   .argc = argc,
                                   .argv = calloc((size_t)argc + 1, sizeof *argv),
                                   .sampling = sampling_everything(),
+                                  .regions = {.warm_up = UINT64_MAX},
                                   .kanata_cycles = 1000};
     if (!request.argv) {
         print_error(&(struct error){"out of memory"});
@@ -157,7 +205,7 @@ int cmd_sim(int argc, char **argv) {
     memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
     request.input.traces_allowed = true;
     options_parse(&ARGP, argc, argv, &request);
-    int status = run_simulation(&request);
+    int status = request.regions.list ? run_regions(&request) : run_simulation(&request);
     free(request.argv);
     return status;
 }

@@ -2,18 +2,22 @@
 
 #include <stdlib.h>
 
+static bool take_ends(struct slices *slices, const struct slice_table *table, struct error *error) {
+    struct slice_end *ends = malloc((table->slice_count ? table->slice_count : 1) * sizeof *ends);
+    if (!ends)
+        return error_set(error, "out of memory for slices");
+    for (size_t i = 0; i < table->slice_count; i++)
+        ends[i] = (struct slice_end){table->slices[i].thread,
+                                     table->slices[i].first + table->slices[i].instructions};
+    slices->ends = ends;
+    slices->slicing =
+        (struct slicing){.ends = ends, .end_count = slice_ends_sort(ends, table->slice_count)};
+    return true;
+}
+
 static bool read_ends(struct slices *slices, const char *path, struct error *error) {
     struct slice_table table = {0};
-    bool good = slice_table_read(&table, path, error);
-    if (good && !(slices->ends =
-                      malloc((table.slice_count ? table.slice_count : 1) * sizeof *slices->ends)))
-        good = error_set(error, "out of memory for slices");
-    for (size_t i = 0; good && i < table.slice_count; i++)
-        slices->ends[i] = (struct slice_end){table.slices[i].thread,
-                                             table.slices[i].first + table.slices[i].instructions};
-    if (good)
-        slices->slicing = (struct slicing){
-            .ends = slices->ends, .end_count = slice_ends_sort(slices->ends, table.slice_count)};
+    bool good = slice_table_read(&table, path, error) && take_ends(slices, &table, error);
     slice_table_free(&table);
     return good;
 }

@@ -114,6 +114,16 @@ static json_t *sampling_object(const struct simulation *simulation) {
         half < 0 ? json_null() : json_real(ratio(half, (double)simulation->instructions)));
 }
 
+static json_t *regions_object(const struct simulation *simulation) {
+    const struct simulation_regions *regions = &simulation->regions;
+    if (!regions->count)
+        return json_null();
+    return json_pack("{s:I, s:I, s:o, s:I}", "count", (json_int_t)regions->count, "simulated",
+                     (json_int_t)regions->simulated, "slices",
+                     regions->slices ? json_integer((json_int_t)regions->slices) : json_null(),
+                     "warmed_instructions", (json_int_t)simulation->warmed);
+}
+
 static json_t *threads_array(const struct simulation *simulation) {
     json_t *array = json_array();
     for (uint32_t i = 0; i < simulation->thread_count; i++) {
@@ -208,7 +218,8 @@ static void put_rows(struct writer *writer, const char *key, const struct report
 static json_t *head_object(const struct report *report) {
     const struct simulation *simulation = report->simulation;
     return json_pack(
-        "{s:o, s:o, s:o, s:f, s:o, s:b, s:I, s:I, s:f, s:I, s:I, s:f, s:f, s:o, s:i, s:I, s:o, "
+        "{s:o, s:o, s:o, s:f, s:o, s:b, s:I, s:I, s:f, s:I, s:I, s:f, s:f, s:o, s:o, s:i, s:I, "
+        "s:o, "
         "s:o, s:o}",
         "verb", string(report->verb), "program", string(report->program), "machine",
         string(report->machine->name), "clock_ghz", report->machine->clock_ghz, "ideal",
@@ -218,9 +229,10 @@ static json_t *head_object(const struct report *report) {
         "instructions_executed", (json_int_t)simulation->executed, "instructions_simulated",
         (json_int_t)simulation->simulated, "seconds", simulation->seconds,
         "instructions_per_second", ratio((double)simulation->executed, simulation->seconds),
-        "sampling", sampling_object(simulation), "units_per_cycle", CYCLE_UNITS, "units",
-        (json_int_t)(simulation->cycles * CYCLE_UNITS), "commit_states", states_object(simulation),
-        "stack", stack_object(&report->stack), "components", components_object(&report->stack));
+        "sampling", sampling_object(simulation), "regions", regions_object(simulation),
+        "units_per_cycle", CYCLE_UNITS, "units", (json_int_t)(simulation->cycles * CYCLE_UNITS),
+        "commit_states", states_object(simulation), "stack", stack_object(&report->stack),
+        "components", components_object(&report->stack));
 }
 
 static json_t *notes_array(const struct report *report) {

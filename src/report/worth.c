@@ -41,12 +41,42 @@ static bool sampling_worth(struct report *report) {
     return good;
 }
 
+/* No interval is told: the regions were chosen for what they stand for, not drawn. */
+static bool regions_worth(struct report *report) {
+    const struct simulation *simulation = report->simulation;
+    const struct simulation_regions *regions = &simulation->regions;
+    bool good = true;
+    if (regions->simulated < regions->count)
+        good &= report_note(report,
+                            "%" PRIu32 " of %" PRIu32 " regions were simulated: they stand for the "
+                            "others as well",
+                            regions->simulated, regions->count);
+    good &= report_note(report,
+                        "estimated from %" PRIu32 " region%s%s%s%s: %s of %s instructions "
+                        "simulated, every cycle of these attributed; %s before them warmed "
+                        "caches, TLBs and predictors",
+                        regions->simulated, text_plural(regions->simulated),
+                        regions->slices ? " chosen from " : "",
+                        regions->slices ? text_count(regions->slices).s : "",
+                        regions->slices ? (regions->slices == 1 ? " slice" : " slices") : "",
+                        text_count(simulation->simulated).s, text_count(simulation->instructions).s,
+                        text_count(simulation->warmed).s);
+    good &=
+        report_note(report, "the estimate rests on each region's being like the slices that it "
+                            "stands for; how far it is off 'culprit validate' measures, where a "
+                            "full simulation can be afforded");
+    return good && report_note(report, "what a program reuses after longer than the warm-up may "
+                                       "count as a miss");
+}
+
 bool report_add_worth(struct report *report) {
     const struct simulation *simulation = report->simulation;
     bool good = true;
-    if (report->partial)
+    if (report->partial && !simulation->regions.count)
         good &= report_note(report, "PARTIAL: the run was cut short; this is what was done so far");
-    if (simulation->levels > 0)
+    if (simulation->regions.count)
+        good &= regions_worth(report);
+    else if (simulation->levels > 0)
         good &= sampling_worth(report);
     else if (simulation->simulated == 0)
         good &= report_note(report, "no instruction was simulated");
@@ -56,8 +86,9 @@ bool report_add_worth(struct report *report) {
                         "%s instruction%s, all simulated: every cycle is attributed, "
                         "none sampled",
                         text_count(simulation->simulated).s, text_plural(simulation->simulated));
-    good &=
-        report_note(report, "caches, TLBs and predictors were empty at the start: in short runs "
+    if (!simulation->regions.count)
+        good &= report_note(report,
+                            "caches, TLBs and predictors were empty at the start: in short runs "
                             "their first misses weigh too much");
     good &=
         report_note(report, "not modelled: the kernel (cycles are user cycles; a system call only "

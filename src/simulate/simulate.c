@@ -232,13 +232,18 @@ static bool lane_end_slice(struct run *run, struct lane *lane, struct error *err
     return good;
 }
 
+static void add_oracle(struct oracle_result *total, const struct oracle_result *more) {
+    static const struct oracle_result NOTHING;
+    add_counters(total, more, &NOTHING, sizeof NOTHING, 1);
+}
+
 /* A core's own Oracle and golden reference go to the run's. */
 static bool collect_slices(struct run *run, struct slice *slice, struct error *error) {
     if (!slice->oracle)
         return true;
     struct oracle_result result;
     oracle_result(slice->oracle, &result);
-    add_counters(&run->sliced, &result, &(struct oracle_result){0}, sizeof result, 1);
+    add_oracle(&run->sliced, &result);
     bool room = pics_move(oracle_profile(run->oracle), oracle_profile(slice->oracle), 1) &
                 pics_move(golden_profile(run->golden), golden_profile(slice->golden), 1);
     return room || error_set(error, "out of memory for the profile");
@@ -279,7 +284,7 @@ static bool collect(struct run *run, struct error *error) {
     }
     struct oracle_result now, *before = &run->collected;
     oracle_result(run->oracle, &now);
-    add_counters(&now, &run->sliced, &(struct oracle_result){0}, sizeof now, 1);
+    add_oracle(&now, &run->sliced);
     for (int state = 0; state < STATE_COUNT; state++)
         simulation->states[state] += (now.states[state] - before->states[state]) * weight;
     simulation->cycles += (now.cycles - before->cycles) * weight;
@@ -471,7 +476,7 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
 /* Reading and predecoding, the pipeline, and attribution each on a thread, where there is a second
  * processor. */
 static bool start_threads(struct run *run, struct error *error) {
-    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    if (run->options->one_thread || sysconf(_SC_NPROCESSORS_ONLN) < 2)
         return true;
     return (run->pipeline = executor_new("pipeline", error)) &&
            (run->attribution = executor_new("attribution", error));

@@ -49,6 +49,7 @@ struct simulation_options {
     void (*progress)(void *context, uint64_t instructions); /* may be NULL; after every batch */
     void *progress_context;
     const volatile sig_atomic_t *stop; /* becomes not 0: end with what is done. May be NULL */
+    bool one_thread; /* the caller's; else two more when there is a second processor */
 
     /* Profilers to attach to every core, and how many threads of their own they are spread over;
      * the results do not depend on it. `commit_width` is filled in. Everything must be simulated.
@@ -65,6 +66,12 @@ struct simulation_options {
 struct simulation_profile {
     struct profile_options options;
     struct profile_result result;
+};
+
+/* Regions that stand for the whole run (simulate/regions.h). */
+struct simulation_regions {
+    uint32_t count, simulated; /* 0: everything stands for itself */
+    uint64_t slices;           /* that they were chosen from; 0: not known */
 };
 
 struct simulation_thread {
@@ -102,6 +109,7 @@ struct simulation {
     struct simulation_thread *threads; /* by thread number; those never simulated have 0 */
     uint32_t thread_count;
 
+    struct simulation_regions regions;
     uint32_t levels; /* of sampling that the run reached; 0: everything was simulated */
     struct sampling_spread spread;
     double seconds;   /* wall time until the last instruction */

@@ -1,0 +1,14 @@
+/* Notes that reports of several verbs have in common. */
+#ifndef CULPRIT_CMD_NOTES_H
+#define CULPRIT_CMD_NOTES_H
+
+#include "report/report.h"
+
+/* What the capture warned of, and which processes are in it. True when there were processes that
+ * are not included. */
+bool note_trace(struct report *report, const struct trace *trace);
+
+/* Why functions of costly images have no names. */
+void note_images(struct report *report, const struct code *code, struct program *program);
+
+#endif

@@ -1,0 +1,234 @@
+/* A share of a total: part k of parts p_1 .. p_n that sum to `whole` becomes
+ *
+ *     floor(target × (p_1 + .. + p_k) / whole) − floor(target × (p_1 + .. + p_k−1) / whole)
+ *
+ * so that the shares sum to `target` and none is off by one or more. Products take 128 bits. */
+#include "simulate/combination.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+
+typedef unsigned __int128 wide;
+
+/* ---- scaling ---- */
+
+struct shares {
+    uint64_t whole, target; /* parts sum to the one, shares to the other */
+    uint64_t seen, given;
+};
+
+static uint64_t share(struct shares *shares, uint64_t part) {
+    shares->seen += part;
+    assert(shares->seen <= shares->whole);
+    uint64_t upto = (uint64_t)((wide)shares->seen * shares->target / shares->whole);
+    uint64_t result = upto - shares->given;
+    shares->given = upto;
+    return result;
+}
+
+/* count × to / from, to the nearest. */
+static bool scale(uint64_t count, uint64_t from, uint64_t to, uint64_t *scaled) {
+    wide result = ((wide)count * to + from / 2) / from;
+    *scaled = (uint64_t)result;
+    return result <= UINT64_MAX / CYCLE_UNITS;
+}
+
+static bool scale_counters(struct core_statistics *counted, uint64_t from, uint64_t to) {
+    uint64_t *counter = (uint64_t *)counted;
+    bool fits = true;
+    for (size_t i = 0; i < sizeof *counted / sizeof *counter; i++)
+        fits &= scale(counter[i], from, to, &counter[i]);
+    return fits;
+}
+
+/* Cells that are left with nothing go. */
+static void scale_cells(struct simulation *simulation, struct shares shares) {
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < simulation->cell_count; i++) {
+        struct pics_cell cell = simulation->cells[i];
+        cell.units = share(&shares, cell.units);
+        if (cell.units)
+            simulation->cells[kept++] = cell;
+    }
+    simulation->cell_count = kept;
+}
+
+static void scale_threads(struct simulation *simulation, struct shares instructions,
+                          struct shares cycles) {
+    for (uint32_t i = 0; i < simulation->thread_count; i++) {
+        struct simulation_thread *thread = &simulation->threads[i];
+        thread->instructions = share(&instructions, thread->instructions);
+        thread->cycles = share(&cycles, thread->cycles);
+    }
+}
+
+bool simulation_scale(struct simulation *simulation, uint64_t instructions, struct error *error) {
+    uint64_t from = simulation->instructions, cycles;
+    if (!from || !simulation->cycles)
+        return error_set(error, "no instruction was simulated");
+    if (!scale(simulation->cycles, from, instructions, &cycles) ||
+        !scale(simulation->uops, from, instructions, &simulation->uops) ||
+        !scale_counters(&simulation->counted, from, instructions))
+        return error_set(error, "%" PRIu64 " instructions are too many to stand for", instructions);
+    struct shares of_instructions = {.whole = from, .target = instructions};
+    struct shares of_cycles = {.whole = simulation->cycles, .target = cycles};
+    struct shares of_states = of_cycles;
+    for (int state = 0; state < STATE_COUNT; state++)
+        simulation->states[state] = share(&of_states, simulation->states[state]);
+    scale_cells(simulation, (struct shares){.whole = simulation->cycles * CYCLE_UNITS,
+                                            .target = cycles * CYCLE_UNITS});
+    scale_threads(simulation, of_instructions, of_cycles);
+    for (uint32_t i = 0; i < simulation->execution_count; i++)
+        simulation->executions[i] = share(&of_instructions, simulation->executions[i]);
+    simulation->instructions = instructions;
+    simulation->cycles = cycles;
+    simulation->counted.instructions = instructions;
+    simulation->counted.cycles = cycles;
+    return true;
+}
+
+/* ---- summing ---- */
+
+struct combination {
+    struct simulation sum; /* but for cells, and executions and threads by number */
+    struct pics *cells;
+    size_t execution_capacity, thread_capacity;
+};
+
+struct combination *combination_new(void) {
+    struct combination *combination = calloc(1, sizeof *combination);
+    if (combination && !(combination->cells = pics_new())) {
+        free(combination);
+        return NULL;
+    }
+    return combination;
+}
+
+void combination_free(struct combination *combination) {
+    if (!combination)
+        return;
+    simulation_free(&combination->sum);
+    pics_free(combination->cells);
+    free(combination);
+}
+
+static bool no_memory(struct error *error) {
+    return error_set(error, "out of memory for the profile");
+}
+
+/* Room for `need` entries; what is new is zero. */
+static bool make_room(void **items, size_t *capacity, uint32_t *count, size_t need, size_t size) {
+    if (need <= *count)
+        return true;
+    if (!array_reserve(items, capacity, need, size))
+        return false;
+    memset((char *)*items + *count * size, 0, (need - *count) * size);
+    *count = (uint32_t)need;
+    return true;
+}
+
+static bool add_executions(struct combination *combination, const struct simulation *part,
+                           const uint32_t *numbers) {
+    struct simulation *sum = &combination->sum;
+    size_t need = 0;
+    for (uint32_t i = 0; i < part->execution_count; i++)
+        if (part->executions[i] && numbers[i] >= need)
+            need = (size_t)numbers[i] + 1;
+    if (!make_room((void **)&sum->executions, &combination->execution_capacity,
+                   &sum->execution_count, need, sizeof *sum->executions))
+        return false;
+    for (uint32_t i = 0; i < part->execution_count; i++)
+        if (part->executions[i])
+            sum->executions[numbers[i]] += part->executions[i];
+    return true;
+}
+
+static bool add_thread(struct combination *combination, const struct simulation *part,
+                       uint32_t process, uint32_t thread) {
+    struct simulation *sum = &combination->sum;
+    if (!make_room((void **)&sum->threads, &combination->thread_capacity, &sum->thread_count,
+                   (size_t)thread + 1, sizeof *sum->threads))
+        return false;
+    sum->threads[thread].process = process;
+    sum->threads[thread].instructions += part->instructions;
+    sum->threads[thread].cycles += part->cycles;
+    return true;
+}
+
+static void add_totals(struct simulation *sum, const struct simulation *part) {
+    sum->simulated += part->simulated;
+    sum->warmed += part->warmed;
+    sum->instructions += part->instructions;
+    sum->uops += part->uops;
+    sum->cycles += part->cycles;
+    for (int state = 0; state < STATE_COUNT; state++)
+        sum->states[state] += part->states[state];
+    uint64_t *total = (uint64_t *)&sum->counted;
+    const uint64_t *counter = (const uint64_t *)&part->counted;
+    for (size_t i = 0; i < sizeof sum->counted / sizeof *total; i++)
+        total[i] += counter[i];
+}
+
+bool combination_add(struct combination *combination, struct simulation *part,
+                     const uint32_t *numbers, uint32_t process, uint32_t thread,
+                     uint64_t instructions, struct error *error) {
+    struct simulation *sum = &combination->sum;
+    if (!simulation_scale(part, instructions, error))
+        return false;
+    if (part->cycles > UINT64_MAX / CYCLE_UNITS - sum->cycles ||
+        instructions > UINT64_MAX - sum->instructions)
+        return error_set(error, "the regions together stand for too many cycles");
+    bool room = add_executions(combination, part, numbers) &&
+                add_thread(combination, part, process, thread);
+    for (uint64_t i = 0; room && i < part->cell_count; i++) {
+        const struct pics_cell *cell = &part->cells[i];
+        room = pics_add(combination->cells, numbers[cell->insn], cell->psv, cell->units);
+    }
+    if (room)
+        add_totals(sum, part);
+    return room || no_memory(error);
+}
+
+static int by_insn(const void *left, const void *right) {
+    const struct pics_cell *a = left, *b = right;
+    if (a->insn != b->insn)
+        return a->insn < b->insn ? -1 : 1;
+    return a->psv < b->psv ? -1 : a->psv > b->psv;
+}
+
+/* In the order of the new numbers. */
+static bool renumber(struct simulation *result, const uint32_t *order) {
+    for (uint64_t i = 0; i < result->cell_count; i++)
+        result->cells[i].insn = order[result->cells[i].insn];
+    if (result->cell_count)
+        qsort(result->cells, result->cell_count, sizeof *result->cells, by_insn);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < result->execution_count; i++)
+        if (result->executions[i] && order[i] >= count)
+            count = order[i] + 1;
+    uint64_t *executions = calloc(count ? count : 1, sizeof *executions);
+    if (!executions)
+        return false;
+    for (uint32_t i = 0; i < result->execution_count; i++)
+        if (result->executions[i])
+            executions[order[i]] = result->executions[i];
+    free(result->executions);
+    result->executions = executions;
+    result->execution_count = count;
+    return true;
+}
+
+bool combination_finish(struct combination *combination, uint64_t instructions,
+                        const uint32_t *order, struct simulation *result, struct error *error) {
+    *result = combination->sum;
+    memset(&combination->sum, 0, sizeof combination->sum);
+    result->executed = instructions;
+    if (!(result->cells = pics_cells(combination->cells, &result->cell_count)) ||
+        !renumber(result, order))
+        return no_memory(error);
+    return simulation_scale(result, instructions, error);
+}

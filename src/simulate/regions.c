@@ -1,0 +1,413 @@
+/* A queue of regions and the threads that take from it, under one lock. A thread that is done with
+ * a region adds it to the sum, which is a matter of milliseconds, so that no more than `jobs`
+ * simulations are in memory. Numbers of instructions depend on the order in which traces come, so
+ * they are sorted by place at the end. */
+#include "simulate/regions.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "simulate/combination.h"
+#include "trace/code_union.h"
+#include "util/array.h"
+
+enum { MAX_THREADS = 1 << 22 /* as many as Linux has */ };
+
+struct task {
+    struct region_trace region; /* name and path are its own */
+    bool done;
+    uint64_t warmed;
+    struct slice_record record;
+};
+
+struct region_run {
+    struct region_run_options options;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* there are more tasks, or no more will come */
+    struct task **tasks;
+    size_t task_count, task_capacity, taken;
+    bool complete; /* no more will come */
+    bool failed;
+    struct error error; /* of the first that failed */
+    uint64_t instructions;
+    double started;
+    struct code_union *code;
+    struct combination *combination;
+    pthread_t *threads;
+    uint32_t thread_count;
+    bool crowded; /* no processors are left for simulations to use more threads */
+};
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- one region ---- */
+
+struct job {
+    struct region_run *run;
+    struct task *task;
+    uint64_t told; /* instructions that the run's sum has */
+};
+
+static void tell_progress(void *context, uint64_t instructions) {
+    struct job *job = context;
+    struct region_run *run = job->run;
+    uint64_t passed = job->task->region.start - job->task->region.warm;
+    uint64_t now = instructions > passed ? instructions - passed : 0;
+    if (now - job->told < 1000000 && instructions < job->task->region.end)
+        return;
+    pthread_mutex_lock(&run->lock);
+    run->instructions += now - job->told;
+    job->told = now;
+    if (run->options.progress)
+        run->options.progress(run->options.progress_context, run->instructions);
+    pthread_mutex_unlock(&run->lock);
+}
+
+static bool check_trace(const struct region_run *run, const struct trace *trace,
+                        struct error *error) {
+    if (trace_isa(trace) != run->options.isa)
+        return error_set(error, "its program is of another architecture than the list of regions");
+    return trace_has_addresses(trace) ||
+           error_set(error, "no memory addresses are in it, so it cannot be simulated");
+}
+
+static void record_region(struct task *task, const struct simulation *simulation) {
+    struct slice_record *record = &task->record;
+    uint64_t units[PSV_COMBINATIONS] = {0};
+    for (uint64_t i = 0; i < simulation->cell_count; i++)
+        units[simulation->cells[i].psv] += simulation->cells[i].units;
+    *record = (struct slice_record){.process = task->region.process,
+                                    .thread = task->region.thread,
+                                    .first = task->region.start,
+                                    .instructions = simulation->instructions,
+                                    .cycles = simulation->cycles,
+                                    .counted = simulation->counted};
+    memcpy(record->states, simulation->states, sizeof record->states);
+    parts_of(units, record->parts);
+    task->warmed = simulation->warmed;
+    task->done = true;
+}
+
+/* Under the lock. */
+static bool add_region(struct region_run *run, struct task *task, const struct code *code,
+                       struct simulation *simulation, struct error *error) {
+    const struct region_trace *region = &task->region;
+    uint32_t *numbers = malloc((code->insn_count ? code->insn_count : 1) * sizeof *numbers);
+    if (!numbers)
+        return error_set(error, "out of memory for the profile");
+    record_region(task, simulation);
+    bool good = code_union_add(run->code, code, numbers, error) &&
+                combination_add(run->combination, simulation, numbers, region->process,
+                                region->thread, region->stands_for, error);
+    free(numbers);
+    return good;
+}
+
+static bool simulate_trace(struct job *job, struct trace *trace, struct error *error) {
+    struct region_run *run = job->run;
+    const struct region_trace *region = &job->task->region;
+    struct simulation_options options = {
+        .machine = run->options.machine,
+        .ideal = run->options.ideal,
+        .sampling = sampling_region(region->start, region->end, region->warm),
+        .selection = {.thread = region->only},
+        .progress = tell_progress,
+        .progress_context = job,
+        .stop = run->options.stop,
+        .one_thread = run->crowded};
+    struct simulation simulation;
+    bool good = simulation_run(trace, &options, &simulation, error);
+    if (good && !simulation.interrupted) {
+        uint64_t length = region->end - region->start;
+        if (simulation.simulated != length)
+            good = error_set(error,
+                             "it ends %" PRIu64 " instructions early (%" PRIu64
+                             " from instruction %" PRIu64 " on were to be simulated)",
+                             length - simulation.simulated, length, region->start);
+        trace_settle(trace);
+        pthread_mutex_lock(&run->lock);
+        good = good && add_region(run, job->task, trace_code(trace), &simulation, error);
+        pthread_mutex_unlock(&run->lock);
+    }
+    simulation_free(&simulation);
+    return good;
+}
+
+static bool simulate_region(struct region_run *run, struct task *task, struct error *error) {
+    struct job job = {.run = run, .task = task};
+    struct trace *trace = trace_open(task->region.path, error);
+    bool good = trace && check_trace(run, trace, error) && simulate_trace(&job, trace, error);
+    if (trace)
+        trace_close(trace);
+    return good || error_prefix(error, "%s: %s", task->region.name, task->region.path);
+}
+
+/* ---- threads ---- */
+
+static bool stopped(const struct region_run *run) {
+    return run->failed || (run->options.stop && *run->options.stop);
+}
+
+/* Waits for the next task; NULL: there will be none. */
+static struct task *take_task(struct region_run *run) {
+    struct task *task = NULL;
+    pthread_mutex_lock(&run->lock);
+    while (!stopped(run) && !run->complete && run->taken == run->task_count)
+        pthread_cond_wait(&run->changed, &run->lock);
+    if (!stopped(run) && run->taken < run->task_count)
+        task = run->tasks[run->taken++];
+    pthread_mutex_unlock(&run->lock);
+    return task;
+}
+
+static void *work(void *context) {
+    struct region_run *run = context;
+    struct task *task;
+    while ((task = take_task(run))) {
+        struct error error;
+        if (simulate_region(run, task, &error))
+            continue;
+        pthread_mutex_lock(&run->lock);
+        if (!run->failed)
+            run->error = error;
+        run->failed = true;
+        pthread_cond_broadcast(&run->changed);
+        pthread_mutex_unlock(&run->lock);
+    }
+    return NULL;
+}
+
+static bool start_threads(struct region_run *run, struct error *error) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t jobs = run->options.jobs ? run->options.jobs
+                    : processors > 1  ? (uint32_t)processors
+                                      : 1;
+    run->crowded = 2 * (long)jobs > processors;
+    if (!(run->threads = calloc(jobs, sizeof *run->threads)))
+        return error_set(error, "out of memory for threads");
+    for (; run->thread_count < jobs; run->thread_count++)
+        if (pthread_create(&run->threads[run->thread_count], NULL, work, run) != 0)
+            return run->thread_count > 0 || error_set(error, "cannot start a thread");
+    return true;
+}
+
+/* Those that run end with what they do; nothing more is taken when `complete` is not set. */
+static void end_threads(struct region_run *run) {
+    pthread_mutex_lock(&run->lock);
+    run->complete = true;
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+    for (uint32_t i = 0; i < run->thread_count; i++)
+        pthread_join(run->threads[i], NULL);
+    run->thread_count = 0;
+}
+
+/* ---- the door ---- */
+
+struct region_run *region_run_new(const struct region_run_options *options, struct error *error) {
+    struct region_run *run = calloc(1, sizeof *run);
+    if (!run) {
+        error_set(error, "out of memory for regions");
+        return NULL;
+    }
+    run->options = *options;
+    run->started = seconds_now();
+    pthread_mutex_init(&run->lock, NULL);
+    pthread_cond_init(&run->changed, NULL);
+    bool good =
+        (run->code = code_union_new(options->isa)) && (run->combination = combination_new());
+    if (!good)
+        error_set(error, "out of memory for regions");
+    if (good && start_threads(run, error))
+        return run;
+    region_run_free(run);
+    return NULL;
+}
+
+static void free_task(struct task *task) {
+    if (!task)
+        return;
+    free((char *)task->region.name);
+    free((char *)task->region.path);
+    free(task);
+}
+
+void region_run_free(struct region_run *run) {
+    if (!run)
+        return;
+    pthread_mutex_lock(&run->lock);
+    run->taken = run->task_count;
+    pthread_mutex_unlock(&run->lock);
+    end_threads(run);
+    for (size_t i = 0; i < run->task_count; i++)
+        free_task(run->tasks[i]);
+    free(run->tasks);
+    free(run->threads);
+    code_union_free(run->code);
+    combination_free(run->combination);
+    pthread_mutex_destroy(&run->lock);
+    pthread_cond_destroy(&run->changed);
+    free(run);
+}
+
+static struct task *new_task(const struct region_trace *region) {
+    struct task *task = calloc(1, sizeof *task);
+    if (!task)
+        return NULL;
+    task->region = *region;
+    if (region->warm > region->start)
+        task->region.warm = region->start;
+    task->region.name = strdup(region->name);
+    task->region.path = strdup(region->path);
+    if (task->region.name && task->region.path)
+        return task;
+    free_task(task);
+    return NULL;
+}
+
+bool region_run_add(struct region_run *run, const struct region_trace *region,
+                    struct error *error) {
+    if (region->start >= region->end)
+        return error_set(error, "%s: %s: it has no instructions", region->name, region->path);
+    struct task *task = new_task(region);
+    pthread_mutex_lock(&run->lock);
+    bool good = task && array_reserve((void **)&run->tasks, &run->task_capacity,
+                                      run->task_count + 1, sizeof(struct task *));
+    if (!good)
+        error_set(error, "out of memory for regions");
+    if (good && run->failed) {
+        *error = run->error;
+        good = false;
+    }
+    if (good)
+        run->tasks[run->task_count++] = task;
+    pthread_cond_signal(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+    if (!good)
+        free_task(task);
+    return good;
+}
+
+static uint32_t count_done(const struct region_run *run) {
+    uint32_t done = 0;
+    for (size_t i = 0; i < run->task_count; i++)
+        done += run->tasks[i]->done;
+    return done;
+}
+
+bool region_run_finish(struct region_run *run, uint64_t instructions, struct simulation *result,
+                       struct error *error) {
+    memset(result, 0, sizeof *result);
+    end_threads(run);
+    if (run->failed) {
+        *error = run->error;
+        return false;
+    }
+    result->regions.simulated = count_done(run);
+    result->regions.count = (uint32_t)run->task_count;
+    if (!result->regions.simulated)
+        return error_set(error, run->task_count ? "interrupted before any region was simulated"
+                                                : "there is no region to simulate");
+    uint32_t count = code_union_code(run->code)->insn_count;
+    uint32_t *order = malloc((count ? count : 1) * sizeof *order);
+    if (!order)
+        return error_set(error, "out of memory for the profile");
+    struct simulation_regions regions = result->regions;
+    bool good = code_union_sort(run->code, order, error) &&
+                combination_finish(run->combination, instructions, order, result, error);
+    result->regions = regions;
+    result->interrupted = regions.simulated < regions.count;
+    result->seconds = seconds_now() - run->started;
+    free(order);
+    return good;
+}
+
+const struct code *region_run_code(const struct region_run *run) {
+    return code_union_code(run->code);
+}
+
+const struct slice_record *region_run_record(const struct region_run *run, size_t index,
+                                             uint64_t *warmed) {
+    const struct task *task = run->tasks[index];
+    *warmed = task->warmed;
+    return task->done ? &task->record : NULL;
+}
+
+/* ---- lists ---- */
+
+uint64_t *region_list_shares(const struct region_list *list) {
+    uint64_t *shares = malloc((list->region_count ? list->region_count : 1) * sizeof *shares);
+    double sum = 0, upto = 0;
+    uint64_t given = 0;
+    for (size_t i = 0; i < list->region_count; i++)
+        sum += list->regions[i].weight;
+    for (size_t i = 0; shares && i < list->region_count; i++) {
+        upto += list->regions[i].weight;
+        /* The last comes to 1, and is not left to rounding. */
+        uint64_t end = i + 1 == list->region_count
+                           ? list->instructions
+                           : (uint64_t)(upto / sum * (double)list->instructions);
+        if (end < given)
+            end = given;
+        shares[i] = end - given;
+        given = end;
+    }
+    return shares;
+}
+
+/* A path relative to the folder of another file. */
+static char *beside(const char *file, const char *path) {
+    const char *slash = strrchr(file, '/');
+    char *joined;
+    if (path[0] == '/' || !slash)
+        return strdup(path);
+    return asprintf(&joined, "%.*s/%s", (int)(slash - file), file, path) < 0 ? NULL : joined;
+}
+
+static bool add_listed(struct region_run *run, const struct region *region, uint64_t share,
+                       const char *path, uint64_t warm, struct error *error) {
+    char name[32];
+    snprintf(name, sizeof name, "region %" PRIu32, region->id);
+    if (!region->trace)
+        return error_set(error, "%s: %s has no trace (capture it with 'culprit trace --regions')",
+                         path, name);
+    if (region->thread >= MAX_THREADS)
+        return error_set(error, "%s: %s: thread number %" PRIu32 " is absurd", path, name,
+                         region->thread);
+    char *trace = beside(path, region->trace);
+    if (!trace)
+        return error_set(error, "out of memory for regions");
+    struct region_trace what = {.name = name,
+                                .path = trace,
+                                .start = region->trace_start,
+                                .end = region->trace_end,
+                                .warm = warm,
+                                .only = -1,
+                                .process = region->process,
+                                .thread = region->thread,
+                                .stands_for = share};
+    bool good = region_run_add(run, &what, error);
+    free(trace);
+    return good;
+}
+
+bool region_run_add_list(struct region_run *run, const struct region_list *list, const char *path,
+                         uint64_t warm, struct error *error) {
+    uint64_t *shares = region_list_shares(list);
+    if (!shares)
+        return error_set(error, "out of memory for regions");
+    bool good = true;
+    for (size_t i = 0; good && i < list->region_count; i++)
+        good = add_listed(run, &list->regions[i], shares[i], path, warm, error);
+    free(shares);
+    return good;
+}

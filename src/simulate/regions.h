@@ -1,0 +1,73 @@
+/* Regions of a run, each from a trace of its own, simulated side by side and combined into one
+ * simulation of the whole run.
+ *
+ *     region_run_new(&options) ──► region_run_add() for each trace as soon as it is complete
+ *                              ──► region_run_finish() ──► struct simulation, struct code
+ *
+ * A region is simulated exactly. What comes before it in its trace warms caches, TLBs and branch
+ * predictors. Regions are taken in the order in which they were added, by `jobs` threads at once;
+ * the result does not depend on how many. Memory: that of `jobs` simulations and of the sum. */
+#ifndef CULPRIT_SIMULATE_REGIONS_H
+#define CULPRIT_SIMULATE_REGIONS_H
+
+#include "region/regions.h"
+#include "simulate/simulate.h"
+
+struct region_run_options {
+    const struct machine *machine;
+    uint32_t ideal;                    /* enum ideal */
+    enum isa isa;                      /* of the traces */
+    uint32_t jobs;                     /* 0: as many as processors */
+    const volatile sig_atomic_t *stop; /* becomes not 0: end with the regions done. May be NULL */
+    /* Instructions simulated and warmed so far, of all regions; never called by two threads at
+     * once. May be NULL. */
+    void (*progress)(void *context, uint64_t instructions);
+    void *progress_context;
+};
+
+struct region_trace {
+    const char *name; /* in errors: "region 3" */
+    const char *path; /* of the trace */
+    uint64_t start,
+        end;       /* simulated: instructions [start, end) of the trace, of its `only` thread */
+    uint64_t warm; /* instructions before it that warm, at most; UINT64_MAX: all there are */
+    int only;      /* thread number in the trace; −1: all, of which there should be one */
+    uint32_t process, thread; /* whose it is, in the whole run */
+    uint64_t stands_for;      /* instructions of the whole run */
+};
+
+struct region_run;
+/* NULL with an error. What the options point to must outlive the run. */
+struct region_run *region_run_new(const struct region_run_options *options, struct error *error);
+void region_run_free(struct region_run *run);
+
+/* Returns at once; copies what it is given. Fails when memory is out, or when a region added before
+ * has failed, with its error. */
+bool region_run_add(struct region_run *run, const struct region_trace *region, struct error *error);
+
+/* Waits for all regions and combines them, scaled to stand for `instructions` in all. When stopped,
+ * those that are done stand for all, and result->interrupted is set. On an error, which names
+ * region and trace, false. The caller calls simulation_free either way. Once. */
+bool region_run_finish(struct region_run *run, uint64_t instructions, struct simulation *result,
+                       struct error *error);
+
+/* The code that the result speaks of; after region_run_finish(), as long as the run. */
+const struct code *region_run_code(const struct region_run *run);
+
+/* What the index-th region that was added took by itself (first, instructions as in its trace), and
+ * how many instructions warmed it; NULL: it was not done. After region_run_finish(). */
+const struct slice_record *region_run_record(const struct region_run *run, size_t index,
+                                             uint64_t *warmed);
+
+/* ---- regions of a list that were captured ---- */
+
+/* How many instructions of the whole run each region of the list stands for: they sum to those of
+ * the run exactly. Returns an array (free); NULL: out of memory. */
+uint64_t *region_list_shares(const struct region_list *list);
+
+/* Adds the captured regions of a list read from `path`; `warm` as above. Fails, naming it, for a
+ * region without a trace. */
+bool region_run_add_list(struct region_run *run, const struct region_list *list, const char *path,
+                         uint64_t warm, struct error *error);
+
+#endif

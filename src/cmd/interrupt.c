@@ -6,12 +6,16 @@
 
 volatile sig_atomic_t interrupt_signal;
 static struct trace *_Atomic watched;
+static struct region_capture *_Atomic watched_regions;
 
 static void handle(int signal) {
     interrupt_signal = signal;
     struct trace *trace = atomic_load(&watched);
+    struct region_capture *regions = atomic_load(&watched_regions);
     if (trace)
         trace_interrupt(trace);
+    if (regions)
+        region_capture_interrupt(regions);
 }
 
 void interrupt_catch(void) {
@@ -29,4 +33,10 @@ void interrupt_watch(struct trace *trace) {
     atomic_store(&watched, trace);
     if (trace && interrupt_signal)
         trace_interrupt(trace);
+}
+
+void interrupt_watch_regions(struct region_capture *regions) {
+    atomic_store(&watched_regions, regions);
+    if (regions && interrupt_signal)
+        region_capture_interrupt(regions);
 }

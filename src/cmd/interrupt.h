@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "trace/region_capture.h"
 #include "trace/trace.h"
 
 /* Becomes the number of the signal that asked to end. */
@@ -14,5 +15,7 @@ extern volatile sig_atomic_t interrupt_signal;
 void interrupt_catch(void);
 /* The trace to interrupt; NULL: none (before it is closed). */
 void interrupt_watch(struct trace *trace);
+/* Likewise a capture of regions. */
+void interrupt_watch_regions(struct region_capture *regions);
 
 #endif

@@ -11,31 +11,61 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/trace_info.h"
+#include "cmd/trace_regions.h"
+#include "trace/region_capture.h"
 #include "util/progress.h"
 #include "util/text.h"
 
-enum key { KEY_COMPRESS = 1024, KEY_NO_ADDRESSES, KEY_REPEATABLE, KEY_SEED, KEY_INFO, KEY_JSON };
+enum key {
+    KEY_COMPRESS = 1024,
+    KEY_NO_ADDRESSES,
+    KEY_REPEATABLE,
+    KEY_SEED,
+    KEY_REGIONS,
+    KEY_WARM_UP,
+    KEY_INFO,
+    KEY_JSON
+};
 
 struct request {
     struct input_options input;
-    const char *output, *info;
-    bool compress, no_addresses, repeatable, json;
-    uint64_t seed;
+    const char *output, *info, *regions;
+    bool compress, no_addresses, repeatable, json, warms_up;
+    uint64_t seed, warm_up;
 };
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "How to capture:", 4},
-    {"output", 'o', "FILE", 0, "The trace (default: PROGRAM.ctrace)", 0},
+    {"output", 'o', "FILE", 0,
+     "The trace (default: PROGRAM.ctrace); with --regions what all names begin with", 0},
     {"compress", KEY_COMPRESS, NULL, 0, "Make the file about four times smaller, more slowly", 0},
     {"no-addresses", KEY_NO_ADDRESSES, NULL, 0,
      "Leave out memory addresses: faster, smaller, but not for simulation", 0},
     {"repeatable", KEY_REPEATABLE, NULL, 0, "Give the command the same random numbers every time",
      0},
     {"seed", KEY_SEED, "N", 0, "Which ones, with --repeatable (default 1)", 0},
+    {"regions", KEY_REGIONS, "LIST.csv", 0,
+     "A trace of each region of the list, and the list with where they are", 0},
+    {"warm-up", KEY_WARM_UP, "N", 0,
+     "Instructions before each region that its trace begins with (default 10M)", 0},
     {NULL, 0, NULL, 0, "Other:", 5},
     {"info", KEY_INFO, "FILE.ctrace", 0, "Tell what a trace holds; no command", 0},
     {"json", KEY_JSON, NULL, 0, "JSON in place of text", 0},
     {0}};
+
+static void check_regions(const struct request *request, const struct argp_state *state) {
+    const struct input_options *input = &request->input;
+    if (!request->regions && request->warms_up)
+        options_fail(state, "--warm-up: needs --regions LIST.csv");
+    if (!request->regions)
+        return;
+    if (input->skip || input->limit || input->from || input->thread >= 0)
+        options_fail(state, "--regions: the list says what part of the run: leave out --skip, "
+                            "--limit, --from and --thread");
+    if (request->no_addresses)
+        options_fail(state, "--regions: traces of regions have addresses: leave out "
+                            "--no-addresses");
+}
 
 static error_t parse(int key, char *value, struct argp_state *state) {
     struct request *request = state->input;
@@ -58,6 +88,13 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_SEED:
         request->seed = options_count(state, "--seed", value);
         return 0;
+    case KEY_REGIONS:
+        request->regions = value;
+        return 0;
+    case KEY_WARM_UP:
+        request->warms_up = true;
+        request->warm_up = options_count(state, "--warm-up", value);
+        return 0;
     case KEY_INFO:
         request->info = value;
         return 0;
@@ -68,6 +105,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         if (!request->info == !request->input.command)
             options_fail(state, "what to capture? (culprit trace [OPTION...] -- COMMAND..., or "
                                 "culprit trace --info FILE.ctrace)");
+        check_regions(request, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -123,6 +161,19 @@ static void print_result(const struct request *request, const char *path,
             path);
 }
 
+static int record_regions(const struct request *request) {
+    return trace_regions(
+        &(struct trace_regions_request){.list = request->regions,
+                                        .prefix = request->output,
+                                        .warm_up = request->warm_up,
+                                        .compress = request->compress,
+                                        .json = request->json,
+                                        .capture = {.command = request->input.command,
+                                                    .follow = request->input.follow,
+                                                    .repeatable = request->repeatable,
+                                                    .seed = request->seed}});
+}
+
 static int record(const struct request *request) {
     struct error error = {0};
     char name[NAME_MAX + 1];
@@ -160,10 +211,10 @@ static int record(const struct request *request) {
 }
 
 int cmd_trace(int argc, char **argv) {
-    struct request request = {.seed = 1};
+    struct request request = {.seed = 1, .warm_up = REGION_DEFAULT_WARM_UP};
     options_parse(&ARGP, argc, argv, &request);
     if (!request.info)
-        return record(&request);
+        return request.regions ? record_regions(&request) : record(&request);
     struct error error = {0};
     if (trace_info(request.info, request.json, stdout, &error))
         return 0;

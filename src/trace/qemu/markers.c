@@ -54,11 +54,17 @@ static int by_site(const void *first, const void *second) {
     return order ? order : compare(a->site.offset, b->site.offset);
 }
 
+static int compare_targets(const struct ring_target *a, const struct ring_target *b) {
+    int order = compare(a->thread, b->thread);
+    order = order ? order : compare(a->site, b->site);
+    return order ? order : compare(a->count, b->count);
+}
+
+/* Equal ones are told of in the caller's order. */
 static int by_target(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
-    int order = compare(a->target.thread, b->target.thread);
-    order = order ? order : compare(a->target.site, b->target.site);
-    return order ? order : compare(a->target.count, b->target.count);
+    int order = compare_targets(&a->target, &b->target);
+    return order ? order : compare(a->marker, b->marker);
 }
 
 static void number_sites(struct ring_control *control, struct entry *entries, size_t count) {
@@ -76,7 +82,7 @@ static void number_targets(struct markers *markers, struct ring_control *control
     struct ring_target *targets = ring_targets(control);
     qsort(entries, count, sizeof *entries, by_target);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || by_target(&entries[i - 1], &entries[i]) != 0) {
+        if (i == 0 || compare_targets(&entries[i - 1].target, &entries[i].target) != 0) {
             markers->first[control->target_count] = (uint32_t)i;
             targets[control->target_count++] = entries[i].target;
         }

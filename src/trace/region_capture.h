@@ -1,0 +1,98 @@
+/* Captures regions of a command's run, each into a trace of its own: runs the command once, finds
+ * the regions by their markers (PinPoints §3.2), and keeps of each what its thread executed from
+ * some instructions before it, its warm-up, to its end.
+ *
+ * Such a trace is whole by itself: one process and one thread, both numbered 0, the code that is
+ * entered in it, and a note that says which region it is. Its first instruction is the thread's
+ * number `trace_first`; first_insn of its chunks still counts from the thread's start. Events come
+ * in chunks of some 100,000 instructions, so a trace begins and ends up to that much before and
+ * behind what is wanted.
+ *
+ *     struct region_capture *capture = region_capture_start(&options, regions, count, &status,
+ *                                                           &error);
+ *     bool good = capture && region_capture_run(capture, &error);
+ *     ... what is complete is so, also when not good ...
+ *     region_capture_close(capture); */
+#ifndef CULPRIT_TRACE_REGION_CAPTURE_H
+#define CULPRIT_TRACE_REGION_CAPTURE_H
+
+#include "trace/trace.h"
+
+enum {
+    REGION_CAPTURE_MAX = 1 << 16, /* regions */
+    REGION_CAPTURE_MAX_OPEN = 64, /* traces that are written at once */
+};
+static const uint64_t REGION_DEFAULT_WARM_UP = 10000000;
+
+enum region_state { REGION_AWAITED, REGION_OPEN, REGION_COMPLETE, REGION_FAILED };
+
+struct capture_region {
+    /* Given by the caller; strings must outlive the capture. */
+    uint32_t id; /* names it in messages and in its trace */
+    uint32_t process, thread;
+    uint64_t first, instructions; /* expected: positions in the thread */
+    struct capture_marker start;  /* count at least 1 */
+    struct capture_marker end;    /* count 0: the region ends with its thread */
+    const char *path;             /* of its trace */
+
+    /* Found out; valid when complete. Positions in the thread, in instructions. */
+    enum region_state state;
+    bool started, ended;
+    uint64_t found_first, found_end;
+    uint64_t trace_first, trace_last; /* that its trace holds: [trace_first, trace_last) */
+    uint64_t bytes;                   /* of the trace */
+    char failure[400];                /* why it failed */
+};
+
+/* Instructions in the trace before the region, and to its end; how far it lies from where it was
+ * expected. */
+static inline uint64_t region_trace_start(const struct capture_region *region) {
+    return region->found_first - region->trace_first;
+}
+static inline uint64_t region_trace_end(const struct capture_region *region) {
+    return region->found_end - region->trace_first;
+}
+static inline int64_t region_skew(const struct capture_region *region) {
+    return (int64_t)(region->found_first - region->first);
+}
+
+struct region_capture_progress {
+    uint64_t instructions; /* executed by all threads, as far as known */
+    size_t complete, failed;
+};
+
+struct region_capture_options {
+    /* command, follow, repeatable, seed, qemu, descriptors, stop_at_limit (kill the command when
+     * the last region is complete); the others are not looked at. */
+    struct capture_options capture;
+    const struct capture_image *images; /* that the markers lie in */
+    size_t image_count;
+    const char *list_command; /* that the regions were chosen from: for messages; NULL: not known */
+    uint64_t warm_up;         /* instructions before each region, or all that there are */
+    bool compress;
+    /* Called now and then; may be NULL. */
+    void (*progress)(void *context, const struct region_capture_progress *sofar);
+    /* The region's trace is closed and may be read, while the command runs on; may be NULL. */
+    void (*complete)(void *context, const struct capture_region *region);
+    void *context;
+};
+
+struct region_capture;
+
+/* Starts the command. `regions` are the caller's, and changed by the run; those of a thread in the
+ * order of the run, not overlapping. NULL, with exec_status as in trace_capture(), when it does not
+ * start; also, before it does, when a file at an image's path is another one now. */
+struct region_capture *region_capture_start(const struct region_capture_options *options,
+                                            struct capture_region *regions, size_t count,
+                                            int *exec_status, struct error *error);
+/* Runs to the end of the command. True: all regions are complete. Traces of the others are
+ * removed. */
+bool region_capture_run(struct region_capture *capture, struct error *error);
+/* Asks the run to end soon: safe from a signal handler. */
+void region_capture_interrupt(struct region_capture *capture);
+/* Known after the run. */
+struct trace_exit region_capture_exit(const struct region_capture *capture);
+/* Waits for the command. May be called with NULL. */
+void region_capture_close(struct region_capture *capture);
+
+#endif

@@ -1,0 +1,62 @@
+/* Definitions of the processes that regions lie in, kept while the capture runs; and the trace of
+ * one region, which takes from them what it needs, numbered anew. */
+#ifndef CULPRIT_TRACE_REGION_WRITER_H
+#define CULPRIT_TRACE_REGION_WRITER_H
+
+#include "trace/item.h"
+
+/* ---- kept definitions ---- */
+
+struct kept_block {
+    uint64_t address, offset;
+    size_t bytes; /* where they begin in `bytes` of the process */
+    uint32_t image, insn_count, size;
+};
+
+struct kept_process {
+    struct item_process process; /* strings owned */
+    struct kept_block *blocks;   /* by number */
+    size_t block_count, block_capacity;
+    uint8_t *bytes;
+    size_t byte_count, byte_capacity;
+    struct item_image *mappings; /* paths owned */
+    size_t mapping_count, mapping_capacity;
+};
+
+/* NULL: out of memory. */
+struct kept_process *kept_process_new(const struct item_process *process);
+bool kept_process_code(struct kept_process *process, const struct item_code *code);
+bool kept_process_image(struct kept_process *process, const struct item_image *image);
+void kept_process_free(struct kept_process *process);
+
+/* ---- the trace of one region ---- */
+
+struct region_writer {
+    struct file_writer *file; /* NULL: closed */
+    const char *path;         /* the caller's */
+    const struct kept_process *process;
+    uint32_t *blocks; /* by the process's number: 0 not yet entered, else 1 + its number here */
+    size_t block_capacity, known_blocks;
+    uint32_t block_count;
+    bool *mapped; /* by the process's mapping: told of */
+    size_t mapped_capacity, known_mappings;
+    uint32_t *images; /* the captured numbers, by number here */
+    size_t image_count, image_capacity;
+    uint64_t *events;
+    size_t event_capacity;
+};
+
+/* `process` must outlive the writer, but may grow. */
+bool region_writer_open(struct region_writer *writer, const char *path, bool compress,
+                        const struct item_header *header, const struct kept_process *process,
+                        struct error *error);
+/* A chunk of the region's thread. */
+bool region_writer_data(struct region_writer *writer, const struct item_data *data,
+                        struct error *error);
+/* The trace is whole. `thread_ended`: nothing of the thread follows. */
+bool region_writer_close(struct region_writer *writer, const char *note, bool thread_ended,
+                         uint64_t *bytes, struct error *error);
+/* Removes the trace; may be called on a writer that is all zero or closed. */
+void region_writer_discard(struct region_writer *writer);
+
+#endif

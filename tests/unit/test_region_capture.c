@@ -1,0 +1,423 @@
+/* Regions out of hand-made captures: which chunks their traces hold, and what each mistake is
+ * called.
+ *
+ * The stream: three blocks of 10 instructions, loops of 9 nops and a jump. A chunk of a thread
+ * enters one of them 100 times, so it holds 1000 instructions. */
+#include "unit/trace_script.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/region_source.h"
+#include "trace/region_windows.h"
+
+enum { CHUNK_EVENTS = 100, CHUNK = 1000, REGIONS = 8 };
+
+static const char LOOP[] = "\x90\x90\x90\x90\x90\x90\x90\x90\x90\xeb\xf5";
+static const struct capture_image IMAGE = {"/bin/prog", {1, 2, 3}, 3};
+
+static struct script script;
+static uint64_t events[3][CHUNK_EVENTS];
+static char folder[] = "/tmp/culprit-regions-XXXXXX";
+static char paths[REGIONS][64];
+static struct capture_region regions[REGIONS];
+
+static void begin(void) {
+    script_begin(&script, ISA_X86_64);
+    for (uint32_t block = 0; block < 3; block++) {
+        for (int i = 0; i < CHUNK_EVENTS; i++)
+            events[block][i] = event_block(block);
+        script_block(&script, 0, 0x1000 + 0x100 * block, 10, LOOP, 11);
+    }
+    memset(regions, 0, sizeof regions);
+}
+
+/* `count` chunks of a thread, which enter one block. */
+static void chunks(uint32_t thread, uint32_t block, int count) {
+    while (count-- > 0)
+        script_data(&script, thread, events[block], CHUNK_EVENTS);
+}
+
+static void reached(uint32_t marker, uint64_t position) {
+    script_add(&script, ITEM_MARKER)->marker = (struct item_marker){marker, position};
+}
+
+static struct capture_region region(uint32_t id, uint32_t thread, uint64_t first,
+                                    uint64_t instructions) {
+    return (struct capture_region){
+        .id = id,
+        .thread = thread,
+        .first = first,
+        .instructions = instructions,
+        .start = {.image = 0, .offset = 0x1234, .count = 7},
+        .end = {.image = 0, .offset = 0x1238, .count = 9},
+        .path = paths[id],
+    };
+}
+
+static size_t completed;
+static void count_complete(void *context, const struct capture_region *region) {
+    assert_ptr_equal(context, &completed);
+    assert_int_equal(region->state, REGION_COMPLETE);
+    assert_int_equal(access(region->path, R_OK), 0);
+    completed++;
+}
+
+/* Captures the first `count` regions with a warm-up of 1500; the error, "" when there is none. */
+static const char *capture(size_t count) {
+    static struct error error;
+    struct item_source source = {.next = script_next, .close = script_close, .context = &script};
+    struct region_capture_options options = {.images = &IMAGE,
+                                             .image_count = 1,
+                                             .warm_up = 1500,
+                                             .complete = count_complete,
+                                             .context = &completed};
+    script_add(&script, ITEM_END)->end = (struct trace_exit){.known = true};
+    script.at = 0;
+    error = (struct error){0};
+    completed = 0;
+    struct region_capture *capture = region_capture_from(&options, regions, count, &source, &error);
+    bool good = capture && region_capture_run(capture, &error);
+    region_capture_close(capture);
+    assert_int_equal(good, error.message[0] == 0);
+    return error.message;
+}
+
+/* Instructions of a trace, which has one thread, and static ones. */
+static void assert_trace(const char *path, uint64_t insns, uint32_t static_insns) {
+    struct error error = {0};
+    struct trace_batch batch;
+    uint64_t count = 0;
+    struct trace *trace = trace_open(path, &error);
+    assert_non_null(trace);
+    while (trace_next(trace, &batch, &error) > 0) {
+        assert_int_equal(batch.thread, 0);
+        assert_int_equal(batch.process, 0);
+        count += batch.insn_count;
+    }
+    assert_string_equal(error.message, "");
+    assert_int_equal(count, insns);
+    assert_int_equal(trace_code(trace)->insn_count, static_insns);
+    assert_false(trace_is_cut(trace));
+    assert_int_equal(trace_note_count(trace), 1);
+    assert_non_null(strstr(trace_note(trace, 0), "region "));
+    trace_close(trace);
+}
+
+/* Chunks     0    1000    2000    3000    4000    5000    6000    7000
+ * region 1                [2100 .. 3200)           warm-up from 600: chunks 0 to 3000
+ * region 2                                    [4500 .. 6000)
+ *                                             warm-up from 4500 − 4 − 1500 = 2996: chunks 2000 to
+ *                                             6000, in which its end marker lies */
+static void windows_of_chunks(void **state) {
+    (void)state;
+    begin();
+    regions[0] = region(1, 0, 2100, 1100);
+    regions[1] = region(2, 0, 4500, 1500);
+    chunks(0, 0, 2);
+    reached(0, 2100);
+    chunks(0, 1, 1);
+    reached(1, 3200);
+    chunks(0, 1, 1);
+    reached(2, 4500);
+    chunks(0, 2, 2);
+    reached(3, 6000);
+    chunks(0, 2, 3);
+    assert_string_equal(capture(2), "");
+    assert_int_equal(completed, 2);
+    assert_int_equal(region_trace_start(&regions[0]), 2100);
+    assert_int_equal(region_trace_end(&regions[0]), 3200);
+    assert_int_equal(region_skew(&regions[0]), 0);
+    assert_int_equal(regions[1].trace_first, 2000);
+    assert_int_equal(region_trace_start(&regions[1]), 2500);
+    assert_int_equal(region_trace_end(&regions[1]), 4000);
+    assert_int_equal(regions[1].trace_last, 7000);
+    assert_trace(paths[1], 4000, 20); /* blocks 0 and 1 */
+    assert_trace(paths[2], 5000, 20); /* blocks 1 and 2 */
+}
+
+/* A region that comes 1200 instructions early has what is there of its warm-up; a late one more of
+ * it. */
+static void skewed(void **state) {
+    (void)state;
+    begin();
+    regions[0] = region(1, 0, 4500, 1000);
+    regions[1] = region(2, 0, 7500, 1000);
+    chunks(0, 0, 1);
+    chunks(0, 0, 1);
+    chunks(0, 0, 1);
+    reached(0, 3300);
+    chunks(0, 0, 1);
+    reached(1, 4300);
+    chunks(0, 0, 5);
+    reached(2, 9900);
+    chunks(0, 0, 1);
+    reached(3, 10900);
+    chunks(0, 0, 1);
+    assert_string_equal(capture(2), "");
+    assert_int_equal(region_skew(&regions[0]), -1200);
+    assert_int_equal(region_trace_start(&regions[0]), 1300); /* from 2000: 4500 − 4 − 1500 = 2996 */
+    assert_int_equal(region_skew(&regions[1]), 2400);
+    assert_int_equal(region_trace_start(&regions[1]), 4900); /* from 5000 */
+    assert_trace(paths[2], 6000, 10);
+}
+
+/* The end of one is the start of the next, and the last ends with its thread; another thread runs
+ * between. */
+static void adjacent_until_the_end(void **state) {
+    (void)state;
+    begin();
+    regions[0] = region(1, 1, 1000, 1000);
+    regions[1] = region(2, 1, 2000, 1000);
+    regions[1].end.count = 0;
+    chunks(0, 0, 3);
+    chunks(1, 1, 1);
+    reached(0, 1000);
+    chunks(1, 1, 1);
+    reached(1, 2000);
+    reached(2, 2000);
+    chunks(0, 0, 3);
+    chunks(1, 2, 1);
+    script_thread_end(&script, 1);
+    chunks(0, 0, 3);
+    assert_string_equal(capture(2), "");
+    assert_int_equal(region_trace_end(&regions[0]), 2000);
+    assert_int_equal(regions[1].found_end, 3000);
+    assert_trace(paths[1], 3000, 20);
+    assert_trace(paths[2], 3000, 20);
+}
+
+/* The first region fails as told, the second is complete all the same. */
+static void assert_first_fails(const char *message) {
+    const char *said = capture(2);
+    if (!strstr(said, message))
+        fail_msg("'%s' does not say '%s'", said, message);
+    if (!strstr(said, "region 1: ") || !strstr(said, "(1 of 2 regions are complete)"))
+        fail_msg("%s", said);
+    assert_int_equal(regions[0].state, REGION_FAILED);
+    assert_int_equal(access(paths[1], F_OK), -1);
+    assert_int_equal(regions[1].state, REGION_COMPLETE);
+    assert_int_equal(access(paths[2], F_OK), 0);
+}
+
+static void markers_that_are_not_reached(void **state) {
+    (void)state;
+    begin();
+    regions[0] = region(1, 1, 2000, 1000);
+    regions[1] = region(2, 0, 4000, 1000);
+    chunks(1, 0, 2);
+    script_thread_end(&script, 1);
+    chunks(0, 0, 4);
+    reached(2, 4000);
+    chunks(0, 0, 1);
+    reached(3, 5000);
+    chunks(0, 0, 1);
+    assert_first_fails("its start marker, execution 7 of prog+0x1234, was not reached: its thread "
+                       "ended after 2000 instructions, expected at 2000");
+
+    /* Given up, 100,000 instructions and 2 % late, so that its trace does not grow for ever. */
+    begin();
+    regions[0] = region(1, 0, 2000, 1000);
+    regions[1] = region(2, 1, 4000, 1000);
+    chunks(0, 0, 110);
+    chunks(1, 0, 4);
+    reached(2, 4000);
+    chunks(1, 0, 1);
+    reached(3, 5000);
+    chunks(1, 0, 1);
+    assert_first_fails("was not reached by instruction 103000 of its thread, expected at 2000");
+
+    begin();
+    regions[0] = region(1, 0, 2000, 1000);
+    regions[1] = region(2, 1, 4000, 1000);
+    chunks(0, 0, 2);
+    reached(0, 2000);
+    chunks(0, 0, 110);
+    chunks(1, 0, 4);
+    reached(2, 4000);
+    chunks(1, 0, 1);
+    reached(3, 5000);
+    chunks(1, 0, 1);
+    assert_first_fails("its end marker, execution 9 of prog+0x1238, was not reached within 102000 "
+                       "instructions, expected after 1000");
+
+    begin();
+    regions[0] = region(1, 0, 2000, 1000);
+    regions[1] = region(2, 1, 4000, 1000);
+    chunks(1, 0, 4);
+    reached(2, 4000);
+    chunks(1, 0, 1);
+    reached(3, 5000);
+    chunks(1, 0, 1);
+    chunks(0, 0, 2);
+    reached(0, 2000);
+    chunks(0, 0, 1);
+    assert_first_fails("was not reached: its thread ended 1000 instructions after the start");
+}
+
+static void markers_out_of_order(void **state) {
+    (void)state;
+    begin();
+    regions[0] = region(1, 0, 2000, 1000);
+    regions[1] = region(2, 0, 4000, 1000);
+    chunks(0, 0, 2);
+    reached(1, 2500);
+    chunks(0, 0, 2);
+    reached(2, 4000);
+    chunks(0, 0, 1);
+    reached(3, 5000);
+    chunks(0, 0, 1);
+    assert_first_fails("its end marker, execution 9 of prog+0x1238, came before its start");
+
+    for (int started = 0; started < 2; started++) {
+        begin();
+        regions[0] = region(1, 0, 2000, 1000);
+        regions[1] = region(2, 0, 4000, 1000);
+        chunks(0, 0, 2);
+        if (started)
+            reached(0, 2000);
+        chunks(0, 0, 2);
+        reached(2, 4000);
+        reached(1, 4500);
+        chunks(0, 0, 1);
+        reached(3, 5000);
+        chunks(0, 0, 1);
+        assert_first_fails(started ? "its end marker, execution 9 of prog+0x1238, was not reached "
+                                     "before region 2 began"
+                                   : "its start marker, execution 7 of prog+0x1234, was not "
+                                     "reached before region 2 began");
+    }
+
+    begin();
+    regions[0] = region(1, 0, 1000000, 1000);
+    regions[1] = region(2, 0, 4000, 1000);
+    reached(0, 300);
+    chunks(0, 0, 4);
+    reached(2, 4000);
+    chunks(0, 0, 1);
+    reached(3, 5000);
+    chunks(0, 0, 1);
+    assert_first_fails("came at instruction 300 of its thread, not about 1000000");
+}
+
+static void lists_that_do_not_belong(void **state) {
+    (void)state;
+    begin();
+    regions[0] = region(1, 3, 2000, 1000);
+    regions[1] = region(2, 0, 1000, 1000);
+    chunks(0, 0, 1);
+    reached(2, 1000);
+    reached(3, 2000);
+    chunks(0, 0, 2);
+    assert_first_fails("the command has no thread 3");
+
+    begin();
+    regions[0] = region(1, 0, 2000, 1000);
+    regions[0].process = 1;
+    regions[1] = region(2, 1, 1000, 1000);
+    chunks(0, 0, 1);
+    chunks(1, 0, 1);
+    reached(2, 1000);
+    reached(3, 2000);
+    chunks(1, 0, 2);
+    assert_first_fails("thread 0 belongs to process 0 in this run, not to 1");
+
+    begin();
+    script.items[2].image.build_id[0] ^= 1;
+    regions[0] = region(1, 0, 2000, 1000);
+    assert_non_null(strstr(capture(1), "/bin/prog is another file than the one that the regions "
+                                       "were chosen in (its build id differs)"));
+    begin();
+    script.items[2].image.build_id[0] ^= 1;
+    script.items[2].image.path = "/bin/other";
+    regions[0] = region(1, 0, 2000, 1000);
+    assert_non_null(strstr(capture(1), "none of the files that the regions lie in (/bin/prog) is "
+                                       "used by 'prog -x'"));
+}
+
+static void lists_that_cannot_be(void **state) {
+    (void)state;
+    begin();
+    regions[0] = region(1, 0, 2000, 1000);
+    regions[0].start.count = 0;
+    assert_non_null(strstr(capture(1), "region 1 has no markers"));
+    begin();
+    regions[0] = region(1, 0, 2000, 1000);
+    regions[1] = region(2, 0, 2999, 1000);
+    assert_non_null(strstr(capture(2), "regions 1 and 2 overlap"));
+    begin();
+    regions[0] = region(1, 0, UINT64_MAX - 10, 1000);
+    assert_non_null(strstr(capture(1), "region 1 lies beyond any run"));
+    begin();
+    assert_non_null(strstr(capture(0), "0 regions"));
+}
+
+/* A warm-up of 1500 reaches over at most 3 regions of 1000; of 10 over many more. */
+static void too_many_at_once(void **state) {
+    (void)state;
+    enum { MANY = 200 };
+    static struct capture_region many[MANY];
+    struct error error;
+    for (uint32_t i = 0; i < MANY; i++)
+        many[i] = (struct capture_region){.id = i + 1, .first = 1000 + 10 * i, .instructions = 10};
+    struct region_windows windows = {.regions = many, .count = MANY, .warm_up = 1500};
+    assert_false(region_windows_init(&windows, &error));
+    assert_non_null(strstr(error.message, "warm-up of 1500 instructions"));
+    region_windows_free(&windows);
+    windows.warm_up = 500;
+    assert_true(region_windows_init(&windows, &error));
+    region_windows_free(&windows);
+}
+
+static void a_trace_that_cannot_be_written(void **state) {
+    (void)state;
+    begin();
+    regions[0] = region(1, 0, 1000, 1000);
+    regions[0].path = "/dev/full";
+    chunks(0, 0, 1);
+    reached(0, 1000);
+    reached(1, 2000);
+    chunks(0, 0, 2);
+    const char *said = capture(1);
+    assert_non_null(strstr(said, "/dev/full"));
+    assert_int_equal(regions[0].state, REGION_FAILED);
+    struct stat status;
+    assert_int_equal(stat("/dev/full", &status), 0);
+
+    begin();
+    regions[0] = region(1, 0, 1000, 1000);
+    regions[0].path = "/nonexistent/x";
+    chunks(0, 0, 1);
+    assert_non_null(strstr(capture(1), "/nonexistent/x"));
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    for (int i = 0; i < REGIONS; i++)
+        snprintf(paths[i], sizeof paths[i], "%s/r%d.ctrace", folder, i);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    for (int i = 0; i < REGIONS; i++)
+        unlink(paths[i]);
+    return rmdir(folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows_of_chunks),
+        cmocka_unit_test(skewed),
+        cmocka_unit_test(adjacent_until_the_end),
+        cmocka_unit_test(markers_that_are_not_reached),
+        cmocka_unit_test(markers_out_of_order),
+        cmocka_unit_test(lists_that_do_not_belong),
+        cmocka_unit_test(lists_that_cannot_be),
+        cmocka_unit_test(too_many_at_once),
+        cmocka_unit_test(a_trace_that_cannot_be_written),
+    };
+    return cmocka_run_group_tests_name("region_capture", tests, make_folder, remove_folder);
+}

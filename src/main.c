@@ -27,6 +27,8 @@ static const struct verb VERBS[] = {
     {"What did it execute?", "trace", "capture an instruction trace of a command", cmd_trace},
     {"Which parts of a long run stand for all of it?", "regions",
      "choose regions from basic block vectors; compare and sweep ways to choose", cmd_regions},
+    {NULL, "validate", "how far an estimate from regions is off, and which step is to blame",
+     cmd_validate},
 };
 enum { VERB_COUNT = sizeof VERBS / sizeof *VERBS };
 

@@ -1,0 +1,43 @@
+/* What `culprit validate` tells: the error of an estimate from regions, and the share that each
+ * step on the way to it has. */
+#ifndef CULPRIT_REPORT_VALIDATION_H
+#define CULPRIT_REPORT_VALIDATION_H
+
+#include "report/report.h"
+#include "simulate/validation.h"
+
+/* Whether the regions were found again by their markers, in a run of its own. */
+struct marker_check {
+    bool checked;      /* false: the list was not captured */
+    uint32_t captured; /* regions that have a trace */
+    uint32_t moved;    /* of them, begun earlier or later than in the run profiled */
+    int64_t largest;   /* of these moves, in instructions */
+    uint32_t region;   /* that has it: index in the list */
+    bool in_order;     /* they came as they were profiled */
+};
+void marker_check(const struct region_list *list, struct marker_check *check);
+
+/* Hardware counters of the command, when the machine has them. */
+struct hardware_reference {
+    bool known;
+    uint64_t instructions, cycles; /* in user mode */
+};
+
+struct validation_report {
+    struct report report; /* verb, program, machine, notes and next; the rest is not used */
+    const struct validation *validation;
+    struct marker_check markers;
+    struct hardware_reference hardware;
+};
+
+/* Adds what the figures rest on to the notes. False: out of memory. */
+bool validation_add_worth(struct validation_report *report);
+
+/* The trial whose total error is told for the whole: as the regions were captured, else the longest
+ * warm-up. NULL: there was none. */
+const struct validation_trial *validation_verdict(const struct validation *validation);
+
+void validation_text(const struct validation_report *report, bool colour, FILE *file);
+bool validation_json(const struct validation_report *report, FILE *file, struct error *error);
+
+#endif

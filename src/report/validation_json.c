@@ -1,0 +1,119 @@
+/* The validation as one JSON object; every key is documented in docs/json.md. */
+#include <jansson.h>
+
+#include "report/validation.h"
+#include "util/text.h"
+
+static json_t *string(const char *text) {
+    char clean[4096];
+    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
+}
+
+static json_t *metrics_object(const struct metrics *metrics) {
+    static const char *const MISSES[] = {"branches", "l1i", "l1d", "l2", "llc", "itlb", "dtlb"};
+    const double *values = metrics->values;
+    json_t *states = json_object(), *parts = json_object(), *misses = json_object();
+    for (int i = 0; i < STATE_COUNT; i++)
+        json_object_set_new(states, commit_state_name((enum commit_state)i),
+                            json_real(values[METRIC_STATES + i]));
+    for (int i = 0; i < PART_COUNT; i++)
+        json_object_set_new(parts, part_name((unsigned)i), json_real(values[METRIC_PARTS + i]));
+    for (int i = METRIC_MISSES; i < METRIC_COUNT; i++)
+        json_object_set_new(misses, MISSES[i - METRIC_MISSES], json_real(values[i]));
+    return json_pack("{s:f, s:o, s:o, s:o}", "cpi", values[METRIC_CPI], "commit_states", states,
+                     "events", parts, "misses_per_1000", misses);
+}
+
+static double error_of(const struct metrics *estimate, const struct metrics *truth) {
+    return validation_error(estimate->values[METRIC_CPI], truth->values[METRIC_CPI]);
+}
+
+static json_t *choice_object(const struct validation *validation) {
+    return json_pack("{s:o, s:o, s:f}", "whole", metrics_object(&validation->whole), "regions",
+                     metrics_object(&validation->within), "cpi_error",
+                     error_of(&validation->within, &validation->whole));
+}
+
+static json_t *markers_object(const struct marker_check *markers, const struct region_list *list) {
+    if (!markers->checked)
+        return json_null();
+    return json_pack("{s:I, s:b, s:I, s:I, s:o}", "reached", (json_int_t)markers->captured,
+                     "in_order", markers->in_order, "moved", (json_int_t)markers->moved,
+                     "largest_skew", (json_int_t)markers->largest, "region",
+                     markers->moved ? json_integer(list->regions[markers->region].id)
+                                    : json_null());
+}
+
+static json_t *trials_array(const struct validation *validation) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < validation->trial_count; i++) {
+        const struct validation_trial *trial = &validation->trials[i];
+        uint32_t at = trial->largest;
+        json_array_append_new(
+            array,
+            json_pack("{s:o, s:b, s:f, s:o, s:f, s:f, s:f, s:I}", "warm_up",
+                      trial->warm_up == UINT64_MAX ? json_null()
+                                                   : json_integer((json_int_t)trial->warm_up),
+                      "captured", trial->captured, "warmed_instructions", trial->warmed, "regions",
+                      metrics_object(&trial->metrics), "cpi_error",
+                      error_of(&trial->metrics, &validation->within), "total_cpi_error",
+                      error_of(&trial->metrics, &validation->whole), "largest_cpi_error",
+                      validation_error(trial->cpi[at], validation->cpi[at]), "largest_region",
+                      (json_int_t)validation->list->regions[at].id));
+    }
+    return array;
+}
+
+static json_t *regions_array(const struct validation *validation) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < validation->list->region_count; i++) {
+        const struct region *region = &validation->list->regions[i];
+        json_t *alone = json_array();
+        for (uint32_t k = 0; k < validation->trial_count; k++)
+            json_array_append_new(alone, json_real(validation->trials[k].cpi[i]));
+        json_array_append_new(
+            array,
+            json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:o}", "region", (json_int_t)region->id,
+                      "thread", (json_int_t)region->thread, "first", (json_int_t)region->first,
+                      "instructions", (json_int_t)region->instructions, "weight", region->weight,
+                      "cpi", validation->cpi[i], "cpi_alone", alone));
+    }
+    return array;
+}
+
+static json_t *hardware_object(const struct hardware_reference *hardware) {
+    return hardware->known
+               ? json_pack("{s:I, s:I}", "instructions", (json_int_t)hardware->instructions,
+                           "cycles", (json_int_t)hardware->cycles)
+               : json_null();
+}
+
+static json_t *notes_array(const struct report *report) {
+    json_t *notes = json_array();
+    for (uint32_t i = 0; i < report->note_count; i++)
+        json_array_append_new(notes, string(report->notes[i]));
+    return notes;
+}
+
+bool validation_json(const struct validation_report *report, FILE *file, struct error *error) {
+    const struct validation *validation = report->validation;
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:I, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "verb", string(report->report.verb), "program", string(report->report.program), "machine",
+        string(report->report.machine->name), "clock_ghz", report->report.machine->clock_ghz,
+        "partial", report->report.partial, "instructions", (json_int_t)validation->instructions,
+        "cycles", (json_int_t)validation->cycles, "instructions_in_regions",
+        (json_int_t)validation->simulated, "method", string(validation->list->method), "reference",
+        "simulation", "seconds", validation->seconds, "hardware",
+        hardware_object(&report->hardware), "choice", choice_object(validation), "markers",
+        markers_object(&report->markers, validation->list), "cold_start", trials_array(validation),
+        "regions", regions_array(validation), "notes", notes_array(&report->report), "next",
+        string(report->report.next));
+    bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+    json_decref(object);
+    fputc('\n', file);
+    if (ferror(file))
+        return error_errno(error, "writing the JSON report");
+    return good || error_set(error, "out of memory for the JSON report");
+}

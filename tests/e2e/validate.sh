@@ -1,0 +1,104 @@
+# culprit validate: every step's share of the error, from files.
+. tests/e2e/lib.sh
+
+seq 300000 | awk '{ print ($1 * 7919) % 300007, $1 }' >"$scratch/numbers"
+report=$scratch/report.json
+run trace --limit 8M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
+    >/dev/null 2>"$scratch/said" || cat "$scratch/said"
+
+# list FILE TRACE START:END:WEIGHT:SKEW...
+list() {
+    local file=$1 trace=$2 id=0 place start end weight skew
+    shift 2
+    {
+        printf '# %s\n' "culprit-regions 1" "isa: x86_64" "command: gzip -9" \
+            "instructions: 8000000" "slices: 8" "method: simpoint"
+        printf '%s' comment,process,thread-id,region-id,slice,start-icount,end-icount,start-image, \
+            start-build-id,start-offset,start-count,end-image,end-build-id,end-offset,end-count, \
+            region-length,region-weight,region-multiplier,trace,trace-start,trace-end,skew
+        echo
+        for place in "$@"; do
+            IFS=: read -r start end weight skew <<<"$place"
+            id=$((id + 1))
+            echo "cluster $id,0,0,$id,$id,$start,$end,/usr/bin/gzip,,0x4000,$id,,,,,$((end - start)),$weight,1,$trace,$start,$end,$skew"
+        done
+    } >"$file"
+}
+
+# checked FILE EXPRESSION over the report r...
+checked() {
+    python3 - "$@" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+near = lambda a, b: abs(a - b) < 1e-9
+for figures in [r["choice"]["whole"], r["choice"]["regions"]] + [t["regions"] for t in r["cold_start"]]:
+    assert near(sum(figures["commit_states"].values()), figures["cpi"]), figures
+    assert near(sum(figures["events"].values()), figures["cpi"]), figures
+within = sum(region["weight"] * region["cpi"] for region in r["regions"])
+assert near(within, r["choice"]["regions"]["cpi"]), within
+for i, trial in enumerate(r["cold_start"]):
+    alone = sum(region["weight"] * region["cpi_alone"][i] for region in r["regions"])
+    assert near(alone, trial["regions"]["cpi"])
+    assert near((1 + trial["cpi_error"]) * (1 + r["choice"]["cpi_error"]), 1 + trial["total_cpi_error"])
+for expression in sys.argv[2:]:
+    assert eval(expression), expression + " in " + json.dumps(r)[:3000]
+END
+}
+
+# Regions that together are the run: nothing is left to choice.
+all_of_it() {
+    list "$scratch/all.csv" full.ctrace 0:3000000:0.375:0 3000000:8000000:0.625:0
+    run validate "$scratch/all.csv" --full "$scratch/full.ctrace" --warm-up 0,1M,all --json \
+        --output "$report" &&
+        checked "$report" 'abs(r["choice"]["cpi_error"]) < 1e-9' 'r["instructions"] == 8000000' \
+            'len(r["cold_start"]) == 4' '[t["captured"] for t in r["cold_start"]] == [False] * 3 + [True]' \
+            'r["cold_start"][0]["cpi_error"] > r["cold_start"][2]["cpi_error"]' \
+            'abs(r["cold_start"][2]["cpi_error"]) < 0.01' \
+            'r["cold_start"][2]["regions"] == r["cold_start"][3]["regions"]' \
+            'r["markers"] == {"reached": 2, "in_order": True, "moved": 0, "largest_skew": 0, "region": None}'
+}
+check "regions that are everything are right but for their cold start" all_of_it
+
+# The figures of a region within the full run are those that sim --slices has of it.
+one_of_many() {
+    list "$scratch/one.csv" full.ctrace 2000000:3000000:0.5:0 6000000:7000000:0.5:12
+    run validate "$scratch/one.csv" --full "$scratch/full.ctrace" --warm-up all --json \
+        --output "$report" &&
+        run sim --slices "$scratch/slices.csv" --slice-size 1M --output /dev/null "$scratch/full.ctrace" &&
+        checked "$report" 'r["choice"]["cpi_error"] != 0' 'r["markers"]["moved"] == 1' \
+            'r["markers"]["largest_skew"] == 12' 'r["markers"]["region"] == 2' &&
+        python3 - "$report" "$scratch/slices.csv" <<'END'
+import csv, json, sys
+r = json.load(open(sys.argv[1]))
+slices = [int(row["cycles"]) / int(row["instructions"]) for row in csv.DictReader(open(sys.argv[2]))]
+for region, cpi in zip(r["regions"], (slices[2], slices[6])):
+    assert abs(region["cpi"] - cpi) < 0.002 * cpi, (region, cpi)
+END
+}
+check "regions within the full run are its slices" one_of_many
+
+text() {
+    run validate "$scratch/one.csv" --full "$scratch/full.ctrace" --warm-up 0 --output "$scratch/text" &&
+        cat "$scratch/text" &&
+        python3 -c 'import sys
+for line in open(sys.argv[1]):
+    assert len(line.rstrip("\n")) <= 100, line' "$scratch/text" &&
+        grep -q "^1 choice" "$scratch/text" && grep -q "^2 markers" "$scratch/text" &&
+        grep -q "^3 cold start" "$scratch/text" && grep -q "region 2 most: by +12" "$scratch/text" &&
+        grep -q "no hardware counters" "$scratch/text" && grep -q "^next: culprit" "$scratch/text"
+}
+check "the text tells each step's share" text
+
+beyond() {
+    list "$scratch/beyond.csv" full.ctrace 0:1000000:0.5:0 7500000:8500000:0.5:0
+    fails_with 1 "full.ctrace: region 2 \(instructions 7500000 to 8500000 of thread 0\) does not lie in it" \
+        run validate "$scratch/beyond.csv" --full "$scratch/full.ctrace"
+}
+check "a region that is not in the trace is named" beyond
+check "a trace that is missing" fails_with 1 "nothere.ctrace" \
+    run validate "$scratch/all.csv" --full "$scratch/nothere.ctrace"
+check "nothing to validate" fails_with 2 "what to validate" run validate
+check "a warm-up that is no count" fails_with 2 "5Q: not a count" \
+    run validate "$scratch/all.csv" --full x.ctrace --warm-up 0,5Q
+
+finish

@@ -25,6 +25,7 @@ static const struct verb VERBS[] = {
      "run every profiler over one simulation, against what every cycle says", cmd_profilers},
     {NULL, "samples", "show the samples of TIP or TEA that sim --tap wrote", cmd_samples},
     {"What did it execute?", "trace", "capture an instruction trace of a command", cmd_trace},
+    {NULL, "bbv", "profile a command slice by slice; count what it executes", cmd_bbv},
     {"Which parts of a long run stand for all of it?", "regions",
      "choose regions from basic block vectors; compare and sweep ways to choose", cmd_regions},
     {NULL, "validate", "how far an estimate from regions is off, and which step is to blame",

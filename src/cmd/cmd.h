@@ -7,6 +7,7 @@
 
 int cmd_explain(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
+int cmd_bbv(int argc, char **argv);
 int cmd_samples(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_profilers(int argc, char **argv);

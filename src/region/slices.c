@@ -12,7 +12,7 @@
 #include "region/bbv.h"
 #include "util/array.h"
 
-enum { MAX_LINE = 1 << 24 /* longer than any command */ };
+enum { FIRST_LINE = 256, MAX_LINE = 1 << 24 /* longer than any command */ };
 
 static const char FORMAT[] = "culprit-slices ";
 static const char *const ISAS[ISA_COUNT] = {[ISA_X86_64] = "x86_64", [ISA_RISCV64] = "riscv64"};
@@ -54,15 +54,17 @@ static enum got read_line(struct reading *reading) {
         }
         reading->line[reading->used++] = (char)c;
     }
-    if (reading->used)
-        reading->line[reading->used] = 0;
+    reading->line[reading->used] = 0;
     if (ferror(reading->file)) {
         error_errno(reading->error, "cannot read %s", reading->path);
         return GOT_ERROR;
     }
     if (c == EOF)
         return reading->used ? GOT_CUT : GOT_END;
-    return reading->used || refuse(reading, "empty") ? GOT_LINE : GOT_ERROR;
+    if (reading->used)
+        return GOT_LINE;
+    refuse(reading, "empty");
+    return GOT_ERROR;
 }
 
 /* The word that begins `*rest`, followed by one space and something more. */
@@ -313,12 +315,18 @@ static bool read_body(struct reading *reading) {
 
 bool slice_table_read(struct slice_table *table, const char *path, struct error *error) {
     *table = (struct slice_table){0};
-    struct reading reading = {
-        .table = table, .path = path, .file = fopen(path, "re"), .error = error};
-    if (!reading.file)
-        return error_errno(error, "cannot read %s", path);
-    bool good = read_head(&reading) && read_body(&reading);
-    fclose(reading.file);
+    struct reading reading = {.table = table,
+                              .path = path,
+                              .line = calloc(1, FIRST_LINE),
+                              .size = FIRST_LINE,
+                              .error = error};
+    if (!reading.line)
+        return error_set(error, "%s: out of memory", path);
+    reading.file = fopen(path, "re");
+    bool good = reading.file ? read_head(&reading) && read_body(&reading)
+                             : error_errno(error, "cannot read %s", path);
+    if (reading.file)
+        fclose(reading.file);
     free(reading.line);
     return good;
 }

@@ -431,8 +431,10 @@ static bool fill_control(struct capture *capture, const struct capture_options *
     control->seed = options->seed;
     atomic_store(&control->skip, (int64_t)(options->skip & INT64_MAX));
     atomic_store(&control->left, (int64_t)(options->limit & INT64_MAX));
+    control->slice_size = options->slice_size;
+    bool skipping = options->skip && !options->slice_size;
     atomic_store(&control->phase, options->from_symbol ? RING_WAIT
-                                  : options->skip      ? RING_SKIP
+                                  : skipping           ? RING_SKIP
                                                        : RING_CAPTURE);
     snprintf(control->emulator, sizeof control->emulator, "%s", capture->launch.emulator);
     snprintf(control->shared, sizeof control->shared, "/proc/%d/fd/%d", (int)getpid(),

@@ -195,6 +195,8 @@ void chunks_harvest(struct capture *capture, uint32_t slot) {
         if (atomic_load(&control->chunk_state[i]) != ring_state(RING_HELD, slot))
             continue;
         struct ring_chunk *chunk = ring_chunk(control, i);
+        if (control->slice_size) /* half of what it was to say */
+            atomic_store(&chunk->cursor, chunk->events);
         atomic_store(&chunk->insns, count_insns(process, chunk, event_count(chunk)));
         chunk->last = 0;
         chunk->published = atomic_fetch_add(&control->published, 1);

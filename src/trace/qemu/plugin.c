@@ -196,7 +196,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
         marker_instrument(tb);
         break;
     case RING_CAPTURE:
-        instrument_block(tb);
+        if (plugin.control->slice_size)
+            count_instrument(tb);
+        else
+            instrument_block(tb);
         marker_instrument(tb);
         break;
     case RING_WAIT:
@@ -261,6 +264,8 @@ static ssize_t pass_on(void *cookie, const char *text, size_t size) {
     static const char obituary[] = "qemu: uncaught target signal";
     (void)cookie;
     bool dying = size >= sizeof obituary - 1 && memcmp(text, obituary, sizeof obituary - 1) == 0;
+    if (dying && plugin.control->slice_size)
+        count_publish_all();
     return dying ? (ssize_t)size : write(STDERR_FILENO, text, size);
 }
 

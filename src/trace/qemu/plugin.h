@@ -73,6 +73,22 @@ void thread_publish(void); /* the current thread's chunk, as far as filled */
 /* With all vCPUs stopped: hands over what was captured and moves plugin.phase on. */
 void thread_end_phase(enum ring_phase next);
 
+/* False: the consumer is gone. */
+bool chunk_wait_for_room(struct ring_control *control);
+/* A free chunk becomes HELD. */
+bool chunk_claim(struct ring_control *control, uint32_t *number);
+/* HELD to FULL; `last`: of its thread. */
+void chunk_publish(struct ring_control *control, uint32_t number, bool last);
+
+/* ---- plugin_count.c: executions of blocks in place of events ---- */
+
+void count_instrument(struct qemu_plugin_tb *tb);
+/* What was counted so far goes to the consumer: of the current thread, of all of them. */
+void count_publish(void);
+void count_publish_all(void);
+void count_thread_ended(void);
+void count_forked(void);
+
 /* ---- plugin_process.c: this process and its records ---- */
 
 /* False: the process is not traced (nobody listens, or there is no slot). */
@@ -92,6 +108,7 @@ struct block {
     uint32_t number;
     uint32_t insn_count;
     const struct rep_block *rep; /* NULL: does not end in a rep */
+    bool anonymous;              /* lies in no file */
 };
 /* Contains the first instruction of from_symbol. */
 bool code_has_symbol(const struct qemu_plugin_tb *tb);

@@ -263,4 +263,5 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
     }
     block->number = known->number - 1;
     block->rep = known->rep;
+    block->anonymous = mapping.image == UINT32_MAX;
 }

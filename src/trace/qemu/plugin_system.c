@@ -4,17 +4,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include "isa/insn.h"
 
 /* Numbers differ between the guest's instruction sets; −1: it has none. */
 struct call_numbers {
-    int mmap, munmap, mremap, shmat, rt_sigreturn, execve, execveat, getrandom;
+    int mmap, munmap, mremap, shmat, rt_sigreturn, execve, execveat, getrandom, exit, exit_group,
+        kill;
 };
 static const struct call_numbers CALLS[ISA_COUNT] = {
-    [ISA_X86_64] = {9, 11, 25, 30, 15, 59, 322, 318},
-    [ISA_RISCV64] = {222, 215, 216, 196, 139, 221, 281, 278},
+    [ISA_X86_64] = {9, 11, 25, 30, 15, 59, 322, 318, 60, 231, 62},
+    [ISA_RISCV64] = {222, 215, 216, 196, 139, 221, 281, 278, 93, 94, 129},
 };
 
 static THREAD_LOCAL uint64_t arguments[6];
@@ -36,6 +38,14 @@ static void overwrite_random(uint64_t address, uint64_t size) {
     }
 }
 
+/* After these there may be no other chance. */
+static void publish_counts(const struct call_numbers *calls, int64_t number, uint64_t second) {
+    if (number == calls->exit_group || (number == calls->kill && second == SIGKILL))
+        count_publish_all();
+    else if (number == calls->exit)
+        count_publish();
+}
+
 void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
                  uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8) {
     (void)id, (void)a7, (void)a8;
@@ -52,6 +62,8 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
     plugin.parallel |= number == calls->shmat || (number == calls->mmap && (a4 & MAP_SHARED));
     if (number == calls->rt_sigreturn)
         thread_mark(vcpu, MARK_SIGNAL, 0);
+    if (plugin.control->slice_size)
+        publish_counts(calls, number, a2);
     if (number == calls->execve)
         exec_follow(&(struct exec_call){AT_FDCWD, 0, a1, a2, a3});
     if (number == calls->execveat)

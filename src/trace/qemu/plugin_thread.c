@@ -104,7 +104,7 @@ static void release_budget(void) {
     self.budget_end = insns;
 }
 
-static void publish_chunk(struct ring_control *control, uint32_t number, bool last) {
+void chunk_publish(struct ring_control *control, uint32_t number, bool last) {
     struct ring_chunk *chunk = ring_chunk(control, number);
     chunk->last = last;
     chunk->published = atomic_fetch_add(&control->published, 1);
@@ -120,10 +120,10 @@ static void publish(bool last) {
     self.insns_before += atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
     self.held = false;
     use_chunk(&nothing);
-    publish_chunk(plugin.control, self.chunk, last);
+    chunk_publish(plugin.control, self.chunk, last);
 }
 
-static bool wait_for_room(struct ring_control *control) {
+bool chunk_wait_for_room(struct ring_control *control) {
     while (atomic_load(&control->queued) >= RING_QUEUE) {
         uint32_t seen = atomic_load(&control->released);
         atomic_fetch_add(&control->waiting, 1);
@@ -136,7 +136,7 @@ static bool wait_for_room(struct ring_control *control) {
     return !atomic_load(&control->detached);
 }
 
-static bool claim_chunk(struct ring_control *control, uint32_t *number) {
+bool chunk_claim(struct ring_control *control, uint32_t *number) {
     for (uint32_t i = 0; i < RING_CHUNKS; i++) {
         uint32_t free = ring_state(RING_FREE, 0);
         if (atomic_load_explicit(&control->chunk_state[i], memory_order_relaxed) == free &&
@@ -155,9 +155,9 @@ static bool claim_chunk(struct ring_control *control, uint32_t *number) {
 /* False: this thread's events are lost (the consumer is gone, or 4096 threads hold chunks). */
 static bool take_chunk(void) {
     struct ring_control *control = plugin.control;
-    if (!wait_for_room(control))
+    if (!chunk_wait_for_room(control))
         return false;
-    if (!claim_chunk(control, &self.chunk))
+    if (!chunk_claim(control, &self.chunk))
         return false;
     struct ring_chunk *chunk = ring_chunk(control, self.chunk);
     chunk->events = ring_chunk_events(chunk);
@@ -400,6 +400,8 @@ void thread_access(uint64_t event) {
 }
 
 void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload) {
+    if (plugin.control->slice_size)
+        return;
     pthread_mutex_lock(&ownership);
     if (atomic_load(&plugin.phase) == RING_CAPTURE && settle(vcpu)) {
         put(event_mark(mark, payload));
@@ -450,6 +452,10 @@ void thread_skip(uint32_t insn_count) {
 /* ---- beginnings and ends ---- */
 
 void thread_publish(void) {
+    if (plugin.control->slice_size) {
+        count_publish();
+        return;
+    }
     pthread_mutex_lock(&ownership);
     if (atomic_load(&plugin.phase) == RING_CAPTURE && self.held) {
         close_block();
@@ -461,18 +467,24 @@ void thread_publish(void) {
 void thread_end_phase(enum ring_phase next) {
     struct ring_control *control = plugin.control;
     uint32_t mine = ring_state(RING_HELD, (uint32_t)plugin.slot);
+    if (control->slice_size)
+        count_publish_all();
     pthread_mutex_lock(&ownership);
     uint32_t high = atomic_load(&control->chunk_high);
     if (atomic_load(&plugin.phase) == RING_CAPTURE && plugin.slot != NO_SLOT)
         for (uint32_t i = 0; i < high && i < RING_CHUNKS; i++)
             if (atomic_load(&control->chunk_state[i]) == mine)
-                publish_chunk(control, i, true);
+                chunk_publish(control, i, true);
     atomic_store(&plugin.phase, next);
     pthread_mutex_unlock(&ownership);
 }
 
 static void on_thread_end(void *unused) {
     (void)unused;
+    if (plugin.control->slice_size) {
+        count_thread_ended();
+        return;
+    }
     pthread_mutex_lock(&ownership);
     if (atomic_load(&plugin.phase) == RING_CAPTURE && self.state == CAPTURED) {
         if (self.held)
@@ -519,4 +531,5 @@ void thread_forked(void) {
     memset(ordinal_of_vcpu, 0, sizeof ordinal_of_vcpu);
     memset(number_of_vcpu, 0, sizeof number_of_vcpu);
     marker_forget();
+    count_forked();
 }

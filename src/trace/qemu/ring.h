@@ -175,6 +175,7 @@ struct ring_control {
     uint32_t watch_effects, harmless;
     uint64_t seed;
     uint32_t site_count, target_count; /* of markers */
+    uint64_t slice_size; /* 0: capture events; else count executions by slices (trace/counts.h) */
 
     _Atomic uint32_t phase;     /* enum ring_phase */
     _Atomic uint32_t detached;  /* nobody reads any more: run on without waiting */

@@ -1,0 +1,217 @@
+/* culprit bbv: what a run executes, slice by slice, into files that `regions` reads. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/options.h"
+#include "region/bbv_profile.h"
+#include "util/progress.h"
+#include "util/text.h"
+
+enum key { KEY_SIZE = 1024, KEY_COUNTS, KEY_REPEATABLE, KEY_SEED, KEY_JSON };
+
+static const uint64_t DEFAULT_SIZE = 10000000;
+
+struct request {
+    struct input_options input;
+    const char *output, *counts;
+    uint64_t size, seed;
+    bool repeatable, json;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "How to profile:", 4},
+    {"size", KEY_SIZE, "N", 0, "Instructions of a slice (default 10M)", 0},
+    {"output", 'o', "FILE", 0,
+     "The vectors (default: PROGRAM.bb); compressed if it ends in .gz. FILE.slices says where the "
+     "slices are and what the ids of the blocks mean",
+     0},
+    {"counts", KEY_COUNTS, "FILE", 0,
+     "Also how often each block, edge and instruction was executed, as CSV, or as JSON if FILE "
+     "ends in .json; slower",
+     0},
+    {"repeatable", KEY_REPEATABLE, NULL, 0, "Give the command the same random numbers every time",
+     0},
+    {"seed", KEY_SEED, "N", 0, "Which ones, with --repeatable (default 1)", 0},
+    {NULL, 0, NULL, 0, "Other:", 5},
+    {"json", KEY_JSON, NULL, 0, "JSON in place of text", 0},
+    {0}};
+
+static void check_input(const struct request *request, const struct argp_state *state) {
+    const struct input_options *input = &request->input;
+    if (!input->command && !input->trace)
+        options_fail(state, "what to profile? (culprit bbv [OPTION...] -- COMMAND..., or culprit "
+                            "bbv FILE.ctrace)");
+    if (input->from)
+        options_fail(state, "--from: slices are counted from the beginning of the run, so that "
+                            "they are found again (--skip leaves some out)");
+    if (input->trace && (input->skip || input->limit || input->thread >= 0))
+        options_fail(state, "--skip, --limit and --thread: only while a command runs; a trace is "
+                            "profiled as it was captured");
+    if (request->counts && input->skip)
+        options_fail(state, "--counts: of the whole run, or up to --limit; not with --skip");
+}
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->input;
+        return 0;
+    case KEY_SIZE:
+        request->size = options_count(state, "--size", value);
+        if (request->size < BBV_PROFILE_MIN_SIZE || request->size > BBV_PROFILE_MAX_SIZE)
+            options_fail(state, "--size %s: from 1000 to 10^18 instructions", value);
+        return 0;
+    case 'o':
+        request->output = value;
+        return 0;
+    case KEY_COUNTS:
+        request->counts = value;
+        return 0;
+    case KEY_REPEATABLE:
+        request->repeatable = true;
+        return 0;
+    case KEY_SEED:
+        request->seed = options_count(state, "--seed", value);
+        return 0;
+    case KEY_JSON:
+        request->json = true;
+        return 0;
+    case ARGP_KEY_END:
+        check_input(request, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .options = OPTIONS,
+    .parser = parse,
+    .args_doc = "[--] COMMAND...\nFILE.ctrace",
+    .doc = "Profiles what a command executes: for each slice of the run, how many instructions in "
+           "each basic block. From such vectors, which SimPoint reads too, regions are chosen that "
+           "stand for the whole run."
+           "\vExample:\n  culprit bbv -o gzip.bb -- gzip -9 -c /bin/bash > /dev/null && culprit "
+           "regions gzip.bb\n\n"
+           "The command keeps standard output and its exit status; 125 when culprit failed.",
+    .children = CHILDREN};
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+/* "dir/gzip" or "dir/gzip.ctrace" -> "gzip.bb" */
+static bool default_output(const struct input_options *input, char path[NAME_MAX + 1],
+                           struct error *error) {
+    const char *from = input->trace ? input->trace : input->command[0];
+    const char *slash = strrchr(from, '/');
+    const char *name = slash ? slash + 1 : from;
+    size_t length = strlen(name);
+    if (input->trace && length > 7 && strcmp(name + length - 7, ".ctrace") == 0)
+        length -= 7;
+    if (input->trace && strcmp(name, "-") == 0)
+        length = 0;
+    return (length && snprintf(path, NAME_MAX + 1, "%.*s.bb", (int)length, name) <= NAME_MAX) ||
+           error_set(error, "%s: makes no file name for the vectors (give one with -o)", from);
+}
+
+static void print_json(const struct request *request, const char *path,
+                       const struct bbv_profile_result *result) {
+    json_t *notes = json_array();
+    for (size_t i = 0; i < result->note_count; i++)
+        json_array_append_new(notes, json_string(result->notes[i]));
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:i, s:f, s:b, s:o}", "vectors", path, "slices",
+        path, "counts", request->counts, "slice_size", (json_int_t)request->size, "slice_count",
+        (json_int_t)result->slices, "instructions", (json_int_t)result->instructions, "blocks",
+        (json_int_t)result->blocks, "threads", (int)result->threads, "processes",
+        (int)result->processes, "seconds", result->seconds, "partial", !result->complete, "notes",
+        notes);
+    char *table = bbv_slices_path(path);
+    if (table)
+        json_object_set_new(object, "slices", json_string(table));
+    free(table);
+    FILE *out = request->input.trace ? stdout : stderr;
+    json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    fputc('\n', out);
+    json_decref(object);
+}
+
+static void print_result(const struct request *request, const char *path,
+                         const struct bbv_profile_result *result) {
+    if (request->json) {
+        print_json(request, path, result);
+        return;
+    }
+    FILE *out = request->input.trace ? stdout : stderr;
+    fprintf(out,
+            "%s: %" PRIu64 " slice%s of %s instructions, %s in all, %" PRIu64 " blocks, %" PRIu32
+            " thread%s of %" PRIu32 " process%s, in %s%s\n",
+            path, result->slices, text_plural(result->slices), text_count(request->size).s,
+            text_count(result->instructions).s, result->blocks, result->threads,
+            text_plural(result->threads), result->processes, result->processes == 1 ? "" : "es",
+            text_duration(result->seconds).s, result->complete ? "" : " (partial)");
+    for (size_t i = 0; i < result->note_count; i++)
+        fprintf(out, "note: %s\n", result->notes[i]);
+    fprintf(out, "next: culprit regions %s\n", path);
+}
+
+static int profile(const struct request *request) {
+    struct error error = {0};
+    char name[NAME_MAX + 1];
+    const struct input_options *input = &request->input;
+    const char *path = request->output ? request->output : name;
+    if (!request->output && !default_output(input, name, &error)) {
+        print_error(&error);
+        return input->trace ? STATUS_FAILED : STATUS_BROKEN;
+    }
+    struct capture_options capture = {.command = input->command,
+                                      .skip = input->skip,
+                                      .limit = input->limit,
+                                      .thread = input->thread,
+                                      .follow = input->follow,
+                                      .repeatable = request->repeatable,
+                                      .seed = request->seed};
+    struct progress progress;
+    struct bbv_profile_options options = {.capture = input->trace ? NULL : &capture,
+                                          .trace = input->trace,
+                                          .size = request->size,
+                                          .path = path,
+                                          .counts_path = request->counts,
+                                          .progress = show_progress,
+                                          .context = &progress,
+                                          .stop = &interrupt_signal};
+    struct bbv_profile_result result;
+    int exec_status;
+    progress_start(&progress, stderr, "profiling", "instructions", input->limit);
+    interrupt_catch();
+    bool good = bbv_profile(&options, &result, &exec_status, &error);
+    progress_finish(&progress);
+    if (result.slices)
+        print_result(request, path, &result);
+    bbv_profile_result_free(&result);
+    if (!good) {
+        print_error(&error);
+        return input->trace ? STATUS_FAILED : exec_status ? exec_status : STATUS_BROKEN;
+    }
+    if (input->trace)
+        return 0;
+    if (result.exit.known)
+        return result.exit.signaled ? 128 + result.exit.status : result.exit.status;
+    return interrupt_signal ? 128 + interrupt_signal : STATUS_BROKEN;
+}
+
+int cmd_bbv(int argc, char **argv) {
+    struct request request = {.input.traces_allowed = true, .size = DEFAULT_SIZE, .seed = 1};
+    options_parse(&ARGP, argc, argv, &request);
+    return profile(&request);
+}

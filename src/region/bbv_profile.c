@@ -1,0 +1,504 @@
+/* Items in (trace/item.h), slices out. A thread has, by id of block, how often each was executed
+ * until the open slice began and within it; where a slice begins the first gives the marker: the
+ * executions of all blocks that contain its first instruction.
+ *
+ * Counted items tell where slices begin and end. In events every block is looked at, and a slice
+ * ends by the same rule (trace/counts.h). */
+#include "region/bbv_profile.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "region/slice_files.h"
+#include "trace/counts.h"
+#include "trace/event.h"
+#include "trace/item.h"
+#include "util/array.h"
+
+enum { MAX_THREADS = 1 << 20, TOLD_UNFOLLOWED = 5 };
+
+struct profiled {
+    bool known, open, ended;
+    uint32_t process;
+    uint64_t position;         /* instructions of the thread so far */
+    uint64_t *before, *within; /* executions by id − 1: until the open slice, in it */
+    size_t capacity, within_capacity;
+    uint32_t *touched; /* ids of those in the open slice that are not 0 */
+    size_t touched_count, touched_capacity;
+    struct slice_place place; /* of the open slice */
+    struct counts_pace pace;  /* from events */
+    uint32_t last;            /* id of the block entered last; 0: none */
+    uint32_t cut, cut_insns;  /* block that was not executed whole, and its instructions that
+                                 were not */
+    struct execution_place execution;
+};
+
+struct profile {
+    const struct bbv_profile_options *options;
+    struct bbv_profile_result *result;
+    bool counted; /* items count; else they have events */
+    struct profile_code code;
+    struct execution_counts counts;
+    struct slice_files files;
+    uint32_t images_written, blocks_written; /* to the table */
+    char *table_path, *command;
+    struct profiled *threads;
+    size_t thread_count, thread_capacity;
+    struct slice_entry *entries;
+    size_t entry_capacity;
+    struct error *error;
+};
+
+char *bbv_slices_path(const char *path) {
+    char *table;
+    return asprintf(&table, "%s.slices", path) < 0 ? NULL : table;
+}
+
+static bool out_of_memory(struct profile *profile) {
+    return error_set(profile->error, "out of memory for the profile");
+}
+
+static void note(struct bbv_profile_result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void note(struct bbv_profile_result *result, const char *format, ...) {
+    char *text;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    if (text && array_reserve((void **)&result->notes, &result->note_capacity,
+                              result->note_count + 1, sizeof *result->notes))
+        result->notes[result->note_count++] = text;
+    else
+        free(text);
+}
+
+void bbv_profile_result_free(struct bbv_profile_result *result) {
+    for (size_t i = 0; i < result->note_count; i++)
+        free(result->notes[i]);
+    free(result->notes);
+    result->notes = NULL;
+    result->note_count = result->note_capacity = 0;
+}
+
+/* ---- slices of a thread ---- */
+
+static int compare_ids(const void *left, const void *right) {
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+static bool reserve_ids(struct profile *profile, struct profiled *thread, uint32_t id) {
+    size_t old = thread->capacity, old_within = thread->within_capacity;
+    if (!array_reserve((void **)&thread->before, &thread->capacity, id, sizeof(uint64_t)) ||
+        !array_reserve((void **)&thread->within, &thread->within_capacity, id, sizeof(uint64_t)))
+        return out_of_memory(profile);
+    memset(thread->before + old, 0, (thread->capacity - old) * sizeof(uint64_t));
+    memset(thread->within + old_within, 0,
+           (thread->within_capacity - old_within) * sizeof(uint64_t));
+    return true;
+}
+
+/* Just before the thread enters the block. */
+static bool begin_slice(struct profile *profile, struct profiled *thread, uint32_t number,
+                        uint32_t id) {
+    const struct profile_site *site = profile_code_site(&profile->code, id);
+    const struct slice_block *place = &profile_code_at(&profile->code, id)->place;
+    if (!site || !reserve_ids(profile, thread, id))
+        return out_of_memory(profile);
+    uint64_t count = 1;
+    for (size_t i = 0; i < site->count; i++)
+        if (site->ids[i] <= thread->capacity)
+            count += thread->before[site->ids[i] - 1];
+    thread->open = true;
+    counts_plan(&thread->pace, profile->options->size, 0);
+    thread->place = (struct slice_place){.process = thread->process,
+                                         .thread = number,
+                                         .first = thread->position,
+                                         .start = {place->image, place->offset, count}};
+    return true;
+}
+
+static bool add(struct profile *profile, struct profiled *thread, uint32_t id, uint64_t times) {
+    uint64_t insns;
+    if (id > thread->capacity && !reserve_ids(profile, thread, id))
+        return false;
+    uint64_t *within = thread->within + id - 1;
+    if (!*within) {
+        if (!array_reserve((void **)&thread->touched, &thread->touched_capacity,
+                           thread->touched_count + 1, sizeof *thread->touched))
+            return out_of_memory(profile);
+        thread->touched[thread->touched_count++] = id;
+    }
+    uint32_t insn_count = profile_code_at(&profile->code, id)->place.insn_count;
+    if (__builtin_mul_overflow(times, insn_count, &insns) ||
+        __builtin_add_overflow(thread->position, insns, &thread->position))
+        return error_set(profile->error, "the counts of a thread make no sense: the program may "
+                                         "have overwritten the memory they pass through");
+    *within += times;
+    return true;
+}
+
+/* Blocks up to this id, and their images, into the table: not when they are met, for that is
+ * earlier or later than the slices before them by chance. */
+static bool write_code(struct profile *profile, uint32_t id) {
+    const struct profile_code *code = &profile->code;
+    struct slice_writer *table = &profile->files.table;
+    for (; profile->blocks_written < id; profile->blocks_written++) {
+        const struct slice_block *block =
+            &profile_code_at(code, profile->blocks_written + 1)->place;
+        for (; block->image != MARKER_NO_IMAGE && profile->images_written <= block->image;
+             profile->images_written++)
+            if (!slice_writer_image(table, profile->images_written,
+                                    code->images + profile->images_written, profile->error))
+                return false;
+        if (!slice_writer_block(table, profile->blocks_written + 1, block, profile->error))
+            return false;
+    }
+    return true;
+}
+
+/* What was counted in the slice, or outside of any, belongs to the past. */
+static bool end_slice(struct profile *profile, struct profiled *thread) {
+    size_t count = thread->touched_count;
+    if (!array_reserve((void **)&profile->entries, &profile->entry_capacity, count + 1,
+                       sizeof *profile->entries))
+        return out_of_memory(profile);
+    if (count)
+        qsort(thread->touched, count, sizeof *thread->touched, compare_ids);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t id = thread->touched[i];
+        uint64_t times = thread->within[id - 1];
+        profile->entries[i] =
+            (struct slice_entry){id, times * profile_code_at(&profile->code, id)->place.insn_count -
+                                         (id == thread->cut ? thread->cut_insns : 0)};
+        thread->before[id - 1] += times;
+        thread->within[id - 1] = 0;
+    }
+    thread->touched_count = 0;
+    bool filled = thread->open && thread->position > thread->place.first;
+    thread->open = false;
+    if (!filled)
+        return true;
+    thread->place.instructions = thread->position - thread->place.first;
+    profile->result->slices++;
+    profile->result->instructions += thread->place.instructions;
+    if (thread->place.thread == 0 && !write_code(profile, profile->entries[count - 1].id))
+        return false;
+    /* bbv_profile() frees the entries. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+    return slice_files_put(&profile->files, &thread->place, profile->entries, count,
+                           profile->error);
+}
+
+static bool end_thread(struct profile *profile, struct profiled *thread) {
+    if (thread->ended || !thread->known)
+        return true;
+    thread->ended = true;
+    bool good = end_slice(profile, thread);
+    if (profile->options->counts_path)
+        good &= execution_leave(&profile->counts, &thread->execution) || out_of_memory(profile);
+    free(thread->before);
+    free(thread->within);
+    free(thread->touched);
+    thread->before = thread->within = NULL;
+    thread->touched = NULL;
+    thread->capacity = thread->within_capacity = thread->touched_capacity = 0;
+    return good;
+}
+
+/* ---- what items hold ---- */
+
+static uint32_t id_of(struct profile *profile, const struct item_data *data, uint64_t event) {
+    uint32_t id = profile_code_id(&profile->code, data->process, event_block_number(event));
+    if (!id)
+        error_set(profile->error, "a block was executed that is not defined: the program may have "
+                                  "overwritten the memory that it is told through");
+    return id;
+}
+
+static bool is_times(uint64_t event) {
+    return event_kind(event) == EVENT_MARK && event_mark_kind(event) == MARK_TIMES;
+}
+
+static bool take_counts(struct profile *profile, struct profiled *thread,
+                        const struct item_data *data) {
+    for (uint32_t i = 0; i < data->event_count; i++) {
+        uint64_t event = data->events[i];
+        if (event_kind(event) == EVENT_MARK && event_mark_kind(event) == MARK_SLICE) {
+            if (!end_slice(profile, thread))
+                return false;
+        } else if (event_kind(event) == EVENT_BLOCK) {
+            uint32_t id = id_of(profile, data, event);
+            bool counts = i + 1 < data->event_count && is_times(data->events[i + 1]);
+            if (!id || !(counts ? add(profile, thread, id, event_payload(data->events[++i]))
+                                : begin_slice(profile, thread, data->thread, id)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Before a watched block. As the plugin does it: with one thread by looks, else exactly. */
+static bool slice_is_due(const struct profile *profile, struct profiled *thread,
+                         const struct profile_block *block) {
+    uint64_t done = thread->position - thread->place.first, size = profile->options->size;
+    bool one_thread = profile->code.processes[thread->process].threads == 1;
+    if (one_thread && thread->pace.left > 0)
+        return false;
+    counts_learn(&thread->pace, done);
+    if (counts_due(size, done, block->place.image == MARKER_NO_IMAGE))
+        return true;
+    if (one_thread)
+        counts_plan(&thread->pace, size, done);
+    return false;
+}
+
+static bool enter_block(struct profile *profile, struct profiled *thread, uint32_t number,
+                        uint32_t id) {
+    const struct profile_block *block = profile_code_at(&profile->code, id);
+    if (thread->open && block->watched && slice_is_due(profile, thread, block) &&
+        !end_slice(profile, thread))
+        return false;
+    if (!thread->open && !begin_slice(profile, thread, number, id))
+        return false;
+    if (block->watched)
+        thread->pace.left -= block->place.insn_count;
+    thread->last = id;
+    if (profile->options->counts_path &&
+        !execution_enter(&profile->counts, &profile->code, &thread->execution, id))
+        return out_of_memory(profile);
+    return add(profile, thread, id, 1);
+}
+
+/* Marks that say something of the block before them. */
+static void take_mark(struct profile *profile, struct profiled *thread, uint64_t event) {
+    uint64_t payload = event_payload(event);
+    switch (event_mark_kind(event)) {
+    case MARK_EXECUTED: {
+        uint32_t insn_count =
+            thread->last ? profile_code_at(&profile->code, thread->last)->place.insn_count : 0;
+        if (payload >= insn_count || thread->cut)
+            break;
+        thread->cut = thread->last;
+        thread->cut_insns = insn_count - (uint32_t)payload;
+        thread->position -= thread->cut_insns;
+        thread->execution.executed = (uint32_t)payload;
+        break;
+    }
+    case MARK_SIGNAL:
+        thread->execution.signal = true;
+        break;
+    case MARK_GAP:
+        thread->execution = (struct execution_place){0};
+        break;
+    default:
+        break;
+    }
+}
+
+static bool take_events(struct profile *profile, struct profiled *thread,
+                        const struct item_data *data) {
+    for (uint32_t i = 0; i < data->event_count; i++) {
+        uint64_t event = data->events[i];
+        if (event_kind(event) == EVENT_MARK) {
+            take_mark(profile, thread, event);
+        } else if (event_kind(event) == EVENT_BLOCK) {
+            uint32_t id = id_of(profile, data, event);
+            if (!id || !enter_block(profile, thread, data->thread, id))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool take_data(struct profile *profile, const struct item_data *data) {
+    if (data->process >= profile->code.process_count)
+        return error_set(profile->error, "process %" PRIu32 " is not defined", data->process);
+    if (data->thread >= MAX_THREADS)
+        return error_set(profile->error, "more than %d threads", MAX_THREADS);
+    if (!array_reserve((void **)&profile->threads, &profile->thread_capacity,
+                       (size_t)data->thread + 1, sizeof *profile->threads))
+        return out_of_memory(profile);
+    while (profile->thread_count <= data->thread)
+        profile->threads[profile->thread_count++] = (struct profiled){0};
+    struct profiled *thread = profile->threads + data->thread;
+    if (thread->ended || (thread->known && thread->process != data->process))
+        return error_set(profile->error, "thread %" PRIu32 " goes on after its end", data->thread);
+    if (!thread->known) {
+        profile->result->threads++;
+        profile->code.processes[data->process].threads++;
+        *thread = (struct profiled){
+            .known = true, .process = data->process, .pace.reach = COUNTS_REACH_FIRST};
+        if (data->first_insn && !profile->counted)
+            note(profile->result,
+                 "thread %" PRIu32 " begins at instruction %" PRIu64 ": markers of its slices "
+                 "count executions from there, and are not found in a run from its beginning",
+                 data->thread, data->first_insn);
+    }
+    if (data->first_insn != thread->position) { /* something is missing */
+        if (!end_slice(profile, thread))
+            return false;
+        thread->position = data->first_insn;
+    }
+    return profile->counted ? take_counts(profile, thread, data)
+                            : take_events(profile, thread, data);
+}
+
+static bool take_process(struct profile *profile, const struct item_process *item) {
+    const struct slice_process process = {item->pid, (char *)item->executable};
+    profile->result->processes += item->traced;
+    if (!item->traced && profile->result->unfollowed++ < TOLD_UNFOLLOWED)
+        note(profile->result, "process %" PRIu32 " (%s) is not included: %s", item->pid,
+             item->command, item->untraced_reason ? item->untraced_reason : "not traced");
+    return profile_code_process(&profile->code, item->process, profile->error) &&
+           slice_writer_process(&profile->files.table, item->process, &process, profile->error);
+}
+
+static bool take_header(struct profile *profile, const struct item_header *header) {
+    profile->code.isa = header->isa;
+    profile->command = strdup(header->command);
+    profile->table_path = bbv_slices_path(profile->options->path);
+    if (!profile->command || !profile->table_path)
+        return out_of_memory(profile);
+    return slice_files_open(&profile->files, profile->options->path, profile->table_path,
+                            header->isa, header->command, profile->options->size, profile->error);
+}
+
+static bool take_item(struct profile *profile, const struct item *item) {
+    bool good;
+    switch (item->kind) {
+    case ITEM_HEADER:
+        return take_header(profile, &item->header);
+    case ITEM_PROCESS:
+        return take_process(profile, &item->process);
+    case ITEM_IMAGE:
+        return profile_code_image(&profile->code, &item->image, profile->error);
+    case ITEM_CODE:
+        good = profile_code_block(&profile->code, &item->code, profile->error);
+        profile->result->blocks = profile->code.block_count;
+        return good;
+    case ITEM_DATA:
+        return take_data(profile, &item->data);
+    case ITEM_THREAD_END:
+        return item->thread_ended >= profile->thread_count ||
+               end_thread(profile, profile->threads + item->thread_ended);
+    case ITEM_NOTE:
+        note(profile->result, "%s", item->note);
+        return true;
+    case ITEM_CUT:
+        note(profile->result, "%s", item->note);
+        return true;
+    case ITEM_END:
+        profile->result->exit = item->end;
+        profile->result->complete = item->end.known;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* ---- the run ---- */
+
+static double now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A command must not run for a file that then cannot be made. */
+static bool check_writable(const char *path, struct error *error) {
+    struct stat status;
+    bool exists = stat(path, &status) == 0;
+    if (exists && !S_ISREG(status.st_mode))
+        return true; /* a device, or a pipe, which may wait for its reader */
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0)
+        return error_errno(error, "%s: cannot write", path);
+    close(file);
+    if (!exists)
+        unlink(path);
+    return true;
+}
+
+static bool open_source(const struct bbv_profile_options *options, struct item_source *source,
+                        int *exec_status, struct error *error) {
+    *exec_status = 125;
+    if (!check_writable(options->path, error) ||
+        (options->counts_path && !check_writable(options->counts_path, error)))
+        return false;
+    *exec_status = 0;
+    if (!options->capture)
+        return file_source_open(options->trace, source, error);
+    struct capture_options capture = *options->capture;
+    capture.addresses = false;
+    capture.slice_size = options->counts_path ? 0 : options->size;
+    return capture_start(&capture, source, exec_status, error);
+}
+
+static bool take_all(struct profile *profile, struct item_source *source) {
+    const struct bbv_profile_options *options = profile->options;
+    double start = now_seconds();
+    bool asked = false;
+    for (;;) {
+        struct item item;
+        int status = source->next(source->context, &item, profile->error);
+        if (status <= 0)
+            return status == 0;
+        if (!take_item(profile, &item)) {
+            if (source->interrupt)
+                source->interrupt(source->context);
+            return false;
+        }
+        profile->result->seconds = now_seconds() - start;
+        if (options->stop && *options->stop && !asked && source->interrupt) {
+            asked = true;
+            source->interrupt(source->context);
+        }
+        if (options->progress && item.kind == ITEM_DATA)
+            options->progress(options->context, profile->result->instructions);
+    }
+}
+
+bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_result *result,
+                 int *exec_status, struct error *error) {
+    struct error ignored;
+    struct item_source source = {0};
+    struct profile profile = {.options = options,
+                              .result = result,
+                              .counted = options->capture && !options->counts_path,
+                              .error = error};
+    *result = (struct bbv_profile_result){0};
+    *exec_status = 0;
+    if (!open_source(options, &source, exec_status, error))
+        return false;
+    bool good = take_all(&profile, &source);
+    source.close(source.context);
+    for (size_t i = 0; i < profile.thread_count; i++) {
+        profile.error = good ? error : &ignored;
+        good &= end_thread(&profile, profile.threads + i);
+    }
+    profile.error = good ? error : &ignored;
+    if (profile.files.table.stream.buffer)
+        good &= write_code(&profile, (uint32_t)profile.code.block_count);
+    bool closed =
+        slice_files_close(&profile.files, result->complete && good, good ? error : &ignored);
+    if (good && closed && options->counts_path)
+        good = execution_counts_write(&profile.counts, &profile.code, profile.command,
+                                      options->counts_path, error);
+    if (good && closed && !result->slices)
+        good = error_set(error, "%s: nothing was executed that could be profiled", options->path);
+    profile_code_free(&profile.code);
+    execution_counts_free(&profile.counts);
+    free(profile.threads);
+    free(profile.entries);
+    free(profile.table_path);
+    free(profile.command);
+    return good && closed;
+}

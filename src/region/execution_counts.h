@@ -1,0 +1,49 @@
+/* How often each block, each edge between blocks and each instruction of a run was executed,
+ * exactly: what sampled and estimated counts are measured against (DCPI §6.2's dcpix).
+ *
+ * A block of code is entered as a whole; one that was left before its end counts for the
+ * instructions that came before. An edge leads from the last instruction of a block that was
+ * executed to the first of the next. */
+#ifndef CULPRIT_REGION_EXECUTION_COUNTS_H
+#define CULPRIT_REGION_EXECUTION_COUNTS_H
+
+#include "region/profile_code.h"
+#include "util/error.h"
+
+enum edge_kind { EDGE_FALL_THROUGH, EDGE_TAKEN, EDGE_INDIRECT, EDGE_SIGNAL, EDGE_KINDS };
+
+struct block_edge {
+    uint32_t from, to; /* ids of blocks; 0, 0: empty */
+    uint32_t executed; /* instructions of `from`, when not all of them; else 0 */
+    bool signal;       /* a signal's handler, or its return, came in between */
+    uint64_t times;
+};
+
+/* All zero: none yet. */
+struct execution_counts {
+    uint64_t *times; /* entered, by id − 1 */
+    size_t capacity;
+    struct block_edge *edges; /* open addressing */
+    size_t edge_count, edge_size;
+    uint64_t instructions;
+};
+
+/* Where a thread stands; all zero: at its beginning. */
+struct execution_place {
+    uint32_t id;       /* of the block it is in; 0: none */
+    uint32_t executed; /* as in struct block_edge */
+    bool signal;
+};
+
+/* The thread enters a block. False: out of memory. */
+bool execution_enter(struct execution_counts *counts, const struct profile_code *code,
+                     struct execution_place *place, uint32_t id);
+/* The thread ends, or leaves the capture. */
+bool execution_leave(struct execution_counts *counts, struct execution_place *place);
+void execution_counts_free(struct execution_counts *counts);
+
+/* Comma-separated values or, if `path` ends in ".json", one JSON object; see culprit-bbv(1). */
+bool execution_counts_write(const struct execution_counts *counts, const struct profile_code *code,
+                            const char *command, const char *path, struct error *error);
+
+#endif

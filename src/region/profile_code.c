@@ -1,0 +1,224 @@
+/* Two tables with open addressing: blocks by their content, and the instructions that slices begin
+ * with, each with the blocks that contain it; a list of these is brought up to date when it is
+ * asked for. */
+#include "region/profile_code.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "trace/counts.h"
+#include "trace/event.h"
+#include "util/array.h"
+
+void profile_code_free(struct profile_code *code) {
+    for (size_t i = 0; i < code->process_count; i++)
+        free(code->processes[i].ids);
+    for (size_t i = 0; i < code->site_count; i++)
+        free(code->sites[i].ids);
+    for (size_t i = 0; i < code->image_count; i++)
+        free(code->images[i].path);
+    free(code->images);
+    free(code->blocks);
+    free(code->bytes);
+    free(code->processes);
+    free(code->index);
+    free(code->sites);
+    free(code->site_index);
+    *code = (struct profile_code){0};
+}
+
+bool profile_code_image(struct profile_code *code, const struct item_image *item,
+                        struct error *error) {
+    if (item->image > code->image_count || item->build_id_size > sizeof item->build_id)
+        return error_set(error, "image %" PRIu32 " comes out of order", item->image);
+    if (item->image < code->image_count)
+        return true;
+    if (!array_reserve((void **)&code->images, &code->image_capacity, code->image_count + 1,
+                       sizeof *code->images))
+        return error_set(error, "out of memory for the profile");
+    struct region_image *image = code->images + code->image_count;
+    *image =
+        (struct region_image){.path = strdup(item->path), .build_id_size = item->build_id_size};
+    memcpy(image->build_id, item->build_id, sizeof image->build_id);
+    code->image_count += image->path != NULL;
+    return image->path || error_set(error, "out of memory for the profile");
+}
+
+bool profile_code_process(struct profile_code *code, uint32_t number, struct error *error) {
+    if (number != code->process_count)
+        return error_set(error, "process %" PRIu32 " comes out of order", number);
+    if (!array_reserve((void **)&code->processes, &code->process_capacity, code->process_count + 1,
+                       sizeof *code->processes))
+        return error_set(error, "out of memory for the profile");
+    code->processes[code->process_count++] = (struct profile_process){0};
+    return true;
+}
+
+/* ---- blocks ---- */
+
+static uint64_t hash_block(const struct profile_code *code, const struct profile_block *block) {
+    uint64_t place[] = {block->place.image, block->place.offset, block->place.insn_count};
+    return XXH3_64bits_withSeed(code->bytes + block->bytes, block->size,
+                                XXH3_64bits(place, sizeof place));
+}
+
+static bool same_block(const struct profile_code *code, const struct profile_block *a,
+                       const struct profile_block *b) {
+    return a->place.image == b->place.image && a->place.offset == b->place.offset &&
+           a->place.insn_count == b->place.insn_count && a->size == b->size &&
+           memcmp(code->bytes + a->bytes, code->bytes + b->bytes, a->size) == 0;
+}
+
+static uint32_t *find_block(const struct profile_code *code, const struct profile_block *block) {
+    size_t at = hash_block(code, block) & (code->index_size - 1);
+    while (code->index[at] && !same_block(code, profile_code_at(code, code->index[at]), block))
+        at = (at + 1) & (code->index_size - 1);
+    return code->index + at;
+}
+
+static bool grow_index(struct profile_code *code) {
+    if (2 * (code->block_count + 1) <= code->index_size)
+        return true;
+    size_t size = code->index_size ? 2 * code->index_size : 1 << 12;
+    uint32_t *index = calloc(size, sizeof *index);
+    if (!index)
+        return false;
+    free(code->index);
+    code->index = index;
+    code->index_size = size;
+    for (uint32_t id = 1; id <= code->block_count; id++)
+        *find_block(code, profile_code_at(code, id)) = id;
+    return true;
+}
+
+/* One that ends in a rep instruction is not: it falls through. */
+static bool is_watched(const struct profile_code *code, uint32_t id) {
+    uint32_t starts[EVENT_MAX_BLOCK_INSNS + 1];
+    const struct profile_block *block = profile_code_at(code, id);
+    uint32_t count = profile_code_starts(code, id, starts);
+    bool whole = count == block->place.insn_count;
+    const uint8_t *last = code->bytes + block->bytes + (whole ? starts[count - 1] : 0);
+    size_t size = whole ? block->size - starts[count - 1] : 0;
+    struct insn insn;
+    if (whole && insn_decode(code->isa, last, size, &insn) && insn.flags & INSN_REP)
+        return false;
+    return block->place.insn_count > COUNTS_LONG_BLOCK || counts_leads_back(code->isa, last, size);
+}
+
+bool profile_code_block(struct profile_code *code, const struct item_code *item,
+                        struct error *error) {
+    struct profile_process *process =
+        item->process < code->process_count ? code->processes + item->process : NULL;
+    if (!process || item->block != process->count || item->insn_count < 1 ||
+        item->insn_count > EVENT_MAX_BLOCK_INSNS || item->size > 16 * EVENT_MAX_BLOCK_INSNS ||
+        (item->image != UINT32_MAX && item->image >= code->image_count))
+        return error_set(error, "a block of code is not defined as it should be");
+    if (!grow_index(code) ||
+        !array_reserve((void **)&code->bytes, &code->byte_capacity, code->byte_count + item->size,
+                       1) ||
+        !array_reserve((void **)&code->blocks, &code->block_capacity, code->block_count + 1,
+                       sizeof *code->blocks) ||
+        !array_reserve((void **)&process->ids, &process->capacity, process->count + 1,
+                       sizeof *process->ids))
+        return error_set(error, "out of memory for the profile");
+    struct profile_block block = {
+        .place = {item->image == UINT32_MAX ? MARKER_NO_IMAGE : item->image, item->insn_count,
+                  item->offset},
+        .address = item->address,
+        .bytes = code->byte_count,
+        .size = item->size};
+    memcpy(code->bytes + code->byte_count, item->bytes, item->size);
+    uint32_t *id = find_block(code, &block);
+    if (!*id) {
+        code->blocks[code->block_count++] = block;
+        code->byte_count += item->size;
+        *id = (uint32_t)code->block_count;
+        code->blocks[*id - 1].watched = is_watched(code, *id);
+    }
+    process->ids[process->count++] = *id;
+    return true;
+}
+
+uint32_t profile_code_starts(const struct profile_code *code, uint32_t id, uint32_t *starts) {
+    const struct profile_block *block = profile_code_at(code, id);
+    uint32_t at = 0, count = 0;
+    starts[0] = 0;
+    while (count < block->place.insn_count && at < block->size) {
+        struct insn insn;
+        if (!insn_decode(code->isa, code->bytes + block->bytes + at, block->size - at, &insn) ||
+            !insn.length)
+            break;
+        at += insn.length;
+        starts[++count] = at;
+    }
+    return count;
+}
+
+/* ---- instructions ---- */
+
+static bool contains(const struct profile_code *code, uint32_t id,
+                     const struct profile_site *site) {
+    uint32_t starts[EVENT_MAX_BLOCK_INSNS + 1];
+    const struct profile_block *block = profile_code_at(code, id);
+    if (block->place.image != site->image || site->offset < block->place.offset ||
+        site->offset - block->place.offset >= block->size)
+        return false;
+    if (site->offset == block->place.offset)
+        return true;
+    for (uint32_t i = 1, count = profile_code_starts(code, id, starts); i < count; i++)
+        if (block->place.offset + starts[i] == site->offset)
+            return true;
+    return false;
+}
+
+static uint32_t *find_site(const struct profile_code *code, uint32_t image, uint64_t offset) {
+    uint64_t key[] = {image, offset};
+    size_t at = XXH3_64bits(key, sizeof key) & (code->site_index_size - 1);
+    for (; code->site_index[at]; at = (at + 1) & (code->site_index_size - 1)) {
+        const struct profile_site *site = code->sites + code->site_index[at] - 1;
+        if (site->image == image && site->offset == offset)
+            break;
+    }
+    return code->site_index + at;
+}
+
+static bool grow_site_index(struct profile_code *code) {
+    if (2 * (code->site_count + 1) <= code->site_index_size)
+        return true;
+    size_t size = code->site_index_size ? 2 * code->site_index_size : 1 << 8;
+    uint32_t *index = calloc(size, sizeof *index);
+    if (!index)
+        return false;
+    free(code->site_index);
+    code->site_index = index;
+    code->site_index_size = size;
+    for (size_t i = 0; i < code->site_count; i++)
+        *find_site(code, code->sites[i].image, code->sites[i].offset) = (uint32_t)i + 1;
+    return true;
+}
+
+const struct profile_site *profile_code_site(struct profile_code *code, uint32_t id) {
+    const struct slice_block *place = &profile_code_at(code, id)->place;
+    if (!grow_site_index(code) || !array_reserve((void **)&code->sites, &code->site_capacity,
+                                                 code->site_count + 1, sizeof *code->sites))
+        return NULL;
+    uint32_t *found = find_site(code, place->image, place->offset);
+    if (!*found) {
+        code->sites[code->site_count++] =
+            (struct profile_site){.image = place->image, .offset = place->offset};
+        *found = (uint32_t)code->site_count;
+    }
+    struct profile_site *site = code->sites + *found - 1;
+    for (; site->seen < code->block_count; site->seen++) {
+        uint32_t candidate = (uint32_t)site->seen + 1;
+        if (!contains(code, candidate, site))
+            continue;
+        if (!array_reserve((void **)&site->ids, &site->capacity, site->count + 1,
+                           sizeof *site->ids))
+            return NULL;
+        site->ids[site->count++] = candidate;
+    }
+    return site;
+}

@@ -1,0 +1,383 @@
+/* Counting in place of events (trace/counts.h): each block has a counter in an array of its thread.
+ *
+ * While the guest has one thread, QEMU's inline operation adds 1 to the counter in the generated
+ * code (measured: a third of what a callback costs). Only watched blocks call back. When it is time
+ * for a look, the exact sum is taken, counters times instructions.
+ *
+ * Once translations may be run by several threads (plugin.parallel) every block calls back, with
+ * counters of its thread, and `pace.left` is exactly what the slice lacks.
+ *
+ * An element of a rep instruction continues the one before if no watched block came in between, for
+ * none can be left out on the way back to it. */
+#include "trace/qemu/plugin.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "trace/counts.h"
+
+enum { MAX_BLOCKS = 1 << 24 };
+
+/* userdata of a watched or parallel block */
+enum { WORD_INSNS = 32 /* 62:32 */, WORD_WATCHED = 63 };
+
+struct counted {
+    uint64_t *counts; /* by block, since they were published */
+    struct counts_pace pace;
+    uint64_t rep; /* address of the rep instruction that was entered last */
+    int64_t rep_left;
+    uint64_t before;    /* instructions that were published */
+    uint64_t published; /* of them, of the open slice */
+    uint64_t size;      /* of the open slice */
+    uint32_t number, start;
+    bool numbered, begun; /* has a start: else what comes first belongs to no slice */
+    bool start_told, dropped;
+    struct counted *next;
+};
+
+struct block_info {
+    uint16_t insn_count;
+    bool anonymous;
+};
+
+static struct counted lone; /* the first thread's: in reach of its callbacks without a pointer */
+static THREAD_LOCAL struct counted *counting;
+static struct counted *all;
+static struct block_info *infos;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `all`, and of publishing */
+
+/* ---- handing over ---- */
+
+struct parcel {
+    struct ring_chunk *chunk;
+    uint32_t number;
+    uint64_t *at, *end;
+};
+
+static bool begin_parcel(struct parcel *parcel, struct counted *self) {
+    struct ring_control *control = plugin.control;
+    if (!self->numbered || !chunk_wait_for_room(control) || !chunk_claim(control, &parcel->number))
+        return false;
+    struct ring_chunk *chunk = parcel->chunk = ring_chunk(control, parcel->number);
+    chunk->events = ring_chunk_events(chunk);
+    chunk->first_insn = self->before;
+    chunk->ticket = atomic_fetch_add(&control->tickets, 1);
+    chunk->thread = self->number;
+    chunk->last = 0;
+    chunk->end = chunk->events;
+    atomic_store(&chunk->cursor, chunk->events);
+    atomic_store(&chunk->insns, 0);
+    parcel->at = chunk->events;
+    parcel->end = chunk->events + RING_CHUNK_EVENTS;
+    return true;
+}
+
+static void end_parcel(struct parcel *parcel, struct counted *self, uint64_t insns, bool last) {
+    atomic_store(&parcel->chunk->insns, insns);
+    atomic_store(&parcel->chunk->cursor, parcel->at);
+    self->before += insns;
+    self->published += insns;
+    chunk_publish(plugin.control, parcel->number, last);
+}
+
+/* Everything counted; under the lock. */
+static void publish(struct counted *self, bool slice_ends, bool last) {
+    enum { WORDS_AT_ONCE = 4 };
+    struct parcel parcel;
+    uint64_t insns = 0;
+    if (self->dropped || plugin.slot == NO_SLOT || !begin_parcel(&parcel, self)) {
+        self->dropped = true;
+        return;
+    }
+    if (self->begun && !self->start_told)
+        *parcel.at++ = event_block(self->start);
+    self->start_told = self->begun;
+    for (uint32_t block = 0, count = code_block_count(); block < count; block++) {
+        uint64_t times = self->counts[block];
+        if (!times)
+            continue;
+        if (parcel.end - parcel.at < WORDS_AT_ONCE) {
+            end_parcel(&parcel, self, insns, false);
+            insns = 0;
+            if (!begin_parcel(&parcel, self)) {
+                self->dropped = true;
+                return;
+            }
+        }
+        *parcel.at++ = event_block(block);
+        *parcel.at++ = event_mark(MARK_TIMES, times);
+        insns += times * infos[block].insn_count;
+        self->counts[block] = 0;
+    }
+    if (slice_ends)
+        *parcel.at++ = event_mark(MARK_SLICE, 0);
+    end_parcel(&parcel, self, insns, last);
+    if (slice_ends)
+        self->published = 0;
+}
+
+/* ---- slices ---- */
+
+static void finish(void) {
+    atomic_store(&plugin.control->phase, RING_DONE);
+    plugin_switch(RING_DONE);
+}
+
+/* Instructions for a slice; 0: the limit is reached. */
+static uint64_t take_size(void) {
+    struct ring_control *control = plugin.control;
+    if (!control->limited)
+        return control->slice_size;
+    int64_t left = atomic_load(&control->left), share;
+    do {
+        share = left < (int64_t)control->slice_size ? left : (int64_t)control->slice_size;
+        if (share <= 0)
+            return 0;
+    } while (!atomic_compare_exchange_weak(&control->left, &left, left - share));
+    return (uint64_t)share;
+}
+
+static uint64_t sum(const struct counted *self) {
+    uint64_t insns = self->published;
+    for (uint32_t block = 0, count = code_block_count(); block < count; block++)
+        if (self->counts[block])
+            insns += self->counts[block] * infos[block].insn_count;
+    return insns;
+}
+
+/* The next look: once every block calls back, at the first watched block that is not too early. */
+static void plan(struct counted *self, uint64_t done) {
+    if (!plugin.parallel)
+        counts_plan(&self->pace, self->size, done);
+    else
+        self->pace.left = self->size > done ? (int64_t)(self->size - done) : 0;
+}
+
+static void start_slice(struct counted *self, uint32_t block) {
+    self->size = take_size();
+    self->start = block;
+    self->begun = true;
+    self->start_told = false;
+    if (!self->size) {
+        self->begun = false;
+        self->dropped = true;
+        finish();
+    }
+}
+
+/* Before the block is entered, when `pace.left` is used up. */
+static __attribute__((noinline)) void look(struct counted *self, unsigned vcpu, uint32_t block) {
+    int saved = errno;
+    pthread_mutex_lock(&lock);
+    if (!self->numbered && !self->dropped) /* just forked */
+        self->dropped = !(self->numbered = thread_number(vcpu, &self->number));
+    self->rep = 0;
+    if (!self->dropped && atomic_load(&plugin.control->phase) == RING_DONE)
+        plugin_follow_phase();
+    uint64_t done = self->dropped ? 0 : sum(self);
+    if (!plugin.parallel)
+        counts_learn(&self->pace, done);
+    bool patient = self->begun && infos[block].anonymous;
+    if (!self->dropped && counts_due(self->size, done, patient)) {
+        publish(self, true, false);
+        if (!self->dropped)
+            start_slice(self, block);
+        done = 0;
+    }
+    if (self->dropped)
+        self->pace.left = INT64_MAX;
+    else
+        plan(self, done);
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+}
+
+/* ---- threads ---- */
+
+static void *reserve(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        abort(); /* out of memory: the emulator itself does the same */
+    return memory;
+}
+
+/* Of all threads that nobody asked for: what it counts is nothing to anyone. */
+static struct counted nobody = {.dropped = true};
+
+static uint64_t *new_counts(void) {
+    return reserve(MAX_BLOCKS * sizeof(uint64_t));
+}
+
+/* The current thread, about to enter its first block. `self` NULL: of its own. */
+static __attribute__((noinline)) struct counted *begin_thread(struct counted *self, unsigned vcpu,
+                                                              uint32_t block) {
+    int saved = errno;
+    uint32_t number;
+    bool wanted = thread_number(vcpu, &number);
+    pthread_mutex_lock(&lock);
+    if (!self)
+        self = wanted ? calloc(1, sizeof *self) : &nobody;
+    if (!self)
+        abort(); /* out of memory */
+    if (!self->counts)
+        self->counts = new_counts();
+    self->pace = (struct counts_pace){.left = INT64_MAX, .reach = COUNTS_REACH_FIRST};
+    self->dropped = !wanted;
+    if (wanted) {
+        self->number = number;
+        self->numbered = true;
+        self->next = all;
+        all = self;
+        if (self == &lone && atomic_load(&plugin.control->skip) > 0)
+            self->size = (uint64_t)atomic_load(&plugin.control->skip);
+        else
+            start_slice(self, block);
+        if (!self->dropped)
+            plan(self, 0);
+    }
+    counting = self;
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+    return self;
+}
+
+void count_publish(void) {
+    pthread_mutex_lock(&lock);
+    if (counting)
+        publish(counting, false, false);
+    pthread_mutex_unlock(&lock);
+}
+
+void count_publish_all(void) {
+    pthread_mutex_lock(&lock);
+    for (struct counted *self = all; self; self = self->next)
+        publish(self, false, false);
+    pthread_mutex_unlock(&lock);
+}
+
+void count_thread_ended(void) {
+    struct counted *self = counting;
+    if (!self || self == &nobody)
+        return;
+    pthread_mutex_lock(&lock);
+    uint64_t done = self->dropped ? 0 : sum(self);
+    publish(self, false, true);
+    if (plugin.control->limited && self->begun && self->size > done)
+        atomic_fetch_add(&plugin.control->left, (int64_t)(self->size - done));
+    self->dropped = true;
+    self->pace.left = INT64_MAX;
+    if (self != &lone) { /* whose counters translations may still add to */
+        struct counted **at = &all;
+        while (*at != self)
+            at = &(*at)->next;
+        *at = self->next;
+        munmap(self->counts, MAX_BLOCKS * sizeof *self->counts);
+        free(self);
+        counting = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* The child goes on with a copy of the current thread's counters. Where it stands shows at the next
+ * watched block. */
+void count_forked(void) {
+    pthread_mutex_init(&lock, NULL);
+    struct counted *self = counting;
+    all = self;
+    if (!self)
+        return;
+    uint64_t *counts = self->counts;
+    bool unheard = self == &nobody;
+    madvise(counts, MAX_BLOCKS * sizeof *counts, MADV_DONTNEED);
+    *self = (struct counted){.counts = counts, .pace.reach = COUNTS_REACH_FIRST};
+    if (!plugin.control->follow || unheard) {
+        self->dropped = true;
+        self->pace.left = INT64_MAX;
+    }
+}
+
+/* ---- callbacks ---- */
+
+static void on_watched(unsigned vcpu, void *userdata) {
+    (void)vcpu;
+    uint64_t word = (uintptr_t)userdata;
+    if (__builtin_expect(lone.pace.left <= 0, 0))
+        look(&lone, vcpu, (uint32_t)word);
+    lone.pace.left -= (int64_t)(word >> WORD_INSNS);
+    lone.counts[(uint32_t)word]++;
+}
+
+static void on_block(unsigned vcpu, void *userdata) {
+    uint64_t word = (uintptr_t)userdata;
+    struct counted *self = counting;
+    if (__builtin_expect(!self, 0))
+        self = begin_thread(NULL, vcpu, (uint32_t)word);
+    if (__builtin_expect(self->pace.left <= 0, 0) && word >> WORD_WATCHED)
+        look(self, vcpu, (uint32_t)word);
+    self->pace.left -= (int64_t)(word << 1 >> (WORD_INSNS + 1));
+    self->counts[(uint32_t)word]++;
+}
+
+/* Not the next element of the rep instruction that runs. */
+static inline bool enters_rep(struct counted *self, const struct rep_block *rep) {
+    if (rep->insn_count == 1 && self->rep == rep->address && self->rep_left == self->pace.left)
+        return false;
+    self->rep = rep->address;
+    return true;
+}
+
+static void on_lone_rep(unsigned vcpu, void *userdata) {
+    (void)vcpu;
+    const struct rep_block *rep = userdata;
+    lone.counts[rep->block] += enters_rep(&lone, rep);
+    lone.rep_left = lone.pace.left;
+}
+
+static void on_rep(unsigned vcpu, void *userdata) {
+    const struct rep_block *rep = userdata;
+    struct counted *self = counting ? counting : begin_thread(NULL, vcpu, rep->block);
+    if (!enters_rep(self, rep))
+        return;
+    self->pace.left -= rep->insn_count;
+    self->rep_left = self->pace.left;
+    self->counts[rep->block]++;
+}
+
+/* ---- translation ---- */
+
+static bool is_watched(const struct qemu_plugin_tb *tb, const struct block *block) {
+    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, block->insn_count - 1);
+    return block->insn_count > COUNTS_LONG_BLOCK ||
+           counts_leads_back((enum isa)plugin.control->isa, qemu_plugin_insn_data(last),
+                             qemu_plugin_insn_size(last));
+}
+
+void count_instrument(struct qemu_plugin_tb *tb) {
+    struct block block;
+    code_translate(tb, &block);
+    if (block.number >= MAX_BLOCKS)
+        abort(); /* more code than the emulator's own tables hold */
+    if (!infos)
+        infos = reserve(MAX_BLOCKS * sizeof *infos);
+    infos[block.number] = (struct block_info){(uint16_t)block.insn_count, block.anonymous};
+    if (!plugin.parallel && !counting)
+        begin_thread(&lone, 0, block.number); /* what is translated first is executed first */
+    uint64_t word = (uint64_t)block.insn_count << WORD_INSNS | block.number;
+    bool watched = is_watched(tb, &block);
+    if (block.rep)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, plugin.parallel ? on_rep : on_lone_rep,
+                                             QEMU_PLUGIN_CB_NO_REGS, (void *)block.rep);
+    else if (plugin.parallel)
+        qemu_plugin_register_vcpu_tb_exec_cb(
+            tb, on_block, QEMU_PLUGIN_CB_NO_REGS,
+            (void *)(uintptr_t)(word | (uint64_t)watched << WORD_WATCHED));
+    else if (watched)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_watched, QEMU_PLUGIN_CB_NO_REGS,
+                                             (void *)(uintptr_t)word);
+    else
+        qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                 lone.counts + block.number, 1);
+}

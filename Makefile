@@ -74,7 +74,8 @@ $(B)/%.o: %.c $(B)/flags
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # Which slices are chosen must not depend on whether the processor multiplies and adds at once.
-$(B)/src/region/%.o: ALL_CFLAGS += -ffp-contract=off
+# The square root of a negative number, which there is none of, need not set errno.
+$(B)/src/region/%.o: ALL_CFLAGS += -ffp-contract=off -fno-math-errno
 
 # The plugin runs inside the emulator: never sanitized.
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)

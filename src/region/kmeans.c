@@ -1,45 +1,47 @@
-/* Lloyd's algorithm with Hamerly's bounds ("Making k-means even faster", SDM 2010): a slice whose
- * distance to its centroid is surely below that to any other is not looked at; after a few passes
- * that is nearly all of them. The others are compared with eight centroids at once, which stand
- * column by column. The sums behind the centroids change only by the slices that move.
+/* Lloyd's algorithm with Hamerly's bounds ("Making k-means even faster", SDM 2010): of each slice
+ * it is kept how far its own centroid is at most and the nearest other at least, and as long as the
+ * first is less it stays where it is. The others are compared with all centroids, many slices at
+ * once (nearest.h).
+ *
+ * A bound is worth less by what centroids have moved since. That is not subtracted from each bound
+ * in each pass: bounds are stored as if measured before the first move, that is with all moves up
+ * to now added, and are compared with all moves so far.
  *
  * Distances are floats. A bound is widened by more than rounding can be off (SLACK), so that the
- * labels are those of the plain algorithm. */
+ * labels are those of the plain algorithm. The sums behind the centroids change only by the slices
+ * that move. */
 #include "region/kmeans.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "region/lanes.h"
-#include "region/random.h"
+#include "region/distance.h"
+#include "region/nearest.h"
+#include "region/open_slices.h"
 
-enum { CANDIDATES = 3 }; /* of which k-means++ takes the best */
-
-#define SLACK    0x1p-14f /* a distance is the root of a sum of up to 1024 squares */
-#define FAR_AWAY 1e17f    /* a centroid that is none; its squared distance is still a float */
-
-#define MOST(a, b)  ((a) > (b) ? (a) : (b))
-#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define SLACK 0x1p-14f /* a distance is the root of a sum of up to 1024 squares */
 
 bool kmeans_init(struct kmeans *kmeans, const struct projection *slices, uint32_t max_clusters,
                  struct error *error) {
     size_t n = slices->count, stride = slices->stride;
-    size_t padded = (max_clusters + PROJECTION_LANES - 1) / PROJECTION_LANES * PROJECTION_LANES;
     *kmeans = (struct kmeans){
         .slices = slices, .max_clusters = max_clusters, .max_passes = KMEANS_MAX_PASSES};
+    kmeans->lanes = nearest_lanes();
+    kmeans->points = malloc(stride * NEAREST_MAX_LANES * sizeof *kmeans->points);
     kmeans->weights = malloc(n * sizeof *kmeans->weights);
-    kmeans->columns = malloc(padded * stride * sizeof *kmeans->columns);
     kmeans->upper = malloc(n * sizeof *kmeans->upper);
-    kmeans->lower = malloc(n * sizeof *kmeans->lower);
-    kmeans->half_gaps = malloc(padded * sizeof *kmeans->half_gaps);
-    kmeans->drifts = malloc(padded * sizeof *kmeans->drifts);
-    kmeans->sums = malloc(padded * stride * sizeof *kmeans->sums);
+    kmeans->margin = malloc(n * sizeof *kmeans->margin);
+    kmeans->open = malloc(n * sizeof *kmeans->open);
+    kmeans->centroids = malloc(max_clusters * sizeof *kmeans->centroids);
+    kmeans->near = malloc(max_clusters * sizeof *kmeans->near);
+    kmeans->apart = malloc(max_clusters * sizeof *kmeans->apart);
+    kmeans->sums = malloc(max_clusters * stride * sizeof *kmeans->sums);
     kmeans->labels = malloc(n * sizeof *kmeans->labels);
-    kmeans->shares = malloc(padded * sizeof *kmeans->shares);
-    kmeans->members = malloc(padded * sizeof *kmeans->members);
-    if (!kmeans->weights || !kmeans->columns || !kmeans->upper || !kmeans->lower ||
-        !kmeans->half_gaps || !kmeans->drifts || !kmeans->sums || !kmeans->labels ||
+    kmeans->shares = malloc(max_clusters * sizeof *kmeans->shares);
+    kmeans->members = malloc(max_clusters * sizeof *kmeans->members);
+    if (!kmeans->weights || !kmeans->points || !kmeans->upper || !kmeans->margin || !kmeans->open ||
+        !kmeans->centroids || !kmeans->near || !kmeans->apart || !kmeans->sums || !kmeans->labels ||
         !kmeans->shares || !kmeans->members) {
         kmeans_free(kmeans);
         return error_set(error, "out of memory for clusters of %zu slices", n);
@@ -54,28 +56,18 @@ bool kmeans_init(struct kmeans *kmeans, const struct projection *slices, uint32_
 
 void kmeans_free(struct kmeans *kmeans) {
     free(kmeans->weights);
-    free(kmeans->columns);
+    free(kmeans->points);
     free(kmeans->upper);
-    free(kmeans->lower);
-    free(kmeans->half_gaps);
-    free(kmeans->drifts);
+    free(kmeans->margin);
+    free(kmeans->open);
+    free(kmeans->centroids);
+    free(kmeans->near);
+    free(kmeans->apart);
     free(kmeans->sums);
     free(kmeans->labels);
     free(kmeans->shares);
     free(kmeans->members);
     *kmeans = (struct kmeans){0};
-}
-
-/* ---- distances ---- */
-
-static inline __attribute__((always_inline)) float distance2(const float *a, const float *b,
-                                                             uint32_t stride) {
-    lanes sum = {0};
-    for (uint32_t i = 0; i < stride; i += PROJECTION_LANES) {
-        lanes difference = *(const lanes *)(a + i) - *(const lanes *)(b + i);
-        sum += difference * difference;
-    }
-    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
 float kmeans_distance2(const struct kmeans *kmeans, size_t slice, const float *centroids,
@@ -85,122 +77,19 @@ float kmeans_distance2(const struct kmeans *kmeans, size_t slice, const float *c
                      stride);
 }
 
-static inline __attribute__((always_inline)) float least_of(const float *of_lane) {
-    float least[4];
-    for (int i = 0; i < 4; i++)
-        least[i] = LEAST(of_lane[i], of_lane[i + 4]);
-    float even = LEAST(least[0], least[2]), odd = LEAST(least[1], least[3]);
-    return LEAST(even, odd);
+/* ---- rounding ---- */
+
+static inline float round_up(double value) {
+    float near = (float)value;
+    return near + fabsf(near) * FLT_EPSILON;
 }
 
-/* The nearest centroid, of those as near the first; the squared distances to it and to the nearest
- * other. */
-static inline __attribute__((always_inline)) uint32_t
-nearest_two(const float *point, const float *columns, uint32_t count, uint32_t dimensions,
-            float *nearest, float *other) {
-    lanes best, second;
-    int_lanes where = {0};
-    for (uint32_t lane = 0; lane < PROJECTION_LANES; lane++)
-        best[lane] = second[lane] = FLT_MAX;
-    uint32_t blocks = (count + PROJECTION_LANES - 1) / PROJECTION_LANES;
-    for (uint32_t block = 0; block < blocks; block++) {
-        lanes sum = {0};
-#pragma GCC unroll 5
-        for (uint32_t i = 0; i < dimensions; i++, columns += PROJECTION_LANES) {
-            lanes difference = point[i] - *(const lanes *)columns;
-            sum += difference * difference;
-        }
-        int_lanes nearer = sum < best;
-        int_lanes worse = ((int_lanes)best & nearer) | ((int_lanes)sum & ~nearer);
-        int_lanes between = (lanes)worse < second;
-        second = (lanes)((worse & between) | ((int_lanes)second & ~between));
-        best = (lanes)(((int_lanes)sum & nearer) | ((int_lanes)best & ~nearer));
-        where = ((int32_t)block & nearer) | (where & ~nearer);
-    }
-    float of_lane[PROJECTION_LANES], least;
-    *(lanes *)of_lane = best;
-    *nearest = least = least_of(of_lane);
-    uint32_t found = UINT32_MAX;
-    for (uint32_t lane = 0; lane < PROJECTION_LANES; lane++) {
-        uint32_t cluster = (uint32_t)where[lane] * PROJECTION_LANES + lane;
-        found = of_lane[lane] == least && cluster < found ? cluster : found;
-    }
-    of_lane[found % PROJECTION_LANES] = second[found % PROJECTION_LANES];
-    *other = least_of(of_lane);
-    return found;
+static inline float round_down(double value) {
+    float near = (float)value;
+    return near - fabsf(near) * FLT_EPSILON;
 }
 
-static void set_columns(struct kmeans *kmeans, uint32_t count, const float *centroids) {
-    uint32_t stride = kmeans->slices->stride, dimensions = kmeans->slices->dimensions;
-    float *to = kmeans->columns;
-    for (uint32_t first = 0; first < count; first += PROJECTION_LANES)
-        for (uint32_t i = 0; i < dimensions; i++)
-            for (uint32_t cluster = first; cluster < first + PROJECTION_LANES; cluster++)
-                *to++ = cluster < count ? centroids[cluster * stride + i] : FAR_AWAY;
-}
-
-/* ---- seeding ---- */
-
-/* The sum of chances were there also this centroid. */
-MULTIVERSION
-static double chances_with(const struct kmeans *kmeans, const float *centroid) {
-    const struct projection *slices = kmeans->slices;
-    double sum = 0;
-    for (size_t i = 0; i < slices->count; i++) {
-        float d = distance2(slices->coordinates + i * slices->stride, centroid, slices->stride);
-        sum += kmeans->weights[i] * LEAST(d, kmeans->upper[i]);
-    }
-    return sum;
-}
-
-/* upper[i] is the squared distance to the nearest centroid: now there is one more. */
-MULTIVERSION
-static void add_centroid(struct kmeans *kmeans, const float *centroid) {
-    const struct projection *slices = kmeans->slices;
-    for (size_t i = 0; i < slices->count; i++) {
-        float d = distance2(slices->coordinates + i * slices->stride, centroid, slices->stride);
-        kmeans->upper[i] = LEAST(d, kmeans->upper[i]);
-    }
-}
-
-/* A slice, by chance; the last that has any when rounding leads past the end. */
-static size_t draw(const struct kmeans *kmeans, double at, bool first) {
-    size_t chosen = 0;
-    for (size_t i = 0; i < kmeans->slices->count && at >= 0; i++) {
-        double chance = kmeans->weights[i] * (first ? 1 : kmeans->upper[i]);
-        if (chance > 0)
-            chosen = i;
-        at -= chance;
-    }
-    return chosen;
-}
-
-uint32_t kmeans_seed(struct kmeans *kmeans, uint64_t seed, uint32_t count, float *centroids) {
-    const struct projection *slices = kmeans->slices;
-    for (size_t i = 0; i < slices->count; i++)
-        kmeans->upper[i] = FLT_MAX;
-    double sum = (double)slices->count; /* the first is drawn by weight alone */
-    uint32_t drawn = 0;
-    while (drawn < count && sum > 0) {
-        const float *best = slices->coordinates;
-        double least = INFINITY;
-        for (int candidate = 0; candidate < (drawn ? CANDIDATES : 1); candidate++) {
-            size_t slice = draw(kmeans, random_fraction(&seed) * sum, drawn == 0);
-            const float *centroid = slices->coordinates + slice * slices->stride;
-            double left = chances_with(kmeans, centroid);
-            if (left < least) {
-                least = left;
-                best = centroid;
-            }
-        }
-        sum = least;
-        add_centroid(kmeans, best);
-        memcpy(centroids + (size_t)drawn++ * slices->stride, best, slices->stride * sizeof *best);
-    }
-    return drawn;
-}
-
-/* ---- passes ---- */
+/* ---- the first pass ---- */
 
 static void add_weight(struct kmeans *kmeans, size_t slice, uint32_t cluster, double weight) {
     uint32_t stride = kmeans->slices->stride;
@@ -225,20 +114,54 @@ static void remove_slice(struct kmeans *kmeans, size_t slice, uint32_t cluster) 
     kmeans->shares[cluster] = 0;
 }
 
+static void set_bounds(struct kmeans *kmeans, size_t slice, uint32_t label, float upper,
+                       double lower) {
+    const struct kmeans_centroid *centroid = &kmeans->centroids[label];
+    kmeans->upper[slice] = round_up(upper - centroid->travelled);
+    kmeans->margin[slice] = round_down(lower + centroid->others_travelled - kmeans->upper[slice]);
+}
+
+/* The nearest centroids of some slices, at most kmeans->lanes; lanes over their number are those of
+ * the last one. */
+static void search(struct kmeans *kmeans, uint32_t count, const float *centroids,
+                   const uint32_t *slices, size_t slice_count, struct nearest *found) {
+    const struct projection *of = kmeans->slices;
+    uint32_t lanes = kmeans->lanes;
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        size_t slice = slices[lane < slice_count ? lane : slice_count - 1];
+        const float *point = of->coordinates + slice * of->stride;
+        for (uint32_t i = 0; i < of->dimensions; i++)
+            kmeans->points[i * lanes + lane] = point[i];
+    }
+    const struct nearest_query query = {.points = kmeans->points,
+                                        .centroids = centroids,
+                                        .count = count,
+                                        .stride = of->stride,
+                                        .dimensions = of->dimensions};
+    nearest_search(&query, lanes, found);
+}
+
 /* Every slice to its nearest centroid. */
-MULTIVERSION
-static void first_pass(struct kmeans *kmeans, uint32_t count) {
-    const struct projection *slices = kmeans->slices;
-    for (size_t i = 0; i < slices->count; i++) {
-        float nearest, other;
-        uint32_t label = nearest_two(slices->coordinates + i * slices->stride, kmeans->columns,
-                                     count, slices->dimensions, &nearest, &other);
-        kmeans->labels[i] = label;
-        kmeans->upper[i] = sqrtf(nearest) * (1 + SLACK);
-        kmeans->lower[i] = sqrtf(other) * (1 - SLACK);
-        add_slice(kmeans, i, label);
+static void first_pass(struct kmeans *kmeans, uint32_t count, const float *centroids) {
+    size_t n = kmeans->slices->count;
+    for (size_t first = 0; first < n; first += kmeans->lanes) {
+        struct nearest found;
+        uint32_t slices[NEAREST_MAX_LANES];
+        size_t some = LEAST(n - first, kmeans->lanes);
+        for (size_t lane = 0; lane < some; lane++)
+            slices[lane] = (uint32_t)(first + lane);
+        search(kmeans, count, centroids, slices, some, &found);
+        for (size_t lane = 0; lane < some; lane++) {
+            uint32_t label = (uint32_t)found.labels[lane];
+            kmeans->labels[first + lane] = label;
+            set_bounds(kmeans, first + lane, label, sqrtf(found.nearest2[lane]) * (1 + SLACK),
+                       sqrtf(found.other2[lane]) * (1 - SLACK));
+            add_slice(kmeans, first + lane, label);
+        }
     }
 }
+
+/* ---- between passes ---- */
 
 /* The centroids of the clusters as they are now; how far each moved. */
 static void move_centroids(struct kmeans *kmeans, uint32_t count, float *centroids) {
@@ -253,76 +176,100 @@ static void move_centroids(struct kmeans *kmeans, uint32_t count, float *centroi
             moved2 += difference * difference;
             centroid[i] = to;
         }
-        kmeans->drifts[cluster] = (float)sqrt(moved2) * (1 + SLACK);
+        kmeans->centroids[cluster].moved = sqrt(moved2) * (1 + FLT_EPSILON);
     }
 }
 
+/* What each centroid, and all but each centroid, have moved at most, from the start. */
+static void add_moves(struct kmeans *kmeans, uint32_t count) {
+    double most = 0, second = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double moved = kmeans->centroids[i].moved;
+        second = MOST(second, LEAST(most, moved));
+        most = MOST(most, moved);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct kmeans_centroid *centroid = &kmeans->centroids[i];
+        centroid->travelled += centroid->moved;
+        centroid->others_travelled += centroid->moved == most ? second : most;
+    }
+}
+
+/* Half the distance of each centroid to the nearest other, at least. */
 static void measure_gaps(struct kmeans *kmeans, uint32_t count, const float *centroids) {
     uint32_t stride = kmeans->slices->stride;
+    struct kmeans_centroid *of = kmeans->centroids;
     for (uint32_t a = 0; a < count; a++)
-        kmeans->half_gaps[a] = FLT_MAX;
+        of[a].half_gap = FLT_MAX;
     for (uint32_t a = 0; a < count; a++)
         for (uint32_t b = a + 1; b < count; b++) {
             float d =
                 distance2(centroids + (size_t)a * stride, centroids + (size_t)b * stride, stride);
-            kmeans->half_gaps[a] = LEAST(kmeans->half_gaps[a], d);
-            kmeans->half_gaps[b] = LEAST(kmeans->half_gaps[b], d);
+            of[a].half_gap = LEAST(of[a].half_gap, d);
+            of[b].half_gap = LEAST(of[b].half_gap, d);
         }
-    for (uint32_t a = 0; a < count; a++)
-        kmeans->half_gaps[a] = sqrtf(kmeans->half_gaps[a]) * (0.5f - SLACK);
+    for (uint32_t a = 0; a < count; a++) {
+        of[a].half_gap = sqrtf(of[a].half_gap) * (0.5f - SLACK);
+        kmeans->near[a] = round_down(of[a].half_gap - of[a].travelled);
+        kmeans->apart[a] = round_up(of[a].travelled + of[a].others_travelled);
+    }
 }
 
-/* The cluster that moved farthest, and how far the others moved at most. */
-static uint32_t farthest(const struct kmeans *kmeans, uint32_t count, float *others) {
-    uint32_t first = 0;
-    for (uint32_t i = 1; i < count; i++)
-        if (kmeans->drifts[i] > kmeans->drifts[first])
-            first = i;
-    *others = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (i != first)
-            *others = MOST(*others, kmeans->drifts[i]);
-    return first;
+/* ---- later passes ---- */
+
+/* The slices that the bounds leave open, into open[]. */
+static size_t find_open(struct kmeans *kmeans) {
+    const struct slice_bounds bounds = {.labels = kmeans->labels,
+                                        .upper = kmeans->upper,
+                                        .margin = kmeans->margin,
+                                        .near = kmeans->near,
+                                        .apart = kmeans->apart};
+    return open_slices(&bounds, kmeans->slices->count, kmeans->open);
+}
+
+/* Those of them that also the distance to their centroid as it is now leaves open. */
+MULTIVERSION
+static size_t tighten(struct kmeans *kmeans, const float *centroids, size_t open) {
+    const struct projection *slices = kmeans->slices;
+    size_t count = 0;
+    for (size_t at = 0; at < open; at++) {
+        uint32_t i = kmeans->open[at], label = kmeans->labels[i];
+        const struct kmeans_centroid *own = &kmeans->centroids[label];
+        float own2 = distance2(slices->coordinates + (size_t)i * slices->stride,
+                               centroids + (size_t)label * slices->stride, slices->stride);
+        float upper = sqrtf(own2) * (1 + SLACK);
+        double lower = (double)kmeans->margin[i] + kmeans->upper[i] - own->others_travelled;
+        set_bounds(kmeans, i, label, upper, lower);
+        kmeans->open[count] = i;
+        count += !((upper < own->half_gap) | (upper < lower));
+    }
+    return count;
 }
 
 /* Each slice to its nearest centroid, if the bounds do not tell that it stays. How many moved. */
-MULTIVERSION
 static size_t next_pass(struct kmeans *kmeans, uint32_t count, const float *centroids) {
-    const struct projection *slices = kmeans->slices;
-    uint32_t stride = slices->stride;
-    float drift_of_others;
-    uint32_t far = farthest(kmeans, count, &drift_of_others);
-    float drift_of_far = kmeans->drifts[far];
-    size_t moved = 0;
-    for (size_t i = 0; i < slices->count; i++) {
-        uint32_t label = kmeans->labels[i];
-        float upper = (kmeans->upper[i] + kmeans->drifts[label]) * (1 + FLT_EPSILON);
-        float lower = (kmeans->lower[i] - (label == far ? drift_of_others : drift_of_far)) *
-                      (1 - FLT_EPSILON);
-        kmeans->upper[i] = upper;
-        kmeans->lower[i] = lower;
-        float bound = MOST(lower, kmeans->half_gaps[label]);
-        if (upper < bound)
-            continue;
-        const float *point = slices->coordinates + i * stride;
-        upper = sqrtf(distance2(point, centroids + (size_t)label * stride, stride)) * (1 + SLACK);
-        kmeans->upper[i] = upper;
-        if (upper < bound)
-            continue;
-        float nearest, other;
-        uint32_t to =
-            nearest_two(point, kmeans->columns, count, slices->dimensions, &nearest, &other);
-        kmeans->upper[i] = sqrtf(nearest) * (1 + SLACK);
-        kmeans->lower[i] = sqrtf(other) * (1 - SLACK);
-        if (to == label)
-            continue;
-        remove_slice(kmeans, i, label);
-        add_slice(kmeans, i, to);
-        kmeans->labels[i] = to;
-        moved++;
+    size_t moved = 0, open = tighten(kmeans, centroids, find_open(kmeans));
+    for (size_t first = 0; first < open; first += kmeans->lanes) {
+        struct nearest found;
+        size_t some = LEAST(open - first, kmeans->lanes);
+        search(kmeans, count, centroids, kmeans->open + first, some, &found);
+        for (size_t lane = 0; lane < some; lane++) {
+            uint32_t i = kmeans->open[first + lane], label = kmeans->labels[i];
+            uint32_t to = (uint32_t)found.labels[lane];
+            set_bounds(kmeans, i, to, sqrtf(found.nearest2[lane]) * (1 + SLACK),
+                       sqrtf(found.other2[lane]) * (1 - SLACK));
+            if (to == label)
+                continue;
+            remove_slice(kmeans, i, label);
+            add_slice(kmeans, i, to);
+            kmeans->labels[i] = to;
+            moved++;
+        }
     }
     return moved;
 }
+
+/* ---- a run ---- */
 
 /* Shares and distortion anew from the labels, without what moving to and fro rounded. */
 MULTIVERSION
@@ -340,18 +287,22 @@ static void sum_up(struct kmeans *kmeans, uint32_t count, const float *centroids
         kmeans->shares[cluster] /= (double)slices->count;
 }
 
-void kmeans_run(struct kmeans *kmeans, uint32_t count, float *centroids) {
+static void begin(struct kmeans *kmeans, uint32_t count) {
+    memset(kmeans->centroids, 0, count * sizeof *kmeans->centroids);
     memset(kmeans->sums, 0, (size_t)count * kmeans->slices->stride * sizeof *kmeans->sums);
     memset(kmeans->shares, 0, count * sizeof *kmeans->shares);
     memset(kmeans->members, 0, count * sizeof *kmeans->members);
-    set_columns(kmeans, count, centroids);
-    first_pass(kmeans, count);
     kmeans->passes = 1;
     kmeans->converged = false;
+}
+
+void kmeans_run(struct kmeans *kmeans, uint32_t count, float *centroids) {
+    begin(kmeans, count);
+    first_pass(kmeans, count, centroids);
     while (!kmeans->converged && kmeans->passes < kmeans->max_passes) {
         move_centroids(kmeans, count, centroids);
+        add_moves(kmeans, count);
         measure_gaps(kmeans, count, centroids);
-        set_columns(kmeans, count, centroids);
         kmeans->converged = next_pass(kmeans, count, centroids) == 0;
         kmeans->passes++;
     }

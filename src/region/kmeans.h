@@ -8,24 +8,38 @@
 
 enum { KMEANS_MAX_CLUSTERS = 4096, KMEANS_MAX_PASSES = 10000 /* as good as none */ };
 
+struct kmeans_centroid {
+    double moved;            /* how far, last */
+    double travelled;        /* the sum of that, since the run began */
+    double others_travelled; /* the sum of how far another one moved at most */
+    float half_gap;          /* half the distance to the nearest other, at least */
+};
+
 /* What clustering a projection needs besides it; made once, used for any number of runs. */
 struct kmeans {
     const struct projection *slices; /* the caller's, unchanged meanwhile */
     uint32_t max_clusters;
     uint32_t max_passes; /* KMEANS_MAX_PASSES, unless changed: 1 to that */
     double *weights;     /* of the slices: instructions, so scaled that the mean is 1 */
-    float *columns;      /* the centroids, eight abreast: [k / 8][dimension][8] */
-    float *upper;        /* of each slice: not less than the distance to its centroid */
-    float *lower;        /* not more than the distance to any other */
-    float *half_gaps;    /* of each centroid: half the distance to the nearest other */
-    float *drifts;       /* how far each centroid moved last */
-    double *sums;        /* of coordinates times weight: [k][stride] */
     uint32_t *labels;    /* the cluster of each slice */
     double *shares;      /* of each cluster, in all weight; 0: it is empty */
     size_t *members;     /* slices of each cluster */
     double distortion;   /* sum of weight times squared distance to the slice's centroid */
     uint32_t passes;     /* over the slices */
     bool converged;      /* the last pass moved no slice */
+
+    /* ---- of kmeans.c alone ---- */
+    uint32_t lanes; /* slices that are searched for at once */
+    float *points;  /* them: [dimension][lane] */
+    double *sums;   /* of coordinates times weight: [k][stride] */
+    float *upper;   /* of each slice: not less than the distance to its centroid, less what that
+                       has travelled */
+    float *margin;  /* not more than the distance to any other, with what others have travelled,
+                       less upper */
+    uint32_t *open; /* slices that may change their cluster */
+    struct kmeans_centroid *centroids;
+    float *near, *apart; /* of each cluster: a slice with upper below the first or margin above the
+                            second stays */
 };
 
 /* Room for up to max_clusters ≤ KMEANS_MAX_CLUSTERS of at least one slice. */

@@ -6,6 +6,8 @@
 #include <jansson.h>
 
 #include "region/choose.h"
+#include "region/prediction.h"
+#include "region/sweep.h"
 
 /* A choice, as it was made; refers to what it was made from. */
 struct regions_report {
@@ -28,6 +30,18 @@ void regions_report_free(struct regions_report *report);
 void regions_text(const struct regions_report *report, FILE *out);
 /* A new object (docs/json.md); NULL: out of memory. */
 json_t *regions_json(const struct regions_report *report);
+
+/* How far predicted costs are from true ones, beside draws and by cluster; likewise. */
+void prediction_text(const struct prediction *prediction, FILE *out);
+json_t *prediction_json(const struct prediction *prediction);
+
+/* What is recommended, and the points of the front; all points. */
+void sweep_text(const struct sweep *sweep, size_t input_count, FILE *out);
+json_t *sweep_json(const struct sweep *sweep);
+
+/* Error against instructions to simulate, a panel for each kind of sweep; with several inputs one
+ * for the mean and one for the maximum. */
+void sweep_svg(const struct sweep *sweep, size_t input_count, FILE *out);
 
 /* A lane for each cluster, or with many threads a band for each of them, along the instructions of
  * the thread; regions are marked. Of `run`. Of a choice without labels only regions are drawn. */

@@ -208,5 +208,91 @@ check "an unknown method" fails_with 2 'one of simpoint' run regions --method be
 check "a threshold over 1" fails_with 2 'from 0 to 1' run regions --threshold 2 one.bb
 check "a count without a draw" fails_with 2 'only with --method' run regions --count 3 one.bb
 
+# ---- costs ----
+
+# Phase p takes p + 1 cycles per instruction, and misses p times in a slice of a thousand.
+predicts() {
+    run regions one.bb --predict one.costs.csv --json | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+found = report["prediction"]
+assert abs(found["error"]) < 0.002, found["error"]
+assert 2.4 < found["true_cpi"] < 2.6, found["true_cpi"]
+misses = found["columns"][1]
+assert misses["name"] == "misses" and 1.3 < misses["true_per_1000_instructions"] < 1.5, misses
+assert abs(misses["predicted_per_1000_instructions"] - misses["true_per_1000_instructions"]) < 0.01
+# Four of 280 slices drawn at random of CPI 1, 2, 3 or 4: the deviation of their mean is
+# sqrt(1.25 / 4 * 276 / 279) = 0.556, of 2.5 cycles 22 %.
+assert found["draws"] == 100 and 0.17 < found["random"]["deviation"] < 0.28, found["random"]
+assert [round(c["mean_cpi"]) for c in found["clusters"]] == [1, 2, 3, 4]
+assert all(c["coefficient_of_variation"] < 1e-9 for c in found["clusters"])' &&
+        run regions one.bb --predict one.costs.csv >out && cat out &&
+        grep -qE '^CPI 2\.[0-9]+, predicted from the regions 2\.' out && grep -q '^systematic' out
+}
+check "what regions predict, beside draws" predicts
+
+# With at most k clusters, k of the four phases are told apart; from four on nothing is left to gain.
+sweeps() {
+    run regions one.bb two.bb --sweep one.costs.csv --sweep two.costs.csv --svg sweep.svg \
+        --sweep-max-clusters 1:8 --sweep-dimensions 2,15 --sweep-thresholds 0:1:0.5 \
+        --sweep-coverages 0.05,1 --json >sweep.json && python3 - <<'PYTHON'
+import json, xml.etree.ElementTree as tree
+sweep = json.load(open("sweep.json"))
+assert [len(sweep[k]) for k in ("max_clusters", "dimensions", "threshold", "coverage")] == [8, 16, 24, 16]
+clusters = sweep["max_clusters"]
+assert [p["max_clusters"] for p in clusters] == list(range(1, 9))
+assert clusters[0]["mean_error"] > 0.1 and all(p["mean_error"] < 0.002 for p in clusters[3:])
+assert clusters[3]["regions"] == 8 and clusters[3]["mean_front"]
+assert all(p["max_error"] >= p["mean_error"] for p in clusters)
+assert clusters[3]["mean_error"] == sweep["dimensions"][11]["mean_error"]
+assert sweep["dimensions"][11]["dimensions"] == 15 and sweep["dimensions"][11]["max_clusters"] == 4
+# Threshold 0 takes one cluster. A twentieth of one.bb is its first 14 slices, of two phases.
+assert all(p["regions"] == 2 for p in sweep["threshold"] if p["threshold"] == 0)
+assert all(p["mean_error"] > 0.2 for p in sweep["coverage"] if p["coverage"] == 0.05)
+assert sweep["recommended"]["max_clusters"] == 4, sweep["recommended"]
+circles = tree.parse("sweep.svg").getroot().iter("{http://www.w3.org/2000/svg}circle")
+assert sum(1 for _ in circles) == 2 * 64
+PYTHON
+}
+check "the sweep, its fronts and what it recommends" sweeps
+sweep_text() {
+    run regions one.bb --sweep one.costs.csv --sweep-max-clusters 1:6 --sweep-dimensions 15 \
+        --sweep-thresholds 0.9 --sweep-coverages 1 >out && cat out &&
+        grep -q '^24 settings, each of 1 input$' out && grep -qx '  --max-clusters 4' out
+}
+check "... as text" sweep_text
+
+# Seven slices at a time cost what the seven did.
+merged_costs() {
+    run regions one.bb --predict one.costs.csv --merge-slices 7 --json | python3 -c '
+import json, sys
+found = json.load(sys.stdin)["prediction"]
+assert 2.4 < found["true_cpi"] < 2.6 and abs(found["error"]) < 0.002, found'
+}
+check "costs of merged slices" merged_costs
+
+(head -n 1 one.costs.csv; tail -n +2 one.costs.csv | sort -R --random-source=one.bb) >shuffled.csv
+shuffled() {
+    run regions one.bb --predict one.costs.csv --json >a &&
+        run regions one.bb --predict shuffled.csv --json >b && same_file a b
+}
+check "lines of costs in any order" shuffled
+head -n 200 one.costs.csv >some.csv
+check "slices without costs" fails_with 1 'some.csv: has the costs of 0 instructions of slice 199' \
+    run regions one.bb --predict some.csv
+check "costs of another run" fails_with 1 'two.costs.csv: line [0-9]+: (of no slice|reaches beyond)' \
+    run regions one.bb --predict two.costs.csv
+check "not costs" fails_with 1 'one.csv: line 7: not costs of slices' \
+    run regions one.bb --predict one.csv
+sed 's/misses/hits/' two.costs.csv >hits.csv
+check "costs of other columns" fails_with 1 'hits.csv: line 1: not the columns' \
+    run regions --merge one.bb two.bb --predict one.costs.csv --predict hits.csv
+check "costs for each file" fails_with 2 'once for each FILE.bb' \
+    run regions --merge one.bb two.bb --predict one.costs.csv
+check "a list that falls" fails_with 2 'whole numbers from 1' \
+    run regions one.bb --sweep one.costs.csv --sweep-max-clusters 3,2
+check "a sweep writes no list" fails_with 2 'no list of regions' \
+    run regions one.bb --sweep one.costs.csv -o list.csv
+
 cd "$OLDPWD" || exit 1
 finish

@@ -1,0 +1,97 @@
+/* Cycles as cycles per instruction, whose error is a percentage; all else per thousand
+ * instructions, with its difference: of rates near 0 percentages say nothing. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/regions.h"
+#include "util/text.h"
+
+static void draws_text(const char *name, const struct draw_errors *errors, FILE *out) {
+    fprintf(out, "%-12s %8.2f %% %10.2f %% %14.2f %%\n", name, 100 * errors->mean,
+            100 * errors->deviation, 100 * errors->most_95);
+}
+
+void prediction_text(const struct prediction *prediction, FILE *out) {
+    const struct region_costs *costs = prediction->costs;
+    double truth = prediction->truth[COSTS_CYCLES], found = prediction->predicted[COSTS_CYCLES];
+    fprintf(out, "\nCPI %.4f, predicted from the regions %.4f: %+.2f %%\n", truth, found,
+            100 * (found / truth - 1));
+    if (costs->column_count > 1)
+        fprintf(out, "\n%-32s %12s %12s %12s\n", "per 1000 instructions", "true", "predicted",
+                "difference");
+    for (uint32_t i = COSTS_CYCLES + 1; i < costs->column_count; i++) {
+        char name[160];
+        text_fit(name, sizeof name, costs->names[i], 32, TEXT_LEFT);
+        fprintf(out, "%s %12.3f %12.3f %+12.3f\n", name, 1000 * prediction->truth[i],
+                1000 * prediction->predicted[i],
+                1000 * (prediction->predicted[i] - prediction->truth[i]));
+    }
+    fprintf(out, "\n%" PRIu32 " draws of as many slices: errors of CPI\n%-12s %10s %12s %16s\n",
+            prediction->draws, "", "mean size", "std. dev.", "95 % are below");
+    draws_text("random", &prediction->random, out);
+    draws_text("systematic", &prediction->systematic, out);
+    if (prediction->spread_count == 0)
+        return;
+    fprintf(out, "\n%7s %8s %10s %10s %12s %18s\n", "cluster", "weight", "mean CPI", "its region",
+            "std. dev.", "std. dev. / mean");
+    for (uint32_t i = 0; i < prediction->spread_count; i++) {
+        const struct cluster_spread *spread = &prediction->spreads[i];
+        fprintf(out, "%7" PRIu32 " %6s %% %10.4f %10.4f %12.4f %16.1f %%\n", spread->cluster,
+                text_percent(spread->weight, 1).s, spread->mean, spread->chosen, spread->deviation,
+                spread->mean > 0 ? 100 * spread->deviation / spread->mean : 0);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void set_real(json_t *object, const char *key, double value) {
+    json_object_set_new(object, key, json_real(value));
+}
+
+static json_t *draws_json(const struct draw_errors *errors) {
+    json_t *object = json_object();
+    set_real(object, "mean_error", errors->mean);
+    set_real(object, "deviation", errors->deviation);
+    set_real(object, "error_95", errors->most_95);
+    return object;
+}
+
+static json_t *column_json(const struct prediction *prediction, uint32_t column) {
+    char name[512];
+    json_t *object = json_object();
+    text_clean(name, sizeof name, prediction->costs->names[column]);
+    json_object_set_new(object, "name", json_string(name));
+    set_real(object, "true_per_1000_instructions", 1000 * prediction->truth[column]);
+    set_real(object, "predicted_per_1000_instructions", 1000 * prediction->predicted[column]);
+    return object;
+}
+
+static json_t *spread_json(const struct cluster_spread *spread) {
+    json_t *object = json_object();
+    json_object_set_new(object, "cluster", json_integer(spread->cluster));
+    set_real(object, "weight", spread->weight);
+    set_real(object, "mean_cpi", spread->mean);
+    set_real(object, "region_cpi", spread->chosen);
+    set_real(object, "deviation", spread->deviation);
+    set_real(object, "coefficient_of_variation",
+             spread->mean > 0 ? spread->deviation / spread->mean : 0);
+    return object;
+}
+
+json_t *prediction_json(const struct prediction *prediction) {
+    json_t *object = json_object(), *columns = json_array(), *clusters = json_array();
+    double truth = prediction->truth[COSTS_CYCLES], found = prediction->predicted[COSTS_CYCLES];
+    set_real(object, "true_cpi", truth);
+    set_real(object, "predicted_cpi", found);
+    set_real(object, "error", found / truth - 1);
+    for (uint32_t i = COSTS_CYCLES; i < prediction->costs->column_count; i++)
+        json_array_append_new(columns, column_json(prediction, i));
+    for (uint32_t i = 0; i < prediction->spread_count; i++)
+        json_array_append_new(clusters, spread_json(&prediction->spreads[i]));
+    json_object_set_new(object, "columns", columns);
+    json_object_set_new(object, "clusters", clusters);
+    json_object_set_new(object, "draws", json_integer(prediction->draws));
+    json_object_set_new(object, "random", draws_json(&prediction->random));
+    json_object_set_new(object, "systematic", draws_json(&prediction->systematic));
+    return object;
+}

@@ -289,7 +289,7 @@ static void take_mark(struct profile *profile, struct profiled *thread, uint64_t
         thread->cut = thread->last;
         thread->cut_insns = insn_count - (uint32_t)payload;
         thread->position -= thread->cut_insns;
-        thread->execution.executed = (uint32_t)payload;
+        thread->execution.cut = (uint32_t)payload + 1;
         break;
     }
     case MARK_SIGNAL:

@@ -25,12 +25,12 @@ void execution_counts_free(struct execution_counts *counts) {
 static struct block_edge *find_edge(const struct execution_counts *counts,
                                     const struct block_edge *edge) {
     uint64_t key = (uint64_t)edge->from << 32 | edge->to;
-    key = (key ^ (uint64_t)edge->executed << 20 ^ edge->signal) * 0x9e3779b97f4a7c15;
+    key = (key ^ (uint64_t)edge->cut << 20 ^ edge->signal) * 0x9e3779b97f4a7c15;
     for (size_t at = key >> 20 & (counts->edge_size - 1);;
          at = (at + 1) & (counts->edge_size - 1)) {
         struct block_edge *slot = counts->edges + at;
         if (!slot->from || (slot->from == edge->from && slot->to == edge->to &&
-                            slot->executed == edge->executed && slot->signal == edge->signal))
+                            slot->cut == edge->cut && slot->signal == edge->signal))
             return slot;
     }
 }
@@ -57,7 +57,7 @@ static bool count_edge(struct execution_counts *counts, const struct execution_p
                        uint32_t to) {
     if (!grow_edges(counts))
         return false;
-    struct block_edge edge = {place->id, to, place->executed, place->signal, 0};
+    struct block_edge edge = {place->id, to, place->cut, place->signal, 0};
     struct block_edge *slot = find_edge(counts, &edge);
     if (!slot->from) {
         *slot = edge;
@@ -86,15 +86,17 @@ static enum branch_kind last_branch(const struct profile_code *code, uint32_t id
 static void judge(const struct profile_code *code, struct execution_place *place, uint32_t to) {
     const struct profile_block *from = profile_code_at(code, place->id);
     uint64_t next = profile_code_at(code, to)->address, target;
-    if (place->executed || next <= from->address || next >= from->address + from->size)
+    if (place->cut || next < from->address || next >= from->address + from->size)
         return;
     enum branch_kind branch = last_branch(code, place->id, &target);
-    if (target == next || branch >= BRANCH_INDIRECT)
+    /* After a store into its own code, QEMU repeats the instruction as a block of its own. */
+    bool repeated = profile_code_at(code, to)->place.insn_count == 1 && from->place.insn_count > 1;
+    if (target == next || (branch >= BRANCH_INDIRECT && !repeated))
         return;
     uint32_t starts[EVENT_MAX_BLOCK_INSNS + 1];
-    for (uint32_t i = 1, count = profile_code_starts(code, place->id, starts); i < count; i++)
+    for (uint32_t i = 0, count = profile_code_starts(code, place->id, starts); i < count; i++)
         if (from->address + starts[i] == next)
-            place->executed = i;
+            place->cut = i + 1;
 }
 
 bool execution_enter(struct execution_counts *counts, const struct profile_code *code,
@@ -175,7 +177,7 @@ static struct point point_in(const struct profile_block *block, uint32_t distanc
     return (struct point){block->place.image, block->place.offset + distance};
 }
 
-/* What a block says of its instructions: of the first `executed`, so many times more (or fewer, as
+/* What a block says of its instructions, without the first `from`: so many times more (or fewer, as
  * a number that wraps). */
 static bool add_insns(struct list *list, const struct profile_code *code, uint32_t id,
                       uint32_t from, uint64_t times) {
@@ -194,7 +196,7 @@ static bool list_insns(const struct execution_counts *counts, const struct profi
             return false;
     for (size_t i = 0; i < counts->edge_size; i++) {
         const struct block_edge *edge = counts->edges + i;
-        if (edge->executed && !add_insns(insns, code, edge->from, edge->executed, -edge->times))
+        if (edge->cut && !add_insns(insns, code, edge->from, edge->cut - 1, -edge->times))
             return false;
     }
     settle(insns);
@@ -207,8 +209,10 @@ static bool list_edge(struct list *edges, const struct profile_code *code,
     const struct profile_block *from = profile_code_at(code, edge->from);
     const struct profile_block *to = profile_code_at(code, edge->to);
     uint32_t count = profile_code_starts(code, edge->from, starts);
-    if (edge->executed && edge->executed < count)
-        count = edge->executed;
+    if (edge->cut == 1)
+        return true; /* nothing was executed in between */
+    if (edge->cut && edge->cut <= count)
+        count = edge->cut - 1;
     struct executed item = {.at = point_in(from, count ? starts[count - 1] : 0),
                             .to = point_in(to, 0),
                             .times = edge->times};
@@ -216,7 +220,7 @@ static bool list_edge(struct list *edges, const struct profile_code *code,
     enum branch_kind branch = last_branch(code, edge->from, &target);
     if (edge->signal)
         item.kind = EDGE_SIGNAL;
-    else if (edge->executed || to->address == from->address + from->size)
+    else if (edge->cut || to->address == from->address + from->size)
         item.kind = EDGE_FALL_THROUGH;
     else if (to->address == target)
         item.kind = EDGE_TAKEN;

@@ -14,8 +14,8 @@ enum edge_kind { EDGE_FALL_THROUGH, EDGE_TAKEN, EDGE_INDIRECT, EDGE_SIGNAL, EDGE
 
 struct block_edge {
     uint32_t from, to; /* ids of blocks; 0, 0: empty */
-    uint32_t executed; /* instructions of `from`, when not all of them; else 0 */
-    bool signal;       /* a signal's handler, or its return, came in between */
+    uint32_t cut; /* 0: all of `from` was executed; else 1 more than its instructions that were */
+    bool signal;  /* a signal's handler, or its return, came in between */
     uint64_t times;
 };
 
@@ -30,8 +30,8 @@ struct execution_counts {
 
 /* Where a thread stands; all zero: at its beginning. */
 struct execution_place {
-    uint32_t id;       /* of the block it is in; 0: none */
-    uint32_t executed; /* as in struct block_edge */
+    uint32_t id;  /* of the block it is in; 0: none */
+    uint32_t cut; /* as in struct block_edge */
     bool signal;
 };
 

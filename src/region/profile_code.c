@@ -112,7 +112,8 @@ bool profile_code_block(struct profile_code *code, const struct item_code *item,
     struct profile_process *process =
         item->process < code->process_count ? code->processes + item->process : NULL;
     if (!process || item->block != process->count || item->insn_count < 1 ||
-        item->insn_count > EVENT_MAX_BLOCK_INSNS || item->size > 16 * EVENT_MAX_BLOCK_INSNS ||
+        item->insn_count > EVENT_MAX_BLOCK_INSNS || item->size < item->insn_count ||
+        item->size > 16 * EVENT_MAX_BLOCK_INSNS ||
         (item->image != UINT32_MAX && item->image >= code->image_count))
         return error_set(error, "a block of code is not defined as it should be");
     if (!grow_index(code) ||

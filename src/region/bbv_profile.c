@@ -84,6 +84,8 @@ void bbv_profile_result_free(struct bbv_profile_result *result) {
     for (size_t i = 0; i < result->note_count; i++)
         free(result->notes[i]);
     free(result->notes);
+    free(result->effect.what);
+    result->effect.what = NULL;
     result->notes = NULL;
     result->note_count = result->note_capacity = 0;
 }
@@ -395,6 +397,11 @@ static bool take_item(struct profile *profile, const struct item *item) {
     case ITEM_CUT:
         note(profile->result, "%s", item->note);
         return true;
+    case ITEM_EFFECT:
+        if (!profile->result->effect.what)
+            profile->result->effect = (struct trace_effect){
+                item->effect.thread, item->effect.position, strdup(item->effect.what)};
+        return profile->result->effect.what || out_of_memory(profile);
     case ITEM_END:
         profile->result->exit = item->end;
         profile->result->complete = item->end.known;

@@ -37,6 +37,7 @@ struct bbv_profile_result {
     double seconds;
     bool complete; /* the run was seen to its end, or limit */
     struct trace_exit exit;
+    struct trace_effect effect; /* with watch_effects; `what` NULL: none */
     char **notes;
     size_t note_count, note_capacity;
 };

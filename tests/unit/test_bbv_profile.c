@@ -290,11 +290,40 @@ static void exact_totals(void **state) {
     }
 }
 
+/* The system call is the last but a few that unlink makes: its place is that of most instructions.
+ */
+static void effects(void **state) {
+    (void)state;
+    char file[64], vectors[64];
+    snprintf(file, sizeof file, "%s", at("unlinked"));
+    snprintf(vectors, sizeof vectors, "%s", at("unlink.bb"));
+    fclose(fopen(file, "w"));
+    char *const command[] = {"unlink", file, NULL};
+    const struct capture_options capture = {
+        .command = command, .thread = -1, .watch_effects = true};
+    const struct bbv_profile_options options = {.capture = &capture, .size = 5000, .path = vectors};
+    struct bbv_profile_result result;
+    int status;
+    if (!bbv_profile(&options, &result, &status, &error))
+        fail_msg("%s", error.message);
+    assert_non_null(result.effect.what);
+    assert_non_null(strstr(result.effect.what, file));
+    assert_true(result.effect.position > 5000);
+    assert_true(result.effect.position < result.instructions);
+    assert_true(result.instructions - result.effect.position < 10000);
+    assert_int_equal(result.effect.thread, 0);
+    bbv_profile_result_free(&result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(watched_x86),        cmocka_unit_test(watched_riscv64),
-        cmocka_unit_test(when_to_look),       cmocka_unit_test(looks_are_few),
-        cmocka_unit_test(slices_and_markers), cmocka_unit_test(exact_totals),
+        cmocka_unit_test(watched_x86),
+        cmocka_unit_test(watched_riscv64),
+        cmocka_unit_test(when_to_look),
+        cmocka_unit_test(looks_are_few),
+        cmocka_unit_test(slices_and_markers),
+        cmocka_unit_test(exact_totals),
+        cmocka_unit_test(effects),
     };
     return cmocka_run_group_tests_name("bbv_profile", tests, make_folder, remove_folder);
 }

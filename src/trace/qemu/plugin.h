@@ -87,6 +87,8 @@ void count_instrument(struct qemu_plugin_tb *tb);
 void count_publish(void);
 void count_publish_all(void);
 void count_thread_ended(void);
+/* As thread_position(). */
+uint64_t count_position(void);
 void count_forked(void);
 
 /* ---- plugin_process.c: this process and its records ---- */

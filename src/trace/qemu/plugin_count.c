@@ -244,6 +244,11 @@ static __attribute__((noinline)) struct counted *begin_thread(struct counted *se
     return self;
 }
 
+uint64_t count_position(void) {
+    const struct counted *self = counting;
+    return self && !self->dropped ? self->before - self->published + sum(self) : 0;
+}
+
 void count_publish(void) {
     pthread_mutex_lock(&lock);
     if (counting)

@@ -274,6 +274,8 @@ bool thread_number(unsigned vcpu, uint32_t *number) {
 }
 
 uint64_t thread_position(void) {
+    if (plugin.control->slice_size)
+        return count_position();
     return self.insns_before +
            (self.held ? atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed) : 0);
 }

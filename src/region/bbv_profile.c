@@ -42,7 +42,6 @@ struct profiled {
 struct profile {
     const struct bbv_profile_options *options;
     struct bbv_profile_result *result;
-    bool counted; /* items count; else they have events */
     struct profile_code code;
     struct execution_counts counts;
     struct slice_files files;
@@ -338,7 +337,7 @@ static bool take_data(struct profile *profile, const struct item_data *data) {
         profile->code.processes[data->process].threads++;
         *thread = (struct profiled){
             .known = true, .process = data->process, .pace.reach = COUNTS_REACH_FIRST};
-        if (data->first_insn && !profile->counted)
+        if (data->first_insn && !profile->code.counted)
             note(profile->result,
                  "thread %" PRIu32 " begins at instruction %" PRIu64 ": markers of its slices "
                  "count executions from there, and are not found in a run from its beginning",
@@ -349,8 +348,8 @@ static bool take_data(struct profile *profile, const struct item_data *data) {
             return false;
         thread->position = data->first_insn;
     }
-    return profile->counted ? take_counts(profile, thread, data)
-                            : take_events(profile, thread, data);
+    return profile->code.counted ? take_counts(profile, thread, data)
+                                 : take_events(profile, thread, data);
 }
 
 static bool take_process(struct profile *profile, const struct item_process *item) {
@@ -479,7 +478,7 @@ bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_r
     struct item_source source = {0};
     struct profile profile = {.options = options,
                               .result = result,
-                              .counted = options->capture && !options->counts_path,
+                              .code.counted = options->capture && !options->counts_path,
                               .error = error};
     *result = (struct bbv_profile_result){0};
     *exec_status = 0;

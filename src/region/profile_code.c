@@ -136,7 +136,7 @@ bool profile_code_block(struct profile_code *code, const struct item_code *item,
         code->blocks[code->block_count++] = block;
         code->byte_count += item->size;
         *id = (uint32_t)code->block_count;
-        code->blocks[*id - 1].watched = is_watched(code, *id);
+        code->blocks[*id - 1].watched = !code->counted && is_watched(code, *id);
     }
     process->ids[process->count++] = *id;
     return true;

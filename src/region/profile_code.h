@@ -16,6 +16,7 @@ struct profile_block {
 
 struct profile_code {
     enum isa isa;
+    bool counted; /* the capture watches blocks itself: `watched` is not filled in */
     struct profile_block *blocks; /* by id − 1 */
     size_t block_count, block_capacity;
     uint8_t *bytes;

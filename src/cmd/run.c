@@ -90,6 +90,10 @@ static struct trace *start_command(struct run *run, int *status, struct error *e
 /* Sets *status when it fails. */
 static bool open_trace(struct run *run, int *status, struct error *error) {
     const struct input_options *input = &run->request->input;
+    if (run->request->begun) {
+        run->trace = run->request->begun;
+        return true;
+    }
     if (!run->live) {
         run->trace = trace_open(input->trace, error);
         if (run->trace && !trace_has_addresses(run->trace))
@@ -289,6 +293,8 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
         return error_set(error, "out of memory for the report");
     if (!report_build(&what, &run->simulation, code, run->program, &run->report, error))
         return false;
+    if (request->note)
+        report_note(&run->report, "%s", request->note);
     bool unfollowed = note_trace(&run->report, run->trace) && !request->input.follow;
     note_images(&run->report, code, run->program);
     run->report.next =
@@ -313,8 +319,7 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
            (!run->kanata || output_close(&run->kanata_file, error));
 }
 
-/* Of a command that has ended, as a shell gives it. */
-static int command_status(const struct trace *trace) {
+int run_command_status(const struct trace *trace) {
     struct trace_exit exit = trace_exit_status(trace);
     if (exit.known)
         return exit.signaled ? 128 + exit.status : exit.status;
@@ -344,7 +349,9 @@ static int run_steps(struct run *run, struct error *error) {
                        : write_report(run, machine, partial, good ? error : &late);
     if (!good || !written)
         return failed;
-    return run->live ? command_status(run->trace) : interrupt_signal ? 128 + interrupt_signal : 0;
+    return run->live          ? run_command_status(run->trace)
+           : interrupt_signal ? 128 + interrupt_signal
+                              : 0;
 }
 
 int run_simulation(const struct run_request *request) {

@@ -34,8 +34,13 @@ struct run_request {
     uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
     struct slices_request slices;
     struct regions_request regions;
+    struct trace *begun;     /* already being read, and then closed here; NULL: it is opened */
+    const char *note;        /* for the report; NULL: none */
     struct tracers *tracers; /* run_simulation frees them; NULL: none */
 };
+
+/* Of a command that has ended, as a shell gives it. */
+int run_command_status(const struct trace *trace);
 
 /* Returns the exit status. */
 int run_simulation(const struct run_request *request);

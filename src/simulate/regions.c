@@ -38,6 +38,9 @@ struct region_run {
     double started;
     struct code_union *code;
     struct combination *combination;
+    uint32_t parts; /* simulations added as such */
+    uint32_t levels;
+    struct sampling_spread spread; /* of them */
     pthread_t *threads;
     uint32_t thread_count;
     bool crowded; /* no processors are left for simulations to use more threads */
@@ -297,6 +300,31 @@ bool region_run_add(struct region_run *run, const struct region_trace *region,
     return good;
 }
 
+bool region_run_add_simulation(struct region_run *run, struct simulation *simulation,
+                               const struct code *code, struct error *error) {
+    uint32_t *numbers = malloc((code->insn_count ? code->insn_count : 1) * sizeof *numbers);
+    if (!numbers)
+        return error_set(error, "out of memory for the profile");
+    pthread_mutex_lock(&run->lock);
+    bool good =
+        code_union_add(run->code, code, numbers, error) &&
+        combination_add(run->combination, simulation, numbers, 0, 0, simulation->executed, error);
+    sampling_spread_add(&run->spread, &simulation->spread);
+    if (simulation->levels > run->levels)
+        run->levels = simulation->levels;
+    run->parts++;
+    pthread_mutex_unlock(&run->lock);
+    free(numbers);
+    return good;
+}
+
+bool region_run_wait(struct region_run *run, struct error *error) {
+    end_threads(run);
+    if (run->failed)
+        *error = run->error;
+    return !run->failed;
+}
+
 static uint32_t count_done(const struct region_run *run) {
     uint32_t done = 0;
     for (size_t i = 0; i < run->task_count; i++)
@@ -307,14 +335,11 @@ static uint32_t count_done(const struct region_run *run) {
 bool region_run_finish(struct region_run *run, uint64_t instructions, struct simulation *result,
                        struct error *error) {
     memset(result, 0, sizeof *result);
-    end_threads(run);
-    if (run->failed) {
-        *error = run->error;
+    if (!region_run_wait(run, error))
         return false;
-    }
     result->regions.simulated = count_done(run);
     result->regions.count = (uint32_t)run->task_count;
-    if (!result->regions.simulated)
+    if (!result->regions.simulated && !run->parts)
         return error_set(error, run->task_count ? "interrupted before any region was simulated"
                                                 : "there is no region to simulate");
     uint32_t count = code_union_code(run->code)->insn_count;
@@ -325,6 +350,8 @@ bool region_run_finish(struct region_run *run, uint64_t instructions, struct sim
     bool good = code_union_sort(run->code, order, error) &&
                 combination_finish(run->combination, instructions, order, result, error);
     result->regions = regions;
+    result->levels = run->levels;
+    result->spread = run->spread;
     result->interrupted = regions.simulated < regions.count;
     result->seconds = seconds_now() - run->started;
     free(order);

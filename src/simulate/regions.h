@@ -45,6 +45,16 @@ void region_run_free(struct region_run *run);
  * has failed, with its error. */
 bool region_run_add(struct region_run *run, const struct region_trace *region, struct error *error);
 
+/* Adds a simulation, perhaps sampled, of a part of the run that has no regions: it stands for the
+ * instructions that were executed in it, as of process and thread 0. Its cells and counters are
+ * changed. */
+bool region_run_add_simulation(struct region_run *run, struct simulation *simulation,
+                               const struct code *code, struct error *error);
+
+/* Waits for all regions; none may be added any more. False with the error of the first that failed.
+ */
+bool region_run_wait(struct region_run *run, struct error *error);
+
 /* Waits for all regions and combines them, scaled to stand for `instructions` in all. When stopped,
  * those that are done stand for all, and result->interrupted is set. On an error, which names
  * region and trace, false. The caller calls simulation_free either way. Once. */

@@ -70,6 +70,20 @@ void sampling_observe(struct sampling_spread *spread, uint32_t level, double win
     spread->level[level].squares += deviation * (window_cycles - spread->level[level].mean);
 }
 
+/* Chan, Golub and LeVeque's update of a mean and a sum of squared deviations by another's. */
+void sampling_spread_add(struct sampling_spread *spread, const struct sampling_spread *more) {
+    for (int level = 0; level < SAMPLING_MAX_LEVELS; level++) {
+        double n = (double)spread->level[level].windows, m = (double)more->level[level].windows;
+        double apart = more->level[level].mean - spread->level[level].mean;
+        if (m == 0)
+            continue;
+        spread->level[level].windows += more->level[level].windows;
+        spread->level[level].mean += apart * m / (n + m);
+        spread->level[level].squares +=
+            more->level[level].squares + apart * apart * n * m / (n + m);
+    }
+}
+
 uint64_t sampling_windows(const struct sampling_spread *spread) {
     uint64_t windows = 0;
     for (int level = 1; level < SAMPLING_MAX_LEVELS; level++)

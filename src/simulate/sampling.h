@@ -72,6 +72,9 @@ struct sampling_spread {
 
 void sampling_observe(struct sampling_spread *spread, uint32_t level, double window_cycles);
 
+/* Observes as well what `more`, of another part of the run, did. */
+void sampling_spread_add(struct sampling_spread *spread, const struct sampling_spread *more);
+
 /* Windows observed at levels above 0. */
 uint64_t sampling_windows(const struct sampling_spread *spread);
 

@@ -6,7 +6,7 @@ seq 40000 >"$scratch/numbers"
 run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
 
 sampled() {
-    run explain "$scratch/gzip.ctrace" --json --top 0 >"$scratch/report" &&
+    run explain --systematic "$scratch/gzip.ctrace" --json --top 0 >"$scratch/report" &&
         python3 tests/e2e/check_report.py "$scratch/report" 'r["sampling"]["windows"] > 8' \
             'r["instructions_simulated"] < r["instructions_executed"]' \
             '0.9 < r["instructions"] / r["instructions_executed"] <= 1' \

@@ -1,0 +1,136 @@
+/* A command is run as long_run.h says, unless only a part of it is asked for, or several processes,
+ * or a trace comes from a pipe: then run.c samples it in one pass. */
+#include "cmd/explain_run.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/long_run.h"
+#include "cmd/next.h"
+#include "cmd/notes.h"
+#include "cmd/output.h"
+#include "report/report.h"
+#include "util/text.h"
+
+struct explain {
+    struct explain_request *request;
+    struct machine_choice *machines;
+    struct output file;
+    struct long_run *run;
+    struct trace *trace; /* the first run's, when it is done with */
+    struct simulation simulation;
+    struct program *program;
+    struct report report;
+};
+
+static bool may_be_run_twice(const struct explain_request *request) {
+    const struct input_options *input = &request->run.input;
+    struct stat status;
+    if (request->over == UINT64_MAX || input->skip || input->from || input->thread >= 0 ||
+        input->follow)
+        return false;
+    return input->command ||
+           (!input->limit && stat(input->trace, &status) == 0 && S_ISREG(status.st_mode));
+}
+
+static bool write_report(struct explain *explain, const struct code *code, struct error *error) {
+    const struct run_request *request = &explain->request->run;
+    struct report *report = &explain->report;
+    const struct machine *machine =
+        machine_choice_of(explain->machines, trace_isa(explain->trace), error);
+    struct report_request what = {.verb = request->verb,
+                                  .program = trace_command(explain->trace),
+                                  .machine = machine,
+                                  .ideal = request->machine.ideal,
+                                  .by = request->output.by,
+                                  .top = request->output.top,
+                                  .partial = interrupt_signal || trace_is_cut(explain->trace),
+                                  .plain = true};
+    const char *text;
+    if (!(explain->program = program_new()))
+        return error_set(error, "out of memory for the report");
+    if (!report_build(&what, &explain->simulation, code, explain->program, report, error))
+        return false;
+    for (unsigned i = 0; (text = long_run_note(explain->run, i)); i++)
+        report_note(report, "%s", text);
+    bool unfollowed = note_trace(report, explain->trace) && request->input.command;
+    note_images(report, code, explain->program);
+    report->next = next_command(report, unfollowed, request->argc, request->argv);
+    FILE *file = explain->file.file;
+    if (!request->output.json)
+        report_text(report, text_use_colour(file), file);
+    else if (!report_json(report, file, error))
+        return false;
+    return output_close(&explain->file, error);
+}
+
+/* What is left is one trace, for run.c. */
+static int one_pass(struct explain *explain, bool in_full) {
+    struct run_request request = explain->request->run;
+    if (in_full)
+        request.sampling = sampling_everything();
+    request.note = long_run_note(explain->run, 0);
+    request.begun = long_run_take_trace(explain->run);
+    output_discard(&explain->file);
+    return run_simulation(&request);
+}
+
+static int steps(struct explain *explain, struct error *error) {
+    const struct run_request *request = &explain->request->run;
+    const struct capture_options capture = {.command = request->input.command,
+                                            .addresses = true,
+                                            .limit = request->input.limit,
+                                            .thread = -1};
+    const struct long_run_request what = {.capture = &capture,
+                                          .trace = request->input.trace,
+                                          .machines = explain->machines,
+                                          .ideal = request->machine.ideal,
+                                          .over = explain->request->over,
+                                          .rerun = explain->request->rerun,
+                                          .sampling = request->sampling,
+                                          .warm_up = explain->request->warm_up};
+    const int failed = request->input.trace ? STATUS_FAILED : STATUS_BROKEN;
+    int status = failed;
+    enum long_run_kind kind;
+    const struct code *code;
+    if (!machine_choice_load(explain->machines, &request->machine, error) ||
+        !output_open(&explain->file, "--output", request->output.output,
+                     request->input.trace ? stdout : stderr, error))
+        return failed;
+    interrupt_catch();
+    if (!(explain->run = long_run_start(&what, &status, error)))
+        return status ? status : failed;
+    if (!long_run_go(explain->run, &kind, error))
+        return failed;
+    if (kind != LONG_RUN_DONE)
+        return one_pass(explain, kind == LONG_RUN_SHORT);
+    long_run_result(explain->run, &explain->simulation, &code);
+    explain->trace = long_run_take_trace(explain->run);
+    if (!write_report(explain, code, error))
+        return failed;
+    return request->input.command ? run_command_status(explain->trace)
+           : interrupt_signal     ? 128 + interrupt_signal
+                                  : 0;
+}
+
+int run_explain(struct explain_request *request) {
+    if (!may_be_run_twice(request))
+        return run_simulation(&request->run);
+    struct machine_choice machines = {0};
+    struct explain explain = {.request = request, .machines = &machines};
+    struct error error = {0};
+    int status = steps(&explain, &error);
+    if (error.message[0])
+        print_error(&error);
+    interrupt_watch(NULL);
+    report_free(&explain.report);
+    simulation_free(&explain.simulation);
+    if (explain.program)
+        program_free(explain.program);
+    trace_close(explain.trace);
+    long_run_free(explain.run);
+    output_discard(&explain.file);
+    return status;
+}

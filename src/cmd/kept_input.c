@@ -1,0 +1,131 @@
+/* The copying thread sleeps in poll() until there is input or it is told to stop; a command that
+ * no longer reads breaks its pipe, which ends the copy as it would end whoever writes. */
+#include "cmd/kept_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 16 };
+
+static bool write_all(int file, const char *data, size_t size) {
+    while (size) {
+        ssize_t written = write(file, data, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        data += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+/* False: stop. */
+static bool copy_some(struct kept_input *input, char *buffer) {
+    struct pollfd wait[] = {{STDIN_FILENO, POLLIN, 0}, {input->stop, POLLIN, 0}};
+    if (poll(wait, 2, -1) < 0)
+        return errno == EINTR;
+    if (wait[1].revents)
+        return false;
+    ssize_t size = read(STDIN_FILENO, buffer, BUFFER);
+    if (size < 0 && (errno == EINTR || errno == EAGAIN))
+        return true;
+    if (size <= 0)
+        return false;
+    if (!input->failure && !write_all(input->file, buffer, (size_t)size))
+        input->failure = errno; /* the first run goes on all the same */
+    return write_all(input->to, buffer, (size_t)size);
+}
+
+static void *copy(void *context) {
+    struct kept_input *input = context;
+    static char buffer[BUFFER];
+    sigset_t all;
+    sigfillset(&all); /* SIGPIPE too: it is the command's */
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    while (copy_some(input, buffer))
+        ;
+    close(input->to);
+    return NULL;
+}
+
+static int open_temporary(void) {
+    const char *folder = getenv("TMPDIR");
+    return open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+static bool start_copy(struct kept_input *input, struct error *error) {
+    int ends[2];
+    if ((input->file = open_temporary()) < 0)
+        return error_errno(error, "no temporary file to keep standard input in (set TMPDIR)");
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return error_errno(error, "cannot keep standard input");
+    input->first = ends[0];
+    input->to = ends[1];
+    input->stop = eventfd(0, EFD_CLOEXEC);
+    input->copying = input->stop >= 0 && !pthread_create(&input->thread, NULL, copy, input);
+    return input->copying || error_errno(error, "cannot keep standard input");
+}
+
+bool kept_input_start(struct kept_input *input, struct error *error) {
+    *input = (struct kept_input){.file = -1, .to = -1, .stop = -1, .offset = -1};
+    struct stat status;
+    if (fstat(STDIN_FILENO, &status) < 0)
+        return true; /* closed: for the second run, too */
+    if (S_ISREG(status.st_mode))
+        input->offset = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
+        return start_copy(input, error);
+    return true;
+}
+
+bool kept_input_end(struct kept_input *input, struct error *error) {
+    if (!input->copying)
+        return true;
+    uint64_t one = 1;
+    /* The thread may wait for room in the pipe: without a reader that ends. */
+    close(input->first);
+    input->first = 0;
+    if (write(input->stop, &one, sizeof one) == sizeof one)
+        pthread_join(input->thread, NULL);
+    input->copying = false;
+    if (!input->failure)
+        return true;
+    errno = input->failure;
+    return error_errno(error, "standard input could not be kept for the second run");
+}
+
+int kept_input_again(const struct kept_input *input, struct error *error) {
+    char path[64];
+    bool terminal = input->offset < 0 && input->file < 0;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", input->file >= 0 ? input->file : STDIN_FILENO);
+    int file = open(terminal ? "/dev/null" : path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && input->offset > 0 && lseek(file, input->offset, SEEK_SET) < 0) {
+        close(file);
+        file = -1;
+    }
+    if (file < 0)
+        error_errno(error, "standard input cannot be read again");
+    return file;
+}
+
+void kept_input_free(struct kept_input *input) {
+    struct error late;
+    if (!input->stop)
+        return; /* never started */
+    kept_input_end(input, &late);
+    if (input->file >= 0)
+        close(input->file);
+    if (input->first > 0)
+        close(input->first);
+    if (input->stop >= 0)
+        close(input->stop);
+    input->stop = 0;
+}

@@ -1,0 +1,322 @@
+/* Positions are instructions of the one thread that is profiled. Chunks of events are never cut, so
+ * a system call that would change the world ends a chunk, and where profiling ends sampling can
+ * begin. */
+#include "cmd/long_run.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/interrupt.h"
+#include "cmd/kept_input.h"
+#include "cmd/second_run.h"
+#include "region/chunk_profile.h"
+#include "util/progress.h"
+#include "util/text.h"
+
+enum { NOTES = 4, NOTE_SIZE = 512 };
+
+struct long_run {
+    struct long_run_request request;
+    struct kept_input input;
+    char *folder, *kept; /* temporary; NULL: not made */
+    struct trace *trace;
+    struct chunk_profile *profile;
+    const struct machine *machine;
+    uint64_t profiled;      /* instructions */
+    bool begins_again;      /* everything so far is kept */
+    char reason[256];       /* not to profile any longer; empty: there is none */
+    struct simulation rest; /* what was sampled behind the profiled part */
+    bool has_rest;
+    struct second_run_result second;
+    struct simulation simulation;
+    char notes[NOTES][NOTE_SIZE];
+    unsigned note_count;
+    double started;
+};
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static __attribute__((format(printf, 2, 3))) void note(struct long_run *run, const char *format,
+                                                       ...) {
+    if (run->note_count == NOTES)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(run->notes[run->note_count++], NOTE_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+const char *long_run_note(const struct long_run *run, unsigned number) {
+    return number < run->note_count ? run->notes[number] : NULL;
+}
+
+/* ---- the first run ---- */
+
+static bool make_folder(struct long_run *run, struct error *error) {
+    const char *parent = getenv("TMPDIR");
+    if (!parent || !*parent)
+        parent = "/tmp";
+    if (asprintf(&run->folder, "%s/culprit-XXXXXX", parent) < 0) {
+        run->folder = NULL;
+        return error_set(error, "out of memory");
+    }
+    if (!mkdtemp(run->folder)) {
+        error_errno(error, "%s: cannot make a folder for traces (see TMPDIR)", run->folder);
+        free(run->folder);
+        run->folder = NULL;
+        return false;
+    }
+    if (asprintf(&run->kept, "%s/beginning.ctrace", run->folder) < 0) {
+        run->kept = NULL;
+        return error_set(error, "out of memory");
+    }
+    return true;
+}
+
+static struct trace *open_again(const struct long_run *run, struct error *error) {
+    struct trace *trace = trace_open(run->request.trace, error);
+    if (!trace || trace_has_addresses(trace))
+        return trace;
+    trace_close(trace);
+    error_set(error,
+              "%s: no memory addresses are in it, so it cannot be simulated (capture it without "
+              "--no-addresses)",
+              run->request.trace);
+    return NULL;
+}
+
+static bool start_first(struct long_run *run, int *exec_status, struct error *error) {
+    if (run->request.trace) {
+        if (!make_folder(run, error) || !(run->trace = open_again(run, error)))
+            return false;
+        interrupt_watch(run->trace);
+        run->machine = machine_choice_of(run->request.machines, trace_isa(run->trace), error);
+        return run->machine;
+    }
+    struct capture_options capture = *run->request.capture;
+    capture.watch_effects = !run->request.rerun;
+    if (!make_folder(run, error) || !kept_input_start(&run->input, error))
+        return false;
+    capture.descriptors[0] = run->input.first;
+    *exec_status = 0;
+    run->trace = trace_capture(&capture, exec_status, error);
+    if (!run->trace)
+        return false;
+    interrupt_watch(run->trace);
+    run->machine = machine_choice_of(run->request.machines, trace_isa(run->trace), error);
+    return run->machine && trace_keep(run->trace, run->kept, error);
+}
+
+struct long_run *long_run_start(const struct long_run_request *request, int *exec_status,
+                                struct error *error) {
+    const struct chunk_profile_settings settings = CHUNK_PROFILE_DEFAULTS;
+    struct long_run *run = calloc(1, sizeof *run);
+    if (!run) {
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    run->request = *request;
+    run->started = seconds_now();
+    if (!start_first(run, exec_status, error)) {
+        long_run_free(run);
+        return NULL;
+    }
+    run->profile = chunk_profile_new(run->trace, &settings);
+    if (run->profile) {
+        trace_watch(run->trace, chunk_profile_chunk, run->profile);
+        return run;
+    }
+    error_set(error, "out of memory");
+    long_run_free(run);
+    return NULL;
+}
+
+/* Fills `reason` when the run must not be profiled beyond here. */
+static bool must_stop(struct long_run *run) {
+    const struct trace_effect *effect = trace_effect(run->trace);
+    if (chunk_profile_threaded(run->profile))
+        snprintf(run->reason, sizeof run->reason, "it has several threads");
+    else if (effect && effect->position <= run->profiled)
+        snprintf(run->reason, sizeof run->reason,
+                 "it would change the world again (%s; --rerun runs it twice all the same)",
+                 effect->what);
+    else if (run->input.failure)
+        snprintf(run->reason, sizeof run->reason, "its standard input could not be kept: %s",
+                 strerror(run->input.failure));
+    return run->reason[0] != 0;
+}
+
+/* To the end of the run, or to where profiling must stop. */
+static bool profile(struct long_run *run, struct error *error) {
+    struct trace_batch batch;
+    struct progress progress;
+    bool kept = true, good = true; /* in a file of ours or of the user's */
+    int status = 1;
+    progress_start(&progress, stderr, "profiling", "instructions", run->request.capture->limit);
+    while (good && (trace_pass(run->trace, UINT64_MAX),
+                    status = trace_next(run->trace, &batch, error)) > 0) {
+        run->profiled = chunk_profile_instructions(run->profile);
+        progress_update(&progress, run->profiled);
+        if (run->profiled <= run->request.over)
+            continue;
+        if (must_stop(run))
+            break;
+        if (kept && run->kept) {
+            good = trace_keep_end(run->trace, error);
+            unlink(run->kept);
+        }
+        kept = false;
+    }
+    progress_finish(&progress);
+    run->profiled = chunk_profile_instructions(run->profile);
+    run->begins_again = kept;
+    return good && status >= 0;
+}
+
+/* ---- what comes behind the profiled part ---- */
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+static void note_sampled(struct long_run *run, const struct simulation *simulation,
+                         const char *what) {
+    double half = sampling_interval(&simulation->spread);
+    if (half >= 0 && simulation->cycles)
+        note(run, "%s: %s instructions, sampled systematically, ± %.1f %% (95 %%)", what,
+             text_count(simulation->executed).s, 100 * half / (double)simulation->cycles);
+    else
+        note(run, "%s: %s instructions, sampled systematically", what,
+             text_count(simulation->executed).s);
+}
+
+static bool sample_rest(struct long_run *run, struct error *error) {
+    struct progress progress;
+    const struct simulation_options options = {.machine = run->machine,
+                                               .ideal = run->request.ideal,
+                                               .sampling = run->request.sampling,
+                                               .selection = {.thread = -1},
+                                               .progress = show_progress,
+                                               .progress_context = &progress,
+                                               .stop = &interrupt_signal};
+    trace_watch(run->trace, NULL, NULL);
+    progress_start(&progress, stderr, "sampling", "instructions", 0);
+    run->has_rest = true;
+    bool good = simulation_run(run->trace, &options, &run->rest, error);
+    progress_finish(&progress);
+    if (good)
+        note_sampled(run, &run->rest, "from there on");
+    return good;
+}
+
+/* ---- all of it ---- */
+
+static bool explain_by_regions(struct long_run *run, struct error *error) {
+    const struct second_run_request request = {.capture = run->request.capture,
+                                               .trace = run->request.trace,
+                                               .machine = run->machine,
+                                               .ideal = run->request.ideal,
+                                               .isa = trace_isa(run->trace),
+                                               .harmless = !run->request.rerun,
+                                               .input = &run->input,
+                                               .folder = run->folder,
+                                               .profile = run->profile,
+                                               .instructions = run->profiled,
+                                               .warm_up = run->request.warm_up,
+                                               .sampling = run->request.sampling};
+    struct second_run_result *second = &run->second;
+    if (!second_run(&request, second, error))
+        return false;
+    if (second->why.message[0])
+        note(run,
+             "run again, the program went another way (%s): it was run a third time, sampled "
+             "systematically",
+             second->why.message);
+    else if (second->skew)
+        note(run,
+             "the second run was not quite as the first: regions were found up to %s "
+             "instructions from where they had been",
+             text_count(second->skew).s);
+    if (second->trace && !run->has_rest) {
+        run->simulation = second->sampled;
+        second->sampled = (struct simulation){0};
+        return true;
+    }
+    if ((second->trace && !region_run_add_simulation(second->regions, &second->sampled,
+                                                     trace_code(second->trace), error)) ||
+        (run->has_rest &&
+         !region_run_add_simulation(second->regions, &run->rest, trace_code(run->trace), error)) ||
+        !region_run_finish(second->regions, run->profiled + run->rest.executed, &run->simulation,
+                           error))
+        return false;
+    run->simulation.regions.slices = second->slices;
+    return true;
+}
+
+bool long_run_go(struct long_run *run, enum long_run_kind *kind, struct error *error) {
+    bool good = profile(run, error);
+    if (good && run->profiled <= run->request.over) {
+        *kind = LONG_RUN_SHORT;
+    } else if (good && run->reason[0] && (run->begins_again || run->request.trace)) {
+        *kind = LONG_RUN_ONE_PASS;
+        note(run, "sampled systematically in one pass, not by regions: %s", run->reason);
+    } else {
+        *kind = LONG_RUN_DONE;
+        if (good && run->reason[0])
+            note(run, "by regions up to instruction %s, where %s", text_grouped(run->profiled).s,
+                 run->reason);
+        return good && (!run->reason[0] || sample_rest(run, error)) &&
+               kept_input_end(&run->input, error) && explain_by_regions(run, error);
+    }
+    trace_watch(run->trace, NULL, NULL);
+    interrupt_watch(NULL);
+    if (run->request.trace) {
+        trace_close(run->trace);
+        return (run->trace = open_again(run, error));
+    }
+    run->trace = trace_again(run->trace, run->kept, error);
+    interrupt_watch(run->trace);
+    return run->trace != NULL;
+}
+
+struct trace *long_run_take_trace(struct long_run *run) {
+    struct trace *trace = run->trace;
+    run->trace = NULL;
+    return trace;
+}
+
+void long_run_result(struct long_run *run, struct simulation *simulation,
+                     const struct code **code) {
+    *simulation = run->simulation;
+    run->simulation = (struct simulation){0};
+    simulation->seconds = seconds_now() - run->started;
+    *code = run->second.trace && !run->has_rest ? trace_code(run->second.trace)
+                                                : region_run_code(run->second.regions);
+}
+
+void long_run_free(struct long_run *run) {
+    if (!run)
+        return;
+    second_run_free(&run->second);
+    chunk_profile_free(run->profile);
+    simulation_free(&run->rest);
+    simulation_free(&run->simulation);
+    interrupt_watch(NULL);
+    trace_close(run->trace);
+    kept_input_free(&run->input);
+    if (run->kept)
+        unlink(run->kept);
+    if (run->folder)
+        rmdir(run->folder);
+    free(run->kept);
+    free(run->folder);
+    free(run);
+}

@@ -1,0 +1,42 @@
+/* The second run of a command that was profiled: regions are chosen, captured and simulated. See
+ * long_run.h. */
+#ifndef CULPRIT_CMD_SECOND_RUN_H
+#define CULPRIT_CMD_SECOND_RUN_H
+
+#include "cmd/kept_input.h"
+#include "region/chunk_profile.h"
+#include "simulate/regions.h"
+#include "trace/trace.h"
+
+struct second_run_request {
+    const struct capture_options *capture; /* the first run's */
+    const char *trace;                     /* file in place of a command; or NULL */
+    const struct machine *machine;
+    uint32_t ideal;
+    enum isa isa;
+    bool harmless;                  /* end it before it changes the world */
+    const struct kept_input *input; /* the first run has ended */
+    const char *folder;             /* for traces, which are removed again */
+    struct chunk_profile *profile;  /* complete */
+    uint64_t instructions;          /* in it */
+    uint64_t warm_up;               /* before each region */
+    struct sampling sampling;       /* of a third run, when the second goes another way */
+};
+
+/* The second run went as the first, and its regions, complete but not yet combined, stand for the
+ * instructions of the profile; or a third was sampled, and `regions` holds nothing. */
+struct second_run_result {
+    struct region_run *regions;
+    size_t slices;             /* that the regions were chosen from */
+    uint64_t skew;             /* a region was found that many instructions from where it was */
+    struct simulation sampled; /* with `trace`, whose code it speaks of; NULL: regions */
+    struct trace *trace;
+    struct error why; /* not empty: there was a third run */
+};
+
+/* The caller calls second_run_free() either way. */
+bool second_run(const struct second_run_request *request, struct second_run_result *result,
+                struct error *error);
+void second_run_free(struct second_run_result *result);
+
+#endif

@@ -6,19 +6,34 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/machine_choice.h"
+#include "cmd/next.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "cmd/validate_run.h"
+#include "region/bbv_profile.h"
+#include "region/kmeans.h"
 #include "report/validation.h"
 #include "util/progress.h"
 #include "util/text.h"
 
-enum { MAX_WARM_UPS = 16, MAX_JOBS = 1024 };
+enum { MAX_WARM_UPS = VALIDATION_MAX_TRIALS - 1, MAX_JOBS = 1024 };
 
-enum key { KEY_FULL = 1024, KEY_WARM_UP, KEY_JOBS, KEY_JSON, KEY_OUTPUT };
+enum key {
+    KEY_FULL = 1024,
+    KEY_WARM_UP,
+    KEY_JOBS,
+    KEY_SIZE,
+    KEY_LIMIT,
+    KEY_MAX_CLUSTERS,
+    KEY_RERUN,
+    KEY_JSON,
+    KEY_OUTPUT
+};
 
 struct request {
     struct machine_options machine;
-    const char *list, *full;
+    const char *list, *full; /* NULL: a command is run */
+    struct validate_run_request run;
     uint64_t warm_ups[MAX_WARM_UPS];
     uint32_t warm_up_count, jobs;
     bool json;
@@ -26,14 +41,21 @@ struct request {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "What to compare:", 1},
+    {NULL, 0, NULL, 0, "Of a command:", 1},
+    {"size", KEY_SIZE, "N", 0, "Choose among slices of N instructions (default 10M)", 0},
+    {"max-clusters", KEY_MAX_CLUSTERS, "N", 0, "Choose at most N regions (default 30)", 0},
+    {"limit", KEY_LIMIT, "N", 0, "The first N instructions are the whole run", 0},
+    {"rerun", KEY_RERUN, NULL, 0,
+     "Run the command a second time also when it changes the world, such as files", 0},
+    {NULL, 0, NULL, 0, "Of a list of regions:", 2},
     {"full", KEY_FULL, "TRACE", 0, "A trace of the whole run that the regions are of", 0},
+    {NULL, 0, NULL, 0, "How:", 3},
     {"warm-up", KEY_WARM_UP, "N[,N...]", 0,
      "Simulate regions alone after so many instructions of warm-up each (default 0,1M,10M; 'all': "
      "everything before them)",
      0},
     {"jobs", KEY_JOBS, "N", 0, "N regions at once (default: as many as processors)", 0},
-    {NULL, 0, NULL, 0, "Report:", 3},
+    {NULL, 0, NULL, 0, "Report:", 5},
     {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
     {"output", KEY_OUTPUT, "FILE", 0, "Write the report to FILE", 0},
     {0}};
@@ -50,6 +72,36 @@ static void take_warm_ups(struct request *request, struct argp_state *state, con
             !strcmp(word, "all") ? UINT64_MAX : options_count(state, "--warm-up", word);
     }
     free(list);
+}
+
+/* A list by its ending, unless it follows "--"; else the command begins here. */
+static void take_argument(struct request *request, struct argp_state *state, char *value) {
+    size_t length = strlen(value);
+    bool quoted = state->quoted && state->next > state->quoted;
+    if (!quoted && length > 4 && !strcmp(value + length - 4, ".csv")) {
+        if (request->list)
+            options_fail(state, "%s: one list at a time", value);
+        request->list = value;
+        return;
+    }
+    if (request->list)
+        options_fail(state, "%s: either a list or a command, not both", value);
+    request->run.command = &state->argv[state->next - 1];
+    state->next = state->argc;
+}
+
+/* What is captured warms with the longest of the lengths. */
+static void check(struct request *request, const struct argp_state *state) {
+    if (request->list && !request->full)
+        options_fail(state, "%s: and a trace of the whole run? (--full TRACE.ctrace)",
+                     request->list);
+    if (!request->list && (!request->run.command || request->full))
+        options_fail(state, "what to validate? (culprit validate [OPTION...] -- COMMAND..., or "
+                            "culprit validate LIST.csv --full TRACE.ctrace)");
+    request->run.warm_up = 0;
+    for (uint32_t i = 0; i < request->warm_up_count; i++)
+        if (request->warm_ups[i] != UINT64_MAX && request->warm_ups[i] > request->run.warm_up)
+            request->run.warm_up = request->warm_ups[i];
 }
 
 static error_t parse(int key, char *value, struct argp_state *state) {
@@ -77,14 +129,30 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_OUTPUT:
         request->output = value;
         return 0;
+    case KEY_SIZE:
+        request->run.slice = options_count(state, "--size", value);
+        if (request->run.slice < BBV_PROFILE_MIN_SIZE)
+            options_fail(state, "--size %s: at least %d instructions", value, BBV_PROFILE_MIN_SIZE);
+        return 0;
+    case KEY_LIMIT:
+        if (!(request->run.limit = options_count(state, "--limit", value)))
+            options_fail(state, "--limit 0: at least one instruction");
+        return 0;
+    case KEY_MAX_CLUSTERS: {
+        uint64_t clusters = options_count(state, "--max-clusters", value);
+        if (!clusters || clusters > KMEANS_MAX_CLUSTERS)
+            options_fail(state, "--max-clusters %s: from 1 to %d", value, KMEANS_MAX_CLUSTERS);
+        request->run.max_regions = (uint32_t)clusters;
+        return 0;
+    }
+    case KEY_RERUN:
+        request->run.rerun = true;
+        return 0;
     case ARGP_KEY_ARG:
-        if (request->list)
-            options_fail(state, "%s: one list at a time", value);
-        request->list = value;
+        take_argument(request, state, value);
         return 0;
     case ARGP_KEY_END:
-        if (!request->list || !request->full)
-            options_fail(state, "what to validate? (culprit validate LIST --full TRACE.ctrace)");
+        check(request, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -96,24 +164,29 @@ static const struct argp_child CHILDREN[] = {{&machine_argp, 0, NULL, 0}, {0}};
 static const struct argp ARGP = {
     .options = OPTIONS,
     .parser = parse,
-    .args_doc = "LIST --full TRACE.ctrace",
+    .args_doc = "[--] COMMAND...\nLIST.csv --full TRACE.ctrace",
     .doc = "Tells how far an estimate from regions is off, and which step is to blame: the choice "
            "of the regions, finding them again in another run, or the cold start of each."
-           "\vExample:\n  culprit trace -o gzip.ctrace -- gzip -9 -c /bin/bash > /dev/null && "
-           "culprit bbv -o gzip.bb gzip.ctrace && culprit regions -o gzip.csv gzip.bb && culprit "
-           "validate gzip.csv --full gzip.ctrace\n\n"
-           "The full trace is simulated as a whole, which takes as long as 'culprit sim' does.",
+           "\vExample:\n  culprit validate --limit 100M --size 1M -- gzip -9 -c /bin/bash > "
+           "/dev/null\n\n"
+           "The command is captured and simulated as a whole, which takes as long as 'culprit sim' "
+           "does, and run a second time to find the regions again (unless it changes files and the "
+           "like; the second time its output goes nowhere).",
     .children = CHILDREN};
 
 /* ---- the steps ---- */
 
 struct work {
     const struct request *request;
+    int argc;
+    char **argv;
     struct machine_choice machines;
     const struct machine *machine;
     struct region_list list;
     struct validation validation;
     struct validation_report report;
+    struct validate_run run;
+    const char *full, *list_path; /* as given, or made by the run */
     struct output file;
     struct progress progress;
 };
@@ -135,8 +208,7 @@ static bool simulate_full(struct work *work, struct error *error) {
     const struct validation_options options = options_of(work);
     progress_start(&work->progress, stderr, "the whole run", "instructions",
                    work->list.instructions);
-    bool good =
-        validation_full(&work->validation, &work->list, work->request->full, &options, error);
+    bool good = validation_full(&work->validation, &work->list, work->full, &options, error);
     progress_finish(&work->progress);
     return good;
 }
@@ -147,7 +219,7 @@ static bool simulate_alone(struct work *work, const char *trace, uint64_t warm_u
     const struct validation_options options = options_of(work);
     progress_start(&work->progress, stderr, "regions alone", "instructions", 0);
     bool good =
-        validation_alone(&work->validation, trace, work->request->list, warm_up, &options, error);
+        validation_alone(&work->validation, trace, work->list_path, warm_up, &options, error);
     progress_finish(&work->progress);
     return good;
 }
@@ -156,7 +228,7 @@ static bool simulate_alone(struct work *work, const char *trace, uint64_t warm_u
 static bool try_warm_ups(struct work *work, struct error *error) {
     const struct request *request = work->request;
     for (uint32_t i = 0; i < request->warm_up_count; i++)
-        if (!simulate_alone(work, request->full, request->warm_ups[i], error))
+        if (!simulate_alone(work, work->full, request->warm_ups[i], error))
             return false;
     bool captured = work->list.region_count > 0;
     for (size_t i = 0; i < work->list.region_count; i++)
@@ -164,21 +236,46 @@ static bool try_warm_ups(struct work *work, struct error *error) {
     return !captured || simulate_alone(work, NULL, UINT64_MAX, error);
 }
 
-/* What would lower the error most. */
+static bool is_large(double error) {
+    return error > 0.02 || error < -0.02;
+}
+
+/* Once more with another option; or, when all is well, the command explained. */
+static char *next_of_command(const struct work *work, double choice, bool cold) {
+    if (cold)
+        return next_with_option("--warm-up 0,10M,100M", work->argc, work->argv);
+    if (is_large(choice))
+        return next_with_option("--max-clusters 60", work->argc, work->argv);
+    int first = (int)(work->request->run.command - work->argv) - 1;
+    int count = work->argc - first;
+    char **words = malloc((size_t)count * sizeof *words);
+    if (!words)
+        return NULL;
+    memcpy(words, work->argv + first, (size_t)count * sizeof *words);
+    words[0] = "culprit explain";
+    char *next = next_with_option("--", count, words);
+    free(words);
+    return next;
+}
+
+/* What would lower the error most; of a list its next use. */
 static char *next_step(const struct work *work) {
     const struct request *request = work->request;
     const struct validation *validation = &work->validation;
     const struct validation_trial *verdict = validation_verdict(validation);
     double whole = validation->whole.values[METRIC_CPI];
     double within = validation->within.values[METRIC_CPI];
+    double choice = validation_error(within, whole);
+    bool cold = verdict && is_large(validation_error(verdict->metrics.values[METRIC_CPI], within));
     char *text = NULL;
     int length;
-    if (verdict && verdict->warm_up != UINT64_MAX &&
-        validation_error(verdict->metrics.values[METRIC_CPI], within) > 0.02)
+    if (request->run.command)
+        return next_of_command(work, choice, cold);
+    if (cold)
         length = asprintf(&text, "culprit validate --warm-up all --full %s %s", request->full,
                           request->list);
-    else if (validation_error(within, whole) > 0.02 || validation_error(within, whole) < -0.02)
-        length = asprintf(&text, "culprit regions --threshold 1 -o %s FILE.bb", request->list);
+    else if (is_large(choice))
+        length = asprintf(&text, "culprit regions --max-clusters 60 -o %s FILE.bb", request->list);
     else if (work->report.markers.checked)
         length = asprintf(&text, "culprit sim --regions %s", request->list);
     else
@@ -194,6 +291,9 @@ static bool write_report(struct work *work, struct error *error) {
     report->report.machine = work->machine;
     report->report.partial = interrupt_signal != 0;
     marker_check(&work->list, &report->markers);
+    report->markers_kept = work->run.kept[0] ? work->run.kept : NULL;
+    report->markers_failed = work->run.failure[0] ? work->run.failure : NULL;
+    report->hardware = work->run.hardware;
     if (!validation_add_worth(report))
         return error_set(error, "out of memory for the report");
     report->report.next = next_step(work);
@@ -205,30 +305,56 @@ static bool write_report(struct work *work, struct error *error) {
     return output_close(&work->file, error);
 }
 
-static bool run(struct work *work, struct error *error) {
+/* The list and the full trace, from files or from the command. Sets *status when it fails. */
+static bool prepare(struct work *work, int *status, struct error *error) {
     const struct request *request = work->request;
+    if (request->list) {
+        work->full = request->full;
+        work->list_path = request->list;
+        return region_list_read(&work->list, request->list, error);
+    }
+    if (!validate_run_go(&work->run, &request->run, &work->list, status, error))
+        return false;
+    work->full = work->run.full;
+    work->list_path = work->run.list_path;
+    return true;
+}
+
+static bool run(struct work *work, int *status, struct error *error) {
+    const struct request *request = work->request;
+    FILE *standard = request->list ? stdout : stderr;
+    *status = request->list ? STATUS_FAILED : STATUS_BROKEN;
     if (!machine_choice_load(&work->machines, &request->machine, error) ||
-        !region_list_read(&work->list, request->list, error) ||
-        !output_open(&work->file, "--output", request->output, stdout, error))
+        !output_open(&work->file, "--output", request->output, standard, error))
+        return false;
+    interrupt_catch();
+    if (!prepare(work, status, error))
         return false;
     work->machine = machine_choice_of(&work->machines, work->list.isa, error);
-    interrupt_catch();
     if (!work->machine || !simulate_full(work, error))
         return false;
-    return (try_warm_ups(work, error) || interrupt_signal) && write_report(work, error);
+    if (!try_warm_ups(work, error) && !interrupt_signal)
+        return false;
+    if (!write_report(work, error))
+        return false;
+    *status = request->list ? 0 : work->run.exit_status;
+    return true;
 }
 
 int cmd_validate(int argc, char **argv) {
-    struct request request = {.warm_ups = {0, 1000000, 10000000}, .warm_up_count = 3};
+    struct request request = {.warm_ups = {0, 1000000, 10000000},
+                              .warm_up_count = 3,
+                              .run = {.slice = 10000000, .max_regions = 30}};
     options_parse(&ARGP, argc, argv, &request);
-    struct work work = {.request = &request};
+    struct work work = {.request = &request, .argc = argc, .argv = argv};
     struct error error = {0};
-    bool good = run(&work, &error);
-    if (!good)
+    int status;
+    if (!run(&work, &status, &error))
         print_error(&error);
     report_free(&work.report.report);
     validation_free(&work.validation);
     region_list_free(&work.list);
+    validate_run_free(&work.run);
     output_discard(&work.file);
-    return interrupt_signal ? 128 + interrupt_signal : good ? 0 : STATUS_FAILED;
+    return interrupt_signal ? 128 + interrupt_signal : status;
 }

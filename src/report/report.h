@@ -136,6 +136,10 @@ bool report_add_worth(struct report *report);
 void report_text_head(const struct report *report, bool colour, FILE *file);
 void report_text_foot(const struct report *report, bool colour, FILE *file);
 
+/* Lines of at most 100 columns, broken at spaces; every line begins with `margin` but the first,
+ * which begins with `first` (text.c). */
+void report_text_wrapped(const char *text, const char *first, const char *margin, FILE *file);
+
 /* Cycles of a stack, by component (units). */
 void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]);
 

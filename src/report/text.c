@@ -306,9 +306,7 @@ static void print_instructions(const struct report *report, struct style style, 
 
 /* ---- foot ---- */
 
-/* Lines of at most WIDTH columns, broken at spaces; every line begins with `margin` but the first,
- * which has `first`, as wide. */
-static void print_wrapped(const char *text, const char *first, const char *margin, FILE *file) {
+void report_text_wrapped(const char *text, const char *first, const char *margin, FILE *file) {
     unsigned column = (unsigned)fprintf(file, "%s", first);
     bool begun = false; /* the line has a word */
     while (*text) {
@@ -353,9 +351,9 @@ void report_text_foot(const struct report *report, bool colour, FILE *file) {
     struct style style = style_of(colour);
     fprintf(file, "\n%swhat this rests on%s\n", style.bold, style.plain);
     for (uint32_t i = 0; i < report->note_count; i++)
-        print_wrapped(report->notes[i], " - ", "   ", file);
+        report_text_wrapped(report->notes[i], " - ", "   ", file);
     if (report->next)
-        print_wrapped(report->next, "next: ", "      ", file);
+        report_text_wrapped(report->next, "next: ", "      ", file);
 }
 
 void report_text(const struct report *report, bool colour, FILE *file) {

@@ -2,7 +2,6 @@
  * means nothing (PinPoints §4.1). */
 #include "report/validation.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -33,7 +32,6 @@ const struct validation_trial *validation_verdict(const struct validation *valid
     const struct validation_trial *best = validation->trial_count ? validation->trials : NULL;
     for (uint32_t i = 1; i < validation->trial_count; i++) {
         const struct validation_trial *trial = &validation->trials[i];
-        assert(best);
         if (trial->captured > best->captured ||
             (trial->captured == best->captured && trial->warm_up > best->warm_up))
             best = trial;
@@ -146,10 +144,15 @@ static void print_markers(const struct validation_report *report, const char *bo
     const struct marker_check *markers = &report->markers;
     const struct region_list *list = report->validation->list;
     fprintf(file, "\n%s2 markers: the regions found again in another run%s\n", bold, plain);
-    if (!markers->checked) {
-        fprintf(file, "  not tried: the list was not captured (culprit trace --regions)\n");
+    if (report->markers_failed)
+        report_text_wrapped(report->markers_failed, "  ", "  ", file);
+    if (!markers->checked && !report->markers_failed)
+        report_text_wrapped(report->markers_kept
+                                ? report->markers_kept
+                                : "the list was not captured (culprit trace --regions)",
+                            "  not tried: ", "  ", file);
+    if (!markers->checked)
         return;
-    }
     fprintf(file, "  %" PRIu32 " of %zu regions reached, %s\n", markers->captured,
             list->region_count, markers->in_order ? "in order" : "NOT in order");
     if (markers->moved)

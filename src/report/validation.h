@@ -27,6 +27,8 @@ struct validation_report {
     struct report report; /* verb, program, machine, notes and next; the rest is not used */
     const struct validation *validation;
     struct marker_check markers;
+    const char *markers_kept;   /* why they were not tried; NULL: the list was not captured */
+    const char *markers_failed; /* what went wrong; NULL: nothing */
     struct hardware_reference hardware;
 };
 

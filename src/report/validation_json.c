@@ -34,14 +34,16 @@ static json_t *choice_object(const struct validation *validation) {
                      error_of(&validation->within, &validation->whole));
 }
 
-static json_t *markers_object(const struct marker_check *markers, const struct region_list *list) {
-    if (!markers->checked)
+static json_t *markers_object(const struct validation_report *report) {
+    const struct marker_check *markers = &report->markers;
+    const struct region_list *list = report->validation->list;
+    if (!markers->checked && !report->markers_failed)
         return json_null();
-    return json_pack("{s:I, s:b, s:I, s:I, s:o}", "reached", (json_int_t)markers->captured,
-                     "in_order", markers->in_order, "moved", (json_int_t)markers->moved,
-                     "largest_skew", (json_int_t)markers->largest, "region",
-                     markers->moved ? json_integer(list->regions[markers->region].id)
-                                    : json_null());
+    return json_pack(
+        "{s:o, s:I, s:b, s:I, s:I, s:o}", "failure", string(report->markers_failed), "reached",
+        (json_int_t)markers->captured, "in_order", markers->in_order, "moved",
+        (json_int_t)markers->moved, "largest_skew", (json_int_t)markers->largest, "region",
+        markers->moved ? json_integer(list->regions[markers->region].id) : json_null());
 }
 
 static json_t *trials_array(const struct validation *validation) {
@@ -99,7 +101,7 @@ bool validation_json(const struct validation_report *report, FILE *file, struct 
     const struct validation *validation = report->validation;
     json_t *object = json_pack(
         "{s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:I, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o}",
+        "s:o, s:o}",
         "verb", string(report->report.verb), "program", string(report->report.program), "machine",
         string(report->report.machine->name), "clock_ghz", report->report.machine->clock_ghz,
         "partial", report->report.partial, "instructions", (json_int_t)validation->instructions,
@@ -107,9 +109,9 @@ bool validation_json(const struct validation_report *report, FILE *file, struct 
         (json_int_t)validation->simulated, "method", string(validation->list->method), "reference",
         "simulation", "seconds", validation->seconds, "hardware",
         hardware_object(&report->hardware), "choice", choice_object(validation), "markers",
-        markers_object(&report->markers, validation->list), "cold_start", trials_array(validation),
-        "regions", regions_array(validation), "notes", notes_array(&report->report), "next",
-        string(report->report.next));
+        markers_object(report), "markers_not_tried", string(report->markers_kept), "cold_start",
+        trials_array(validation), "regions", regions_array(validation), "notes",
+        notes_array(&report->report), "next", string(report->report.next));
     bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
     json_decref(object);
     fputc('\n', file);

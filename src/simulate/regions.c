@@ -400,6 +400,15 @@ static char *beside(const char *file, const char *path) {
     return asprintf(&joined, "%.*s/%s", (int)(slash - file), file, path) < 0 ? NULL : joined;
 }
 
+/* One that has no end marker was captured to the end of its thread, which may come later than in
+ * the run that was profiled, or limited. */
+static uint64_t end_in_trace(const struct region *region) {
+    uint64_t left = region->trace_end - region->trace_start;
+    return !region->end.count && region->instructions < left
+               ? region->trace_start + region->instructions
+               : region->trace_end;
+}
+
 static bool add_listed(struct region_run *run, const struct region *region, uint64_t share,
                        const char *path, uint64_t warm, struct error *error) {
     char name[32];
@@ -416,7 +425,7 @@ static bool add_listed(struct region_run *run, const struct region *region, uint
     struct region_trace what = {.name = name,
                                 .path = trace,
                                 .start = region->trace_start,
-                                .end = region->trace_end,
+                                .end = end_in_trace(region),
                                 .warm = warm,
                                 .only = -1,
                                 .process = region->process,

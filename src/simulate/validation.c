@@ -2,6 +2,7 @@
  * it. */
 #include "simulate/validation.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -220,12 +221,8 @@ static bool look_alone(const struct validation *validation, const struct region_
 }
 
 static struct validation_trial *new_trial(struct validation *validation) {
-    struct validation_trial *trials =
-        realloc(validation->trials, (validation->trial_count + 1) * sizeof *trials);
-    if (!trials)
-        return NULL;
-    validation->trials = trials;
-    struct validation_trial *trial = &trials[validation->trial_count];
+    assert(validation->trial_count < VALIDATION_MAX_TRIALS);
+    struct validation_trial *trial = &validation->trials[validation->trial_count];
     *trial = (struct validation_trial){
         .cpi = calloc(validation->list->region_count + 1, sizeof *trial->cpi)};
     return trial->cpi ? trial : NULL;
@@ -267,7 +264,6 @@ bool validation_alone(struct validation *validation, const char *trace, const ch
 void validation_free(struct validation *validation) {
     for (uint32_t i = 0; i < validation->trial_count; i++)
         free(validation->trials[i].cpi);
-    free(validation->trials);
     free(validation->cpi);
     memset(validation, 0, sizeof *validation);
 }

@@ -46,6 +46,8 @@ struct validation_trial {
     uint32_t largest; /* region whose CPI is farthest from that within the full run */
 };
 
+enum { VALIDATION_MAX_TRIALS = 17 };
+
 struct validation {
     const struct region_list *list; /* the caller's */
     uint64_t instructions, cycles;  /* of the full run */
@@ -54,7 +56,7 @@ struct validation {
     struct metrics whole, within;
     double *cpi;        /* by region, within the full run */
     uint64_t simulated; /* instructions of all regions */
-    struct validation_trial *trials;
+    struct validation_trial trials[VALIDATION_MAX_TRIALS];
     uint32_t trial_count;
 };
 
@@ -74,7 +76,8 @@ bool validation_full(struct validation *validation, const struct region_list *li
                      struct error *error);
 
 /* Then: simulates each region alone and adds a trial: cut out of `trace`, the full one; or, when
- * NULL, from the traces that the list names, read from `list_path`. */
+ * NULL, from the traces that the list names, read from `list_path`. At most VALIDATION_MAX_TRIALS
+ * times. */
 bool validation_alone(struct validation *validation, const char *trace, const char *list_path,
                       uint64_t warm_up, const struct validation_options *options,
                       struct error *error);

@@ -1,4 +1,5 @@
 /* Capture into a file: items go from the running command straight to the writer, undecoded. */
+#include <stdio.h>
 #include <time.h>
 
 #include "trace/item.h"
@@ -22,6 +23,9 @@ static void count_item(struct capture_result *result, const struct item *item) {
         result->events += item->data.event_count;
         if (item->data.thread >= result->threads)
             result->threads = item->data.thread + 1;
+        break;
+    case ITEM_EFFECT:
+        snprintf(result->effect, sizeof result->effect, "%s", item->effect.what);
         break;
     case ITEM_END:
         result->exit = item->end;
@@ -51,7 +55,7 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
     bool written = true;
     while ((status = source.next(source.context, &item, error)) > 0) {
         count_item(result, &item);
-        written = file_writer_put(writer, &item, error);
+        written = item.kind == ITEM_EFFECT || file_writer_put(writer, &item, error);
         if (!written)
             break;
         double now = now_seconds();

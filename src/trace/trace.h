@@ -208,6 +208,8 @@ struct capture_result {
     uint32_t threads, processes;
     double seconds;
     struct trace_exit exit;
+    char effect[256]; /* of the first system call that would change the world (watch_effects):
+                         "deleting big.tar"; empty: none */
 };
 bool trace_record(const struct capture_options *options, const char *path, bool compress,
                   void (*progress)(void *context, const struct capture_result *sofar),

@@ -41,6 +41,15 @@ combined() {
 }
 check "regions combine exactly, whatever the jobs" combined
 
+# A region without an end marker is as long as it was when it was profiled.
+captured_beyond() {
+    sed 's/,full.ctrace,30000000,31000000,/,full.ctrace,30000000,40000000,/' "$scratch/three.csv" >"$scratch/beyond_end.csv"
+    ! same_file "$scratch/three.csv" "$scratch/beyond_end.csv" &&
+        run sim --regions "$scratch/beyond_end.csv" --top 0 --json --output "$report" &&
+        grep -vE '"(seconds|instructions_per_second|next)":' "$report" | cmp - "$scratch/jobs1"
+}
+check "a region captured beyond its end is simulated to its end" captured_beyond
+
 # The region that is everything is the plain simulation.
 everything() {
     list "$scratch/all.csv" 2000000 "$scratch/2M.ctrace" 0:2000000:1

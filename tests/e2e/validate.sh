@@ -55,7 +55,7 @@ all_of_it() {
             'r["cold_start"][0]["cpi_error"] > r["cold_start"][2]["cpi_error"]' \
             'abs(r["cold_start"][2]["cpi_error"]) < 0.01' \
             'r["cold_start"][2]["regions"] == r["cold_start"][3]["regions"]' \
-            'r["markers"] == {"reached": 2, "in_order": True, "moved": 0, "largest_skew": 0, "region": None}'
+            'r["markers"] == {"failure": None, "reached": 2, "in_order": True, "moved": 0, "largest_skew": 0, "region": None}'
 }
 check "regions that are everything are right but for their cold start" all_of_it
 
@@ -94,6 +94,53 @@ beyond() {
     fails_with 1 "full.ctrace: region 2 \(instructions 7500000 to 8500000 of thread 0\) does not lie in it" \
         run validate "$scratch/beyond.csv" --full "$scratch/full.ctrace"
 }
+live() {
+    run validate --limit 6M --size 1M --max-clusters 3 --warm-up 0,2M --json --output "$report" -- \
+        gzip -9 -c "$scratch/numbers" >"$scratch/got" &&
+        same_file "$scratch/got" <(gzip -9 -c "$scratch/numbers") &&
+        checked "$report" 'r["instructions"] == 6000000' '1 <= len(r["regions"]) <= 3' \
+            'r["markers"]["reached"] == len(r["regions"])' 'r["markers"]["moved"] == 0' \
+            'r["markers"]["failure"] is None' 'r["markers_not_tried"] is None' \
+            '[(t["warm_up"], t["captured"]) for t in r["cold_start"]] == [(0, False), (2000000, False), (None, True)]' \
+            'abs(r["cold_start"][1]["regions"]["cpi"] / r["cold_start"][2]["regions"]["cpi"] - 1) < 0.01' \
+            'r["next"].startswith("culprit ")'
+}
+check "a command is captured, profiled, run again and compared" live
+
+changes_the_world() {
+    run validate --warm-up 0 --json --output "$report" -- \
+        sh -c 'echo once >>"$1"; exit 7' sh "$scratch/written"
+    [ $? = 7 ] && [ "$(cat "$scratch/written")" = once ] || return 1
+    checked "$report" 'r["markers"] is None' '"run again; --rerun" in r["markers_not_tried"]' &&
+        run validate --rerun --warm-up 0 --output /dev/null -- \
+            sh -c 'echo twice >>"$1"' sh "$scratch/written"
+    [ "$(grep -c twice "$scratch/written")" = 2 ] || [ "$(grep -c twice "$scratch/written")" = 3 ]
+}
+check "a command that changes the world is run once, or as told" changes_the_world
+
+# A pipe is gone once read; a file is read again.
+standard_input() {
+    cat "$scratch/numbers" | run validate --limit 2M --size 1M --warm-up 0 --json \
+        --output "$report" -- gzip -c >"$scratch/got" &&
+        gzip -dc "$scratch/got" | cmp - "$scratch/numbers" &&
+        checked "$report" '"standard input is no file" in r["markers_not_tried"]' &&
+        run validate --limit 2M --size 1M --warm-up 0 --json --output "$report" -- gzip -c \
+            <"$scratch/numbers" >/dev/null &&
+        checked "$report" 'r["markers"]["reached"] == len(r["regions"])' 'r["markers"]["moved"] == 0'
+}
+check "standard input is read again only from a file" standard_input
+
+leaves_nothing() {
+    mkdir "$scratch/temporary"
+    TMPDIR=$scratch/temporary run validate --limit 1M --size 1M --warm-up 0 --output /dev/null -- \
+        gzip -c "$scratch/numbers" >/dev/null &&
+        [ -z "$(ls -A "$scratch/temporary")" ]
+}
+check "temporary files go away" leaves_nothing
+check "a command that is not there" fails_with 127 "nosuchcommand" run validate -- nosuchcommand
+check "a list and a command" fails_with 125 "either a list or a command" \
+    run validate "$scratch/all.csv" -- true
+
 check "a region that is not in the trace is named" beyond
 check "a trace that is missing" fails_with 1 "nothere.ctrace" \
     run validate "$scratch/all.csv" --full "$scratch/nothere.ctrace"

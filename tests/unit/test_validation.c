@@ -74,12 +74,14 @@ static void markers_are_counted(void **state) {
 /* What was captured says most; else the longest warm-up. */
 static void verdict_is_of_what_was_captured(void **state) {
     (void)state;
-    struct validation_trial trials[] = {
-        {.warm_up = 1000}, {.warm_up = 100000}, {.warm_up = 10}, {.warm_up = 1, .captured = true}};
-    struct validation validation = {.trials = trials, .trial_count = 4};
-    assert_ptr_equal(validation_verdict(&validation), &trials[3]);
+    struct validation validation = {.trials = {{.warm_up = 1000},
+                                               {.warm_up = 100000},
+                                               {.warm_up = 10},
+                                               {.warm_up = 1, .captured = true}},
+                                    .trial_count = 4};
+    assert_ptr_equal(validation_verdict(&validation), &validation.trials[3]);
     validation.trial_count = 3;
-    assert_ptr_equal(validation_verdict(&validation), &trials[1]);
+    assert_ptr_equal(validation_verdict(&validation), &validation.trials[1]);
     validation.trial_count = 0;
     assert_null(validation_verdict(&validation));
 }

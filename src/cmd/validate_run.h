@@ -1,0 +1,40 @@
+/* What `validate -- COMMAND` compares: a trace of the whole run, regions chosen from it, and the
+ * same regions captured from a second run by their markers. All lies in a folder of its own, which
+ * goes away again. */
+#ifndef CULPRIT_CMD_VALIDATE_RUN_H
+#define CULPRIT_CMD_VALIDATE_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "region/regions.h"
+#include "report/validation.h"
+#include "util/error.h"
+
+struct validate_run_request {
+    char *const *command;
+    uint64_t limit;       /* instructions; 0: none */
+    uint64_t slice;       /* instructions */
+    uint64_t warm_up;     /* of the regions that are captured */
+    uint32_t max_regions; /* clusters */
+    bool rerun;           /* although the command changes the world */
+};
+
+struct validate_run {
+    char *folder;
+    char *full;        /* the trace */
+    char *list_path;   /* what region paths are relative to */
+    char effect[256];  /* what the command changes; empty: nothing was seen */
+    char kept[400];    /* why regions were not captured; empty: they were, or were tried */
+    char failure[400]; /* what became of it; empty: all is well */
+    struct hardware_reference hardware;
+    int exit_status; /* of the command */
+};
+
+/* Runs the command under capture, and again, and fills the list. *exec_status as of
+ * trace_capture(). validate_run_free() either way. */
+bool validate_run_go(struct validate_run *run, const struct validate_run_request *request,
+                     struct region_list *list, int *exec_status, struct error *error);
+void validate_run_free(struct validate_run *run);
+
+#endif

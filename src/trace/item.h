@@ -116,6 +116,8 @@ struct item_source {
     void (*interrupt)(void *context); /* async-signal-safe; may be NULL */
     /* Nothing more is wanted but the end: a live program runs on at full speed. May be NULL. */
     void (*enough)(void *context);
+    /* Nothing is wanted until this thread has executed so many instructions. May be NULL. */
+    void (*pause)(void *context, uint32_t thread, uint64_t until);
     void (*close)(void *context);
     void *context;
 };

@@ -1,7 +1,7 @@
 /* Reads the items of a live capture once: keeps the definitions of the processes in question, hands
  * each chunk to the traces whose windows it lies in (region_windows.c), and drops the rest
- * undecoded. Before the first window the emulator only counts; when the last region is finished,
- * the command runs on without capture. */
+ * undecoded. Before the first window the emulator only counts, and between windows when all regions
+ * lie in one thread; when the last region is finished, the command runs on without capture. */
 #include "trace/region_capture.h"
 
 #include <inttypes.h>
@@ -33,6 +33,7 @@ struct region_capture {
     size_t process_count, process_capacity;
     bool image_seen; /* one that a marker lies in was mapped */
     bool enough;
+    size_t paused_before; /* 1 more than the place of the region that the last pause ends before */
     volatile sig_atomic_t interrupted;
     struct trace_exit exit;
     struct region_capture_progress progress;
@@ -112,17 +113,29 @@ static struct capture_region *region_at(const struct region_capture *capture, si
     return &capture->windows.regions[number];
 }
 
+/* Once before each region: the pause may be over while chunks from before it are still read. */
+static void pause_until_next(struct region_capture *capture) {
+    uint64_t until;
+    const struct region_thread *thread = region_windows_idle(&capture->windows, &until);
+    if (!thread || !capture->source.pause || capture->paused_before == thread->next + 1)
+        return;
+    capture->paused_before = thread->next + 1;
+    capture->source.pause(capture->source.context, thread->thread, until);
+}
+
 /* A region is finished: none of its thread before the next unfinished one is looked at again. */
 static void go_on(struct region_capture *capture, struct region_thread *thread) {
     const struct region_windows *windows = &capture->windows;
     while (thread->next < thread->end &&
            region_is_finished(region_at(capture, windows->order[thread->next])))
         thread->next++;
-    if (windows->complete + windows->failed < windows->count || capture->enough)
-        return;
-    capture->enough = true;
-    if (capture->source.enough)
-        capture->source.enough(capture->source.context);
+    if (windows->complete + windows->failed < windows->count) {
+        pause_until_next(capture);
+    } else if (!capture->enough) {
+        capture->enough = true;
+        if (capture->source.enough)
+            capture->source.enough(capture->source.context);
+    }
 }
 
 static bool finish(struct region_capture *capture, size_t number, bool thread_ended,

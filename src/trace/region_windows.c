@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPARE_SHARE = 1000, TOLERANCE_SHARE = 50, LEAST_TOLERANCE = 100000 };
+enum {
+    SPARE_SHARE = 1000,
+    TOLERANCE_SHARE = 50,
+    LEAST_TOLERANCE = 100000,
+    LEAST_PAUSE = 20000000 /* instructions: for fewer the emulator need not translate anew */
+};
 
 static const uint64_t FARTHEST = UINT64_C(1) << 60; /* sums of these do not overflow */
 
@@ -20,10 +25,14 @@ static uint64_t tolerance(const struct capture_region *region) {
     return (length < LEAST_TOLERANCE ? LEAST_TOLERANCE : length) + region->first / TOLERANCE_SHARE;
 }
 
-/* The thread's instruction at which the region's trace is to begin. */
+/* The thread's instruction at which the region's trace is to begin, when regions so far were found
+ * `drift` later than expected. */
 static uint64_t window_begin(const struct region_windows *windows,
-                             const struct capture_region *region) {
+                             const struct capture_region *region, int64_t drift) {
     uint64_t spare = region->first / SPARE_SHARE, before = region->first - spare;
+    if (drift < 0 && -(uint64_t)drift > before)
+        return 0;
+    before += (uint64_t)drift;
     return before > windows->warm_up ? before - windows->warm_up : 0;
 }
 
@@ -95,7 +104,7 @@ static bool check_overlap(const struct region_windows *windows, struct error *er
 static bool check_open(const struct region_windows *windows, struct error *error) {
     for (size_t i = 0, oldest = 0; i < windows->count; i++) {
         const struct capture_region *region = at(windows, i);
-        uint64_t begin = window_begin(windows, region);
+        uint64_t begin = window_begin(windows, region, 0);
         while (
             at(windows, oldest)->thread != region->thread ||
             (oldest < i && at(windows, oldest)->first + at(windows, oldest)->instructions <= begin))
@@ -160,10 +169,21 @@ struct region_thread *region_windows_thread(struct region_windows *windows, uint
 uint64_t region_windows_skip(const struct region_windows *windows) {
     uint64_t skip = UINT64_MAX;
     for (size_t i = 0; i < windows->count; i++) {
-        uint64_t begin = window_begin(windows, &windows->regions[i]);
+        uint64_t begin = window_begin(windows, &windows->regions[i], 0);
         skip = begin < skip ? begin : skip;
     }
     return windows->count ? skip : 0;
+}
+
+struct region_thread *region_windows_idle(struct region_windows *windows, uint64_t *until) {
+    struct region_thread *thread = &windows->threads[0];
+    if (windows->thread_count != 1 || windows->open || thread->next == thread->end)
+        return NULL;
+    const struct capture_region *next = at(windows, thread->next);
+    *until = window_begin(windows, next, thread->drift);
+    bool idle =
+        !next->started && *until > thread->position && *until - thread->position >= LEAST_PAUSE;
+    return idle ? thread : NULL;
 }
 
 /* ---- markers ---- */
@@ -190,6 +210,8 @@ void region_windows_started(struct region_windows *windows, size_t number, uint6
                     region->first);
     else
         miss_earlier(windows, region);
+    if (!region_is_finished(region))
+        region_windows_thread(windows, region->thread)->drift = region_skew(region);
 }
 
 void region_windows_ended(struct region_windows *windows, size_t number, uint64_t position) {
@@ -209,13 +231,20 @@ enum window region_windows_judge(struct region_windows *windows, size_t number, 
     struct capture_region *region = &windows->regions[number];
     if (region_is_finished(region))
         return WINDOW_PASS;
-    if (!region->started && last <= window_begin(windows, region))
+    int64_t drift = region_windows_thread(windows, region->thread)->drift;
+    if (!region->started && last <= window_begin(windows, region, drift))
         return WINDOW_LATER;
     if (region->state == REGION_AWAITED && region->started && first > region->found_first) {
-        region_windows_fail(windows, number,
-                            "more than %d traces were being written when it began: choose a "
-                            "shorter --warm-up, or fewer regions",
-                            REGION_CAPTURE_MAX_OPEN);
+        if (windows->open >= REGION_CAPTURE_MAX_OPEN)
+            region_windows_fail(windows, number,
+                                "more than %d traces were being written when it began: choose a "
+                                "shorter --warm-up, or fewer regions",
+                                REGION_CAPTURE_MAX_OPEN);
+        else
+            fail_marker(windows, number, false,
+                        "came %" PRIi64 " instructions early, before its trace began: choose a "
+                        "longer --warm-up",
+                        -region_skew(region));
         return WINDOW_PASS;
     }
     uint64_t late = tolerance(region);
@@ -264,9 +293,8 @@ bool region_windows_thread_ended(struct region_windows *windows, size_t number) 
     const struct region_thread *thread = region_windows_thread(windows, region->thread);
     if (!region->started) {
         fail_marker(windows, number, false,
-                    "was not reached: its thread ended after %" PRIu64
-                    " instructions, expected at %" PRIu64,
-                    thread->position, region->first);
+                    "was not reached before its thread ended, expected at instruction %" PRIu64,
+                    region->first);
         return false;
     }
     if (!region->ended && region->end.count) {

@@ -12,6 +12,7 @@ struct region_thread {
     size_t next;       /* those before are finished */
     bool seen;
     uint64_t position; /* instructions read of it */
+    int64_t drift;     /* skew of the region that started last */
 };
 
 struct region_windows {
@@ -34,6 +35,10 @@ void region_windows_free(struct region_windows *windows);
 struct region_thread *region_windows_thread(struct region_windows *windows, uint32_t thread);
 /* Instructions that no region wants, at the beginning of each thread. */
 uint64_t region_windows_skip(const struct region_windows *windows);
+
+/* The only thread with regions, when nothing of it is wanted for some while: until *until. NULL:
+ * something is. */
+struct region_thread *region_windows_idle(struct region_windows *windows, uint64_t *until);
 
 /* A region's marker was reached, at an instruction of its thread whose chunk was not yet judged. */
 void region_windows_started(struct region_windows *windows, size_t number, uint64_t position);

@@ -63,10 +63,21 @@ static void count_complete(void *context, const struct capture_region *region) {
     completed++;
 }
 
+static uint32_t pauses;
+static uint64_t paused_until;
+static void count_pause(void *context, uint32_t thread, uint64_t until) {
+    assert_ptr_equal(context, &script);
+    assert_int_equal(thread, 0);
+    pauses++;
+    paused_until = until;
+}
+
 /* Captures the first `count` regions with a warm-up of 1500; the error, "" when there is none. */
 static const char *capture(size_t count) {
     static struct error error;
-    struct item_source source = {.next = script_next, .close = script_close, .context = &script};
+    struct item_source source = {
+        .next = script_next, .close = script_close, .pause = count_pause, .context = &script};
+    pauses = 0;
     struct region_capture_options options = {.images = &IMAGE,
                                              .image_count = 1,
                                              .warm_up = 1500,
@@ -158,8 +169,42 @@ static void skewed(void **state) {
     assert_int_equal(region_skew(&regions[0]), -1200);
     assert_int_equal(region_trace_start(&regions[0]), 1300); /* from 2000: 4500 − 4 − 1500 = 2996 */
     assert_int_equal(region_skew(&regions[1]), 2400);
-    assert_int_equal(region_trace_start(&regions[1]), 4900); /* from 5000 */
-    assert_trace(paths[2], 6000, 10);
+    /* Expected to be early as well: from 7500 − 7 − 1500 − 1200 = 4793 on. */
+    assert_int_equal(region_trace_start(&regions[1]), 5900);
+    assert_trace(paths[2], 7000, 10);
+}
+
+/* 30 million instructions behind the first region begins the next: capture pauses, once, up to its
+ * warm-up (30,000,000 − 30,000 − 1500), and goes on with a chunk that begins there. A thread more
+ * with a region: no pause. */
+static void far_apart(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 2; threads++) {
+        begin();
+        regions[0] = region(1, 0, 2100, 800);
+        regions[1] = region(2, 0, 30000000, 1000);
+        regions[2] = region(3, 1, 0, 1000);
+        if (threads == 2) {
+            reached(4, 0);
+            chunks(1, 0, 1);
+            reached(5, 1000);
+            chunks(1, 0, 1);
+        }
+        chunks(0, 0, 2);
+        reached(0, 2100);
+        reached(1, 2900);
+        chunks(0, 0, 3);
+        script.first_insn[0] = 29968000;
+        chunks(0, 0, 32);
+        reached(2, 30000000);
+        chunks(0, 0, 1);
+        reached(3, 30001000);
+        chunks(0, 0, 1);
+        assert_string_equal(capture(threads + 1), "");
+        assert_int_equal(pauses, threads == 1);
+        assert_true(threads == 2 || paused_until == 29968500);
+        assert_int_equal(region_trace_start(&regions[1]), 32000);
+    }
 }
 
 /* The end of one is the start of the next, and the last ends with its thread; another thread runs
@@ -212,8 +257,8 @@ static void markers_that_are_not_reached(void **state) {
     chunks(0, 0, 1);
     reached(3, 5000);
     chunks(0, 0, 1);
-    assert_first_fails("its start marker, execution 7 of prog+0x1234, was not reached: its thread "
-                       "ended after 2000 instructions, expected at 2000");
+    assert_first_fails("its start marker, execution 7 of prog+0x1234, was not reached before its "
+                       "thread ended, expected at instruction 2000");
 
     /* Given up, 100,000 instructions and 2 % late, so that its trace does not grow for ever. */
     begin();
@@ -411,6 +456,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_of_chunks),
         cmocka_unit_test(skewed),
+        cmocka_unit_test(far_apart),
         cmocka_unit_test(adjacent_until_the_end),
         cmocka_unit_test(markers_that_are_not_reached),
         cmocka_unit_test(markers_out_of_order),

@@ -349,6 +349,17 @@ static void capture_enough(void *context) {
     atomic_store(&capture->control->phase, RING_DONE);
 }
 
+static void capture_pause(void *context, uint32_t thread, uint64_t until) {
+    struct capture *capture = context;
+    struct ring_control *control = capture->control;
+    uint32_t phase = atomic_load(&control->phase);
+    if (ring_activity(phase) != RING_CAPTURE)
+        return;
+    atomic_store(&control->paused_thread, thread);
+    atomic_store(&control->paused_until, until);
+    atomic_compare_exchange_strong(&control->phase, &phase, phase + 1);
+}
+
 static void capture_close(void *context) {
     struct capture *capture = context;
     struct ring_control *control = capture->control;
@@ -508,6 +519,7 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     *source = (struct item_source){.next = capture_next,
                                    .interrupt = capture_interrupt,
                                    .enough = capture_enough,
+                                   .pause = capture_pause,
                                    .close = capture_close,
                                    .context = capture};
     *exec_status = 0;

@@ -9,10 +9,11 @@
  * as a block of its own; plugin_thread.c folds them into one MARK_REP.
  *
  * What is instrumented depends on the phase: waiting for a function, skipping (a callback per
- * block that counts down), capturing, done. A change of phase is a reset of the plugin, which
- * throws all translations away. QEMU keeps a pointer to the memory callbacks of the instruction
- * that runs; after a reset it dangles until an instruction with memory callbacks replaces it.
- * Hence, when done, every instruction gets an inline operation that adds 0.
+ * block that counts down), capturing, pausing (as skipping) and capturing in turns, done. A change
+ * of phase is a reset of the plugin, which throws all translations away. QEMU keeps a pointer to
+ * the memory callbacks of the instruction that runs; after a reset it dangles until an instruction
+ * with memory callbacks replaces it. Hence, once there was capture, every instruction gets memory
+ * callbacks in all phases: when pausing or done, an inline operation that adds 0.
  *
  * The guest's process keeps no file descriptor of ours, and nothing here waits for a consumer that
  * is gone. */
@@ -98,6 +99,15 @@ static void on_lone_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t a
         thread_access(event);
 }
 
+static void on_marked_block(unsigned vcpu, void *userdata) {
+    const struct marked_block *block = userdata;
+    if (block->rep.address)
+        thread_rep_block(vcpu, &block->rep);
+    else
+        block_entered(thread_chunk, vcpu, block->word);
+    marker_count(vcpu, block);
+}
+
 static void on_rep_block(unsigned vcpu, void *userdata) {
     thread_rep_block(vcpu, userdata);
 }
@@ -109,13 +119,20 @@ static void on_rep_access(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t ad
 }
 
 static void on_skipped_block(unsigned vcpu, void *userdata) {
-    (void)vcpu;
-    thread_skip((uint32_t)(uintptr_t)userdata);
+    thread_skip(vcpu, (uint32_t)(uintptr_t)userdata);
 }
 
 static void on_skipped_rep(unsigned vcpu, void *userdata) {
-    (void)vcpu;
-    thread_skip_rep(userdata);
+    thread_skip_rep(vcpu, userdata);
+}
+
+static void on_skipped_marked_block(unsigned vcpu, void *userdata) {
+    const struct marked_block *block = userdata;
+    if (block->rep.address)
+        thread_skip_rep(vcpu, &block->rep);
+    else
+        thread_skip(vcpu, (uint32_t)(block->word >> 32));
+    marker_count(vcpu, block);
 }
 
 /* The function that capture waits for is entered: this block is the first of it. */
@@ -127,7 +144,7 @@ static void on_symbol(unsigned vcpu, void *userdata) {
                                    atomic_load(&control->skip) > 0 ? RING_SKIP : RING_CAPTURE);
     plugin_follow_phase();
     if (atomic_load(&control->phase) == RING_SKIP)
-        thread_skip(block->insn_count);
+        thread_skip(vcpu, block->insn_count);
     else if (block->address)
         thread_rep_block(vcpu, block);
     else
@@ -136,8 +153,7 @@ static void on_symbol(unsigned vcpu, void *userdata) {
 
 /* ---- translation ---- */
 
-static void instrument_rep(struct qemu_plugin_tb *tb, const struct rep_block *rep) {
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep_block, QEMU_PLUGIN_CB_NO_REGS, (void *)rep);
+static void await_rep_accesses(struct qemu_plugin_tb *tb, const struct rep_block *rep) {
     qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, rep->insn_count - 1),
                                      on_rep_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
                                      NULL);
@@ -146,18 +162,26 @@ static void instrument_rep(struct qemu_plugin_tb *tb, const struct rep_block *re
 static void instrument_block(struct qemu_plugin_tb *tb) {
     struct block block;
     code_translate(tb, &block);
+    const struct marked_block *marked = marker_find(tb, &block);
     uint32_t accessing = block.insn_count;
     if (atomic_load(&plugin.phase) == RING_WAIT) {
         static struct rep_block first;
         first = block.rep ? *block.rep : (struct rep_block){block.number, block.insn_count, 0};
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_symbol, QEMU_PLUGIN_CB_NO_REGS, &first);
+    } else if (marked) {
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_marked_block, QEMU_PLUGIN_CB_NO_REGS,
+                                             (void *)marked);
     } else if (block.rep) {
-        instrument_rep(tb, block.rep);
-        accessing--;
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_rep_block, QEMU_PLUGIN_CB_NO_REGS,
+                                             (void *)block.rep);
     } else {
         qemu_plugin_register_vcpu_tb_exec_cb(
             tb, plugin.parallel ? on_block : on_lone_block, QEMU_PLUGIN_CB_NO_REGS,
             (void *)(uintptr_t)((uint64_t)block.insn_count << 32 | block.number));
+    }
+    if (block.rep) {
+        await_rep_accesses(tb, block.rep);
+        accessing--;
     }
     /* One callback for loads and stores: QEMU 7.2 confuses the two in its filter. */
     if (plugin.control->addresses)
@@ -169,10 +193,15 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
 
 static void skip_block(struct qemu_plugin_tb *tb) {
     uint32_t insn_count = code_insn_count(tb);
-    uint64_t rep_address = code_rep(tb);
-    struct rep_block *rep = rep_address ? malloc(sizeof *rep) : NULL;
-    if (rep) { /* lives as long as the translation, which nobody tells the end of */
-        *rep = (struct rep_block){0, insn_count, rep_address};
+    struct rep_block last = {0, insn_count, code_rep(tb)}, *rep;
+    const struct block block = {.insn_count = insn_count, .rep = last.address ? &last : NULL};
+    const struct marked_block *marked = marker_find(tb, &block);
+    if (marked) {
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_marked_block, QEMU_PLUGIN_CB_NO_REGS,
+                                             (void *)marked);
+    } else if (last.address && (rep = malloc(sizeof *rep))) { /* lives as long as the translation,
+                                                                 which nobody tells the end of */
+        *rep = last;
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_rep, QEMU_PLUGIN_CB_NO_REGS, rep);
     } else {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_block, QEMU_PLUGIN_CB_NO_REGS,
@@ -190,17 +219,19 @@ static void add_nothing(struct qemu_plugin_tb *tb) {
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     int saved = errno;
-    switch (atomic_load(&plugin.phase)) {
+    switch (ring_activity(atomic_load(&plugin.phase))) {
     case RING_SKIP:
         skip_block(tb);
-        marker_instrument(tb);
+        break;
+    case RING_PAUSE:
+        skip_block(tb);
+        add_nothing(tb);
         break;
     case RING_CAPTURE:
         if (plugin.control->slice_size)
             count_instrument(tb);
         else
             instrument_block(tb);
-        marker_instrument(tb);
         break;
     case RING_WAIT:
         if (code_has_symbol(tb))

@@ -60,8 +60,8 @@ void thread_access(uint64_t event);
 void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload);
 void thread_rep_block(unsigned vcpu, const struct rep_block *block);
 void thread_rep_access(uint64_t event);
-void thread_skip(uint32_t insn_count);
-void thread_skip_rep(const struct rep_block *block);
+void thread_skip(unsigned vcpu, uint32_t insn_count);
+void thread_skip_rep(unsigned vcpu, const struct rep_block *block);
 void thread_system_call(unsigned vcpu, uint64_t number);
 /* The current thread's number in the trace. False: its events are dropped. */
 bool thread_number(unsigned vcpu, uint32_t *number);
@@ -128,8 +128,23 @@ uint32_t code_block_count(void);
 
 /* ---- plugin_marker.c: markers ---- */
 
-/* Asks for a callback at each instruction of the block that is a marker. */
-void marker_instrument(struct qemu_plugin_tb *tb);
+/* A block with instructions that are markers. */
+struct marked_block {
+    struct marked_block *next;
+    uint32_t number;      /* from 0 */
+    uint64_t word;        /* as userdata of a block: instructions in 63:32, number in 31:0 */
+    struct rep_block rep; /* address 0: does not end in a rep */
+    uint32_t count;
+    struct mark {
+        uint32_t site;
+        uint32_t behind; /* instructions from this one to the end of the block */
+    } marks[];
+};
+
+/* NULL: has none. Lives as long as the process. */
+const struct marked_block *marker_find(const struct qemu_plugin_tb *tb, const struct block *block);
+/* The block was entered: after the thread took note of it. */
+void marker_count(unsigned vcpu, const struct marked_block *block);
 /* The current thread counts from zero, in a fork child; or needs its counts no more. */
 void marker_forget(void);
 

@@ -1,14 +1,22 @@
 /* Markers: the n-th execution of an instruction by a thread (PinPoints §3.2).
  *
- * At translation, an instruction that is a marker's site gets a callback of its own, which counts
- * for the current thread and compares with the next count that anyone waits for; all other code
- * costs nothing. What is reached is told by a record, which precedes the chunk that the block's
- * event stands in. Every translation that contains the instruction counts; the elements of a rep
- * instruction, which QEMU runs as blocks of their own, count once. */
+ * A block that contains markers' sites gets another callback than most; all other code costs
+ * nothing. What is reached is told by a record, which precedes the chunk that the block's event
+ * stands in. Every translation that contains the instruction counts; the elements of a rep
+ * instruction, which QEMU runs as blocks of their own, count once. An instruction counts when its
+ * block is entered: an exception in front of it, in the same block, goes unnoticed.
+ *
+ * Markers tend to lie in innermost loops. So a thread does not count each site: it gives each
+ * block a number of executions that it may have before anyone needs to look, and counts that down.
+ * What is left to the next count of a site that anyone waits for is shared among the blocks that
+ * contain the site; when a block has used its share up, all blocks are settled and shares given
+ * anew, so that they shrink on the way to the count, and it is met exactly. (gzip -9 with five
+ * regions: 4.4 s of processor time with a counter for each site, 3.6 s so.) */
 #include "trace/qemu/plugin.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of one site in one thread. */
 struct tally {
@@ -16,7 +24,19 @@ struct tally {
     uint32_t target;      /* of `next` */
 };
 
+/* Of one block in one thread: executions given, and left of them. */
+struct share {
+    uint64_t given, left;
+};
+
 static THREAD_LOCAL struct tally *tallies; /* by site; NULL: not yet */
+static THREAD_LOCAL struct share *shares;  /* by number of the block */
+static THREAD_LOCAL uint32_t share_count;
+
+/* QEMU translates under a lock; blocks are only ever added, in front. */
+static struct marked_block *_Atomic blocks;
+static uint32_t block_count;
+static _Atomic uint32_t *blocks_of; /* how many blocks contain a site */
 
 /* ---- what the current thread waits for ---- */
 
@@ -63,41 +83,88 @@ static void await_next(struct tally *tally) {
     tally->target++;
 }
 
-/* ---- callbacks ---- */
+/* ---- counting ---- */
 
-/* userdata: the site in 63:32, instructions from this one to the end of its block in 31:0 */
-static void *place_of(uint32_t site, size_t behind) {
-    return (void *)(uintptr_t)((uint64_t)site << 32 | behind);
-}
-
-static __attribute__((noinline)) void tell(unsigned vcpu, struct tally *tally, uint64_t behind) {
-    int saved = errno;
+static void tell(unsigned vcpu, struct tally *tally, uint64_t behind) {
     struct ring_reached reached = {.record.kind = RING_REACHED,
                                    .target = tally->target,
                                    .position = thread_position() - behind};
     if (thread_number(vcpu, &reached.thread))
         process_put(&reached.record, sizeof reached, NULL, 0);
     await_next(tally);
+}
+
+/* Adds up what the blocks have used of their shares, which end. */
+static void settle(void) {
+    for (const struct marked_block *block = atomic_load(&blocks); block; block = block->next) {
+        if (block->number >= share_count)
+            continue;
+        struct share *share = &shares[block->number];
+        for (uint32_t i = 0; i < block->count; i++)
+            tallies[block->marks[i].site].count += share->given - share->left;
+        *share = (struct share){0};
+    }
+}
+
+/* Shares that cannot reach a count that anyone waits for, all together. */
+static void give_shares(void) {
+    for (const struct marked_block *block = atomic_load(&blocks); block; block = block->next) {
+        uint64_t least = UINT64_MAX;
+        for (uint32_t i = 0; i < block->count && block->number < share_count; i++) {
+            uint32_t site = block->marks[i].site;
+            const struct tally *tally = &tallies[site];
+            uint64_t share = (tally->next - tally->count - 1) / atomic_load(&blocks_of[site]);
+            least = tally->next != UINT64_MAX && share < least ? share : least;
+        }
+        if (block->number < share_count)
+            shares[block->number] = (struct share){least, least};
+    }
+}
+
+static bool prepare(unsigned vcpu, uint32_t number) {
+    if (!tallies && !(tallies = make_tallies(vcpu)))
+        return false;
+    if (number < share_count)
+        return true;
+    uint32_t count = 2 * number + 16;
+    struct share *grown = realloc(shares, count * sizeof *grown);
+    if (!grown)
+        return false;
+    memset(grown + share_count, 0, (count - share_count) * sizeof *grown);
+    shares = grown;
+    share_count = count;
+    return true;
+}
+
+static __attribute__((noinline)) void look(unsigned vcpu, const struct marked_block *block) {
+    int saved = errno;
+    if (prepare(vcpu, block->number)) {
+        settle();
+        for (uint32_t i = 0; i < block->count; i++) {
+            struct tally *tally = &tallies[block->marks[i].site];
+            if (++tally->count == tally->next)
+                tell(vcpu, tally, block->marks[i].behind);
+        }
+        give_shares();
+    }
     errno = saved;
 }
 
-static void on_marker(unsigned vcpu, void *userdata) {
-    uint64_t place = (uintptr_t)userdata;
-    if (__builtin_expect(!tallies, 0) && !(tallies = make_tallies(vcpu)))
+void marker_count(unsigned vcpu, const struct marked_block *block) {
+    if (block->rep.address && thread_rep_continues())
         return;
-    struct tally *tally = &tallies[place >> 32];
-    if (__builtin_expect(++tally->count == tally->next, 0))
-        tell(vcpu, tally, (uint32_t)place);
-}
-
-static void on_rep_marker(unsigned vcpu, void *userdata) {
-    if (!thread_rep_continues())
-        on_marker(vcpu, userdata);
+    if (__builtin_expect(block->number < share_count && shares[block->number].left, 1))
+        shares[block->number].left--;
+    else
+        look(vcpu, block);
 }
 
 void marker_forget(void) {
     free(tallies);
+    free(shares);
     tallies = NULL;
+    shares = NULL;
+    share_count = 0;
 }
 
 /* ---- translation ---- */
@@ -117,25 +184,54 @@ static uint32_t first_site(uint32_t image, uint64_t offset) {
     return low;
 }
 
-void marker_instrument(struct qemu_plugin_tb *tb) {
+static uint32_t find_marks(const struct qemu_plugin_tb *tb, uint32_t insn_count,
+                           struct mark *marks) {
     const struct ring_site *sites = ring_sites(plugin.control);
     const uint32_t site_count = plugin.control->site_count;
     uint64_t offset;
-    if (!site_count)
-        return;
-    uint32_t image = code_marked(tb, &offset), count = code_insn_count(tb);
+    uint32_t image = code_marked(tb, &offset), count = 0;
     if (image == RING_UNMARKED)
-        return;
-    bool rep = code_rep(tb) != 0;
+        return 0;
     uint32_t site = first_site(image, offset);
-    for (uint32_t i = 0; i < count && site < site_count && sites[site].image == image; i++) {
-        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+    for (uint32_t i = 0; i < insn_count && site < site_count && sites[site].image == image; i++) {
+        const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
         uint64_t at = offset + (qemu_plugin_insn_vaddr(insn) - qemu_plugin_tb_vaddr(tb));
         while (site < site_count && sites[site].image == image && sites[site].offset < at)
             site++;
         if (site < site_count && sites[site].image == image && sites[site].offset == at)
-            qemu_plugin_register_vcpu_insn_exec_cb(
-                insn, rep && i == count - 1 ? on_rep_marker : on_marker, QEMU_PLUGIN_CB_NO_REGS,
-                place_of(site, count - i));
+            marks[count++] = (struct mark){site, insn_count - i};
     }
+    return count;
+}
+
+/* A block translated anew is the same as before: QEMU tells nobody when it forgets one. */
+static const struct marked_block *keep(const struct marked_block *block, const struct mark *marks) {
+    size_t size = block->count * sizeof *marks;
+    for (struct marked_block *known = atomic_load(&blocks); known; known = known->next)
+        if (known->word == block->word && known->rep.address == block->rep.address &&
+            known->count == block->count && memcmp(known->marks, marks, size) == 0)
+            return known;
+    struct marked_block *kept = malloc(sizeof *kept + size);
+    if (!kept)
+        return NULL;
+    memcpy(kept, block, sizeof *kept);
+    memcpy(kept->marks, marks, size);
+    kept->number = block_count++;
+    kept->next = atomic_load(&blocks);
+    for (uint32_t i = 0; i < kept->count; i++)
+        atomic_fetch_add(&blocks_of[marks[i].site], 1);
+    atomic_store(&blocks, kept);
+    return kept;
+}
+
+const struct marked_block *marker_find(const struct qemu_plugin_tb *tb, const struct block *block) {
+    struct mark marks[RING_MAX_BLOCK_INSNS];
+    if (!plugin.control->site_count ||
+        (!blocks_of && !(blocks_of = calloc(plugin.control->site_count, sizeof *blocks_of))))
+        return NULL;
+    struct marked_block found = {.word = (uint64_t)block->insn_count << 32 | block->number,
+                                 .count = find_marks(tb, block->insn_count, marks)};
+    if (block->rep)
+        found.rep = *block->rep;
+    return found.count ? keep(&found, marks) : NULL;
 }

@@ -17,7 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REP_OPERANDS = 2, SCRATCH_EVENTS = 512, VCPUS = 1 << 14, SHARE = 64, SMALL_SHARE = 1000 };
+enum {
+    REP_OPERANDS = 2,
+    SCRATCH_EVENTS = 512,
+    VCPUS = 1 << 14,
+    SHARE = 64,
+    SMALL_SHARE = 1000,
+    PAUSE_INSNS = 1 << 20 /* after which threads look whether a pause is over */
+};
 
 struct rep {
     bool open;
@@ -33,7 +40,7 @@ struct rep {
     } operands[REP_OPERANDS];
 };
 
-static THREAD_LOCAL struct {
+static THREAD_LOCAL struct thread_state {
     enum { NEW, CAPTURED, DROPPED } state;
     bool numbered;
     uint32_t number;
@@ -45,10 +52,16 @@ static THREAD_LOCAL struct {
     uint64_t budget_end;   /* the chunk's insns may reach this */
     uint32_t cut;          /* instructions of the last block within the limit; 0: all */
     int64_t skip_left;
-    uint64_t skipped_rep; /* address of the rep instruction that runs; 0: none */
+    uint64_t skipped_rep; /* address of the rep instruction that runs uncaptured; 0: none */
     bool rep_continues;   /* the last rep block is a further element of an open one */
     struct rep rep;
 } self;
+
+/* The threads of this process, by the chunk they hold or last held. */
+static struct holder {
+    struct thread_state *state;
+    struct ring_chunk **chunk; /* its thread_chunk */
+} holders[RING_CHUNKS];
 
 /* Chunks of this process change hands under it, except by their own thread inside a block. */
 static pthread_mutex_t ownership = PTHREAD_MUTEX_INITIALIZER;
@@ -63,6 +76,10 @@ static uint32_t ordinal_of_vcpu[VCPUS]; /* written before the vCPU's thread runs
 static uint32_t number_of_vcpu[VCPUS];  /* likewise: 0, or 1 more than the thread's number */
 
 /* ---- chunks ---- */
+
+static bool is_capturing(void) {
+    return ring_activity(atomic_load(&plugin.phase)) == RING_CAPTURE;
+}
 
 static uint64_t *cursor_of(struct ring_chunk *chunk) {
     return atomic_load_explicit(&chunk->cursor, memory_order_relaxed);
@@ -171,7 +188,10 @@ static bool take_chunk(void) {
     self.end = chunk->events + RING_CHUNK_EVENTS;
     self.full = self.end - RING_CHUNK_RESERVE;
     self.budget_end = 0;
+    self.skip_left = 0;
+    self.skipped_rep = 0;
     self.held = true;
+    holders[self.chunk] = (struct holder){&self, &thread_chunk};
     use_chunk(chunk);
     return true;
 }
@@ -304,6 +324,8 @@ static bool settle(unsigned vcpu) {
         drop();
         return false;
     }
+    if (atomic_load(&control->phase) != atomic_load(&plugin.phase))
+        plugin_follow_phase(); /* captures on until the translations are gone */
     if (self.held)
         close_block();
     if (self.cut) {
@@ -372,13 +394,13 @@ void thread_block(unsigned vcpu, uint32_t block, uint32_t insn_count) {
 
 void thread_rep_block(unsigned vcpu, const struct rep_block *block) {
     struct rep *rep = &self.rep;
-    if (rep->open && block->insn_count == 1 && rep->address == block->address) {
-        rep->slot = 0; /* the next element of the same instruction */
-        self.rep_continues = true;
+    self.rep_continues =
+        block->insn_count == 1 && (rep->open ? rep->address : self.skipped_rep) == block->address;
+    if (self.rep_continues) {
+        rep->slot = 0; /* the next element of the same instruction, captured or not */
         return;
     }
     int saved = errno;
-    self.rep_continues = false;
     if (begin_block(vcpu, block->block, block->insn_count)) {
         rep->open = true;
         rep->address = block->address;
@@ -405,7 +427,7 @@ void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload) {
     if (plugin.control->slice_size)
         return;
     pthread_mutex_lock(&ownership);
-    if (atomic_load(&plugin.phase) == RING_CAPTURE && settle(vcpu)) {
+    if (is_capturing() && settle(vcpu)) {
         put(event_mark(mark, payload));
         set_end();
     }
@@ -416,33 +438,46 @@ void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload) {
 void thread_system_call(unsigned vcpu, uint64_t number) {
     thread_mark(vcpu, MARK_SYSCALL, number);
     pthread_mutex_lock(&ownership);
-    if (atomic_load(&plugin.phase) == RING_CAPTURE && self.held && plugin.control->limited) {
+    if (is_capturing() && self.held && plugin.control->limited) {
         release_budget();
         thread_chunk->end = cursor_of(thread_chunk);
     }
     pthread_mutex_unlock(&ownership);
 }
 
-void thread_skip_rep(const struct rep_block *block) {
+void thread_skip_rep(unsigned vcpu, const struct rep_block *block) {
     self.rep_continues = block->insn_count == 1 && self.skipped_rep == block->address;
     if (self.rep_continues)
         return; /* the next element of the same instruction */
-    thread_skip(block->insn_count);
+    thread_skip(vcpu, block->insn_count);
     self.skipped_rep = block->address;
 }
 
-void thread_skip(uint32_t insn_count) {
+/* Instructions until the current thread is to look again; 0: the pause ends with it. */
+static int64_t left_of_pause(void) {
+    struct ring_control *control = plugin.control;
+    plugin_follow_phase();
+    if (!self.numbered || self.number != atomic_load(&control->paused_thread))
+        return PAUSE_INSNS;
+    uint64_t until = atomic_load(&control->paused_until);
+    return until > self.insns_before ? (int64_t)((until - self.insns_before) & INT64_MAX) : 0;
+}
+
+void thread_skip(unsigned vcpu, uint32_t insn_count) {
     self.skipped_rep = 0;
     self.insns_before += insn_count;
     self.skip_left -= insn_count;
     if (self.skip_left > 0)
         return;
     int saved = errno;
+    uint32_t number, phase = atomic_load(&plugin.phase);
+    if (plugin.control->target_count)
+        thread_number(vcpu, &number); /* in the order of the run, wherever capture begins */
     while (self.skip_left <= 0) {
-        int64_t more = take(&plugin.control->skip);
+        int64_t more =
+            ring_activity(phase) == RING_PAUSE ? left_of_pause() : take(&plugin.control->skip);
         if (!more) {
-            uint32_t skipping = RING_SKIP;
-            atomic_compare_exchange_strong(&plugin.control->phase, &skipping, RING_CAPTURE);
+            atomic_compare_exchange_strong(&plugin.control->phase, &phase, phase + 1);
             plugin_follow_phase();
             break;
         }
@@ -459,11 +494,26 @@ void thread_publish(void) {
         return;
     }
     pthread_mutex_lock(&ownership);
-    if (atomic_load(&plugin.phase) == RING_CAPTURE && self.held) {
+    if (is_capturing() && self.held) {
         close_block();
         publish(false);
     }
     pthread_mutex_unlock(&ownership);
+}
+
+/* The thread, which is stopped, goes on without the chunk. A rep instruction that it is within goes
+ * on uncaptured. */
+static void take_away(uint32_t number) {
+    struct thread_state *holder = holders[number].state;
+    struct ring_chunk *chunk = ring_chunk(plugin.control, number);
+    if (!holder || !holder->held || holder->chunk != number)
+        return;
+    holder->insns_before += atomic_load(&chunk->insns);
+    holder->held = false;
+    holder->skipped_rep = holder->rep.open ? holder->rep.address : 0;
+    holder->rep.open = false;
+    *holders[number].chunk = &nothing;
+    lone_chunk = &nothing;
 }
 
 void thread_end_phase(enum ring_phase next) {
@@ -473,10 +523,12 @@ void thread_end_phase(enum ring_phase next) {
         count_publish_all();
     pthread_mutex_lock(&ownership);
     uint32_t high = atomic_load(&control->chunk_high);
-    if (atomic_load(&plugin.phase) == RING_CAPTURE && plugin.slot != NO_SLOT)
+    if (is_capturing() && plugin.slot != NO_SLOT)
         for (uint32_t i = 0; i < high && i < RING_CHUNKS; i++)
-            if (atomic_load(&control->chunk_state[i]) == mine)
-                chunk_publish(control, i, true);
+            if (atomic_load(&control->chunk_state[i]) == mine) {
+                take_away(i);
+                chunk_publish(control, i, next == RING_DONE);
+            }
     atomic_store(&plugin.phase, next);
     pthread_mutex_unlock(&ownership);
 }
@@ -488,7 +540,7 @@ static void on_thread_end(void *unused) {
         return;
     }
     pthread_mutex_lock(&ownership);
-    if (atomic_load(&plugin.phase) == RING_CAPTURE && self.state == CAPTURED) {
+    if (is_capturing() && self.state == CAPTURED) {
         if (self.held)
             close_block();
         if (self.numbered && (self.held || take_chunk()))
@@ -508,8 +560,7 @@ uint32_t thread_created(unsigned vcpu) {
     if (vcpu < VCPUS) {
         /* In the order in which threads are made, which repeats from run to run; the order in
          * which they begin to run may not. */
-        bool runs_at_once =
-            atomic_load(&plugin.phase) == RING_CAPTURE || plugin.control->target_count;
+        bool runs_at_once = is_capturing() || plugin.control->target_count;
         ordinal_of_vcpu[vcpu] = ordinal;
         number_of_vcpu[vcpu] =
             runs_at_once && is_wanted(vcpu) ? atomic_fetch_add(&plugin.control->threads, 1) + 1 : 0;

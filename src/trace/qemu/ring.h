@@ -44,12 +44,22 @@ enum {
     RING_MAX_BLOCK_INSNS = 512 /* QEMU's TCG_MAX_INSNS */
 };
 
-enum ring_phase {            /* of the whole capture; only ever ascends */
-                  RING_WAIT, /* for the function named by `from_symbol` to be entered */
-                  RING_SKIP,
-                  RING_CAPTURE,
-                  RING_DONE
+/* Of the whole capture. Phases only ever ascend: from RING_CAPTURE on, capture and pause take
+ * turns, each with the next number, until RING_DONE. */
+enum ring_phase {
+    RING_WAIT, /* for the function named by `from_symbol` to be entered */
+    RING_SKIP,
+    RING_CAPTURE,
+    RING_PAUSE,
+    RING_DONE = INT32_MAX
 };
+
+/* What is done in a phase: one of the above. */
+static inline enum ring_phase ring_activity(uint32_t phase) {
+    if (phase <= RING_CAPTURE || phase >= RING_DONE)
+        return (enum ring_phase)phase;
+    return (phase - RING_CAPTURE) % 2 ? RING_PAUSE : RING_CAPTURE;
+}
 
 enum ring_chunk_state { RING_FREE, RING_HELD, RING_FULL };
 
@@ -180,6 +190,9 @@ struct ring_control {
     _Atomic uint32_t phase;     /* enum ring_phase */
     _Atomic uint32_t detached;  /* nobody reads any more: run on without waiting */
     _Atomic int64_t skip, left; /* instructions still to skip, to capture */
+    /* A pause ends when this thread has executed so many instructions. */
+    _Atomic uint32_t paused_thread;
+    _Atomic uint64_t paused_until;
 
     _Atomic uint32_t doorbell, sleeping;
     _Atomic uint32_t released, waiting;

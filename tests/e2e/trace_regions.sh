@@ -1,0 +1,272 @@
+# culprit trace --regions: the regions of a profiled run are found in another, each in a trace of its
+# own; whatever does not fit is named.
+. tests/e2e/lib.sh
+
+# phases N: N rounds of two phases, of about 2.3 million instructions each.
+cat >"$scratch/phases.c" <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+static uint32_t table[4096];
+static __attribute__((noinline)) uint32_t add(uint32_t x) {
+    for (int i = 0; i < 300000; i++)
+        x = x * 1664525 + table[i & 4095];
+    return x;
+}
+static __attribute__((noinline)) uint32_t sift(uint32_t x) {
+    for (int i = 0; i < 200000; i++) {
+        x ^= x << 13, x ^= x >> 17, x ^= x << 5;
+        if (x & 1)
+            table[x >> 20] += x;
+    }
+    return x;
+}
+int main(int argc, char **argv) {
+    uint32_t x = 1;
+    for (int i = atoi(argv[argc > 1]); i > 0; i--)
+        x = sift(add(x));
+    printf("%u\n", x);
+}
+END
+cc -O1 -static -o "$scratch/phases" "$scratch/phases.c" || exit 1
+
+# profile NAME COMMAND...: NAME.csv
+profile() {
+    local name=$scratch/$1
+    shift
+    run bbv --size 500K -o "$name.bb" "${bbv_options[@]}" -- "$@" >/dev/null 2>"$scratch/err" &&
+        run regions --method systematic --count 5 -o "$name.csv" "$name.bb" >/dev/null && return 0
+    cat "$scratch/err"
+    return 1
+}
+bbv_options=()
+
+# capture NAME COMMAND...: NAME.rN.ctrace, NAME.regions.csv, and what was said as $scratch/err
+capture() {
+    local name=$scratch/$1 status
+    shift
+    run trace --regions "$name.csv" -o "$name" --warm-up 300K "${trace_options[@]}" -- "$@" \
+        >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    cat "$scratch/err"
+    return $status
+}
+trace_options=()
+
+# all_captured NAME PYTHON...: in NAME.regions.csv every region has a trace that holds it, and its
+# warm-up, and PYTHON holds of each: of `region`, `info` (of its trace), `length`, `skew`.
+all_captured() {
+    local name=$scratch/$1
+    shift
+    python3 - "$CULPRIT" "$name.regions.csv" "$*" <<'END'
+import csv, json, os, subprocess, sys
+culprit, path, condition = sys.argv[1:]
+rows = list(csv.DictReader(line for line in open(path) if not line.startswith("#")))
+assert rows
+for region in rows:
+    trace = os.path.join(os.path.dirname(path), region["trace"])
+    info = json.loads(subprocess.check_output([culprit, "trace", "--info", trace, "--json"]))
+    start, end, skew = (int(region[key]) for key in ("trace-start", "trace-end", "skew"))
+    first, length = int(region["start-icount"]), int(region["region-length"])
+    assert info["threads"] == 1 and info["processes"] == 1, info
+    assert info["notes"][0].startswith("region " + region["region-id"] + ":"), info["notes"]
+    assert start >= min(300000, first + skew), (start, first)
+    assert end <= info["instructions"] <= end + 400000, (end, info["instructions"])
+    assert eval(condition or "True"), (condition, region)
+END
+}
+
+found_again() {
+    profile a "$scratch/phases" 20 && capture a "$scratch/phases" 20 &&
+        [ "$(cat "$scratch/out")" = "$("$scratch/phases" 20)" ] &&
+        all_captured a 'skew == 0 and end - start == length' && grep -q 'next: culprit sim' "$scratch/err"
+}
+check "regions are found again, with zero skew" found_again
+
+# The loader's work, and where the stack lies, depend on the environment; regions do not.
+elsewhere() {
+    BIG=$(printf %20000d 0) capture a "$scratch/phases" 00000000000000000000020 &&
+        all_captured a 'end - start == length'
+}
+check "whatever the environment and the arguments" elsewhere
+
+as_json() {
+    trace_options=(--json)
+    capture a "$scratch/phases" 20
+    local status=$?
+    trace_options=()
+    [ $status = 0 ] && python3 - "$scratch/err" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["warm_up"] == 300000 and not report["partial"] and report["regions"]
+for region in report["regions"]:
+    assert region["failure"] is None and region["skew"] == 0
+    assert region["start"] == region["expected_start"]
+    assert region["trace_end"] - region["trace_start"] == region["instructions"]
+    assert region["bytes"] > 1000 and region["trace"].endswith(".r%d.ctrace" % region["region"])
+END
+}
+check "--json" as_json
+
+# Same region, the same instructions: whole-run capture and region capture give the same trace.
+simulates() {
+    run sim --json --top 0 "$scratch/a.r1.ctrace" >"$scratch/r1.json" &&
+        run sim --regions "$scratch/a.regions.csv" --json >"$scratch/all.json" &&
+        python3 - "$scratch/all.json" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["instructions"] > 40e6, report["instructions"]
+END
+}
+check "the traces can be simulated" simulates
+
+default_names() {
+    (cd "$scratch" && cp a.csv named.csv && run trace --regions named.csv -- ./phases 20 2>err >out &&
+        [ -s named.r1.ctrace ] && [ -s named.regions.csv ])
+}
+CULPRIT=$(realpath "$CULPRIT") check "names come from the list's" default_names
+
+# One input is shorter: regions behind its end are named, those before it are kept.
+shorter() {
+    rm -f "$scratch"/a.r*
+    capture a "$scratch/phases" 8 >/dev/null
+    [ $? = 125 ] || return 1
+    cat "$scratch/err"
+    grep -qE '^culprit: region [0-9]+: its start marker.* was not reached before its thread ended' \
+        "$scratch/err" && [ -s "$scratch/a.r1.ctrace" ] &&
+        python3 - "$scratch/a.regions.csv" <<'END'
+import csv, os, sys
+rows = list(csv.DictReader(line for line in open(sys.argv[1]) if not line.startswith("#")))
+done = [row for row in rows if row["trace"]]
+assert 0 < len(done) < len(rows)
+for row in rows:
+    path = os.path.join(os.path.dirname(sys.argv[1]), "a.r%s.ctrace" % row["region-id"])
+    assert os.path.exists(path) == bool(row["trace"]), path
+END
+}
+check "a marker that is not reached is named, what is complete is kept" shorter
+
+check "a list of another command" fails_with 125 "none of the files .*phases.*another command: .*phases 20" \
+    run trace --regions "$scratch/a.csv" -o "$scratch/x" -- /bin/true
+check "... leaves no list" test ! -e "$scratch/x.regions.csv"
+
+rebuilt() {
+    cp "$scratch/a.csv" "$scratch/b.csv"
+    cp "$scratch/phases" "$scratch/kept"
+    cc -O2 -static -o "$scratch/phases" "$scratch/phases.c" || return 1
+    fails_with 125 "phases is another file than .*build id" \
+        run trace --regions "$scratch/b.csv" -o "$scratch/b" -- "$scratch/phases" 20
+    local status=$?
+    [ ! -s "$scratch/.out" ] || return 1
+    cp "$scratch/kept" "$scratch/phases"
+    return $status
+}
+check "a changed binary is named, before it is run" rebuilt
+
+edited() { # edited SED NAME: a list, changed
+    sed -E "$1" "$scratch/a.csv" >"$scratch/$2.csv"
+}
+edited 's/^(cluster [0-9]+,0),0,/\1,7,/' thread
+check "a thread that never appears" fails_with 125 "region 1: the command has no thread 7" \
+    run trace --regions "$scratch/thread.csv" -o "$scratch/thread" -- "$scratch/phases" 3
+edited 's/^(cluster [0-9]+),0,0,/\1,1,0,/' process
+check "a process that is another" fails_with 125 "thread 0 belongs to process 0 in this run, not to 1" \
+    sh -c '"$0" "$@" >/dev/null' "$CULPRIT" trace --regions "$scratch/process.csv" -o "$scratch/process" \
+    -- "$scratch/phases" 20
+printf 'not a list\n' >"$scratch/junk.csv"
+check "a file that is no list" fails_with 125 "junk.csv" run trace --regions "$scratch/junk.csv" -- true
+check "a list that is missing" fails_with 125 "nowhere.csv" run trace --regions "$scratch/nowhere.csv" -- true
+check "an output that cannot be written, before the command runs" fails_with 125 "/nonexistent/x" \
+    run trace --regions "$scratch/a.csv" -o /nonexistent/x -- touch "$scratch/ran"
+check "... which it did not" test ! -e "$scratch/ran"
+check "a command that is missing" fails_with 127 "nosuchcommand" \
+    run trace --regions "$scratch/a.csv" -o "$scratch/x" -- nosuchcommand
+check "--limit is the list's to say" fails_with 125 "--regions.*--limit" \
+    run trace --regions "$scratch/a.csv" --limit 1M -- true
+check "--warm-up without a list" fails_with 125 "--warm-up: needs --regions" run trace --warm-up 1M -- true
+
+without_markers() {
+    cp "$scratch/a.bb" "$scratch/bare.bb"
+    run regions --method systematic --count 5 -o "$scratch/bare.csv" "$scratch/bare.bb" >/dev/null || return 1
+    fails_with 125 "region 1 has no markers" \
+        run trace --regions "$scratch/bare.csv" -o "$scratch/bare" -- "$scratch/phases" 20
+}
+check "a list without markers" without_markers
+
+full_disk() {
+    fails_with 125 "cannot write trace .*/c.r1.ctrace.*No space left" sh -c '"$0" "$@" >/dev/null' \
+        "$CULPRIT" trace --regions "$scratch/a.csv" -o "$scratch/full/c" -- "$scratch/phases" 20 &&
+        [ ! -e "$scratch/full/c.r1.ctrace" ]
+    local status=$?
+    umount "$scratch/full"
+    return $status
+}
+mkdir "$scratch/full"
+if mount -t tmpfs -o size=100K none "$scratch/full" 2>/dev/null; then
+    check "a disk that is full" full_disk
+else
+    skip "a disk that is full" "not allowed to mount one"
+fi
+
+exit_status() {
+    local loop='i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; exit 7'
+    run bbv --size 500K -o "$scratch/d.bb" -- sh -c "$loop"
+    run regions -o "$scratch/d.csv" "$scratch/d.bb"
+    capture d sh -c "$loop"
+    [ $? = 7 ]
+}
+check "the command's exit status is kept" exit_status
+
+# Threads: each counts for itself, and has its number again.
+threads() {
+    profile t "$WORKLOADS/x86_64/threads" && capture t "$WORKLOADS/x86_64/threads" &&
+        all_captured t 'abs(skew) < 20000 and abs(end - start - length) < 20000'
+}
+skip_without x86_64-workloads "regions of threads" || check "regions of threads" threads
+
+children() {
+    bbv_options=(--follow)
+    profile f sh -c "$scratch/phases 4; $scratch/phases 6" || return 1
+    bbv_options=()
+    capture f sh -c "$scratch/phases 4; $scratch/phases 6" &&
+        all_captured f 'end - start == length' && grep -q '^cluster [0-9]*,[1-9]' "$scratch/f.csv"
+}
+check "regions of children, which are followed" children
+
+riscv64() {
+    profile v "$WORKLOADS/riscv64/branchy" && capture v "$WORKLOADS/riscv64/branchy" &&
+        all_captured v 'skew == 0 and end - start == length'
+}
+skip_without riscv64-workloads "regions of a riscv64 program" ||
+    check "regions of a riscv64 program" riscv64
+
+# Hundreds of millions of instructions, so that the emulator pauses capture between regions.
+pauses() {
+    profile p "$scratch/phases" 120 || return 1
+    for _ in 1 2 3; do
+        capture p "$scratch/phases" 120 && all_captured p 'skew == 0 and end - start == length' || return 1
+    done
+}
+check "far apart regions, between which nothing is captured" pauses
+
+interrupted() {
+    rm -f "$scratch"/p.r*
+    "$CULPRIT" trace --regions "$scratch/p.csv" -o "$scratch/p" --warm-up 300K -- "$scratch/phases" 100000 \
+        2>"$scratch/err" >/dev/null &
+    local process=$! status
+    for _ in $(seq 100); do
+        sleep 0.1
+        [ -e "$scratch/p.r3.ctrace" ] && break
+    done
+    kill -INT $process
+    wait $process
+    status=$?
+    cat "$scratch/err"
+    [ $status = 130 ] && grep -q '(partial)' "$scratch/err" && grep -q 'p.r1.ctrace' "$scratch/p.regions.csv" &&
+        run trace --info "$scratch/p.r1.ctrace"
+}
+set -m
+check "an interrupt keeps what is complete" interrupted
+set +m
+
+finish

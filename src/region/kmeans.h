@@ -54,6 +54,11 @@ void kmeans_free(struct kmeans *kmeans);
  * `count` when there are no more different slices. */
 uint32_t kmeans_seed(struct kmeans *kmeans, uint64_t seed, uint32_t count, float *centroids);
 
+/* Likewise: a slice at random, then always the one furthest from the nearest already drawn
+ * (Hochbaum and Shmoys 1985; one of SimPoint's two ways). */
+uint32_t kmeans_seed_furthest(struct kmeans *kmeans, uint64_t seed, uint32_t count,
+                              float *centroids);
+
 /* From these centroids to those where no slice moves, or max_passes. Leaves there labels,
  * shares, distortion, passes, converged. A cluster that runs empty keeps its centroid. */
 void kmeans_run(struct kmeans *kmeans, uint32_t count, float *centroids);

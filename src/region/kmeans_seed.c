@@ -1,5 +1,5 @@
-/* Greedy k-means++. While centroids are drawn, upper[] holds the squared distance of each slice to
- * the nearest one so far. */
+/* Greedy k-means++, and furthest first. While centroids are drawn, upper[] holds the squared
+ * distance of each slice to the nearest one so far. */
 #include <float.h>
 #include <math.h>
 
@@ -64,6 +64,24 @@ uint32_t kmeans_seed(struct kmeans *kmeans, uint64_t seed, uint32_t count, float
         sum = least;
         add_centroid(kmeans, best);
         memcpy(centroids + (size_t)drawn++ * slices->stride, best, slices->stride * sizeof *best);
+    }
+    return drawn;
+}
+
+uint32_t kmeans_seed_furthest(struct kmeans *kmeans, uint64_t seed, uint32_t count,
+                              float *centroids) {
+    const struct projection *slices = kmeans->slices;
+    size_t next = (size_t)(random_fraction(&seed) * (double)slices->count);
+    for (size_t i = 0; i < slices->count; i++)
+        kmeans->upper[i] = FLT_MAX;
+    uint32_t drawn = 0;
+    while (drawn < count && kmeans->upper[next] > 0) {
+        const float *centroid = slices->coordinates + next * slices->stride;
+        add_centroid(kmeans, centroid);
+        memcpy(centroids + (size_t)drawn++ * slices->stride, centroid,
+               slices->stride * sizeof *centroid);
+        for (size_t i = 0; i < slices->count; i++)
+            next = kmeans->upper[i] > kmeans->upper[next] ? i : next;
     }
     return drawn;
 }

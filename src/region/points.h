@@ -9,7 +9,7 @@ enum { REGION_MAX_TRIED = 16 };
 
 struct region_settings {
     uint32_t max_clusters; /* 1 to KMEANS_MAX_CLUSTERS; 30 */
-    uint32_t seeds;        /* how often k-means begins anew for each k, 1 to 1000; 5 */
+    uint32_t seeds;        /* how often k-means begins anew for each k, 1 to 1000; 5: trials.h */
     uint64_t seed;         /* of the first; the others are derived from it */
     uint32_t iterations;   /* of k-means at most, 1 to KMEANS_MAX_PASSES; SimPoint 3.2's 100 */
     double threshold;      /* 0 to 1; 0.9: see region_choose() */

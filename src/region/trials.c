@@ -7,11 +7,17 @@
 #include <stdlib.h>
 
 #include "region/bic.h"
+#include "region/swap.h"
+
+enum { MAX_SWAPS = 32, SWAP_SLICES = 1 << 14 };
 
 void trials_free(struct trials *trials) {
     for (uint32_t i = 0; i <= trials->most && trials->tried; i++)
         free(trials->tried[i].centroids);
     free(trials->tried);
+    for (uint32_t i = 0; trials->wards && i < trials->settings->seeds; i++)
+        ward_free(&trials->wards[i]);
+    free(trials->wards);
     free(trials->seeded);
     free(trials->begin);
     kmeans_free(&trials->kmeans);
@@ -28,11 +34,38 @@ static bool draw_seeds(struct trials *trials, struct error *error) {
     if (!trials->begin || !trials->seeded)
         return error_set(error, "out of memory for %u centroids", trials->most);
     for (uint32_t i = 0; i < settings->seeds; i++) {
-        uint32_t got = kmeans_seed(&trials->kmeans, settings->seed + i, trials->most,
-                                   trials->seeded + i * floats);
+        float *seeded = trials->seeded + i * floats;
+        uint32_t got = (i % 4 == 2 ? kmeans_seed_furthest : kmeans_seed)(
+            &trials->kmeans, settings->seed + i, trials->most, seeded);
         drawn = got < drawn ? got : drawn;
     }
     trials->most = drawn;
+    return true;
+}
+
+/* Whether a beginning is by merging. */
+static bool merges(const struct trials *trials, uint32_t seed, uint32_t clusters) {
+    return seed % 2 == 1 && clusters <= WARD_MOST_CLUSTERS && clusters <= trials->wards[seed].count;
+}
+
+static bool make_wards(struct trials *trials, struct error *error) {
+    const struct region_settings *settings = trials->settings;
+    trials->wards = calloc(settings->seeds, sizeof *trials->wards);
+    if (!trials->wards)
+        return error_set(error, "out of memory for %u beginnings", settings->seeds);
+    for (uint32_t i = 1; i < settings->seeds; i += 2)
+        if (!ward_init(&trials->wards[i], trials->slices, settings->seed + i, error))
+            return false;
+    return true;
+}
+
+/* The centroids that a run with this seed begins with. */
+static bool begin_run(struct trials *trials, uint32_t seed, uint32_t clusters,
+                      struct error *error) {
+    size_t stride = trials->slices->stride, first = seed * trials->kmeans.max_clusters * stride;
+    if (merges(trials, seed, clusters))
+        return ward_centroids(&trials->wards[seed], clusters, trials->begin, error);
+    memcpy(trials->begin, trials->seeded + first, clusters * stride * sizeof *trials->begin);
     return true;
 }
 
@@ -50,37 +83,107 @@ bool trials_init(struct trials *trials, const struct projection *slices,
     trials->most = most;
     if (!kmeans_init(&trials->kmeans, slices, most, error))
         return false;
-    return draw_seeds(trials, error);
+    return draw_seeds(trials, error) && make_wards(trials, error);
+}
+
+/* The clustering with the centroids in `begin`, if it is the best so far. */
+static void keep_better(struct trials *trials, uint32_t clusters, struct trial *trial) {
+    const struct projection *slices = trials->slices;
+    const struct kmeans *kmeans = &trials->kmeans;
+    double score =
+        bic_score(slices->count, slices->dimensions, clusters, kmeans->distortion, kmeans->shares);
+    if (score <= trial->score)
+        return;
+    trial->score = score;
+    memcpy(trial->centroids, trials->begin, (size_t)clusters * slices->stride * sizeof(float));
+}
+
+static void run_once(struct trials *trials, uint32_t clusters, uint32_t iterations,
+                     struct trial *trial) {
+    trials->kmeans.max_passes = iterations;
+    kmeans_run(&trials->kmeans, clusters, trials->begin);
+    keep_better(trials, clusters, trial);
+}
+
+/* Swaps, as many as cost little beside the runs: the fewer, the more slices there are. */
+static bool improve(struct trials *trials, uint32_t clusters, struct trial *trial,
+                    struct error *error) {
+    double part = (double)SWAP_SLICES / (double)trials->slices->count;
+    double attempts = fmin(part * part, MAX_SWAPS);
+    if (attempts < 1)
+        return true;
+    float *scratch = malloc((size_t)clusters * trials->slices->stride * sizeof *scratch);
+    if (!scratch)
+        return error_set(error, "out of memory for %u centroids", clusters);
+    size_t bytes = (size_t)clusters * trials->slices->stride * sizeof *scratch;
+    memcpy(trials->begin, trial->centroids, bytes);
+    bool good =
+        swap_clusters(&trials->kmeans, clusters, (uint32_t)attempts, trials->begin, scratch, error);
+    free(scratch);
+    if (good)
+        keep_better(trials, clusters, trial);
+    return good;
+}
+
+/* Runs from all beginnings but the last; then the best of them goes on, and the last begins from
+ * what they found, merged. */
+static bool run_and_merge(struct trials *trials, uint32_t clusters, struct trial *trial,
+                          struct error *error) {
+    uint32_t stride = trials->slices->stride, seeds = trials->settings->seeds;
+    uint32_t all = trials->settings->iterations, some = all - all / 5 * 3;
+    struct ward found;
+    bool good = ward_begin(&found, stride, error);
+    for (uint32_t i = 0; good && i < seeds - 1; i++) {
+        good = begin_run(trials, i, clusters, error);
+        if (!good)
+            break;
+        run_once(trials, clusters, some, trial);
+        for (uint32_t c = 0; c < clusters; c++)
+            if (trials->kmeans.shares[c] > 0)
+                ward_add(&found, trials->begin + (size_t)c * stride, trials->kmeans.shares[c]);
+    }
+    if (good) {
+        memcpy(trials->begin, trial->centroids, (size_t)clusters * stride * sizeof(float));
+        run_once(trials, clusters, all - some + 1, trial);
+        good = ward_end(&found, error) && ward_centroids(&found, clusters, trials->begin, error);
+    }
+    if (good)
+        run_once(trials, clusters, all, trial);
+    ward_free(&found);
+    return good;
+}
+
+static bool run_all(struct trials *trials, uint32_t clusters, struct trial *trial,
+                    struct error *error) {
+    uint32_t seeds = trials->settings->seeds;
+    if (seeds > 2 && (seeds - 1) * clusters <= WARD_SMALL)
+        return run_and_merge(trials, clusters, trial, error);
+    for (uint32_t i = 0; i < seeds; i++) {
+        if (!begin_run(trials, i, clusters, error))
+            return false;
+        run_once(trials, clusters, trials->settings->iterations, trial);
+    }
+    return true;
 }
 
 const struct trial *trials_try(struct trials *trials, uint32_t clusters, struct error *error) {
     struct trial *trial = &trials->tried[clusters];
-    struct kmeans *kmeans = &trials->kmeans;
-    const struct projection *slices = trials->slices;
     if (trial->centroids)
         return trial;
-    size_t bytes = (size_t)clusters * slices->stride * sizeof(float);
-    float *best = malloc(bytes);
-    if (!best) {
+    trial->centroids = calloc((size_t)clusters * trials->slices->stride, sizeof(float));
+    if (!trial->centroids) {
         error_set(error, "out of memory for %u centroids", clusters);
         return NULL;
     }
-    trial->centroids = best;
     trial->score = -INFINITY;
-    kmeans->max_passes = trials->settings->iterations;
+    if (clusters > 1)
+        return run_all(trials, clusters, trial, error) && improve(trials, clusters, trial, error)
+                   ? trial
+                   : NULL;
     /* One cluster is the same whatever it begins with. */
-    uint32_t seeds = clusters == 1 ? 1 : trials->settings->seeds;
-    for (uint32_t i = 0; i < seeds; i++) {
-        size_t seeded = (size_t)i * kmeans->max_clusters * slices->stride;
-        memcpy(trials->begin, trials->seeded + seeded, bytes);
-        kmeans_run(kmeans, clusters, trials->begin);
-        double score = bic_score(slices->count, slices->dimensions, clusters, kmeans->distortion,
-                                 kmeans->shares);
-        if (score > trial->score) {
-            trial->score = score;
-            memcpy(best, trials->begin, bytes);
-        }
-    }
+    if (!begin_run(trials, 0, clusters, error))
+        return NULL;
+    run_once(trials, clusters, trials->settings->iterations, trial);
     return trial;
 }
 

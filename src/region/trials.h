@@ -1,9 +1,16 @@
 /* Clusterings of the same slices, for any numbers of clusters: of each, k-means from several
- * beginnings, of which the best by BIC is kept. Each is made when it is first asked for. */
+ * beginnings, of which the best by BIC is kept. Each is made when it is first asked for, and does
+ * not depend on what else was.
+ *
+ * In turn a run begins by k-means++, by merging (ward.h), furthest first, by merging. With three
+ * runs or more the last begins from what the others found, merged; these then have two fifths of
+ * the iterations, and only the best of them has the rest. Of few slices the best is tried to be
+ * bettered by swaps (swap.h). */
 #ifndef CULPRIT_REGION_TRIALS_H
 #define CULPRIT_REGION_TRIALS_H
 
 #include "region/points.h"
+#include "region/ward.h"
 
 struct trial {
     double score;     /* BIC */
@@ -17,8 +24,9 @@ struct trials {
                       are */
     struct trial *tried; /* by the number of clusters, 1 to most */
     struct kmeans kmeans;
-    float *seeded; /* [seeds][max_clusters][stride] */
-    float *begin;  /* of one run */
+    float *seeded;      /* [seeds][max_clusters][stride] */
+    struct ward *wards; /* [seeds], of those that begin so */
+    float *begin;       /* of one run */
 };
 
 /* Slices and settings are the caller's, unchanged meanwhile. Fails without slices, out of memory;

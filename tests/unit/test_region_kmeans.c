@@ -10,6 +10,8 @@
 
 #include "region/bic.h"
 #include "region/kmeans.h"
+#include "region/swap.h"
+#include "region/ward.h"
 
 static struct error error;
 
@@ -177,6 +179,76 @@ static void few_passes(void **state) {
     projection_free(&points);
 }
 
+/* ---- beginnings ---- */
+
+/* 0 1 5 6 8.5, by Ward: merging 0 1 and 5 6 raises the distortion by 0.5 each, 5.5 (of 2) with 8.5
+ * by 2/3 × 9 = 6, 0.5 (of 2) with 5.5 (of 2) by 25, and with all three others by 6/5 × 36. */
+static void ward(void **state) {
+    (void)state;
+    static const float expected[5][5] = {
+        {4.1f}, {0.5f, 6.5f}, {0.5f, 5.5f, 8.5f}, {0.5f, 5, 6, 8.5f}, {0, 1, 5, 6, 8.5f}};
+    const float values[] = {0, 1, 5, 6, 8.5f};
+    struct ward ward;
+    assert_true(ward_begin(&ward, 1, &error));
+    for (int i = 0; i < 5; i++)
+        ward_add(&ward, &values[i], 2);
+    assert_true(ward_end(&ward, &error));
+    for (uint32_t count = 1; count <= 5; count++) {
+        float centroids[5];
+        assert_true(ward_centroids(&ward, count, centroids, &error));
+        for (uint32_t i = 0; i < count; i++) /* into the first of two, by place */
+            assert_true(fabsf(centroids[i] - expected[count - 1][i]) < 1e-6f);
+    }
+    ward_free(&ward);
+    struct projection points = points_of(5, 1, values, NULL);
+    assert_true(ward_init(&ward, &points, 1, &error));
+    float two[16];
+    assert_int_equal(ward.count, 5);
+    assert_true(ward_centroids(&ward, 2, two, &error));
+    assert_true(fabsf(two[0] + two[8] - 7) < 1e-6f);
+    ward_free(&ward);
+    projection_free(&points);
+}
+
+/* 0, 10, 4, 5: of {0 .. 5} and 10 the slice furthest from any, after 0 it is 10, then 5 (5 away
+ * from both), then 4. */
+static void furthest(void **state) {
+    (void)state;
+    struct projection points = points_of(4, 1, (float[]){0, 10, 4, 5}, NULL);
+    struct kmeans kmeans;
+    assert_true(kmeans_init(&kmeans, &points, 4, &error));
+    bool seen = false;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        float centroids[40];
+        assert_int_equal(kmeans_seed_furthest(&kmeans, seed, 4, centroids), 4);
+        if (centroids[0] != 0)
+            continue;
+        seen = true;
+        assert_true(centroids[8] == 10 && centroids[16] == 5 && centroids[24] == 4);
+    }
+    assert_true(seen);
+    kmeans_free(&kmeans);
+    projection_free(&points);
+}
+
+/* 0 0.1 | 10 10.1 | 20 20.1 with two centroids in the first cloud is where Lloyd stays: {0} {0.1}
+ * {10 10.1 20 20.1}. One swap merges the first two and begins a new one at a slice farthest from
+ * 15.05. */
+static void swapped(void **state) {
+    (void)state;
+    struct projection points = points_of(6, 1, (float[]){0, 0.1f, 10, 10.1f, 20, 20.1f}, NULL);
+    struct kmeans kmeans;
+    float centroids[24] = {[0] = 0, [8] = 0.1f, [16] = 15}, scratch[24];
+    assert_true(kmeans_init(&kmeans, &points, 3, &error));
+    kmeans_run(&kmeans, 3, centroids);
+    assert_true(kmeans.converged && kmeans.distortion > 99);
+    assert_true(swap_clusters(&kmeans, 3, 1, centroids, scratch, &error));
+    assert_true(kmeans.distortion < 0.016 && kmeans.labels[0] == kmeans.labels[1]);
+    assert_true(kmeans.labels[2] == kmeans.labels[3] && kmeans.labels[4] == kmeans.labels[5]);
+    kmeans_free(&kmeans);
+    projection_free(&points);
+}
+
 /* ---- BIC ---- */
 
 /* The five points of by_hand(): n = 5, D = 1, variance 2.5 / 5 = 0.5.
@@ -198,7 +270,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_hand),    cmocka_unit_test(weighted), cmocka_unit_test(empty_cluster),
         cmocka_unit_test(seeds),      cmocka_unit_test(bic),      cmocka_unit_test(same_as_plain),
-        cmocka_unit_test(few_passes),
+        cmocka_unit_test(few_passes), cmocka_unit_test(ward),     cmocka_unit_test(furthest),
+        cmocka_unit_test(swapped),
     };
     return cmocka_run_group_tests_name("region_kmeans", tests, NULL, NULL);
 }

@@ -15,19 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "simulate/slice_recorder.h"
 #include "simulate/workers.h"
 #include "util/array.h"
 #include "util/executor.h"
-
-/* The slice that a lane is in. */
-struct slice {
-    struct oracle *oracle; /* of the lane; NULL: slices are not recorded */
-    struct golden *golden;
-    uint64_t position;                /* in the thread */
-    uint64_t first, end;              /* of the slice, likewise */
-    uint64_t states[STATE_COUNT];     /* what Oracle had when it began */
-    uint64_t units[PSV_COMBINATIONS]; /* and the golden reference */
-};
 
 /* One guest thread on its own core. */
 struct lane {
@@ -38,8 +29,8 @@ struct lane {
     struct core *core;
     bool in_window;
     struct core_statistics at_window; /* when the window began */
-    struct slice slice;
-    void *observed[]; /* each observer's own */
+    struct slice_recorder slice;      /* begun when slices are recorded */
+    void *observed[];                 /* each observer's own */
 };
 
 struct run {
@@ -79,8 +70,7 @@ static void lane_free(const struct run *run, struct lane *lane) {
     for (uint32_t i = 0; i < options->observer_count; i++)
         if (options->observers[i].detach && lane->observed[i])
             options->observers[i].detach(options->observers[i].context, lane->observed[i]);
-    oracle_free(lane->slice.oracle);
-    golden_free(lane->slice.golden);
+    slice_recorder_free(&lane->slice);
     free(lane);
 }
 
@@ -91,15 +81,6 @@ static bool attach_observers(const struct run *run, struct lane *lane, struct er
                                           &lane->observed[i], error))
             return false;
     return true;
-}
-
-static bool begin_slices(const struct run *run, struct lane *lane, struct error *error) {
-    const struct slicing *slicing = run->options->slicing;
-    if (!slicing)
-        return true;
-    lane->slice.end = slicing_next(slicing, lane->source.thread, 0);
-    return ((lane->slice.oracle = oracle_new()) && (lane->slice.golden = golden_new())) ||
-           error_set(error, "out of memory for the slices of thread %" PRIu32, lane->source.thread);
 }
 
 static struct lane *lane_new(struct run *run, struct tap_source source, struct error *error) {
@@ -113,11 +94,12 @@ static struct lane *lane_new(struct run *run, struct tap_source source, struct e
     lane->source = source;
     struct core_options options = {
         .ideal = run->options->ideal, .executor = run->pipeline, .tap = lane->tap};
-    if (!begin_slices(run, lane, error)) {
+    const struct slicing *slicing = run->options->slicing;
+    if (slicing && !slice_recorder_begin(&lane->slice, slicing, source.thread, error)) {
         lane_free(run, lane);
         return NULL;
     }
-    bool own = lane->slice.oracle;
+    bool own = slicing != NULL;
     struct tap_worker oracle = oracle_worker(own ? lane->slice.oracle : run->oracle);
     struct tap_worker golden = golden_worker(own ? lane->slice.golden : run->golden);
     oracle.executor = golden.executor = run->attribution;
@@ -172,7 +154,6 @@ static void add_counters(void *totals, const void *now, const void *before, size
         total[i] += (n[i] - b[i]) * weight;
 }
 static_assert(sizeof(struct core_statistics) % sizeof(uint64_t) == 0, "all 64-bit counters");
-static_assert(sizeof(struct oracle_result) % sizeof(uint64_t) == 0, "all 64-bit counters");
 
 static bool lane_end_window(struct run *run, struct lane *lane, struct error *error) {
     if (!lane->in_window)
@@ -190,25 +171,10 @@ static bool lane_end_window(struct run *run, struct lane *lane, struct error *er
     return good;
 }
 
-/* What Oracle and the golden reference gained since the last slice. */
-static void read_slice(struct slice *slice, struct slice_record *record) {
-    struct oracle_result oracle;
-    uint64_t units[PSV_COMBINATIONS], gained[PSV_COMBINATIONS];
-    oracle_result(slice->oracle, &oracle);
-    pics_by_signature(golden_profile(slice->golden), units);
-    for (int psv = 0; psv < PSV_COMBINATIONS; psv++)
-        gained[psv] = units[psv] - slice->units[psv];
-    parts_of(gained, record->parts);
-    for (int state = 0; state < STATE_COUNT; state++)
-        record->states[state] = oracle.states[state] - slice->states[state];
-    memcpy(slice->units, units, sizeof units);
-    memcpy(slice->states, oracle.states, sizeof slice->states);
-}
-
 /* Lets the pipeline run empty and writes the slice down. */
 static bool lane_end_slice(struct run *run, struct lane *lane, struct error *error) {
     struct simulation *simulation = run->simulation;
-    struct slice *slice = &lane->slice;
+    struct slice_recorder *slice = &lane->slice;
     if (!slice->oracle || !lane->in_window)
         return true;
     if (!array_reserve((void **)&simulation->slices, &simulation->slice_capacity,
@@ -226,27 +192,16 @@ static bool lane_end_slice(struct run *run, struct lane *lane, struct error *err
     core_statistics(lane->core, &now);
     add_counters(&record->counted, &now, &lane->at_window, sizeof now, 1);
     record->cycles = record->counted.cycles;
-    read_slice(slice, record);
-    slice->first = slice->position;
-    slice->end = slicing_next(run->options->slicing, lane->source.thread, slice->position);
+    slice_recorder_read(slice, record);
     return good;
 }
 
-static void add_oracle(struct oracle_result *total, const struct oracle_result *more) {
-    static const struct oracle_result NOTHING;
-    add_counters(total, more, &NOTHING, sizeof NOTHING, 1);
-}
-
 /* A core's own Oracle and golden reference go to the run's. */
-static bool collect_slices(struct run *run, struct slice *slice, struct error *error) {
-    if (!slice->oracle)
-        return true;
-    struct oracle_result result;
-    oracle_result(slice->oracle, &result);
-    add_oracle(&run->sliced, &result);
-    bool room = pics_move(oracle_profile(run->oracle), oracle_profile(slice->oracle), 1) &
-                pics_move(golden_profile(run->golden), golden_profile(slice->golden), 1);
-    return room || error_set(error, "out of memory for the profile");
+static bool collect_slices(struct run *run, struct slice_recorder *slice, struct error *error) {
+    return !slice->oracle ||
+           slice_recorder_move(slice, &run->sliced, oracle_profile(run->oracle),
+                               golden_profile(run->golden)) ||
+           error_set(error, "out of memory for the profile");
 }
 
 /* Also after a failure all that the core did is counted and has been to the workers. */
@@ -284,7 +239,7 @@ static bool collect(struct run *run, struct error *error) {
     }
     struct oracle_result now, *before = &run->collected;
     oracle_result(run->oracle, &now);
-    add_oracle(&now, &run->sliced);
+    oracle_result_add(&now, &run->sliced);
     for (int state = 0; state < STATE_COUNT; state++)
         simulation->states[state] += (now.states[state] - before->states[state]) * weight;
     simulation->cycles += (now.cycles - before->cycles) * weight;
@@ -379,7 +334,7 @@ static bool simulate_piece(struct run *run, struct lane *lane, const struct trac
 /* Cuts what is simulated into slices. */
 static bool simulate_slices(struct run *run, struct lane *lane, const struct trace_batch *piece,
                             struct error *error) {
-    struct slice *slice = &lane->slice;
+    struct slice_recorder *slice = &lane->slice;
     for (uint32_t begin = 0, end, counted; begin < piece->insn_count; begin = end) {
         if (slice->position == slice->end && !lane_end_slice(run, lane, error))
             return false;

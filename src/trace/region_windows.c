@@ -188,6 +188,13 @@ struct region_thread *region_windows_idle(struct region_windows *windows, uint64
 
 /* ---- markers ---- */
 
+/* Markers are told of before the chunk that they lie in; else a program has written over what the
+ * emulator tells. */
+static bool is_past(struct region_windows *windows, const struct capture_region *region,
+                    uint64_t position) {
+    return position < region_windows_thread(windows, region->thread)->position;
+}
+
 /* Markers come in order: what should have ended by now will not. */
 static void miss_earlier(struct region_windows *windows, const struct capture_region *region) {
     const struct region_thread *thread = region_windows_thread(windows, region->thread);
@@ -201,6 +208,10 @@ void region_windows_started(struct region_windows *windows, size_t number, uint6
     struct capture_region *region = &windows->regions[number];
     if (region->started || region_is_finished(region))
         return;
+    if (is_past(windows, region, position)) {
+        fail_marker(windows, number, false, "came where its thread had been before");
+        return;
+    }
     region->started = true;
     region->found_first = position;
     uint64_t skew = position > region->first ? position - region->first : region->first - position;
@@ -218,6 +229,10 @@ void region_windows_ended(struct region_windows *windows, size_t number, uint64_
     struct capture_region *region = &windows->regions[number];
     if (region->ended || region_is_finished(region))
         return;
+    if (is_past(windows, region, position)) {
+        fail_marker(windows, number, true, "came where its thread had been before");
+        return;
+    }
     region->ended = true;
     region->found_end = position;
     if (!region->started || position <= region->found_first)

@@ -345,6 +345,30 @@ static void markers_out_of_order(void **state) {
     assert_first_fails("came at instruction 300 of its thread, not about 1000000");
 }
 
+/* Only a program that writes over the shared memory can cause this. */
+static void markers_out_of_place(void **state) {
+    (void)state;
+    for (int end = 0; end < 2; end++) {
+        begin();
+        regions[0] = region(1, 0, 2000, 1000);
+        regions[1] = region(2, 1, 0, 1000);
+        reached(2, 0);
+        chunks(1, 0, 1);
+        reached(3, 1000);
+        chunks(1, 0, 1);
+        chunks(0, 0, 2);
+        if (end)
+            reached(0, 2000);
+        chunks(0, 0, 2);
+        reached((uint32_t)end, 3999);
+        chunks(0, 0, 2);
+        assert_first_fails(end ? "end marker, execution 9 of prog+0x1238, came where its thread "
+                                 "had been before"
+                               : "start marker, execution 7 of prog+0x1234, came where its thread "
+                                 "had been before");
+    }
+}
+
 static void lists_that_do_not_belong(void **state) {
     (void)state;
     begin();
@@ -460,6 +484,7 @@ int main(void) {
         cmocka_unit_test(adjacent_until_the_end),
         cmocka_unit_test(markers_that_are_not_reached),
         cmocka_unit_test(markers_out_of_order),
+        cmocka_unit_test(markers_out_of_place),
         cmocka_unit_test(lists_that_do_not_belong),
         cmocka_unit_test(lists_that_cannot_be),
         cmocka_unit_test(too_many_at_once),

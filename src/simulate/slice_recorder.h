@@ -1,0 +1,36 @@
+/* The slice that a core is in, and an Oracle and a golden reference of that core alone, so that
+ * what it gained in the slice can be told from what others did. */
+#ifndef CULPRIT_SIMULATE_SLICE_RECORDER_H
+#define CULPRIT_SIMULATE_SLICE_RECORDER_H
+
+#include "simulate/slicing.h"
+#include "util/error.h"
+
+struct slice_recorder {
+    const struct slicing *slicing;
+    struct oracle *oracle; /* NULL: not begun */
+    struct golden *golden;
+    uint32_t thread;
+    uint64_t position;                /* in the thread; counted by the caller */
+    uint64_t first, end;              /* of the slice, likewise */
+    uint64_t states[STATE_COUNT];     /* what Oracle had when it began */
+    uint64_t units[PSV_COMBINATIONS]; /* and the golden reference */
+};
+
+/* slice_recorder_free() either way. */
+bool slice_recorder_begin(struct slice_recorder *recorder, const struct slicing *slicing,
+                          uint32_t thread, struct error *error);
+void slice_recorder_free(struct slice_recorder *recorder); /* may be all zero */
+
+/* Fills in the states and parts that were gained since the slice began, and begins the next at the
+ * position reached. The tap must have been flushed. */
+void slice_recorder_read(struct slice_recorder *recorder, struct slice_record *record);
+
+/* Adds all that was recorded to a total and to profiles, and has it no more. False: out of memory.
+ */
+bool slice_recorder_move(struct slice_recorder *recorder, struct oracle_result *total,
+                         struct pics *oracle, struct pics *golden);
+
+void oracle_result_add(struct oracle_result *total, const struct oracle_result *more);
+
+#endif

@@ -365,8 +365,7 @@ static bool take_process(struct profile *profile, const struct item_process *ite
 static bool take_header(struct profile *profile, const struct item_header *header) {
     profile->code.isa = header->isa;
     profile->command = strdup(header->command);
-    profile->table_path = bbv_slices_path(profile->options->path);
-    if (!profile->command || !profile->table_path)
+    if (!profile->command)
         return out_of_memory(profile);
     return slice_files_open(&profile->files, profile->options->path, profile->table_path,
                             header->isa, header->command, profile->options->size, profile->error);
@@ -435,11 +434,6 @@ static bool check_writable(const char *path, struct error *error) {
 
 static bool open_source(const struct bbv_profile_options *options, struct item_source *source,
                         int *exec_status, struct error *error) {
-    *exec_status = 125;
-    if (!check_writable(options->path, error) ||
-        (options->counts_path && !check_writable(options->counts_path, error)))
-        return false;
-    *exec_status = 0;
     if (!options->capture)
         return file_source_open(options->trace, source, error);
     struct capture_options capture = *options->capture;
@@ -481,9 +475,18 @@ bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_r
                               .code.counted = options->capture && !options->counts_path,
                               .error = error};
     *result = (struct bbv_profile_result){0};
-    *exec_status = 0;
-    if (!open_source(options, &source, exec_status, error))
+    *exec_status = 125;
+    profile.table_path = bbv_slices_path(options->path);
+    if (!profile.table_path)
+        return out_of_memory(&profile);
+    bool writable = check_writable(options->path, error) &&
+                    check_writable(profile.table_path, error) &&
+                    (!options->counts_path || check_writable(options->counts_path, error));
+    *exec_status = writable ? 0 : 125;
+    if (!writable || !open_source(options, &source, exec_status, error)) {
+        free(profile.table_path);
         return false;
+    }
     bool good = take_all(&profile, &source);
     source.close(source.context);
     for (size_t i = 0; i < profile.thread_count; i++) {

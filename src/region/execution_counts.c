@@ -67,35 +67,20 @@ static bool count_edge(struct execution_counts *counts, const struct execution_p
     return true;
 }
 
-static enum branch_kind last_branch(const struct profile_code *code, uint32_t id,
-                                    uint64_t *target) {
-    uint32_t starts[EVENT_MAX_BLOCK_INSNS + 1];
-    const struct profile_block *block = profile_code_at(code, id);
-    uint32_t count = profile_code_starts(code, id, starts);
-    struct insn insn;
-    *target = 0;
-    if (!count || !insn_decode(code->isa, code->bytes + block->bytes + starts[count - 1],
-                               block->size - starts[count - 1], &insn))
-        return BRANCH_NONE;
-    if (insn.target)
-        *target = block->address + starts[count - 1] + (uint64_t)insn.target;
-    return insn.branch;
-}
-
 /* Only part of the block was executed when the next begins inside it, and no branch leads there. */
 static void judge(const struct profile_code *code, struct execution_place *place, uint32_t to) {
     const struct profile_block *from = profile_code_at(code, place->id);
-    uint64_t next = profile_code_at(code, to)->address, target;
-    if (place->cut || next < from->address || next >= from->address + from->size)
+    const struct slice_block *next = &profile_code_at(code, to)->place;
+    if (place->cut || next->image != from->place.image || next->offset < from->place.offset ||
+        next->offset - from->place.offset >= from->size)
         return;
-    enum branch_kind branch = last_branch(code, place->id, &target);
     /* After a store into its own code, QEMU repeats the instruction as a block of its own. */
-    bool repeated = profile_code_at(code, to)->place.insn_count == 1 && from->place.insn_count > 1;
-    if (target == next || (branch >= BRANCH_INDIRECT && !repeated))
+    bool repeated = next->insn_count == 1 && from->place.insn_count > 1;
+    if (from->target == next->offset || (from->branch >= BRANCH_INDIRECT && !repeated))
         return;
     uint32_t starts[EVENT_MAX_BLOCK_INSNS + 1];
     for (uint32_t i = 0, count = profile_code_starts(code, place->id, starts); i < count; i++)
-        if (from->address + starts[i] == next)
+        if (from->place.offset + starts[i] == next->offset)
             place->cut = i + 1;
 }
 
@@ -216,16 +201,15 @@ static bool list_edge(struct list *edges, const struct profile_code *code,
     struct executed item = {.at = point_in(from, count ? starts[count - 1] : 0),
                             .to = point_in(to, 0),
                             .times = edge->times};
-    uint64_t target;
-    enum branch_kind branch = last_branch(code, edge->from, &target);
+    bool near = to->place.image == from->place.image;
     if (edge->signal)
         item.kind = EDGE_SIGNAL;
-    else if (edge->cut || to->address == from->address + from->size)
+    else if (edge->cut || (near && to->place.offset == from->place.offset + from->size))
         item.kind = EDGE_FALL_THROUGH;
-    else if (to->address == target)
+    else if (near && from->target && to->place.offset == from->target)
         item.kind = EDGE_TAKEN;
     else
-        item.kind = branch >= BRANCH_INDIRECT ? EDGE_INDIRECT : EDGE_SIGNAL;
+        item.kind = from->branch >= BRANCH_INDIRECT ? EDGE_INDIRECT : EDGE_SIGNAL;
     return add(edges, &item);
 }
 

@@ -93,18 +93,24 @@ static bool grow_index(struct profile_code *code) {
     return true;
 }
 
-/* One that ends in a rep instruction is not: it falls through. */
-static bool is_watched(const struct profile_code *code, uint32_t id) {
+/* What the last instruction says. A block that ends in a rep instruction, which falls through, is
+ * not watched. */
+static void look_at_end(const struct profile_code *code, uint32_t id) {
     uint32_t starts[EVENT_MAX_BLOCK_INSNS + 1];
-    const struct profile_block *block = profile_code_at(code, id);
+    struct profile_block *block = code->blocks + id - 1;
     uint32_t count = profile_code_starts(code, id, starts);
-    bool whole = count == block->place.insn_count;
-    const uint8_t *last = code->bytes + block->bytes + (whole ? starts[count - 1] : 0);
-    size_t size = whole ? block->size - starts[count - 1] : 0;
     struct insn insn;
-    if (whole && insn_decode(code->isa, last, size, &insn) && insn.flags & INSN_REP)
-        return false;
-    return block->place.insn_count > COUNTS_LONG_BLOCK || counts_leads_back(code->isa, last, size);
+    block->watched = block->place.insn_count > COUNTS_LONG_BLOCK;
+    if (count < block->place.insn_count)
+        return;
+    uint32_t at = starts[count - 1];
+    const uint8_t *last = code->bytes + block->bytes + at;
+    if (!insn_decode(code->isa, last, block->size - at, &insn))
+        return;
+    block->watched |= counts_leads_back(code->isa, last, block->size - at);
+    block->watched &= !(insn.flags & INSN_REP);
+    block->branch = insn.branch;
+    block->target = insn.target ? block->place.offset + at + (uint64_t)insn.target : 0;
 }
 
 bool profile_code_block(struct profile_code *code, const struct item_code *item,
@@ -127,7 +133,6 @@ bool profile_code_block(struct profile_code *code, const struct item_code *item,
     struct profile_block block = {
         .place = {item->image == UINT32_MAX ? MARKER_NO_IMAGE : item->image, item->insn_count,
                   item->offset},
-        .address = item->address,
         .bytes = code->byte_count,
         .size = item->size};
     memcpy(code->bytes + code->byte_count, item->bytes, item->size);
@@ -136,7 +141,8 @@ bool profile_code_block(struct profile_code *code, const struct item_code *item,
         code->blocks[code->block_count++] = block;
         code->byte_count += item->size;
         *id = (uint32_t)code->block_count;
-        code->blocks[*id - 1].watched = !code->counted && is_watched(code, *id);
+        if (!code->counted)
+            look_at_end(code, *id);
     }
     process->ids[process->count++] = *id;
     return true;

@@ -8,15 +8,17 @@
 
 struct profile_block {
     struct slice_block place;
-    uint64_t address; /* where it was met first */
-    size_t bytes;     /* into profile_code.bytes */
-    uint32_t size;    /* of its bytes */
-    bool watched;     /* a slice may end before it (trace/counts.h) */
+    size_t bytes;  /* into profile_code.bytes */
+    uint32_t size; /* of its bytes */
+    /* Not filled in for a counting capture, which watches blocks itself. */
+    bool watched;    /* a slice may end before it (trace/counts.h) */
+    uint8_t branch;  /* enum branch_kind of the last instruction */
+    uint64_t target; /* offset that a direct branch leads to, else 0 */
 };
 
 struct profile_code {
     enum isa isa;
-    bool counted; /* the capture watches blocks itself: `watched` is not filled in */
+    bool counted;                 /* by the capture */
     struct profile_block *blocks; /* by id − 1 */
     size_t block_count, block_capacity;
     uint8_t *bytes;

@@ -371,6 +371,17 @@ static bool take_header(struct profile *profile, const struct item_header *heade
                             header->isa, header->command, profile->options->size, profile->error);
 }
 
+/* The emulator tells the plugin of faults and aborts, but not of an end by other signals. */
+static void note_death(struct profile *profile) {
+    const struct trace_exit *end = &profile->result->exit;
+    int signal = end->status;
+    if (profile->code.counted && end->signaled && signal != SIGABRT && signal != SIGSEGV &&
+        signal != SIGBUS && signal != SIGFPE && signal != SIGILL && signal != SIGTRAP &&
+        signal != SIGSYS && signal != SIGQUIT)
+        note(profile->result, "the program was killed: what it executed since its last whole slice "
+                              "may be missing");
+}
+
 static bool take_item(struct profile *profile, const struct item *item) {
     bool good;
     switch (item->kind) {
@@ -402,6 +413,7 @@ static bool take_item(struct profile *profile, const struct item *item) {
         return profile->result->effect.what || out_of_memory(profile);
     case ITEM_END:
         profile->result->exit = item->end;
+        note_death(profile);
         profile->result->complete = item->end.known;
         return true;
     default:
@@ -438,6 +450,7 @@ static bool open_source(const struct bbv_profile_options *options, struct item_s
         return file_source_open(options->trace, source, error);
     struct capture_options capture = *options->capture;
     capture.addresses = false;
+    capture.stop = options->stop;
     capture.slice_size = options->counts_path ? 0 : options->size;
     return capture_start(&capture, source, exec_status, error);
 }
@@ -445,7 +458,6 @@ static bool open_source(const struct bbv_profile_options *options, struct item_s
 static bool take_all(struct profile *profile, struct item_source *source) {
     const struct bbv_profile_options *options = profile->options;
     double start = now_seconds();
-    bool asked = false;
     for (;;) {
         struct item item;
         int status = source->next(source->context, &item, profile->error);
@@ -457,10 +469,8 @@ static bool take_all(struct profile *profile, struct item_source *source) {
             return false;
         }
         profile->result->seconds = now_seconds() - start;
-        if (options->stop && *options->stop && !asked && source->interrupt) {
-            asked = true;
-            source->interrupt(source->context);
-        }
+        if (!options->capture && options->stop && *options->stop)
+            return true; /* of a trace, as far as it was read */
         if (options->progress && item.kind == ITEM_DATA)
             options->progress(options->context, profile->result->instructions);
     }

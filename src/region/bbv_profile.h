@@ -24,7 +24,7 @@ struct bbv_profile_options {
                                 run slower, for every block is then captured */
     void (*progress)(void *context, uint64_t instructions); /* or NULL */
     void *context;
-    volatile sig_atomic_t *stop; /* or NULL: not 0 asks to end soon, with what was done */
+    const volatile sig_atomic_t *stop; /* or NULL: not 0 asks to end soon, with what was done */
 };
 
 enum { BBV_PROFILE_MIN_SIZE = 1000 };

@@ -2,6 +2,7 @@
 #include "region/slice_files.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "util/array.h"
 
@@ -23,10 +24,19 @@ static bool write_slice(struct slice_files *files, const struct slice_place *pla
            slice_writer_slice(&files->table, place, error);
 }
 
+/* Whoever dies leaves what he had a second before. */
+static bool flush_now_and_then(struct slice_files *files, struct error *error) {
+    time_t now = time(NULL);
+    if (now == files->flushed || files->vectors.gzip)
+        return true;
+    files->flushed = now;
+    return stream_flush(&files->vectors.stream, error) && stream_flush(&files->table.stream, error);
+}
+
 bool slice_files_put(struct slice_files *files, const struct slice_place *place,
                      const struct slice_entry *entries, size_t count, struct error *error) {
     if (place->thread == 0)
-        return write_slice(files, place, entries, count, error);
+        return write_slice(files, place, entries, count, error) && flush_now_and_then(files, error);
     if (!files->temporary && !(files->temporary = tmpfile()))
         return error_errno(error, "cannot make a temporary file");
     if (!array_reserve((void **)&files->waiting, &files->waiting_capacity, files->waiting_count + 1,

@@ -4,6 +4,7 @@
 #define CULPRIT_REGION_SLICE_FILES_H
 
 #include <stdio.h>
+#include <time.h>
 
 #include "region/bbv.h"
 #include "region/slices.h"
@@ -21,6 +22,7 @@ struct waiting_slice {
 struct slice_files {
     struct bbv_writer vectors;
     struct slice_writer table;
+    time_t flushed;  /* when they were, last */
     FILE *temporary; /* NULL: not needed yet */
     uint64_t temporary_entries;
     struct waiting_slice *waiting;

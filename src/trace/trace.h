@@ -12,6 +12,7 @@
 #ifndef CULPRIT_TRACE_TRACE_H
 #define CULPRIT_TRACE_TRACE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -104,7 +105,8 @@ struct capture_options {
     const char *qemu;   /* emulator to use; NULL: found by the program's ISA in PATH */
     const struct capture_markers *markers; /* to be told of as ITEM_MARKER; NULL: none. They count
                                               from the start of the run, also while skipping */
-    int descriptors[3];  /* of the command's standard input, output and error; 0: the caller's */
+    int descriptors[3]; /* of the command's standard input, output and error; 0: the caller's */
+    const volatile sig_atomic_t *stop; /* or NULL: not 0 asks to end soon, as trace_interrupt() */
     uint64_t slice_size; /* instructions, at most 2^60; not 0: items tell in slices of so many of
                             a thread how often each block was executed (trace/counts.h), and
                             nothing of addresses. `skip` counts those of the first thread, for

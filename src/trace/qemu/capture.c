@@ -217,6 +217,8 @@ static void press_for_end(struct capture *capture) {
         capture->stopped = true;
         signal_all(capture, SIGKILL);
     }
+    if (capture->stop && *capture->stop)
+        capture->interrupted = 1;
     if (!capture->interrupted)
         return;
     if (!capture->interrupted_at) {
@@ -490,6 +492,7 @@ bool capture_start(const struct capture_options *options, struct item_source *so
         capture->slots[i].pidfd = -1;
     capture->addresses = options->addresses;
     capture->stop_at_limit = options->stop_at_limit;
+    capture->stop = options->stop;
     if (!launch_prepare(options, &capture->launch, exec_status, error))
         goto failed;
     capture->command = join_command(options->command);

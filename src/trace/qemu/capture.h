@@ -61,7 +61,8 @@ struct capture {
     bool evex;    /* AVX-512 code was met */
     bool header_given, end_given;
     volatile sig_atomic_t interrupted;
-    double interrupted_at; /* seconds; 0: not yet noticed */
+    const volatile sig_atomic_t *stop; /* NULL: none */
+    double interrupted_at;             /* seconds; 0: not yet noticed */
     int signals_sent;
 
     struct images images;

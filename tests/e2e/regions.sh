@@ -294,5 +294,30 @@ check "a list that falls" fails_with 2 'whole numbers from 1' \
 check "a sweep writes no list" fails_with 2 'no list of regions' \
     run regions one.bb --sweep one.costs.csv -o list.csv
 
+# ---- a real program, with slices and costs of one trace ----
+
+real_run() {
+    run trace --limit 3M -o real.ctrace -- gzip -9 -c /bin/bash >/dev/null &&
+        run bbv --size 100K -o real.bb real.ctrace &&
+        run sim --slices real.costs.csv --slices-like real.bb.slices real.ctrace >/dev/null &&
+        run regions real.bb --predict real.costs.csv -o real.csv --json >real.json &&
+        python3 - <<'PYTHON'
+import csv, json
+report = json.load(open("real.json"))
+costs = list(csv.DictReader(open("real.costs.csv")))
+found = report["prediction"]
+cycles, instructions = (sum(int(row[key]) for row in costs) for key in ("cycles", "instructions"))
+assert instructions == report["instructions"] == 3000000
+assert abs(found["true_cpi"] - cycles / instructions) < 1e-9
+predicted = sum(region["weight"] * int(row["cycles"]) / int(row["instructions"])
+                for region in report["regions"] for row in [costs[region["slice"]]])
+assert abs(found["predicted_cpi"] - predicted) < 1e-9
+assert len(found["columns"]) == len(costs[0]) - 4
+rows = list(csv.DictReader(line for line in open("real.csv") if line[0] != "#"))
+assert all(row["start-count"] and row["start-image"] for row in rows)
+PYTHON
+}
+check "slices of a real program, and what they cost" real_run
+
 cd "$OLDPWD" || exit 1
 finish

@@ -51,9 +51,9 @@ static THREAD_LOCAL struct thread_state {
     uint64_t insns_before; /* executed before the chunk, in all phases */
     uint64_t budget_end;   /* the chunk's insns may reach this */
     uint32_t cut;          /* instructions of the last block within the limit; 0: all */
-    int64_t skip_left;
-    uint64_t skipped_rep; /* address of the rep instruction that runs uncaptured; 0: none */
-    bool rep_continues;   /* the last rep block is a further element of an open one */
+    uint64_t skip_until;   /* insns_before at which to look whether to go on skipping */
+    uint64_t skipped_rep;  /* address of the rep instruction that runs uncaptured; 0: none */
+    bool rep_continues;    /* the last rep block is a further element of an open one */
     struct rep rep;
 } self;
 
@@ -188,7 +188,7 @@ static bool take_chunk(void) {
     self.end = chunk->events + RING_CHUNK_EVENTS;
     self.full = self.end - RING_CHUNK_RESERVE;
     self.budget_end = 0;
-    self.skip_left = 0;
+    self.skip_until = 0;
     self.skipped_rep = 0;
     self.held = true;
     holders[self.chunk] = (struct holder){&self, &thread_chunk};
@@ -453,37 +453,44 @@ void thread_skip_rep(unsigned vcpu, const struct rep_block *block) {
     self.skipped_rep = block->address;
 }
 
-/* Instructions until the current thread is to look again; 0: the pause ends with it. */
-static int64_t left_of_pause(void) {
+/* False: the pause ends with the current thread. */
+static bool stay_paused(void) {
     struct ring_control *control = plugin.control;
     plugin_follow_phase();
-    if (!self.numbered || self.number != atomic_load(&control->paused_thread))
-        return PAUSE_INSNS;
-    uint64_t until = atomic_load(&control->paused_until);
-    return until > self.insns_before ? (int64_t)((until - self.insns_before) & INT64_MAX) : 0;
+    bool ends_it = self.numbered && self.number == atomic_load(&control->paused_thread);
+    self.skip_until =
+        ends_it ? atomic_load(&control->paused_until) : self.insns_before + PAUSE_INSNS;
+    return self.skip_until > self.insns_before;
+}
+
+/* False: what was to be skipped is. */
+static bool skip_more(void) {
+    while (self.skip_until <= self.insns_before) {
+        int64_t more = take(&plugin.control->skip);
+        if (!more)
+            return false;
+        self.skip_until += (uint64_t)more;
+    }
+    return true;
+}
+
+static __attribute__((noinline)) void look_whether_to_skip(unsigned vcpu) {
+    int saved = errno;
+    uint32_t number, phase = atomic_load(&plugin.phase);
+    if (plugin.control->target_count)
+        thread_number(vcpu, &number); /* in the order of the run, wherever capture begins */
+    if (!(ring_activity(phase) == RING_PAUSE ? stay_paused() : skip_more())) {
+        atomic_compare_exchange_strong(&plugin.control->phase, &phase, phase + 1);
+        plugin_follow_phase();
+    }
+    errno = saved;
 }
 
 void thread_skip(unsigned vcpu, uint32_t insn_count) {
     self.skipped_rep = 0;
     self.insns_before += insn_count;
-    self.skip_left -= insn_count;
-    if (self.skip_left > 0)
-        return;
-    int saved = errno;
-    uint32_t number, phase = atomic_load(&plugin.phase);
-    if (plugin.control->target_count)
-        thread_number(vcpu, &number); /* in the order of the run, wherever capture begins */
-    while (self.skip_left <= 0) {
-        int64_t more =
-            ring_activity(phase) == RING_PAUSE ? left_of_pause() : take(&plugin.control->skip);
-        if (!more) {
-            atomic_compare_exchange_strong(&plugin.control->phase, &phase, phase + 1);
-            plugin_follow_phase();
-            break;
-        }
-        self.skip_left += more;
-    }
-    errno = saved;
+    if (__builtin_expect(self.insns_before >= self.skip_until, 0))
+        look_whether_to_skip(vcpu);
 }
 
 /* ---- beginnings and ends ---- */

@@ -1,0 +1,208 @@
+"""Whole runs and what each of their slices took, for the experiments on regions.
+
+A run is captured once; its slices are profiled from the trace and simulated from it on a machine, so
+that vectors and costs are of the same instructions. Everything is kept under
+build/experiments/regions, and made anew when culprit, the command or its files change. The traces go
+when all that is wanted of them is there.
+
+    python3 -B experiments/lib/whole_runs.py      records what the experiments need: half an hour"""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import typing
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+from lib import programs, run  # noqa: E402
+
+FOLDER = os.path.join(run.KEPT, "regions")
+SLICE = 250000  # instructions; larger slices are several in a row
+MAIN = "zen4"  # simulated over the whole run
+OTHERS = ["chen-ooo", "fields2004", "zen4-small"]  # over the beginning
+BEGINNING = 100000000
+SETTINGS = {"zen4-small": ["--machine", "zen4", "--set", "l2.size=256K", "--set", "llc.size=4M",
+                           "--set", "core.rob=128"]}
+
+
+class Run(typing.NamedTuple):
+    name: str
+    command: list
+    family: str  # runs of one program with several inputs
+
+
+def text(lines, seed=1):
+    words = ("a representative region stands for all slices of a program that execute the same "
+             "code and one simulation of it is enough to know how long they take").split()
+    return "".join(f"{x} {i % 977} {words[x % len(words)]} {words[x // 64 % len(words)]}\n"
+                   for i, x in enumerate(programs.numbers(lines, seed)))
+
+
+def headers(count):
+    """Header files, one after the other."""
+    folder = "/usr/include/linux"
+    parts = []
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            with open(path, encoding="latin-1") as part:
+                parts.append(part.read())
+    return "".join(parts)[:count]
+
+
+def query():
+    return """create table t(a integer primary key, b integer, c text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 30000)
+insert into t select i, i * 7919 % 10007, 'row ' || i from n;
+create index t_b on t(b);
+select count(*), sum(t.a), max(u.c) from t join t u on t.b = u.b where t.a % 3 = 0;
+select b % 10, count(*), avg(a) from t group by b % 10 order by 2 desc;
+update t set c = c || b where a % 7 = 0;
+select count(distinct c) from t where c like '%7%';
+"""
+
+
+def python_program():
+    return """def queens(n, row=0, columns=0, left=0, right=0):
+    if row == n:
+        return 1
+    count, free = 0, ~(columns | left | right) & ((1 << n) - 1)
+    while free:
+        bit = free & -free
+        free ^= bit
+        count += queens(n, row + 1, columns | bit, (left | bit) << 1, (right | bit) >> 1)
+    return count
+
+words = {}
+for i in range(60000):
+    words.setdefault(str(i * 7919 % 10007)[:2], []).append(i)
+print(queens(7), sorted((len(v), k) for k, v in words.items())[-3:])
+primes = [True] * 100000
+for i in range(2, 317):
+    if primes[i]:
+        primes[i * i::i] = [False] * len(primes[i * i::i])
+print(sum(primes), sorted(str(i) for i in range(30000))[7])
+"""
+
+
+def perl_program():
+    return """my (%n, @w);
+while (<>) { for my $w (split) { $n{$w}++; push @w, $w if length($w) > 6 } }
+my @s = sort { $n{$b} <=> $n{$a} || $a cmp $b } keys %n;
+my $t = join ' ', @w; my $c = 0; $c++ while $t =~ /e\\w+e\\b/g;
+print "$#s $c $s[0]\\n";
+"""
+
+
+def runs():
+    make = programs.written
+    lines, few = make("lines", lambda: text(60000)), make("few", lambda: text(15000, 7))
+    source = make("headers", lambda: headers(2000000))
+    shell = "/bin/bash"
+    compiler = subprocess.run(["gcc", "-print-prog-name=cc1"], capture_output=True, text=True,
+                              check=True).stdout.strip()
+    ours = lambda name, *arguments: Run(  # noqa: E731
+        name, [run.workload(name, "x86_64"), *map(str, arguments)], name)
+    return [
+        Run("gzip -9 headers", ["gzip", "-9", "-c", source], "gzip"),
+        Run("gzip -9 bash", ["gzip", "-9", "-c", shell], "gzip"),
+        Run("gzip -6 lines", ["gzip", "-6", "-c", lines], "gzip"),
+        Run("bzip2 headers", ["bzip2", "-c", source], "bzip2"),
+        Run("bzip2 bash", ["bzip2", "-c", shell], "bzip2"),
+        Run("xz headers", ["xz", "-3", "-T1", "-c", source], "xz"),
+        Run("xz bash", ["xz", "-3", "-T1", "-c", shell], "xz"),
+        Run("sqlite3", ["sqlite3", ":memory:", f".read {make('whole.sql', query)}"], "sqlite3"),
+        Run("python3", ["/usr/bin/python3", "-S", make("whole.py", python_program)], "python3"),
+        Run("perl", ["perl", make("whole.pl", perl_program),
+                     make("part", lambda: headers(900000))], "perl"),
+        Run("sort", ["sort", "--parallel=1", "-k3", lines], "sort"),
+        Run("grep", ["grep", "-c", r"\([0-9][0-9]\)[0-9]*\1.*e", few], "grep"),
+        Run("awk", ["mawk", "{ n[$3] += $2; l[length $4]++; s = s substr($0, 1, 3); "
+                    "if (length(s) > 500) s = \"\" } END { for (w in n) print w, n[w] }",
+                    lines, lines, lines], "awk"),
+        Run("bc", ["bc", "-l", make("whole.bc", lambda: "scale=450\n4*a(1)\ne(1)\nquit\n")], "bc"),
+        Run("cc1", [compiler, "-quiet", "-O2", "-o", "/dev/null",
+                    make("whole.c", programs.c_source)], "cc1"),
+        Run("sha256sum", ["sha256sum", source, shell, lines], "sha256sum"),
+        ours("interpreter"), ours("hashjoin"), ours("quadtree"), ours("nbody"), ours("meanshift"),
+    ]
+
+
+def call(*line):
+    print(*line, file=sys.stderr)
+    with tempfile.TemporaryFile() as output:  # grep does less when that is /dev/null
+        done = subprocess.run(line, env=run.ENVIRONMENT, stdin=subprocess.DEVNULL, cwd=run.ROOT,
+                              stdout=output, stderr=subprocess.PIPE, timeout=1800)
+    if done.returncode:
+        sys.exit(f"status {done.returncode} of {' '.join(line)}:\n{done.stderr.decode()}")
+
+
+class Record:
+    """Of one run: files of vectors and, by machine, of costs."""
+
+    def __init__(self, item):
+        self.run = item
+        self.base = os.path.join(FOLDER, run.key_of(["regions", SLICE, BEGINNING], item.command))
+        self.trace = self.base + ".ctrace"
+        self.vectors, self.costs = self.base + ".bb", self.base + f".{MAIN}.csv"
+        self.begin_vectors = self.base + ".begin.bb"
+
+    def begin_costs(self, machine):
+        return self.base + f".begin.{machine}.csv"
+
+    def _capture(self):
+        if not os.path.exists(self.trace):
+            call(run.CULPRIT, "trace", "-o", self.trace, "--", *self.run.command)
+
+    def _vectors(self, path, *options):
+        if not os.path.exists(path):
+            self._capture()
+            call(run.CULPRIT, "bbv", "--size", str(SLICE), *options, "-o", path, self.trace)
+
+    def _simulate(self, machine, vectors, path, *options):
+        if not os.path.exists(path):
+            self._capture()
+            call(run.CULPRIT, "sim", *SETTINGS.get(machine, ["--machine", machine]), *options,
+                 "--slices", path + ".new", "--slices-like", vectors + ".slices", "--json",
+                 "--top", "1", self.trace)
+            os.replace(path + ".new", path)
+
+    def make(self, everything=True):
+        """Records what is not there yet."""
+        os.makedirs(FOLDER, exist_ok=True)
+        self._vectors(self.vectors)
+        self._simulate(MAIN, self.vectors, self.costs)
+        if everything:
+            begin = ["--limit", str(BEGINNING)]
+            self._vectors(self.begin_vectors, *begin)
+            for machine in [MAIN, *OTHERS]:
+                self._simulate(machine, self.begin_vectors, self.begin_costs(machine), *begin)
+            if os.path.exists(self.trace):
+                os.remove(self.trace)
+        return self
+
+
+def records(everything=True):
+    return [Record(item).make(everything) for item in runs()]
+
+
+def slices(path):
+    """The rows of a file of costs, as dictionaries of numbers."""
+    with open(path) as rows:
+        return [{name: int(value) for name, value in row.items()} for row in csv.DictReader(rows)]
+
+
+def regions(*options):
+    """What `culprit regions --json` says."""
+    line = [run.CULPRIT, "regions", "--json", *map(str, options)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=1800, check=False)
+    if done.returncode:
+        sys.exit(f"status {done.returncode} of {' '.join(line)}:\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+if __name__ == "__main__":
+    for item in runs():
+        Record(item).make(everything="--main" not in sys.argv)

@@ -154,8 +154,32 @@ static void lone_window_takes_pooled_spread(void **state) {
     assert_true(fabs(sampling_interval(&spread) - 12.706 * sqrt(128)) < 1e-6);
 }
 
+/* Two parts of a run, observed apart and added, are as if observed together. */
+static void spreads_add_up(void **state) {
+    struct sampling_spread whole = {.level = {{0}}}, parts[2] = {{.level = {{0}}}};
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        double cycles = 1000 + 37 * (i % 7) + (i < 8 ? 0 : 400);
+        uint32_t level = (uint32_t)i % 3;
+        sampling_observe(&whole, level, cycles);
+        sampling_observe(&parts[i >= 8], level, cycles);
+    }
+    sampling_spread_add(&parts[0], &parts[1]);
+    assert_int_equal(sampling_windows(&parts[0]), sampling_windows(&whole));
+    for (int level = 0; level < 3; level++) {
+        assert_int_equal(parts[0].level[level].windows, whole.level[level].windows);
+        assert_float_equal(parts[0].level[level].mean, whole.level[level].mean, 1e-9);
+        assert_float_equal(parts[0].level[level].squares, whole.level[level].squares, 1e-6);
+    }
+    assert_float_equal(sampling_interval(&parts[0]), sampling_interval(&whole), 1e-6);
+    struct sampling_spread none = {.level = {{0}}};
+    sampling_spread_add(&none, &whole);
+    assert_float_equal(sampling_interval(&none), sampling_interval(&whole), 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spreads_add_up),
         cmocka_unit_test(default_warms_long),
         cmocka_unit_test(schedule_by_example),
         cmocka_unit_test(weights_represent_everything),

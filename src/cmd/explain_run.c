@@ -103,7 +103,7 @@ static int steps(struct explain *explain, struct error *error) {
     if (!(explain->run = long_run_start(&what, &status, error)))
         return status ? status : failed;
     if (!long_run_go(explain->run, &kind, error))
-        return failed;
+        return interrupt_signal ? 128 + interrupt_signal : failed;
     if (kind != LONG_RUN_DONE)
         return one_pass(explain, kind == LONG_RUN_SHORT);
     long_run_result(explain->run, &explain->simulation, &code);

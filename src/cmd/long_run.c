@@ -263,6 +263,10 @@ static bool explain_by_regions(struct long_run *run, struct error *error) {
 
 bool long_run_go(struct long_run *run, enum long_run_kind *kind, struct error *error) {
     bool good = profile(run, error);
+    if (good && interrupt_signal)
+        return error_set(
+            error, "interrupted after %s instructions were profiled, before any was simulated",
+            text_count(run->profiled).s);
     if (good && run->profiled <= run->request.over) {
         *kind = LONG_RUN_SHORT;
     } else if (good && run->reason[0] && (run->begins_again || run->request.trace)) {

@@ -341,7 +341,9 @@ bool region_run_finish(struct region_run *run, uint64_t instructions, struct sim
     result->regions.count = (uint32_t)run->task_count;
     if (!result->regions.simulated && !run->parts)
         return error_set(error, run->task_count ? "interrupted before any region was simulated"
-                                                : "there is no region to simulate");
+                                : run->options.stop && *run->options.stop
+                                    ? "interrupted before any region was captured"
+                                    : "there is no region to simulate");
     uint32_t count = code_union_code(run->code)->insn_count;
     uint32_t *order = malloc((count ? count : 1) * sizeof *order);
     if (!order)

@@ -152,4 +152,10 @@ no_folder() {
 }
 check "no place for temporary files: one line" no_folder
 
+interrupted() {
+    timeout -s INT 1 "$CULPRIT" explain -- gzip -9 -c /dev/zero >/dev/null 2>"$scratch/error"
+    [ "$(wc -l <"$scratch/error")" = 1 ] && grep -q "before any was simulated" "$scratch/error"
+}
+check "interrupted while profiling: one line" interrupted
+
 finish

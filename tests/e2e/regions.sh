@@ -95,6 +95,14 @@ same_again() {
 }
 check "the same command gives the same bytes" same_again
 
+# A processor with nothing newer than SSE3.
+old_processor() {
+    timeout 60 qemu-x86_64 -cpu qemu64 "$CULPRIT" regions one.bb --json >old.json &&
+        same_file one.json old.json
+}
+what="an old processor chooses the same"
+skip_without qemu-x86_64 "$what" || check "$what" old_processor
+
 of_threads() {
     run regions two.bb --json | python3 -c '
 import json, sys

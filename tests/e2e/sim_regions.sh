@@ -85,6 +85,25 @@ END
 }
 check "what comes before a region warms caches" warms
 
+# The whole way: profile, choose, capture, simulate; against the full simulation.
+whole_way() {
+    local small=$scratch/small
+    head -n 5000 "$scratch/numbers" >"$small"
+    run bbv --size 500K -o "$small.bb" -- gzip -9 -c "$small" >/dev/null &&
+        run regions --max-clusters 4 -o "$small.csv" "$small.bb" >/dev/null &&
+        run trace --regions "$small.csv" --warm-up 2M -o "$small" -- gzip -9 -c "$small" >/dev/null &&
+        run sim --regions "$small.regions.csv" --top 0 --json --output "$report" &&
+        python3 tests/e2e/check_report.py "$report" 'r["regions"]["simulated"] >= 2' &&
+        run sim --json --output "$scratch/full.json" -- gzip -9 -c "$small" >/dev/null &&
+        python3 - "$report" "$scratch/full.json" <<'END'
+import json, sys
+regions, full = (json.load(open(path)) for path in sys.argv[1:])
+assert regions["instructions"] == full["instructions"], (regions["instructions"], full["instructions"])
+assert abs(regions["cpi"] / full["cpi"] - 1) < 0.1, (regions["cpi"], full["cpi"])
+END
+}
+check "regions that were profiled, chosen and captured tell the whole run's CPI" whole_way
+
 text_is_honest() {
     run sim --regions "$scratch/three.csv" --top 3 --output "$scratch/text" &&
         python3 -c 'import sys

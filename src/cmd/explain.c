@@ -15,7 +15,7 @@ static const struct argp_option OPTIONS[] = {
      "run (default 200M)",
      0},
     {"warm-up", KEY_WARM_UP, "N", 0,
-     "Warm caches and predictors with N instructions before each region (default 10M)", 0},
+     "Warm caches and predictors with N instructions before each region (default 100M)", 0},
     {"rerun", KEY_RERUN, NULL, 0,
      "Run the command a second time even though it changes the world (writes or deletes files, "
      "talks to or starts other programs)",

@@ -47,7 +47,7 @@ static const struct argp_option OPTIONS[] = {
     {"regions", KEY_REGIONS, "LIST.csv", 0,
      "A trace of each region of the list, and the list with where they are", 0},
     {"warm-up", KEY_WARM_UP, "N", 0,
-     "Instructions before each region that its trace begins with (default 10M)", 0},
+     "Instructions before each region that its trace begins with (default 100M)", 0},
     {NULL, 0, NULL, 0, "Other:", 5},
     {"info", KEY_INFO, "FILE.ctrace", 0, "Tell what a trace holds; no command", 0},
     {"json", KEY_JSON, NULL, 0, "JSON in place of text", 0},

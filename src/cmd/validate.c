@@ -13,6 +13,7 @@
 #include "region/bbv_profile.h"
 #include "region/kmeans.h"
 #include "report/validation.h"
+#include "trace/region_capture.h"
 #include "util/progress.h"
 #include "util/text.h"
 
@@ -51,7 +52,8 @@ static const struct argp_option OPTIONS[] = {
     {"full", KEY_FULL, "TRACE", 0, "A trace of the whole run that the regions are of", 0},
     {NULL, 0, NULL, 0, "How:", 3},
     {"warm-up", KEY_WARM_UP, "N[,N...]", 0,
-     "Simulate regions alone after so many instructions of warm-up each (default 0,1M,10M; 'all': "
+     "Simulate regions alone after so many instructions of warm-up each (default 1M,10M,100M; "
+     "'all': "
      "everything before them)",
      0},
     {"jobs", KEY_JOBS, "N", 0, "N regions at once (default: as many as processors)", 0},
@@ -243,7 +245,7 @@ static bool is_large(double error) {
 /* Once more with another option; or, when all is well, the command explained. */
 static char *next_of_command(const struct work *work, double choice, bool cold) {
     if (cold)
-        return next_with_option("--warm-up 0,10M,100M", work->argc, work->argv);
+        return next_with_option("--warm-up 100M,300M", work->argc, work->argv);
     if (is_large(choice))
         return next_with_option("--max-clusters 60", work->argc, work->argv);
     int first = (int)(work->request->run.command - work->argv) - 1;
@@ -342,7 +344,7 @@ static bool run(struct work *work, int *status, struct error *error) {
 }
 
 int cmd_validate(int argc, char **argv) {
-    struct request request = {.warm_ups = {0, 1000000, 10000000},
+    struct request request = {.warm_ups = {1000000, 10000000, REGION_DEFAULT_WARM_UP},
                               .warm_up_count = 3,
                               .run = {.slice = 10000000, .max_regions = 30}};
     options_parse(&ARGP, argc, argv, &request);

@@ -101,9 +101,12 @@ static void check(struct request *request, const struct argp_state *state) {
         options_fail(state, "what to validate? (culprit validate [OPTION...] -- COMMAND..., or "
                             "culprit validate LIST.csv --full TRACE.ctrace)");
     request->run.warm_up = 0;
-    for (uint32_t i = 0; i < request->warm_up_count; i++)
-        if (request->warm_ups[i] != UINT64_MAX && request->warm_ups[i] > request->run.warm_up)
-            request->run.warm_up = request->warm_ups[i];
+    for (uint32_t i = 0; i < request->warm_up_count; i++) {
+        uint64_t length =
+            request->warm_ups[i] == UINT64_MAX ? REGION_DEFAULT_WARM_UP : request->warm_ups[i];
+        if (length > request->run.warm_up)
+            request->run.warm_up = length;
+    }
 }
 
 static error_t parse(int key, char *value, struct argp_state *state) {

@@ -43,17 +43,17 @@ def text():
                    for i, x in enumerate(numbers(100000)))
 
 
-def query():
-    return """create table t(a integer primary key, b integer, c text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+def query(rows=20000):
+    return f"""create table t(a integer primary key, b integer, c text);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < {rows})
 insert into t select i, i * 7919 % 10007, 'row ' || i from n;
 create index t_b on t(b);
 select count(*), sum(t.a), max(u.c) from t join t u on t.b = u.b where t.a % 3 = 0;
 """
 
 
-def python_program():
-    return """def queens(n, row=0, columns=0, left=0, right=0):
+def python_program(words=20000):
+    return f"""def queens(n, row=0, columns=0, left=0, right=0):
     if row == n:
         return 1
     count, free = 0, ~(columns | left | right) & ((1 << n) - 1)
@@ -63,8 +63,8 @@ def python_program():
         count += queens(n, row + 1, columns | bit, (left | bit) << 1, (right | bit) >> 1)
     return count
 
-words = {}
-for i in range(20000):
+words = {{}}
+for i in range({words}):
     words.setdefault(str(i * 7919 % 10007)[:2], []).append(i)
 print(queens(7), sorted((len(v), k) for k, v in words.items())[-3:])
 """

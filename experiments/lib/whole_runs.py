@@ -53,33 +53,14 @@ def headers(count):
 
 
 def query():
-    return """create table t(a integer primary key, b integer, c text);
-with recursive n(i) as (select 1 union all select i + 1 from n where i < 30000)
-insert into t select i, i * 7919 % 10007, 'row ' || i from n;
-create index t_b on t(b);
-select count(*), sum(t.a), max(u.c) from t join t u on t.b = u.b where t.a % 3 = 0;
-select b % 10, count(*), avg(a) from t group by b % 10 order by 2 desc;
+    return programs.query(30000) + """select b % 10, count(*), avg(a) from t group by b % 10 order by 2 desc;
 update t set c = c || b where a % 7 = 0;
 select count(distinct c) from t where c like '%7%';
 """
 
 
 def python_program():
-    return """def queens(n, row=0, columns=0, left=0, right=0):
-    if row == n:
-        return 1
-    count, free = 0, ~(columns | left | right) & ((1 << n) - 1)
-    while free:
-        bit = free & -free
-        free ^= bit
-        count += queens(n, row + 1, columns | bit, (left | bit) << 1, (right | bit) >> 1)
-    return count
-
-words = {}
-for i in range(60000):
-    words.setdefault(str(i * 7919 % 10007)[:2], []).append(i)
-print(queens(7), sorted((len(v), k) for k, v in words.items())[-3:])
-primes = [True] * 100000
+    return programs.python_program(60000) + """primes = [True] * 100000
 for i in range(2, 317):
     if primes[i]:
         primes[i * i::i] = [False] * len(primes[i * i::i])
@@ -145,42 +126,40 @@ class Record:
     def __init__(self, item):
         self.run = item
         self.base = os.path.join(FOLDER, run.key_of(["regions", SLICE, BEGINNING], item.command))
-        self.trace = self.base + ".ctrace"
         self.vectors, self.costs = self.base + ".bb", self.base + f".{MAIN}.csv"
         self.begin_vectors = self.base + ".begin.bb"
 
     def begin_costs(self, machine):
         return self.base + f".begin.{machine}.csv"
 
-    def _capture(self):
-        if not os.path.exists(self.trace):
-            call(run.CULPRIT, "trace", "-o", self.trace, "--", *self.run.command)
+    def _capture(self, trace, *options):
+        if not os.path.exists(trace):
+            call(run.CULPRIT, "trace", *options, "-o", trace, "--", *self.run.command)
 
-    def _vectors(self, path, *options):
-        if not os.path.exists(path):
-            self._capture()
-            call(run.CULPRIT, "bbv", "--size", str(SLICE), *options, "-o", path, self.trace)
-
-    def _simulate(self, machine, vectors, path, *options):
-        if not os.path.exists(path):
-            self._capture()
-            call(run.CULPRIT, "sim", *SETTINGS.get(machine, ["--machine", machine]), *options,
-                 "--slices", path + ".new", "--slices-like", vectors + ".slices", "--json",
-                 "--top", "1", self.trace)
-            os.replace(path + ".new", path)
+    def _record(self, vectors, costs, *options):
+        """Vectors, and costs by machine, of a trace that is not kept."""
+        trace = vectors.removesuffix(".bb") + ".ctrace"
+        if not os.path.exists(vectors):
+            self._capture(trace, *options)
+            call(run.CULPRIT, "bbv", "--size", str(SLICE), "-o", vectors, trace)
+        for machine, path in costs.items():
+            if not os.path.exists(path):
+                self._capture(trace, *options)
+                call(run.CULPRIT, "sim", *SETTINGS.get(machine, ["--machine", machine]),
+                     "--slices", path + ".new", "--slices-like", vectors + ".slices", "--json",
+                     "--top", "1", trace)
+                os.replace(path + ".new", path)
+        if os.path.exists(trace):
+            os.remove(trace)
 
     def make(self, everything=True):
         """Records what is not there yet."""
         os.makedirs(FOLDER, exist_ok=True)
-        self._vectors(self.vectors)
-        self._simulate(MAIN, self.vectors, self.costs)
+        self._record(self.vectors, {MAIN: self.costs})
         if everything:
-            begin = ["--limit", str(BEGINNING)]
-            self._vectors(self.begin_vectors, *begin)
-            for machine in [MAIN, *OTHERS]:
-                self._simulate(machine, self.begin_vectors, self.begin_costs(machine), *begin)
-            if os.path.exists(self.trace):
-                os.remove(self.trace)
+            self._record(self.begin_vectors, {machine: self.begin_costs(machine)
+                                              for machine in [MAIN, *OTHERS]},
+                         "--limit", str(BEGINNING))
         return self
 
 

@@ -1,5 +1,6 @@
 /* Regions are simulated by other threads as soon as their traces are complete, while the command
- * runs on. */
+ * runs on; one after the other, each with the caches and predictors that the one before it left,
+ * which in the end knows more of the run than any warm-up of its own would tell it. */
 #include "cmd/second_run.h"
 
 #include <inttypes.h>
@@ -28,7 +29,8 @@ struct second_run {
     struct muted_output output;
     int input; /* descriptor */
     struct progress progress;
-    bool added; /* no region failed to be added */
+    uint64_t simulated_to; /* position of the end of the region before */
+    bool added;            /* no region failed to be added */
     struct error add_error;
 };
 
@@ -110,6 +112,7 @@ static void show_progress(void *context, uint64_t instructions) {
 
 static void on_complete(void *context, const struct capture_region *region) {
     struct second_run *run = context;
+    uint64_t gap = region->found_first - run->simulated_to, warm_up = run->request->warm_up;
     int64_t skew = region_skew(region);
     uint64_t distance = skew < 0 ? -(uint64_t)skew : (uint64_t)skew;
     if (distance > run->result->skew)
@@ -120,11 +123,12 @@ static void on_complete(void *context, const struct capture_region *region) {
                                        .path = region->path,
                                        .start = region_trace_start(region),
                                        .end = region_trace_end(region),
-                                       .warm = run->request->warm_up,
+                                       .warm = gap < warm_up ? gap : warm_up,
                                        .only = -1,
                                        .process = region->process,
                                        .thread = region->thread,
                                        .stands_for = run->stand_for[region->id - 1]};
+    run->simulated_to = region->found_end;
     if (run->added)
         run->added = region_run_add(run->result->regions, &trace, &run->add_error);
 }
@@ -155,6 +159,7 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
     const struct region_run_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
                                                .isa = run->request->isa,
+                                               .chained = true,
                                                .stop = &interrupt_signal,
                                                .progress = show_progress,
                                                .progress_context = &run->progress};
@@ -218,13 +223,14 @@ static bool sample_again(struct second_run *run, struct error *error) {
     return good;
 }
 
+/* Instructions simulated and warmed. */
 static uint64_t work(const struct second_run *run) {
-    uint64_t sum = 0;
+    uint64_t sum = 0, end = 0;
     for (uint32_t i = 0; i < run->choice.point_count; i++) {
         const struct capture_region *region = &run->wanted[i];
-        uint64_t before = region->first;
-        sum += region->instructions +
-               (before < run->request->warm_up ? before : run->request->warm_up);
+        uint64_t gap = region->first - end;
+        sum += region->instructions + (gap < run->request->warm_up ? gap : run->request->warm_up);
+        end = region->first + region->instructions;
     }
     return sum;
 }

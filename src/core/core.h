@@ -69,6 +69,17 @@ bool core_drain(struct core *core, struct error *error);
 /* core_drain, and flushes the tap, even when the former fails. */
 bool core_finish(struct core *core, struct error *error);
 
+/* What a core has learned, apart from it: caches, TLBs and predictors. */
+struct core_learned {
+    struct memory *memory; /* NULL: nothing yet */
+    struct branch_predictor *predictor;
+};
+/* Of a core that has finished and is then only to be freed. */
+void core_give(struct core *core, struct core_learned *learned);
+/* To a core of the same machine to which nothing was pushed yet; time begins anew. */
+void core_take(struct core *core, struct core_learned *learned);
+void core_learned_free(struct core_learned *learned);
+
 struct core_statistics {
     uint64_t cycles, instructions, uops;
     uint64_t loads, stores, forwarded, ordering_violations, flushes, system_calls;

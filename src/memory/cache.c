@@ -4,6 +4,7 @@
 #include "memory/cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool is_power_of_two(uint64_t value) {
     return value && !(value & (value - 1));
@@ -67,6 +68,17 @@ void cache_free(struct cache *cache) {
     free(cache->flights);
     free(cache->mshr_free);
     free(cache->trees);
+}
+
+/* A note says who brought a line and which flight it is in; instructions have other numbers now, to
+ * the stride prefetcher as well. */
+void cache_restart(struct cache *cache) {
+    if (!cache->tags)
+        return;
+    memset(cache->notes, 0, (cache->set_mask + 1) * cache->ways * sizeof *cache->notes);
+    memset(cache->flights, 0, cache->flight_slots * sizeof *cache->flights);
+    memset(cache->mshr_free, 0, (cache->mshrs + 1) * sizeof *cache->mshr_free);
+    memset(cache->prefetcher.table, 0, sizeof cache->prefetcher.table);
 }
 
 /* Turns the nodes on the path to the line's way away from it. */

@@ -75,6 +75,8 @@ struct cache {
 bool cache_new(struct cache *cache, const struct machine_cache *machine, const char *name,
                enum memory_level level, struct error *error);
 void cache_free(struct cache *cache);
+/* See memory_restart(). */
+void cache_restart(struct cache *cache);
 
 /* First line of the set of an address. */
 static inline size_t cache_set(const struct cache *cache, uint64_t address) {

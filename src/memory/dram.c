@@ -72,6 +72,14 @@ bool dram_new(struct dram *dram, const struct machine *machine, uint32_t line_by
     return !m->banked || dram_new_banks(dram, machine, error);
 }
 
+void dram_restart(struct dram *dram) {
+    for (uint32_t bank = 0; bank < dram->bank_count; bank++)
+        dram->banks[bank].free = 0;
+    for (uint32_t slot = 0; dram->slot_free && slot <= dram->queue; slot++)
+        dram->slot_free[slot] = 0;
+    dram->bus_free = dram->bus_part = 0;
+}
+
 void dram_free(struct dram *dram) {
     free(dram->banks);
     free(dram->slot_free);

@@ -93,6 +93,18 @@ void memory_free(struct memory *memory) {
     free(memory);
 }
 
+void memory_restart(struct memory *memory) {
+    cache_restart(&memory->l1i);
+    cache_restart(&memory->l1d);
+    cache_restart(&memory->l2);
+    cache_restart(&memory->llc);
+    tlb_restart(&memory->itlb);
+    tlb_restart(&memory->dtlb);
+    tlb_restart(&memory->l2tlb);
+    dram_restart(&memory->dram);
+    memory->now = 0;
+}
+
 /* A settled line that is not where its hint says. */
 static __attribute__((noinline)) size_t search_settled(struct cache *cache, uint64_t address,
                                                        uint64_t wanted) {

@@ -80,6 +80,10 @@ bool memory_translates(struct memory *memory, uint64_t cycle, uint64_t address);
 void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
                      uint32_t insn);
 
+/* Time begins anew at cycle 0: what was in flight has arrived, nothing is busy, nobody is known to
+ * have brought a line. What caches, TLBs and open rows hold stays, and so do the counts. */
+void memory_restart(struct memory *memory);
+
 /* Functional warming: updates tags, replacement and TLBs as if each access completed at once. */
 void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store);
 void memory_warm_fetch(struct memory *memory, uint64_t address);

@@ -29,6 +29,11 @@ void tlb_free(struct tlb *tlb) {
     free(tlb->items);
 }
 
+void tlb_restart(struct tlb *tlb) {
+    for (uint32_t entry = 0; tlb->items && entry < tlb->entries; entry++)
+        tlb->items[entry].ready = 0;
+}
+
 uint32_t tlb_use(struct tlb *tlb, uint64_t address) {
     const uint64_t page = address >> tlb->page_shift;
     uint16_t *hint = tlb_hint(tlb, page);

@@ -32,6 +32,8 @@ struct tlb {
 bool tlb_new(struct tlb *tlb, const struct machine_tlb *machine, uint32_t page_size,
              const char *name, struct error *error);
 void tlb_free(struct tlb *tlb);
+/* Time begins anew: all translations are known. */
+void tlb_restart(struct tlb *tlb);
 
 /* Entry of an address, noting its use; TLB_NONE when it has none. */
 uint32_t tlb_use(struct tlb *tlb, uint64_t address);

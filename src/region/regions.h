@@ -17,10 +17,10 @@
  *     ...,trace,trace-start,trace-end,skew
  *
  * Fields with commas, quotes or line ends stand in quotes, those doubled (RFC 4180). An end marker
- * that is empty: the region ends with its thread. A start marker that is empty: the profile had no
- * file of slices, so that the region cannot be found in a run. The columns of a trace are empty for
- * a region that was not captured. Numbers are decimal but offsets. Comments of other words say
- * nothing. */
+ * that is empty: the region ends with its thread, or where it has its instructions. A start marker
+ * that is empty: the profile had no file of slices, so that the region cannot be found in a run.
+ * The columns of a trace are empty for a region that was not captured. Numbers are decimal but
+ * offsets. Comments of other words say nothing. */
 #ifndef CULPRIT_REGION_REGIONS_H
 #define CULPRIT_REGION_REGIONS_H
 

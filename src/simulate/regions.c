@@ -38,7 +38,8 @@ struct region_run {
     double started;
     struct code_union *code;
     struct combination *combination;
-    uint32_t parts; /* simulations added as such */
+    struct core_learned learned; /* by the regions so far, when chained */
+    uint32_t parts;              /* simulations added as such */
     uint32_t levels;
     struct sampling_spread spread; /* of them */
     pthread_t *threads;
@@ -126,6 +127,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
         .progress = tell_progress,
         .progress_context = job,
         .stop = run->options.stop,
+        .learned = run->options.chained ? &run->learned : NULL,
         .one_thread = run->crowded};
     struct simulation simulation;
     bool good = simulation_run(trace, &options, &simulation, error);
@@ -191,9 +193,10 @@ static void *work(void *context) {
 
 static bool start_threads(struct region_run *run, struct error *error) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t jobs = run->options.jobs ? run->options.jobs
-                    : processors > 1  ? (uint32_t)processors
-                                      : 1;
+    uint32_t jobs = run->options.chained ? 1
+                    : run->options.jobs  ? run->options.jobs
+                    : processors > 1     ? (uint32_t)processors
+                                         : 1;
     run->crowded = 2 * (long)jobs > processors;
     if (!(run->threads = calloc(jobs, sizeof *run->threads)))
         return error_set(error, "out of memory for threads");
@@ -255,6 +258,7 @@ void region_run_free(struct region_run *run) {
         free_task(run->tasks[i]);
     free(run->tasks);
     free(run->threads);
+    core_learned_free(&run->learned);
     code_union_free(run->code);
     combination_free(run->combination);
     pthread_mutex_destroy(&run->lock);

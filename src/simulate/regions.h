@@ -15,9 +15,11 @@
 
 struct region_run_options {
     const struct machine *machine;
-    uint32_t ideal;                    /* enum ideal */
-    enum isa isa;                      /* of the traces */
-    uint32_t jobs;                     /* 0: as many as processors */
+    uint32_t ideal; /* enum ideal */
+    enum isa isa;   /* of the traces */
+    uint32_t jobs;  /* 0: as many as processors */
+    bool chained;   /* each begins with the caches, TLBs and predictors that the one added before it
+                       left: regions are of one thread, added in its order. One job */
     const volatile sig_atomic_t *stop; /* becomes not 0: end with the regions done. May be NULL */
     /* Instructions simulated and warmed so far, of all regions; never called by two threads at
      * once. May be NULL. */

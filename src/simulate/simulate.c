@@ -62,6 +62,9 @@ static double seconds_now(void) {
 
 static void lane_free(const struct run *run, struct lane *lane) {
     const struct simulation_options *options = run->options;
+    struct core_learned *learned = options->learned;
+    if (lane->core && learned && !learned->memory)
+        core_give(lane->core, learned);
     if (lane->core)
         core_free(lane->core);
     if (lane->tap)
@@ -112,6 +115,8 @@ static struct lane *lane_new(struct run *run, struct tap_source source, struct e
         lane_free(run, lane);
         return NULL;
     }
+    if (run->options->learned && run->options->learned->memory)
+        core_take(lane->core, run->options->learned);
     return lane;
 }
 

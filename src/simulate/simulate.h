@@ -49,6 +49,9 @@ struct simulation_options {
     void (*progress)(void *context, uint64_t instructions); /* may be NULL; after every batch */
     void *progress_context;
     const volatile sig_atomic_t *stop; /* becomes not 0: end with what is done. May be NULL */
+    /* What the core of a run of one thread begins with, unless it holds nothing, and what it has
+     * learned in the end: for pieces of one run, simulated one after the other. May be NULL. */
+    struct core_learned *learned;
     bool one_thread; /* the caller's; else two more when there is a second processor */
 
     /* Profilers to attach to every core, and how many threads of their own they are spread over;

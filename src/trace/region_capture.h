@@ -34,7 +34,8 @@ struct capture_region {
     uint32_t process, thread;
     uint64_t first, instructions; /* expected: positions in the thread */
     struct capture_marker start;  /* count at least 1 */
-    struct capture_marker end;    /* count 0: the region ends with its thread */
+    struct capture_marker end;    /* count 0: the region ends with its thread, but has no more than
+                                     `instructions` */
     const char *path;             /* of its trace */
 
     /* Found out; valid when complete. Positions in the thread, in instructions. */

@@ -297,6 +297,12 @@ static bool complete(struct region_windows *windows, struct capture_region *regi
 bool region_windows_written(struct region_windows *windows, size_t number, uint64_t last) {
     struct capture_region *region = &windows->regions[number];
     region->trace_last = last;
+    /* The last of a run that was profiled only so far. */
+    if (region->started && !region->end.count && last > region->found_first &&
+        last - region->found_first > region->instructions) {
+        region->ended = true;
+        region->found_end = region->found_first + region->instructions;
+    }
     return region->state == REGION_OPEN && region->ended && region->found_end < last &&
            complete(windows, region);
 }

@@ -18,7 +18,7 @@ note() {
 }
 
 by_regions() {
-    run explain --warm-up 10M --regions-over 20M --json --top 0 --output "$scratch/regions" -- \
+    run explain --regions-over 20M --json --top 0 --output "$scratch/regions" -- \
         gzip -9 -c "$numbers" >"$scratch/out" &&
         gzip -9 -c "$numbers" | same_file - "$scratch/out" &&
         json regions 'r["regions"]["count"] > 1' 'r["regions"]["simulated"] == r["regions"]["count"]' \
@@ -44,7 +44,7 @@ check "its CPI and stack are near the full simulation's" like_exact
 
 from_trace() {
     run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$numbers" >/dev/null 2>&1 &&
-        run explain --warm-up 10M --regions-over 20M --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
+        run explain --regions-over 20M --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
         json trace 'r["regions"]["count"] > 1' 'not r["partial"]' &&
         python3 - "$scratch/regions" "$scratch/trace" <<'END'
 import json, sys
@@ -59,7 +59,7 @@ check "a trace is explained by its regions as the run is" from_trace
 cut_trace() {
     size=$(stat -c %s "$scratch/gzip.ctrace") &&
         head -c $((size / 2)) "$scratch/gzip.ctrace" >"$scratch/cut.ctrace" &&
-        run explain --warm-up 10M --regions-over 5M --json --top 0 "$scratch/cut.ctrace" >"$scratch/cut" &&
+        run explain --regions-over 5M --json --top 0 "$scratch/cut.ctrace" >"$scratch/cut" &&
         json cut 'r["regions"]["count"] > 1' 'r["partial"]' "$(note 'cut short')"
 }
 check "a trace that was cut is explained as far as it goes" cut_trace
@@ -72,7 +72,7 @@ short_run() {
 check "a short run is simulated in full" short_run
 
 from_pipe() {
-    cat "$numbers" | run explain --warm-up 10M --regions-over 20M --json --top 0 --output "$scratch/pipe" -- \
+    cat "$numbers" | run explain --regions-over 20M --json --top 0 --output "$scratch/pipe" -- \
         sort --parallel=1 >"$scratch/out" &&
         sort "$numbers" | same_file - "$scratch/out" &&
         json pipe 'r["regions"]["count"] > 1'
@@ -80,7 +80,7 @@ from_pipe() {
 check "standard input from a pipe is there for the second run" from_pipe
 
 from_file() {
-    { read -r first && run explain --warm-up 10M --regions-over 20M --json --top 0 --output "$scratch/file" -- \
+    { read -r first && run explain --regions-over 20M --json --top 0 --output "$scratch/file" -- \
         sort --parallel=1 >"$scratch/out"; } <"$numbers" &&
         tail -n +2 "$numbers" | sort | same_file - "$scratch/out" &&
         json file 'r["regions"]["count"] > 1'
@@ -88,21 +88,21 @@ from_file() {
 check "standard input from a file begins where it stood, twice" from_file
 
 status_kept() {
-    run explain --warm-up 10M --regions-over 20M --output "$scratch/text" -- gzip -9 -c "$numbers" /nowhere >/dev/null 2>&1
+    run explain --regions-over 20M --output "$scratch/text" -- gzip -9 -c "$numbers" /nowhere >/dev/null 2>&1
     [ $? = 1 ] && grep -q "estimated from" "$scratch/text"
 }
 check "the exit status is the first run's" status_kept
 
 harmful() {
     cp "$numbers" "$scratch/big"
-    run explain --warm-up 10M --regions-over 20M --json --top 0 --output "$scratch/once" -- gzip -9 "$scratch/big" &&
+    run explain --regions-over 20M --json --top 0 --output "$scratch/once" -- gzip -9 "$scratch/big" &&
         [ ! -e "$scratch/big" ] && gunzip -c "$scratch/big.gz" | same_file - "$numbers" &&
         json once 'r["regions"] is None' "$(note 'writing')" "$(note --rerun)"
 }
 check "a command that changes the world is run once" harmful
 
 late() {
-    run explain --warm-up 10M --regions-over 20M --json --top 0 --output "$scratch/late" -- \
+    run explain --regions-over 20M --json --top 0 --output "$scratch/late" -- \
         "$scratch/late_effect" "$scratch/made" 8000000 &&
         [ "$(wc -l <"$scratch/made")" = 1 ] &&
         json late 'r["regions"]["count"] >= 1' "$(note 'by regions up to')" "$(note 'from there on')" \
@@ -112,7 +112,7 @@ check "up to its first change a run is repeated, from there on sampled" late
 
 rerun() {
     rm -f "$scratch/made"
-    run explain --warm-up 10M --regions-over 20M --rerun --json --top 0 --output "$scratch/rerun" -- \
+    run explain --regions-over 20M --rerun --json --top 0 --output "$scratch/rerun" -- \
         "$scratch/late_effect" "$scratch/made" 8000000 &&
         json rerun 'r["regions"]["count"] >= 1' 'r["sampling"] is None' &&
         [ "$(wc -l <"$scratch/made")" -ge 1 ]
@@ -120,7 +120,7 @@ rerun() {
 check "--rerun runs it twice all the same" rerun
 
 threads() {
-    run explain --warm-up 10M --regions-over 5M --json --top 0 --output "$scratch/threads" -- \
+    run explain --regions-over 5M --json --top 0 --output "$scratch/threads" -- \
         "$WORKLOADS/x86_64/threads" >/dev/null &&
         json threads 'r["regions"] is None' "$(note 'several threads')"
 }
@@ -128,7 +128,7 @@ skip_without x86_64-workloads "threads are sampled in one pass" ||
     check "threads are sampled in one pass" threads
 
 wanders() {
-    run explain --warm-up 10M --regions-over 5M --json --top 0 --output "$scratch/wanders.json" -- "$scratch/wanders" >/dev/null &&
+    run explain --regions-over 5M --json --top 0 --output "$scratch/wanders.json" -- "$scratch/wanders" >/dev/null &&
         json wanders.json "$(note 'another way') or $(note 'not quite as the first')"
 }
 check "a run that does not repeat itself is told so" wanders
@@ -141,7 +141,7 @@ check "--systematic takes one run" systematic
 
 left_over() {
     mkdir "$scratch/temporary"
-    TMPDIR=$scratch/temporary run explain --warm-up 10M --regions-over 20M -- gzip -9 -c "$numbers" >/dev/null 2>&1 &&
+    TMPDIR=$scratch/temporary run explain --regions-over 20M -- gzip -9 -c "$numbers" >/dev/null 2>&1 &&
         [ -z "$(ls -A "$scratch/temporary")" ]
 }
 check "no temporary file is left" left_over

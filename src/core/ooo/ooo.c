@@ -196,6 +196,28 @@ void wait_for_pipeline(const struct core *core) {
         executor_wait(core->executor, core->chunks[(core->handed_over - 1) % CHUNKS].ticket);
 }
 
+void core_give(struct core *core, struct core_learned *learned) {
+    wait_for_pipeline(core);
+    *learned = (struct core_learned){core->memory, core->predictor};
+    core->memory = NULL;
+    core->predictor = NULL;
+}
+
+void core_take(struct core *core, struct core_learned *learned) {
+    memory_free(core->memory);
+    branch_free(core->predictor);
+    core->memory = learned->memory;
+    core->predictor = learned->predictor;
+    *learned = (struct core_learned){NULL, NULL};
+    memory_restart(core->memory);
+}
+
+void core_learned_free(struct core_learned *learned) {
+    memory_free(learned->memory);
+    branch_free(learned->predictor);
+    *learned = (struct core_learned){NULL, NULL};
+}
+
 void core_free(struct core *core) {
     if (!core)
         return;

@@ -13,6 +13,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/kept_input.h"
 #include "cmd/second_run.h"
+#include "cmd/temporary.h"
 #include "region/chunk_profile.h"
 #include "util/progress.h"
 #include "util/text.h"
@@ -61,24 +62,12 @@ const char *long_run_note(const struct long_run *run, unsigned number) {
 /* ---- the first run ---- */
 
 static bool make_folder(struct long_run *run, struct error *error) {
-    const char *parent = getenv("TMPDIR");
-    if (!parent || !*parent)
-        parent = "/tmp";
-    if (asprintf(&run->folder, "%s/culprit-XXXXXX", parent) < 0) {
-        run->folder = NULL;
-        return error_set(error, "out of memory");
-    }
-    if (!mkdtemp(run->folder)) {
-        error_errno(error, "%s: cannot make a folder for traces (see TMPDIR)", run->folder);
-        free(run->folder);
-        run->folder = NULL;
+    if (!(run->folder = temporary_folder(error)))
         return false;
-    }
-    if (asprintf(&run->kept, "%s/beginning.ctrace", run->folder) < 0) {
-        run->kept = NULL;
-        return error_set(error, "out of memory");
-    }
-    return true;
+    if (asprintf(&run->kept, "%s/beginning.ctrace", run->folder) >= 0)
+        return true;
+    run->kept = NULL;
+    return error_set(error, "out of memory");
 }
 
 static struct trace *open_again(const struct long_run *run, struct error *error) {
@@ -316,11 +305,7 @@ void long_run_free(struct long_run *run) {
     interrupt_watch(NULL);
     trace_close(run->trace);
     kept_input_free(&run->input);
-    if (run->kept)
-        unlink(run->kept);
-    if (run->folder)
-        rmdir(run->folder);
+    temporary_remove(run->folder);
     free(run->kept);
-    free(run->folder);
     free(run);
 }

@@ -1,17 +1,16 @@
 /* The first run has the command's own standard streams. The second reads the same standard input,
- * when that is a file (or nothing), and writes to nobody. */
+ * which is kept for it, and writes to nobody. */
 #include "cmd/validate_run.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/kept_input.h"
+#include "cmd/muted_output.h"
+#include "cmd/temporary.h"
 #include "live/counters.h"
 #include "region/bbv_profile.h"
 #include "region/choose.h"
@@ -24,21 +23,10 @@ static char *in_folder(const struct validate_run *run, const char *name) {
 }
 
 static bool make_folder(struct validate_run *run, struct error *error) {
-    const char *directory = getenv("TMPDIR");
-    if (asprintf(&run->folder, "%s/culprit-XXXXXX", directory && *directory ? directory : "/tmp") <
-        0) {
-        run->folder = NULL;
-        return error_set(error, "out of memory");
-    }
-    if (!mkdtemp(run->folder)) {
-        error_errno(error, "%s: cannot make a folder for traces (see TMPDIR)", run->folder);
-        free(run->folder);
-        run->folder = NULL;
-        return false;
-    }
-    return ((run->full = in_folder(run, "full.ctrace")) &&
-            (run->list_path = in_folder(run, "regions.csv"))) ||
-           error_set(error, "out of memory");
+    return (run->folder = temporary_folder(error)) &&
+           (((run->full = in_folder(run, "full.ctrace")) &&
+             (run->list_path = in_folder(run, "regions.csv"))) ||
+            error_set(error, "out of memory"));
 }
 
 /* ---- the first run ---- */
@@ -52,12 +40,14 @@ static void show_count(void *context, uint64_t instructions) {
 }
 
 static bool capture_full(struct validate_run *run, const struct validate_run_request *request,
-                         struct capture_result *result, int *exec_status, struct error *error) {
+                         const struct kept_input *input, struct capture_result *result,
+                         int *exec_status, struct error *error) {
     const struct capture_options capture = {.command = request->command,
                                             .addresses = true,
                                             .limit = request->limit,
                                             .thread = -1,
-                                            .watch_effects = true};
+                                            .watch_effects = true,
+                                            .descriptors = {input->first}};
     struct progress progress;
     *exec_status = STATUS_BROKEN;
     progress_start(&progress, stderr, "capturing", "instructions", request->limit);
@@ -108,29 +98,27 @@ static bool choose(const struct validate_run *run, const struct validate_run_req
 /* ---- the second run ---- */
 
 struct streams {
+    struct muted_output output;
+    int input;
     int descriptors[3];
-    bool opened;
 };
 
-/* What the second run reads and writes; false: it cannot read what the first did. */
-static bool open_streams(struct streams *streams, off_t input) {
-    struct stat file;
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nothing < 0)
+static bool open_streams(struct streams *streams, const struct kept_input *input,
+                         struct error *error) {
+    streams->input = kept_input_again(input, error);
+    if (streams->input < 0 || !muted_output_open(&streams->output, error))
         return false;
-    streams->descriptors[1] = streams->descriptors[2] = nothing;
-    streams->opened = true;
-    bool known = fstat(0, &file) == 0;
-    if (known && S_ISREG(file.st_mode))
-        return lseek(0, input, SEEK_SET) == input;
-    streams->descriptors[0] = nothing;
-    return !known || S_ISCHR(file.st_mode);
+    streams->descriptors[0] = streams->input;
+    streams->descriptors[1] = streams->output.files[0];
+    streams->descriptors[2] = streams->output.files[1];
+    return true;
 }
 
 static void close_streams(struct streams *streams) {
-    if (streams->opened)
-        close(streams->descriptors[1]);
-    streams->opened = false;
+    muted_output_close(&streams->output);
+    if (streams->input >= 0)
+        close(streams->input);
+    streams->input = -1;
 }
 
 static void show_regions(void *context, const struct region_capture_progress *sofar) {
@@ -147,12 +135,15 @@ static void capture_regions(struct validate_run *run, const struct validate_run_
     char *prefix = in_folder(run, "region");
     if (!prefix)
         return;
-    struct region_traces_options options = {
-        .capture = {.command = request->command, .thread = -1, .stop_at_limit = true},
-        .prefix = prefix,
-        .warm_up = request->warm_up,
-        .progress = show_regions,
-        .context = &progress};
+    struct region_traces_options options = {.capture = {.command = request->command,
+                                                        .thread = -1,
+                                                        .stop_at_limit = true,
+                                                        .watch_effects = !request->rerun,
+                                                        .harmless = !request->rerun},
+                                            .prefix = prefix,
+                                            .warm_up = request->warm_up,
+                                            .progress = show_regions,
+                                            .context = &progress};
     memcpy(options.capture.descriptors, streams->descriptors, sizeof streams->descriptors);
     progress_start(&progress, stderr, "running again", "instructions", list->instructions);
     bool good = region_traces_start(&traces, list, &options, &exec_status, &error) &&
@@ -178,30 +169,31 @@ static void read_counters(struct validate_run *run, const struct validate_run_re
 }
 
 static void run_again(struct validate_run *run, const struct validate_run_request *request,
-                      struct region_list *list, off_t input) {
-    struct streams streams = {0};
+                      struct region_list *list, struct kept_input *input) {
+    struct streams streams = {.input = -1};
+    struct error error = {0};
     if (run->effect[0] && !request->rerun)
         snprintf(run->kept, sizeof run->kept,
                  "the command changes the world (%s), so it was not run again; --rerun does",
                  run->effect);
-    else if (!open_streams(&streams, input))
-        snprintf(run->kept, sizeof run->kept,
-                 "standard input is no file, so the command could not be run again with it");
+    else if (!kept_input_end(input, &error) || !open_streams(&streams, input, &error))
+        snprintf(run->kept, sizeof run->kept, "%.390s", error.message);
     else
         capture_regions(run, request, list, &streams);
     close_streams(&streams);
-    if (!run->kept[0] && open_streams(&streams, input))
+    if (!run->kept[0] && open_streams(&streams, input, &error))
         read_counters(run, request, &streams);
     close_streams(&streams);
 }
 
 /* ---- the door ---- */
 
-bool validate_run_go(struct validate_run *run, const struct validate_run_request *request,
-                     struct region_list *list, int *exec_status, struct error *error) {
+static bool run_steps(struct validate_run *run, const struct validate_run_request *request,
+                      struct region_list *list, struct kept_input *input, int *exec_status,
+                      struct error *error) {
     struct capture_result captured;
-    off_t input = lseek(0, 0, SEEK_CUR);
-    if (!make_folder(run, error) || !capture_full(run, request, &captured, exec_status, error))
+    if (!make_folder(run, error) || !kept_input_start(input, error) ||
+        !capture_full(run, request, input, &captured, exec_status, error))
         return false;
     *exec_status = STATUS_BROKEN;
     if (!choose(run, request, list, error))
@@ -211,21 +203,16 @@ bool validate_run_go(struct validate_run *run, const struct validate_run_request
     return true;
 }
 
-/* The folder has files only. */
-static void remove_folder(const char *folder) {
-    DIR *files = opendir(folder);
-    struct dirent *file;
-    while (files && (file = readdir(files)))
-        unlinkat(dirfd(files), file->d_name, 0);
-    if (files)
-        closedir(files);
-    rmdir(folder);
+bool validate_run_go(struct validate_run *run, const struct validate_run_request *request,
+                     struct region_list *list, int *exec_status, struct error *error) {
+    struct kept_input input = {0};
+    bool good = run_steps(run, request, list, &input, exec_status, error);
+    kept_input_free(&input);
+    return good;
 }
 
 void validate_run_free(struct validate_run *run) {
-    if (run->folder)
-        remove_folder(run->folder);
-    free(run->folder);
+    temporary_remove(run->folder);
     free(run->full);
     free(run->list_path);
     *run = (struct validate_run){0};

@@ -1,0 +1,12 @@
+/* A folder for the files of one run of culprit, below $TMPDIR or /tmp. */
+#ifndef CULPRIT_CMD_TEMPORARY_H
+#define CULPRIT_CMD_TEMPORARY_H
+
+#include "util/error.h"
+
+/* Its path, the caller's; NULL with an error. */
+char *temporary_folder(struct error *error);
+/* Removes it with the files in it, and frees the path. NULL: there is none. */
+void temporary_remove(char *folder);
+
+#endif

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/next.h"
 #include "cmd/options.h"
 #include "region/bbv_profile.h"
 #include "util/progress.h"
@@ -42,6 +43,14 @@ static const struct argp_option OPTIONS[] = {
     {"json", KEY_JSON, NULL, 0, "JSON in place of text", 0},
     {0}};
 
+/* The file, or the one of slices beside it. */
+static bool same_file(const char *path, const char *vectors) {
+    char *slices = bbv_slices_path(vectors);
+    bool same = strcmp(path, vectors) == 0 || (slices && strcmp(path, slices) == 0);
+    free(slices);
+    return same;
+}
+
 static void check_input(const struct request *request, const struct argp_state *state) {
     const struct input_options *input = &request->input;
     if (!input->command && !input->trace)
@@ -53,6 +62,9 @@ static void check_input(const struct request *request, const struct argp_state *
     if (input->trace && (input->skip || input->limit || input->thread >= 0))
         options_fail(state, "--skip, --limit and --thread: only while a command runs; a trace is "
                             "profiled as it was captured");
+    if (request->counts && request->output && same_file(request->counts, request->output))
+        options_fail(state, "--counts %s: the vectors, or what lies beside them, go there",
+                     request->counts);
     if (request->counts && input->skip)
         options_fail(state, "--counts: of the whole run, or up to --limit; not with --skip");
 }
@@ -162,7 +174,9 @@ static void print_result(const struct request *request, const char *path,
             text_duration(result->seconds).s, result->complete ? "" : " (partial)");
     for (size_t i = 0; i < result->note_count; i++)
         fprintf(out, "note: %s\n", result->notes[i]);
-    fprintf(out, "next: culprit regions %s\n", path);
+    fputs("next: culprit regions ", out);
+    next_put_word(out, path);
+    fputc('\n', out);
 }
 
 static int profile(const struct request *request) {

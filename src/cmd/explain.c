@@ -15,7 +15,7 @@ static const struct argp_option OPTIONS[] = {
      "run (default 200M)",
      0},
     {"warm-up", KEY_WARM_UP, "N", 0,
-     "Warm caches and predictors with N instructions before each region (default 100M)", 0},
+     "Warm caches and predictors with N instructions before each region (default 30M)", 0},
     {"rerun", KEY_RERUN, NULL, 0,
      "Run the command a second time even though it changes the world (writes or deletes files, "
      "talks to or starts other programs)",
@@ -95,7 +95,7 @@ int cmd_explain(int argc, char **argv) {
                                               .sampling = sampling_default(),
                                               .plain = true},
                                       .over = 200000000,
-                                      .warm_up = REGION_DEFAULT_WARM_UP};
+                                      .warm_up = 30000000};
     request.run.input.traces_allowed = true;
     options_parse(&ARGP, argc, argv, &request);
     return run_explain(&request);

@@ -110,9 +110,9 @@ static int steps(struct explain *explain, struct error *error) {
     explain->trace = long_run_take_trace(explain->run);
     if (!write_report(explain, code, error))
         return failed;
-    return request->input.command ? run_command_status(explain->trace)
-           : interrupt_signal     ? 128 + interrupt_signal
-                                  : 0;
+    return interrupt_signal         ? 128 + interrupt_signal
+           : request->input.command ? run_command_status(explain->trace)
+                                    : 0;
 }
 
 int run_explain(struct explain_request *request) {

@@ -99,7 +99,9 @@ bool kept_input_end(struct kept_input *input, struct error *error) {
     if (!input->failure)
         return true;
     errno = input->failure;
-    return error_errno(error, "standard input could not be kept for the second run");
+    return error_errno(
+        error,
+        "standard input could not be kept for a second run (set TMPDIR, or use --systematic)");
 }
 
 int kept_input_again(const struct kept_input *input, struct error *error) {

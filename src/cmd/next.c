@@ -2,11 +2,10 @@
  * answers "what if"; where that has been done, or nothing stands out, source lines show more. */
 #include "cmd/next.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void put_quoted(FILE *file, const char *word) {
+void next_put_word(FILE *file, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-+=./,:@%^";
     if (*word && strspn(word, plain) == strlen(word)) {
@@ -46,7 +45,7 @@ char *next_with_option(const char *option, int argc, char **argv) {
         if (!argv[i])
             continue;
         fputc(' ', file);
-        put_quoted(file, argv[i]);
+        next_put_word(file, argv[i]);
     }
     if (fclose(file) != 0) {
         free(text);

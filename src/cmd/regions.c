@@ -130,11 +130,12 @@ static void print_next(const struct work *work, int argc, char **argv) {
     const struct regions_request *request = work->request;
     const struct profiled_run *run = &work->runs.runs[request->run];
     if (request->output) {
-        char list[4096], command[4096] = "COMMAND";
-        text_clean(list, sizeof list, request->output);
-        if (run->has_table)
-            text_clean(command, sizeof command, run->table.command);
-        printf("\nnext: culprit trace --regions %s -- %s\n", list, command);
+        /* How a command was quoted is not known: only one that needs no quotes is repeated. */
+        static const char special[] = "\"'\\$`;&|<>()*?[]{}#~!\n\t";
+        bool plain = run->has_table && !strpbrk(run->table.command, special);
+        fputs("\nnext: culprit trace --regions ", stdout);
+        next_put_word(stdout, request->output);
+        printf(" -- %s\n", plain ? run->table.command : "COMMAND");
         return;
     }
     char *next = next_with_option("-o regions.csv", argc, argv);

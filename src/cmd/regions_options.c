@@ -20,6 +20,7 @@ enum key {
     KEY_THRESHOLD,
     KEY_EARLY,
     KEY_COVERAGE,
+    KEY_SPLIT,
     KEY_METHOD,
     KEY_COUNT,
     KEY_DRAW,
@@ -61,6 +62,10 @@ static const struct argp_option OPTIONS[] = {
      0},
     {"coverage", KEY_COVERAGE, "SHARE", 0,
      "Only the heaviest clusters, that together have this share of the run (default 1)", 0},
+    {"split", KEY_SPLIT, "N", 0,
+     "Split the heaviest clusters in time until there are N: what the vectors do not show may "
+     "differ within a cluster (default: as they are)",
+     0},
     {"method", KEY_METHOD, "NAME", 0, "simpoint (default), or to compare with: random, systematic",
      0},
     {"count", KEY_COUNT, "N", 0,
@@ -157,6 +162,9 @@ static error_t parse_choice(int key, char *value, struct argp_state *state) {
         return 0;
     case KEY_COVERAGE:
         selection->coverage = fraction(state, "--coverage", value, 1);
+        return 0;
+    case KEY_SPLIT:
+        selection->split = whole(state, "--split", value, 1, REGIONS_MAX);
         return 0;
     case KEY_METHOD:
         selection->method = method(state, value);

@@ -11,10 +11,12 @@
 
 #include "cmd/interrupt.h"
 #include "cmd/muted_output.h"
-#include "region/points.h"
+#include "region/split.h"
 #include "trace/region_file.h"
 #include "util/progress.h"
 #include "util/text.h"
+
+enum { LEAST_REGIONS = 40 }; /* when there are as many slices */
 
 struct second_run {
     const struct second_run_request *request;
@@ -81,7 +83,8 @@ static bool want_region(struct second_run *run, uint32_t i, struct error *error)
 static bool choose(struct second_run *run, struct error *error) {
     const struct region_settings settings = REGION_DEFAULTS;
     if (!chunk_profile_finish(run->request->profile, &run->slices, &run->table, error) ||
-        !region_choose(run->slices, &settings, &run->choice, error))
+        !region_choose(run->slices, &settings, &run->choice, error) ||
+        !region_split(run->slices, LEAST_REGIONS, &run->choice, error))
         return false;
     uint32_t count = run->choice.point_count;
     qsort(run->choice.points, count, sizeof *run->choice.points, by_slice);

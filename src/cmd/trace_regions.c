@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/next.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "region/region_traces.h"
@@ -117,7 +118,9 @@ static void print_text(const struct region_traces *traces, const char *list,
         fprintf(stderr,
                 "skew up to %s instructions: this run differs from the one that was profiled\n",
                 text_grouped(skew).s);
-    fprintf(stderr, "next: culprit sim --regions %s\n", text_clean(path, sizeof path, list));
+    fputs("next: culprit sim --regions ", stderr);
+    next_put_word(stderr, list);
+    fputc('\n', stderr);
 }
 
 /* ---- the run ---- */

@@ -54,6 +54,8 @@ static bool capture_full(struct validate_run *run, const struct validate_run_req
     bool good = trace_record(&capture, run->full, false, show_capture, &progress, result,
                              exec_status, error);
     progress_finish(&progress);
+    if (!good && !*exec_status)
+        *exec_status = STATUS_BROKEN;
     if (good && interrupt_signal)
         good = error_set(error, "interrupted before the run was captured");
     if (good && !result->instructions)

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/descriptors.h"
+
 static const struct {
     uint32_t type;
     uint64_t config;
@@ -58,6 +60,7 @@ static void become(char *const *command, const int descriptors[3], int go) {
     for (int i = 0; i < 3; i++)
         if (descriptors[i] && dup2(descriptors[i], i) < 0)
             _exit(126);
+    descriptors_mute_inherited();
     execvp(command[0], command);
     _exit(127);
 }

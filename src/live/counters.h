@@ -18,9 +18,10 @@ enum counted_event {
 /* Whether this machine can count it. */
 bool counters_have(enum counted_event event);
 
-/* Runs the command, found in PATH, with these descriptors (0: the caller's), and waits for it.
- * counts[i] becomes how often events[i] happened, at most COUNTERS_MAX. Scaled where the machine
- * counted in turns. False when it cannot be counted or run; how the command ended does not matter.
+/* Runs the command, found in PATH, with these descriptors (0: the caller's; others that it could
+ * write to go nowhere), and waits for it. counts[i] becomes how often events[i] happened, at most
+ * COUNTERS_MAX. Scaled where the machine counted in turns. False when it cannot be counted or run;
+ * how the command ended does not matter.
  */
 enum { COUNTERS_MAX = 4 };
 bool counters_run(char *const *command, const int descriptors[3], const enum counted_event *events,

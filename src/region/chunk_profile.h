@@ -21,7 +21,7 @@ struct chunk_profile_settings {
 };
 #define CHUNK_PROFILE_DEFAULTS                                                                     \
     ((struct chunk_profile_settings){                                                              \
-        .slice = 1000000, .longest = 8000000, .most_slices = 4096, .dimensions = 15, .seed = 1})
+        .slice = 1000000, .longest = 4000000, .most_slices = 4096, .dimensions = 15, .seed = 1})
 
 struct chunk_profile;
 /* `trace` must outlive it. NULL: out of memory. */

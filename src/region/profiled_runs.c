@@ -52,6 +52,10 @@ static bool read_table(struct addition *addition, struct error *error) {
     bool good = !run->has_table || slice_table_read(&run->table, path, error);
     if (!run->has_table && addition->profile->unify)
         good = error_set(error, "%s: is not there: without it runs cannot be merged", path);
+    const struct profiled_run *first = addition->profile->runs;
+    if (good && addition->profile->unify && run != first && run->table.isa != first->table.isa)
+        good = error_set(error, "%s: is of another architecture than %s: no runs of one program",
+                         addition->path, first->path);
     free(path);
     if (!good || !addition->profile->unify)
         return good;

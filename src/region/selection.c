@@ -89,6 +89,10 @@ bool selection_choose(const struct projection *slices, const struct selection_se
     if (settings->method == SELECT_SIMPOINT || count == 0) {
         if (!region_choose(slices, &settings->clusters, choice, error))
             return false;
+        if (!region_split(slices, settings->split, choice, error)) {
+            region_choice_free(choice);
+            return false;
+        }
         if (settings->coverage < 1)
             cover(choice, settings->coverage);
         if (settings->method == SELECT_SIMPOINT)

@@ -3,7 +3,7 @@
 #ifndef CULPRIT_REGION_SELECTION_H
 #define CULPRIT_REGION_SELECTION_H
 
-#include "region/points.h"
+#include "region/split.h"
 
 enum selection_method { SELECT_SIMPOINT, SELECT_RANDOM, SELECT_SYSTEMATIC, SELECT_METHODS };
 extern const char *const SELECTION_METHODS[SELECT_METHODS]; /* their names */
@@ -11,6 +11,7 @@ extern const char *const SELECTION_METHODS[SELECT_METHODS]; /* their names */
 struct selection_settings {
     struct region_settings clusters;
     enum selection_method method;
+    uint32_t split;  /* clusters are split in time up to so many (split.h); 0: they are not */
     uint32_t count;  /* of slices drawn; 0: as many as SimPoint's choice has */
     uint64_t draw;   /* seed of a draw */
     double coverage; /* 0 to 1; 1: only as many clusters, the heaviest first, as have this share of

@@ -256,20 +256,30 @@ static uint32_t order_clusters(const struct kmeans *kmeans, uint32_t clusters, u
 }
 
 struct spread {
-    double nearest;     /* distance of the nearest slice */
+    uint64_t longest;   /* slice, in instructions */
+    double nearest;     /* distance of the nearest slice that is half as long */
     double mean_square; /* of all distances */
 };
 
+/* The rest of a run behind its last whole slice is no likeness of what is longer. */
+static bool may_stand(const struct kmeans *kmeans, size_t slice, const struct spread *spreads) {
+    return kmeans->slices->instructions[slice] >= spreads[kmeans->labels[slice]].longest / 2;
+}
+
 static void measure_spread(const struct kmeans *kmeans, const float *centroids, uint32_t clusters,
                            struct spread *spreads) {
-    for (uint32_t i = 0; i < clusters; i++) {
-        spreads[i].nearest = INFINITY;
-        spreads[i].mean_square = 0;
+    for (uint32_t i = 0; i < clusters; i++)
+        spreads[i] = (struct spread){.nearest = INFINITY};
+    for (size_t i = 0; i < kmeans->slices->count; i++) {
+        struct spread *spread = &spreads[kmeans->labels[i]];
+        if (kmeans->slices->instructions[i] > spread->longest)
+            spread->longest = kmeans->slices->instructions[i];
     }
     for (size_t i = 0; i < kmeans->slices->count; i++) {
         uint32_t label = kmeans->labels[i];
         double square = kmeans_distance2(kmeans, i, centroids, label);
-        spreads[label].nearest = fmin(spreads[label].nearest, sqrt(square));
+        if (may_stand(kmeans, i, spreads))
+            spreads[label].nearest = fmin(spreads[label].nearest, sqrt(square));
         spreads[label].mean_square += square / (double)kmeans->members[label];
     }
 }
@@ -282,7 +292,8 @@ static void find_points(const struct trials *trials, const float *centroids, con
         uint32_t label = kmeans->labels[i], cluster = choice->labels[i] = order[label];
         double limit =
             spreads[label].nearest + trials->settings->early * sqrt(spreads[label].mean_square);
-        if (sqrt((double)kmeans_distance2(kmeans, i, centroids, label)) <= limit)
+        if (may_stand(kmeans, i, spreads) &&
+            sqrt((double)kmeans_distance2(kmeans, i, centroids, label)) <= limit)
             choice->points[cluster] = (struct region_point){
                 .slice = (uint32_t)i, .cluster = cluster, .weight = kmeans->shares[label]};
     }

@@ -75,6 +75,7 @@ json_t *regions_json(const struct regions_report *report) {
     json_object_set_new(object, "threshold", json_real(settings->selection.clusters.threshold));
     json_object_set_new(object, "early", json_real(settings->selection.clusters.early));
     json_object_set_new(object, "coverage", json_real(settings->selection.coverage));
+    set_count(object, "split", settings->selection.split);
     set_count(object, "merge_slices", settings->merge_slices);
     set_count(object, "chosen_instructions", report->chosen_instructions);
     for (uint32_t i = 0; i < report->choice->point_count; i++)

@@ -132,6 +132,11 @@ static void tried(const struct regions_report *report, FILE *out) {
     fprintf(out,
             "The fewest whose score is at least %g of the way from the lowest to the highest.\n",
             settings->threshold);
+    if (report->settings->selection.split > choice->tried[choice->chosen].clusters)
+        fprintf(out,
+                "The heaviest were split in time, into parts one after the other, to have %" PRIu32
+                " in all.\n",
+                report->settings->selection.split);
     if (report->settings->selection.coverage < 1)
         fprintf(out, "Only the heaviest clusters that cover %g of the instructions are used.\n",
                 report->settings->selection.coverage);

@@ -101,7 +101,8 @@ struct capture_options {
     bool repeatable;         /* fixed seed, fixed getrandom results */
     uint64_t seed;
     bool watch_effects; /* tell of the first system call that would change the world */
-    bool harmless;      /* and do not make it: the program is killed there */
+    bool harmless;      /* and do not make it: the program is killed there. What it would inherit
+                           beyond the standard three and could write to goes nowhere */
     const char *qemu;   /* emulator to use; NULL: found by the program's ISA in PATH */
     const struct capture_markers *markers; /* to be told of as ITEM_MARKER; NULL: none. They count
                                               from the start of the run, also while skipping */

@@ -119,6 +119,13 @@ rerun() {
 }
 check "--rerun runs it twice all the same" rerun
 
+inherited() {
+    run explain --regions-over 10M --json --top 0 --output "$scratch/inherited" -- \
+        bash -c 'echo once >&3; for ((i = 0; i < 20000; i++)); do :; done' 3>>"$scratch/three" &&
+        json inherited 'r["regions"]["count"] >= 1' && [ "$(cat "$scratch/three")" = once ]
+}
+check "what the second run writes to inherited descriptors goes nowhere" inherited
+
 threads() {
     run explain --regions-over 5M --json --top 0 --output "$scratch/threads" -- \
         "$WORKLOADS/x86_64/threads" >/dev/null &&

@@ -131,6 +131,21 @@ standard_input() {
 }
 check "standard input is there for the second run, from a pipe or a file" standard_input
 
+full_disk() {
+    mkdir -p "$scratch/small" && mount -t tmpfs -o size=64k tmpfs "$scratch/small" || return 1
+    TMPDIR=$scratch/small run validate --limit 5M --size 1M --warm-up 0 -- gzip -c "$scratch/numbers" \
+        >/dev/null 2>"$scratch/error"
+    local status=$?
+    umount "$scratch/small"
+    [ $status = 125 ] && grep -q "No space left" "$scratch/error"
+}
+if [ "$(id -u)" = 0 ] && mkdir -p "$scratch/probe" && mount -t tmpfs -o size=64k tmpfs "$scratch/probe" 2>/dev/null; then
+    umount "$scratch/probe"
+    check "no room for the trace: 125" full_disk
+else
+    skip "no room for the trace: 125" "no right to mount here"
+fi
+
 leaves_nothing() {
     mkdir "$scratch/temporary"
     TMPDIR=$scratch/temporary run validate --limit 1M --size 1M --warm-up 0 --output /dev/null -- \

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "region/bic.h"
-#include "region/points.h"
+#include "region/split.h"
 
 static struct error error;
 
@@ -306,6 +306,64 @@ static void not_right(void **state) {
     refused("1 0\n2 1\n", "0.5 0\n0.4 1\n", ": the weights sum to 0.9, not to 1");
 }
 
+/* Eight slices of one cluster into three parts: 800 instructions, 266.7 each. The middles 50, 150,
+ * 250 lie in the first, 350 and 450 in the second, 550, 650, 750 in the third; points are the
+ * slices at the middles of 300, 200 and 300: slices 1, 4, 6. The other cluster, slice 8, is light.
+ */
+static void split_in_time(void **state) {
+    (void)state;
+    struct projection slices;
+    projection_init(&slices, 2, 1);
+    struct region_choice choice = {.point_count = 2, .slice_count = 9};
+    choice.points = calloc(2, sizeof *choice.points);
+    choice.labels = calloc(9, sizeof *choice.labels);
+    for (size_t i = 0; i < 9; i++) {
+        struct bbv_set set = {0};
+        assert_true(bbv_set_block(&set, 1 + (i == 8), i == 8 ? 200 : 100, &error) &&
+                    bbv_set_slice(&set, &error) && projection_add(&slices, &set, 0, &error));
+        bbv_set_free(&set);
+        choice.labels[i] = i == 8;
+    }
+    choice.points[0] = (struct region_point){.slice = 7, .cluster = 0, .weight = 0.8};
+    choice.points[1] = (struct region_point){.slice = 8, .cluster = 1, .weight = 0.2};
+    assert_true(region_split(&slices, 2, &choice, &error)); /* there are two */
+    assert_int_equal(choice.points[0].slice, 7);
+    assert_true(region_split(&slices, 4, &choice, &error));
+    static const uint32_t LABELS[] = {0, 0, 0, 1, 1, 2, 2, 2, 3}, POINTS[] = {1, 4, 6, 8};
+    static const double WEIGHTS[] = {0.3, 0.2, 0.3, 0.2};
+    assert_int_equal(choice.point_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(choice.points[i].slice, POINTS[i]);
+        assert_int_equal(choice.points[i].cluster, i);
+        assert_float_equal(choice.points[i].weight, WEIGHTS[i], 1e-12);
+    }
+    assert_memory_equal(choice.labels, LABELS, sizeof LABELS);
+    /* No more than there are slices. */
+    assert_true(region_split(&slices, 100, &choice, &error));
+    assert_int_equal(choice.point_count, 9);
+    region_choice_free(&choice);
+    projection_free(&slices);
+}
+
+/* What is left of a run behind its last whole slice stands for nothing longer. */
+static void short_slices_stand_for_none(void **state) {
+    (void)state;
+    struct projection slices;
+    struct region_choice choice;
+    projection_init(&slices, 15, 1);
+    srandom(3);
+    for (size_t i = 0; i < 40; i++)
+        add_slice(&slices, 0, 1000, 20);
+    add_slice(&slices, 0, 100, 0); /* no noise: nearest to the centroid */
+    assert_true(region_choose(&slices, &REGION_DEFAULTS, &choice, &error));
+    for (uint32_t i = 0; i < choice.point_count; i++)
+        if (choice.points[i].slice == 40)
+            for (size_t k = 0; k < 40; k++)
+                assert_int_not_equal(choice.labels[k], choice.points[i].cluster);
+    region_choice_free(&choice);
+    projection_free(&slices);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases),
@@ -314,6 +372,8 @@ int main(void) {
         cmocka_unit_test(threshold_rule),
         cmocka_unit_test(by_seed),
         cmocka_unit_test(early_points),
+        cmocka_unit_test(split_in_time),
+        cmocka_unit_test(short_slices_stand_for_none),
         cmocka_unit_test(as_good_as_random_seeds),
         cmocka_unit_test(nothing),
         cmocka_unit_test(round_trip),

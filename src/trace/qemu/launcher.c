@@ -17,6 +17,7 @@
 
 #include "program/program.h"
 #include "trace/qemu/emulator.h"
+#include "util/descriptors.h"
 
 #define PLUGIN_NAME "libculprit-trace.so"
 
@@ -242,6 +243,8 @@ bool launch_start(const struct capture_options *options, const struct launch *la
         for (int i = 0; i < 3; i++)
             if (options->descriptors[i] && dup2(options->descriptors[i], i) < 0)
                 _exit(CANNOT_CAPTURE);
+        if (options->harmless)
+            descriptors_mute_inherited();
         /* Load addresses, too, must repeat. */
         if (options->repeatable)
             personality(ADDR_NO_RANDOMIZE);

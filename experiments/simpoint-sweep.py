@@ -7,7 +7,7 @@ import statistics
 
 from lib import page, svg, whole_runs
 
-SIZES = [1, 4, 16]  # slices of 250,000 in a row
+SIZES = [4, 16, 40]  # slices of 250,000 in a row
 LIMITS = [0.05, 0.04, 0.03, 0.02, 0.01]
 MAIN = 4
 SHOWN = [1, 2, 3, 5, 8, 10, 15, 20, 30, 40, 50]  # most clusters, in tables
@@ -37,7 +37,7 @@ def cheapest(found, limit):
 
 def setting(point, found):
     return ["--max-clusters", point["max_clusters"], "--dimensions",
-            point.get("dimensions", found["settings"]["dimensions"]), "--threshold",
+            int(point.get("dimensions", found["settings"]["dimensions"])), "--threshold",
             point.get("threshold", found["settings"]["threshold"])]
 
 
@@ -49,7 +49,7 @@ def heat(rows, name, value):
     """A table of two settings."""
     kept = sorted({row["max_clusters"] for row in rows} & set(SHOWN))
     by = {(row[name], row["max_clusters"]): row[value] for row in rows}
-    return page.table([f"{name} \\ most clusters", *kept],
+    return page.table([f"{name} \\ most clusters", *map(str, kept)],
                       [(f"{other:g}", *(percent(by[other, most]) for most in kept))
                        for other in sorted({row[name] for row in rows})])
 

@@ -9,7 +9,8 @@ has_page() {
 import sys, xml.dom.minidom
 xml.dom.minidom.parse(sys.argv[1])' "docs/results/$name.svg"
 }
-for script in experiments/case-*.py experiments/fig-*.py; do
+for script in experiments/case-*.py experiments/fig-*.py experiments/pinpoints.py \
+    experiments/simpoint-sweep.py experiments/explain.py; do
     name=$(basename "$script" .py)
     check "experiment $name has a page with table and picture" has_page "$name"
 done

@@ -66,7 +66,7 @@ for record in whole_runs.records():
     worst.append(abs(differences[name]))
     ratios.append(seconds / alone)
     body.append((record.run.name, f"{report['instructions'] / 1e6:.0f}",
-                 (report["regions"] or {}).get("count", "in full"), f"{cpi:.3f}", f"{report['cpi']:.3f}",
+                 (report["regions"] or {}).get("count", "sampled" if report["sampling"] else "in full"), f"{cpi:.3f}", f"{report['cpi']:.3f}",
                  f"{100 * errors[-1]:+.2f}", f"{100 * differences[name]:+.2f} {name}",
                  f"{alone:.2f}", f"{seconds:.1f}", f"{ratios[-1]:.0f}"))
 body.append(("**mean of absolute values**", "", "", "", "",

@@ -10,6 +10,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
 #include "cmd/options.h"
+#include "cmd/output.h"
 #include "region/bbv_profile.h"
 #include "util/progress.h"
 #include "util/text.h"
@@ -125,14 +126,8 @@ static void show_progress(void *context, uint64_t instructions) {
 static bool default_output(const struct input_options *input, char path[NAME_MAX + 1],
                            struct error *error) {
     const char *from = input->trace ? input->trace : input->command[0];
-    const char *slash = strrchr(from, '/');
-    const char *name = slash ? slash + 1 : from;
-    size_t length = strlen(name);
-    if (input->trace && length > 7 && strcmp(name + length - 7, ".ctrace") == 0)
-        length -= 7;
-    if (input->trace && strcmp(name, "-") == 0)
-        length = 0;
-    return (length && snprintf(path, NAME_MAX + 1, "%.*s.bb", (int)length, name) <= NAME_MAX) ||
+    bool named = !input->trace || strcmp(from, "-") != 0;
+    return (named && output_name(from, input->trace ? ".ctrace" : NULL, ".bb", path)) ||
            error_set(error, "%s: makes no file name for the vectors (give one with -o)", from);
 }
 
@@ -219,9 +214,7 @@ static int profile(const struct request *request) {
     }
     if (input->trace)
         return 0;
-    if (result.exit.known)
-        return result.exit.signaled ? 128 + result.exit.status : result.exit.status;
-    return interrupt_signal ? 128 + interrupt_signal : STATUS_BROKEN;
+    return command_status(result.exit);
 }
 
 int cmd_bbv(int argc, char **argv) {

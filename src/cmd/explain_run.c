@@ -12,7 +12,6 @@
 #include "cmd/notes.h"
 #include "cmd/output.h"
 #include "report/report.h"
-#include "util/text.h"
 
 struct explain {
     struct explain_request *request;
@@ -58,12 +57,8 @@ static bool write_report(struct explain *explain, const struct code *code, struc
     bool unfollowed = note_trace(report, explain->trace) && request->input.command;
     note_images(report, code, explain->program);
     report->next = next_command(report, unfollowed, request->argc, request->argv);
-    FILE *file = explain->file.file;
-    if (!request->output.json)
-        report_text(report, text_use_colour(file), file);
-    else if (!report_json(report, file, error))
-        return false;
-    return output_close(&explain->file, error);
+    return output_report(&explain->file, report, request->output.json, error) &&
+           output_close(&explain->file, error);
 }
 
 /* What is left is one trace, for run.c. */
@@ -111,7 +106,7 @@ static int steps(struct explain *explain, struct error *error) {
     if (!write_report(explain, code, error))
         return failed;
     return interrupt_signal         ? 128 + interrupt_signal
-           : request->input.command ? run_command_status(explain->trace)
+           : request->input.command ? command_status(trace_exit_status(explain->trace))
                                     : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "attribute/profile_error.h"
 #include "cmd/interrupt.h"
+#include "cmd/temporary.h"
 #include "util/progress.h"
 
 static void show_progress(void *context, const struct capture_result *sofar) {
@@ -14,10 +15,8 @@ static void show_progress(void *context, const struct capture_result *sofar) {
 }
 
 static char *temporary_path(struct error *error) {
-    const char *directory = getenv("TMPDIR");
     char *path = NULL;
-    if (asprintf(&path, "%s/culprit-XXXXXX.ctrace", directory && *directory ? directory : "/tmp") <
-        0) {
+    if (asprintf(&path, "%s/culprit-XXXXXX.ctrace", temporary_parent()) < 0) {
         error_set(error, "out of memory");
         return NULL;
     }

@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "cmd/cmd.h"
+
 volatile sig_atomic_t interrupt_signal;
 static struct trace *_Atomic watched;
 static struct region_capture *_Atomic watched_regions;
@@ -39,4 +41,10 @@ void interrupt_watch_regions(struct region_capture *regions) {
     atomic_store(&watched_regions, regions);
     if (regions && interrupt_signal)
         region_capture_interrupt(regions);
+}
+
+int command_status(struct trace_exit exit) {
+    if (exit.known)
+        return exit.signaled ? 128 + exit.status : exit.status;
+    return interrupt_signal ? 128 + interrupt_signal : STATUS_BROKEN;
 }

@@ -18,4 +18,8 @@ void interrupt_watch(struct trace *trace);
 /* Likewise a capture of regions. */
 void interrupt_watch_regions(struct region_capture *regions);
 
+/* Exit status for a command that has ended, as a shell gives it; when it is not known how it ended,
+ * that of the signal that ended the run, or STATUS_BROKEN. */
+int command_status(struct trace_exit exit);
+
 #endif

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/temporary.h"
+
 enum { BUFFER = 1 << 16 };
 
 static bool write_all(int file, const char *data, size_t size) {
@@ -56,14 +58,9 @@ static void *copy(void *context) {
     return NULL;
 }
 
-static int open_temporary(void) {
-    const char *folder = getenv("TMPDIR");
-    return open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
-
 static bool start_copy(struct kept_input *input, struct error *error) {
     int ends[2];
-    if ((input->file = open_temporary()) < 0)
+    if ((input->file = open(temporary_parent(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) < 0)
         return error_errno(error, "no temporary file to keep standard input in (set TMPDIR)");
     if (pipe2(ends, O_CLOEXEC) < 0)
         return error_errno(error, "cannot keep standard input");

@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "report/report.h"
+#include "util/text.h"
+
 static bool open_directly(struct output *output, struct error *error) {
     output->file = fopen(output->path, "we");
     return output->file || error_errno(error, "%s %s: cannot write", output->option, output->path);
@@ -84,4 +87,20 @@ void output_discard(struct output *output) {
     if (output->temporary[0])
         unlink(output->temporary);
     output->temporary[0] = 0;
+}
+
+bool output_report(struct output *output, const struct report *report, bool json,
+                   struct error *error) {
+    if (json)
+        return report_json(report, output->file, error);
+    report_text(report, text_use_colour(output->file), output->file);
+    return true;
+}
+
+bool output_name(const char *from, const char *drop, const char *ending, char name[NAME_MAX + 1]) {
+    const char *slash = strrchr(from, '/'), *base = slash ? slash + 1 : from;
+    size_t length = strlen(base), dropped = drop ? strlen(drop) : 0;
+    if (dropped && length > dropped && strcmp(base + length - dropped, drop) == 0)
+        length -= dropped;
+    return length && snprintf(name, NAME_MAX + 1, "%.*s%s", (int)length, base, ending) <= NAME_MAX;
 }

@@ -22,9 +22,18 @@ struct output {
 /* `path` NULL: `standard`. */
 bool output_open(struct output *output, const char *option, const char *path, FILE *standard,
                  struct error *error);
+/* A report, as text or as JSON. */
+struct report;
+bool output_report(struct output *output, const struct report *report, bool json,
+                   struct error *error);
 /* Flushes, closes and renames. */
 bool output_close(struct output *output, struct error *error);
 /* Leaves nothing behind. May follow output_close. */
 void output_discard(struct output *output);
+
+/* What a verb writes when it was given no name: that of a file or program without its folder, and
+ * without the ending `drop` (NULL: whatever it ends in), with `ending` behind it: "dir/gzip.ctrace"
+ * -> "gzip.bb". False when that makes no file name. */
+bool output_name(const char *from, const char *drop, const char *ending, char name[NAME_MAX + 1]);
 
 #endif

@@ -299,13 +299,8 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
     note_images(&run->report, code, run->program);
     run->report.next =
         next_command(&run->report, unfollowed && run->live, request->argc, request->argv);
-    FILE *file = run->report_file.file;
-    if (request->output.json) {
-        if (!report_json(&run->report, file, error))
-            return false;
-    } else {
-        report_text(&run->report, text_use_colour(file), file);
-    }
+    if (!output_report(&run->report_file, &run->report, request->output.json, error))
+        return false;
     if (run->kanata && !kanata_write(run->kanata, code, run->kanata_file.file, error))
         return false;
     if (run->kanata && !kanata_count(run->kanata))
@@ -317,13 +312,6 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
     return slices_write(&run->slices, simulation->slices, simulation->slice_count, error) &&
            output_close(&run->report_file, error) &&
            (!run->kanata || output_close(&run->kanata_file, error));
-}
-
-int run_command_status(const struct trace *trace) {
-    struct trace_exit exit = trace_exit_status(trace);
-    if (exit.known)
-        return exit.signaled ? 128 + exit.status : exit.status;
-    return interrupt_signal ? 128 + interrupt_signal : STATUS_BROKEN;
 }
 
 static int run_steps(struct run *run, struct error *error) {
@@ -349,7 +337,7 @@ static int run_steps(struct run *run, struct error *error) {
                        : write_report(run, machine, partial, good ? error : &late);
     if (!good || !written)
         return failed;
-    return run->live          ? run_command_status(run->trace)
+    return run->live          ? command_status(trace_exit_status(run->trace))
            : interrupt_signal ? 128 + interrupt_signal
                               : 0;
 }

@@ -39,9 +39,6 @@ struct run_request {
     struct tracers *tracers; /* run_simulation frees them; NULL: none */
 };
 
-/* Of a command that has ended, as a shell gives it. */
-int run_command_status(const struct trace *trace);
-
 /* Returns the exit status. */
 int run_simulation(const struct run_request *request);
 

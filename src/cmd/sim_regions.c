@@ -12,7 +12,6 @@
 #include "report/report.h"
 #include "simulate/regions.h"
 #include "util/progress.h"
-#include "util/text.h"
 
 struct regions {
     const struct run_request *request;
@@ -79,12 +78,8 @@ static bool write_report(struct regions *regions, const struct machine *machine,
         return false;
     note_images(report, code, regions->program);
     report->next = next_command(report, false, request->argc, request->argv);
-    FILE *file = regions->file.file;
-    if (!request->output.json)
-        report_text(report, text_use_colour(file), file);
-    else if (!report_json(report, file, error))
-        return false;
-    return output_close(&regions->file, error);
+    return output_report(&regions->file, report, request->output.json, error) &&
+           output_close(&regions->file, error);
 }
 
 static bool run_steps(struct regions *regions, struct error *error) {

@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-char *temporary_folder(struct error *error) {
+const char *temporary_parent(void) {
     const char *parent = getenv("TMPDIR");
+    return parent && *parent ? parent : "/tmp";
+}
+
+char *temporary_folder(struct error *error) {
     char *folder;
-    if (asprintf(&folder, "%s/culprit-XXXXXX", parent && *parent ? parent : "/tmp") < 0) {
+    if (asprintf(&folder, "%s/culprit-XXXXXX", temporary_parent()) < 0) {
         error_set(error, "out of memory");
         return NULL;
     }

@@ -128,14 +128,6 @@ static void show_progress(void *context, const struct capture_result *sofar) {
     progress_update(context, sofar->instructions);
 }
 
-/* "dir/gzip" -> "gzip.ctrace" */
-static bool default_output(const char *program, char path[NAME_MAX + 1], struct error *error) {
-    const char *slash = strrchr(program, '/');
-    const char *name = slash ? slash + 1 : program;
-    return (*name && snprintf(path, NAME_MAX + 1, "%s.ctrace", name) <= NAME_MAX) ||
-           error_set(error, "%s: makes no file name for the trace (give one with -o)", program);
-}
-
 static void print_result(const struct request *request, const char *path,
                          const struct capture_result *result) {
     double bytes_each =
@@ -178,7 +170,9 @@ static int record(const struct request *request) {
     struct error error = {0};
     char name[NAME_MAX + 1];
     const char *path = request->output ? request->output : name;
-    if (!request->output && !default_output(request->input.command[0], name, &error)) {
+    const char *program = request->input.command[0];
+    if (!request->output && !output_name(program, NULL, ".ctrace", name)) {
+        error_set(&error, "%s: makes no file name for the trace (give one with -o)", program);
         print_error(&error);
         return STATUS_BROKEN;
     }
@@ -205,9 +199,7 @@ static int record(const struct request *request) {
         print_error(&error);
         return result.instructions || !exec_status ? STATUS_BROKEN : exec_status;
     }
-    if (result.exit.known)
-        return result.exit.signaled ? 128 + result.exit.status : result.exit.status;
-    return interrupt_signal ? 128 + interrupt_signal : STATUS_BROKEN;
+    return command_status(result.exit);
 }
 
 int cmd_trace(int argc, char **argv) {

@@ -137,12 +137,9 @@ static void show_progress(void *context, const struct region_capture_progress *s
 }
 
 static int exit_status(const struct region_traces *traces, bool good) {
-    struct trace_exit exit = region_capture_exit(traces->capture);
     if (interrupt_signal)
         return 128 + interrupt_signal;
-    if (!good || !exit.known)
-        return STATUS_BROKEN;
-    return exit.signaled ? 128 + exit.status : exit.status;
+    return good ? command_status(region_capture_exit(traces->capture)) : STATUS_BROKEN;
 }
 
 static size_t count_complete(const struct region_traces *traces) {

@@ -13,20 +13,7 @@
 #include <unistd.h>
 
 #include "region/chunk_profile.h"
-
-static struct trace *start(const char *const *command) {
-    struct error error = {0};
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC), status;
-    struct capture_options options = {.command = (char *const *)command,
-                                      .thread = -1,
-                                      .addresses = true,
-                                      .descriptors = {null, null, null}};
-    struct trace *trace = trace_capture(&options, &status, &error);
-    close(null);
-    if (!trace)
-        fail_msg("%s", error.message);
-    return trace;
-}
+#include "unit/live_trace.h"
 
 static struct chunk_profile *profile_run(struct trace *trace,
                                          const struct chunk_profile_settings *settings,
@@ -84,7 +71,7 @@ static void check_program(const char *const *command, uint64_t slice, size_t mos
     const struct slice_table *table;
     struct error error = {0};
     uint64_t instructions, sum = 0;
-    struct trace *trace = start(command);
+    struct trace *trace = live_trace(command);
     struct chunk_profile *profile = profile_run(trace, &settings, &instructions);
     assert_true(chunk_profile_finish(profile, &slices, &table, &error));
     assert_int_equal(chunk_profile_instructions(profile), instructions);
@@ -99,7 +86,7 @@ static void check_program(const char *const *command, uint64_t slice, size_t mos
             assert_true(table->slices[i].instructions >= table->size);
     }
     assert_int_equal(sum, instructions);
-    struct trace *again = start(command);
+    struct trace *again = live_trace(command);
     check_markers(again, table);
     trace_close(again);
     chunk_profile_free(profile);
@@ -121,7 +108,7 @@ static void threads_are_told(void **state) {
     const struct chunk_profile_settings settings = CHUNK_PROFILE_DEFAULTS;
     uint64_t instructions;
     (void)state;
-    struct trace *trace = start((const char *const[]){"build/workloads/x86_64/threads", NULL});
+    struct trace *trace = live_trace((const char *const[]){"build/workloads/x86_64/threads", NULL});
     struct chunk_profile *profile = profile_run(trace, &settings, &instructions);
     assert_true(chunk_profile_threaded(profile));
     chunk_profile_free(profile);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/trace.h"
+#include "unit/live_trace.h"
 
 struct sum {
     uint64_t insns, accesses, hash;
@@ -20,17 +20,7 @@ struct sum {
 
 static struct trace *start(void) {
     static const char *const COMMAND[] = {"gzip", "-1", "-c", "/bin/bash", "/nowhere", NULL};
-    struct error error = {0};
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC), status;
-    struct capture_options options = {.command = (char *const *)COMMAND,
-                                      .thread = -1,
-                                      .addresses = true,
-                                      .descriptors = {null, null, null}};
-    struct trace *trace = trace_capture(&options, &status, &error);
-    close(null);
-    if (!trace)
-        fail_msg("%s", error.message);
-    return trace;
+    return live_trace(COMMAND);
 }
 
 /* Static instructions are numbered by first appearance; their addresses differ from run to run. */

@@ -1,0 +1,24 @@
+/* A command under capture whose input and output are nobody's; cmocka must be included before. */
+#ifndef CULPRIT_TESTS_UNIT_LIVE_TRACE_H
+#define CULPRIT_TESTS_UNIT_LIVE_TRACE_H
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "trace/trace.h"
+
+static inline struct trace *live_trace(const char *const *command) {
+    struct error error = {0};
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC), status;
+    struct capture_options options = {.command = (char *const *)command,
+                                      .thread = -1,
+                                      .addresses = true,
+                                      .descriptors = {null, null, null}};
+    struct trace *trace = trace_capture(&options, &status, &error);
+    close(null);
+    if (!trace)
+        fail_msg("%s", error.message);
+    return trace;
+}
+
+#endif

@@ -71,6 +71,33 @@ static void show(struct core *core, unsigned kind, uint64_t first, unsigned n) {
     core->last_commit = core->cycle;
 }
 
+static uint32_t life_flags(uint32_t flags) {
+    static const struct {
+        uint32_t uop, life;
+    } same[] = {{U_MISPREDICTED, LIFE_MISPREDICTED},
+                {U_TAKEN, LIFE_TAKEN},
+                {U_FORWARDED, LIFE_FORWARDED},
+                {U_LAST, LIFE_LAST},
+                {U_FUSED, LIFE_FUSED},
+                {U_FIRST, LIFE_FIRST},
+                {U_LATE, LIFE_LATE},
+                {U_FLUSH, LIFE_FLUSHES},
+                {U_SYSCALL, LIFE_SYSTEM_CALL},
+                {U_SERIAL, LIFE_SERIAL},
+                {U_SERIAL_END, LIFE_SERIAL_END},
+                {U_HOLD_LOADS, LIFE_HOLDS_LOADS},
+                {U_WAIT_HEAD, LIFE_WAITS_HEAD},
+                {U_ELIMINATED, LIFE_ELIMINATED},
+                {U_PREFETCH, LIFE_PREFETCH},
+                {U_INT_REGISTER, LIFE_INT_REGISTER},
+                {U_FP_REGISTER, LIFE_FP_REGISTER},
+                {U_BRANCH_ENTRY, LIFE_BRANCH}};
+    uint32_t life = 0;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        life |= flags & same[i].uop ? same[i].life : 0;
+    return life;
+}
+
 static void show_life(struct core *core, const struct uop_state *uop, uint64_t sequence,
                       bool committed) {
     struct life *life = life_of(core, uop);
@@ -83,11 +110,9 @@ static void show_life(struct core *core, const struct uop_state *uop, uint64_t s
     life->psv = uop->psv;
     life->complete = uop->complete;
     life->commit = committed ? core->cycle : 0;
-    life->flags = (uop->is.flags & U_MISPREDICTED ? LIFE_MISPREDICTED : 0) |
-                  (uop->is.flags & U_TAKEN ? LIFE_TAKEN : 0) |
-                  (uop->is.flags & U_FORWARDED ? LIFE_FORWARDED : 0) |
-                  (uop->is.flags & U_LAST ? LIFE_LAST : 0) |
-                  (uop->is.flags & U_FUSED ? LIFE_FUSED : 0) | (committed ? 0 : LIFE_FLUSHED);
+    life->flags = life_flags(stream->is.flags | uop->is.flags) |
+                  (order_at(core, sequence)->covered ? LIFE_COVERED : 0) |
+                  (committed ? 0 : LIFE_FLUSHED);
     if (!core->buffer)
         return;
     uint64_t *word = put_header(core, TAP_LIFE, 0, LIFE_WORDS, 0);

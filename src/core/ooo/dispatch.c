@@ -121,14 +121,16 @@ static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t 
     return flags & U_ELIMINATED;
 }
 
-/* Where the µop's operands come from, as far as they are in flight. */
+/* Where the µop's operands come from, in flight or not. */
 static void note_producers(struct core *core, const struct place *place) {
     const struct uop_order *order = order_at(core, place->sequence);
     struct life *life = life_of(core, uop_at(core, place->sequence));
     life->dispatch = core->cycle;
     bool stores = stream_at(core, place->sequence)->is.flags & U_STORE;
+    if (!stores)
+        life->stores_back = order->store;
     for (uint32_t i = 0; i < (uint32_t)LINK_DATA + stores; i++)
-        if (order->producer[i] && order->producer[i] <= place->in_flight)
+        if (order->producer[i] && order->producer[i] <= place->sequence)
             life->producer[i] = place->sequence - order->producer[i];
 }
 

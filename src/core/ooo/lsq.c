@@ -221,6 +221,9 @@ void store_issue(struct core *core, struct uop_state *uop) {
         memory_translate(core->memory, core->cycle, store->address, &result);
         uop->psv |= signature_of(&result, false);
         latency += (uint32_t)(result.ready - core->cycle);
+        struct life *life = life_of(core, uop);
+        if (life)
+            life->miss_latency = (uint32_t)(result.ready - core->cycle);
     }
     store->resolved = core->cycle + latency;
     for (uint32_t slot = store->speculated; slot != NO_LINK;) {

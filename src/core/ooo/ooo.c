@@ -135,7 +135,13 @@ static bool allocate(struct core *core, bool lives) {
     uint32_t stores = power_of_two(core->machine.store_queue);
     core->store_mask = stores - 1;
     room &= (core->stores = calloc(stores, sizeof *core->stores)) != NULL;
-    room &= (core->store_ranges = calloc(stores, sizeof *core->store_ranges)) != NULL;
+    core->store_reach = core->machine.store_queue;
+    if (lives)
+        core->store_reach =
+            (uint32_t)lesser((uint64_t)core->store_reach * LIFE_STORES_BACK, ORDER_MAX);
+    uint32_t ranges = power_of_two(core->store_reach);
+    core->store_range_mask = ranges - 1;
+    room &= (core->store_ranges = calloc(ranges, sizeof *core->store_ranges)) != NULL;
     /* What the pipeline may hold or leave when it has run a chunk, and the chunks under way. */
     uint64_t held = (uint64_t)core->machine.rob + 2 * core->fetch_capacity;
     uint32_t stream = power_of_two(held + CHUNKS * (CHUNK_UOPS + INSN_MAX_UOPS));

@@ -137,12 +137,12 @@ struct uop_order {
     /* How many µops back the last writer is of each source, and of a store's data; 0: there is none
      * that can be in flight. An eliminated move's destination has the writer of its source. */
     uint16_t producer[UOP_MAX_SOURCES + 1]; /* the last: of stores only */
-    /* Load: how many stores back the youngest is that overlaps it; 0: none that can be in flight.
-     */
+    /* Load: how many stores back the youngest is that overlaps it; 0: none in reach. */
     uint16_t store;
     uint16_t insns; /* begun up to it and with it: low bits */
     /* Events before it enters the reorder buffer. The pipeline adds those of the front end. */
-    uint16_t psv;
+    uint16_t psv : 15;
+    uint16_t covered : 1; /* that store holds all the load reads */
 };
 static_assert(sizeof(struct uop_order) == 16, "four to a cache line");
 enum { ORDER_MAX = UINT16_MAX }; /* no window is larger */
@@ -282,7 +282,9 @@ struct core {
     uint64_t last_begin, last_end; /* first and last byte of the instruction before */
     uint64_t writer[RENAME_COUNT]; /* sequence number of the last writer */
     uint64_t insns_seen, marks_seen, stores_seen; /* up to the last chunk that was put in order */
-    struct store_range *store_ranges;     /* of the youngest stores, as many as the queue holds */
+    /* Of the youngest stores, as many as the queue holds, or for lives LIFE_STORES_BACK times. */
+    struct store_range *store_ranges;
+    uint32_t store_range_mask, store_reach;
     uint64_t youngest_store[STORE_SLOTS]; /* number + 1 by hashed 8-byte granule; 0 none */
 
     /* ---- hand-over: the input side above fills chunks of the stream, the pipeline below runs as

@@ -56,7 +56,7 @@ static uint32_t granule_slot(uint64_t granule) {
 
 static void note_store(struct core *core, const struct stream_uop *store) {
     uint64_t number = core->stores_seen++, size = store->access_count ? store->size_bytes : 0;
-    core->store_ranges[number & core->store_mask] =
+    core->store_ranges[number & core->store_range_mask] =
         (struct store_range){store->address, store->address + size};
     if (size == 0)
         return;
@@ -65,22 +65,30 @@ static void note_store(struct core *core, const struct stream_uop *store) {
         core->youngest_store[granule_slot(granule)] = number + 1;
 }
 
-/* How many stores back the youngest is that overlaps the load, among those that can still be in the
- * queue; 0: none. The search begins with the youngest that wrote to one of the load's granules. */
-static uint16_t find_store(const struct core *core, const struct stream_uop *load) {
+/* Looks for the youngest store that overlaps the load, beginning with the youngest that wrote to one
+ * of the load's granules: among those that can still be in the queue, or else that one alone if it
+ * is in reach. */
+static void find_store(const struct core *core, const struct stream_uop *load,
+                       struct uop_order *order) {
     uint64_t end = load->address + load->size_bytes, last = (end - 1) >> GRANULE_SHIFT;
     uint64_t seen = core->stores_seen, youngest = 0;
     for (uint64_t granule = load->address >> GRANULE_SHIFT; granule <= last; granule++) {
         uint64_t number = core->youngest_store[granule_slot(granule)];
         youngest = number > youngest ? number : youngest;
     }
-    for (uint64_t number = youngest; number && seen - number < core->machine.store_queue;
-         number--) {
-        const struct store_range *store = &core->store_ranges[(number - 1) & core->store_mask];
-        if (load->address < store->end && store->address < end)
-            return (uint16_t)(seen - number + 1);
-    }
-    return 0;
+    if (!youngest || seen - youngest >= core->store_reach)
+        return;
+    uint64_t number = youngest;
+    do {
+        const struct store_range *store =
+            &core->store_ranges[(number - 1) & core->store_range_mask];
+        if (load->address < store->end && store->address < end) {
+            order->store = (uint16_t)(seen - number + 1);
+            order->covered =
+                load->access_count == 1 && store->address <= load->address && end <= store->end;
+            return;
+        }
+    } while (--number && seen - number < core->machine.store_queue);
 }
 
 /* ---- all of it ---- */
@@ -93,7 +101,7 @@ static void order_memory(struct core *core, uint64_t first, uint64_t memory) {
         if (uop->is.flags & U_STORE)
             note_store(core, uop);
         else if (uop->access_count)
-            front_end_of(core, at)->store = find_store(core, uop);
+            find_store(core, uop, front_end_of(core, at));
     }
 }
 
@@ -113,6 +121,7 @@ static uint64_t order_others(struct core *core, uint64_t first, uint64_t end) {
         order->store = 0;
         order->insns = (uint16_t)insns;
         order->psv = 0;
+        order->covered = 0;
         if (flags & (U_FLUSH | U_MISPREDICTED))
             order->psv = flags & U_FLUSH ? PSV_FL_EX : PSV_FL_MB;
         if (__builtin_expect((flags & U_ELIMINATED) != 0, 0)) {

@@ -1,0 +1,126 @@
+/* By Möbius inversion icost(U) = Σ over V ⊆ U of (−1)^(|U| − |V|) cost(V): the recursion of §2.2
+ * undone. For all sets at once that is one subtraction for each category and set that has it. What
+ * was not measured spreads as NAN to exactly those sets that would need it. */
+#include "graph/breakdown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool breakdown_init(struct breakdown *breakdown, uint32_t count, const char *const *names,
+                    struct error *error) {
+    memset(breakdown, 0, sizeof *breakdown);
+    breakdown->count = count;
+    for (uint32_t i = 0; i < count; i++)
+        snprintf(breakdown->names[i], BREAKDOWN_NAME_BYTES, "%s", names[i]);
+    breakdown->cycles = malloc(breakdown_sets(breakdown) * sizeof *breakdown->cycles);
+    if (!breakdown->cycles)
+        return error_set(error, "out of memory for a breakdown");
+    for (uint32_t set = 0; set < breakdown_sets(breakdown); set++)
+        breakdown->cycles[set] = NAN;
+    return true;
+}
+
+void breakdown_free(struct breakdown *breakdown) {
+    free(breakdown->cycles);
+    memset(breakdown, 0, sizeof *breakdown);
+}
+
+void breakdown_clear(struct breakdown *breakdown) {
+    for (uint32_t set = 0; set < breakdown_sets(breakdown); set++)
+        breakdown->cycles[set] = 0;
+    breakdown->instructions = 0;
+}
+
+void breakdown_add(struct breakdown *sum, const struct breakdown *part) {
+    for (uint32_t set = 0; set < breakdown_sets(sum); set++)
+        sum->cycles[set] += part->cycles[set];
+    sum->instructions += part->instructions;
+}
+
+double breakdown_cost(const struct breakdown *breakdown, uint32_t set) {
+    return breakdown->cycles[0] - breakdown->cycles[set];
+}
+
+double breakdown_icost(const struct breakdown *breakdown, uint32_t set) {
+    double sum = 0;
+    for (uint32_t part = set; part; part = (part - 1) & set) {
+        bool odd = (__builtin_popcount(set) - __builtin_popcount(part)) & 1;
+        double cost = breakdown_cost(breakdown, part);
+        sum += odd ? -cost : cost;
+    }
+    return sum;
+}
+
+void breakdown_icosts(const struct breakdown *breakdown, double *icosts) {
+    uint32_t sets = breakdown_sets(breakdown);
+    for (uint32_t set = 0; set < sets; set++)
+        icosts[set] = breakdown_cost(breakdown, set);
+    for (uint32_t category = 1; category < sets; category <<= 1)
+        for (uint32_t set = 0; set < sets; set++)
+            if (set & category)
+                icosts[set] -= icosts[set ^ category];
+}
+
+char *breakdown_set_name(const struct breakdown *breakdown, uint32_t set, char *text,
+                         uint32_t size) {
+    uint32_t used = 0;
+    snprintf(text, size, "nothing");
+    for (uint32_t i = 0; i < breakdown->count && used < size; i++)
+        if (set & 1u << i)
+            used += (uint32_t)snprintf(text + used, size - used, "%s%s", used ? "+" : "",
+                                       breakdown->names[i]);
+    return text;
+}
+
+static int by_size(const void *left, const void *right, void *context) {
+    const double *icosts = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    double x = fabs(icosts[a]), y = fabs(icosts[b]);
+    return x != y ? (x < y ? 1 : -1) : (a > b) - (a < b);
+}
+
+uint32_t breakdown_rank(const struct breakdown *breakdown, const double *icosts, uint32_t least,
+                        uint32_t most, uint32_t *sets) {
+    uint32_t count = 0;
+    for (uint32_t set = 1; set < breakdown_sets(breakdown); set++) {
+        uint32_t members = (uint32_t)__builtin_popcount(set);
+        if (members >= least && members <= most && !isnan(icosts[set]))
+            sets[count++] = set;
+    }
+    qsort_r(sets, count, sizeof *sets, by_size, (void *)icosts);
+    return count;
+}
+
+static double share(const struct breakdown *breakdown, uint32_t set) {
+    return breakdown_icost(breakdown, set) / breakdown->cycles[0];
+}
+
+struct breakdown_error breakdown_compare(const struct breakdown *reference,
+                                         const struct breakdown *measured, const uint32_t *sets,
+                                         uint32_t set_count) {
+    static const double LEAST = 0.05, LEAST_PAIR = 0.02;
+    struct breakdown_error error = {0};
+    for (uint32_t i = 0; i < set_count; i++) {
+        double expected = share(reference, sets[i]), got = share(measured, sets[i]);
+        if (!(fabs(expected) >= LEAST) || isnan(got))
+            continue;
+        double relative = fabs(got - expected) / fabs(expected);
+        error.mean += relative;
+        error.largest = fmax(error.largest, relative);
+        error.sets++;
+    }
+    if (error.sets)
+        error.mean /= error.sets;
+    for (uint32_t a = 0; a < reference->count; a++)
+        for (uint32_t b = a + 1; b < reference->count; b++) {
+            uint32_t pair = 1u << a | 1u << b;
+            double expected = share(reference, pair), got = share(measured, pair);
+            if (!(fabs(expected) > LEAST_PAIR) || isnan(got))
+                continue;
+            error.pairs++;
+            error.same_sign += (expected > 0) == (got > 0);
+        }
+    return error;
+}

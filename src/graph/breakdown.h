@@ -1,0 +1,77 @@
+/* Parallelism-aware performance breakdowns (interaction-cost paper, §2).
+ *
+ * From execution times t(S) with every set S of categories idealised follow
+ *
+ *     cost(S)  = t({}) − t(S)                                          (§2.1)
+ *     icost(U) = cost(U) − Σ icost(V) over proper subsets V of U       (§2.2)
+ *
+ * An icost of 0 says that the members are independent; positive: they overlap (parallel), cycles go
+ * only when all are removed; negative: they are in series, removing either removes the same cycles.
+ * The icosts of all sets and t(everything) add up to t({}).
+ *
+ * A set is a bit set over the categories, bit 0 the first. Times are cycles, and may be means or
+ * sums over fragments; NAN: not measured. */
+#ifndef CULPRIT_GRAPH_BREAKDOWN_H
+#define CULPRIT_GRAPH_BREAKDOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/error.h"
+
+enum { BREAKDOWN_CATEGORIES = 16, BREAKDOWN_NAME_BYTES = 64 };
+
+struct breakdown {
+    uint32_t count; /* of categories, 1 to BREAKDOWN_CATEGORIES */
+    char names[BREAKDOWN_CATEGORIES][BREAKDOWN_NAME_BYTES];
+    double *cycles;        /* [1 << count]: t(S); owned */
+    uint64_t instructions; /* that they are the cycles of */
+};
+
+/* Nothing measured. Names are copied, and cut when too long. The caller calls breakdown_free()
+ * either way. */
+bool breakdown_init(struct breakdown *breakdown, uint32_t count, const char *const *names,
+                    struct error *error);
+void breakdown_free(struct breakdown *breakdown);
+
+/* The same categories, all times 0: a sum to add to. */
+void breakdown_clear(struct breakdown *breakdown);
+/* Adds times and instructions of another thread, fragment or program with as many categories. */
+void breakdown_add(struct breakdown *sum, const struct breakdown *part);
+
+static inline uint32_t breakdown_sets(const struct breakdown *breakdown) {
+    return 1u << breakdown->count;
+}
+
+/* Cycles; NAN when t(S) or t({}) was not measured. */
+double breakdown_cost(const struct breakdown *breakdown, uint32_t set);
+/* Of one set; NAN when one of its subsets was not measured. */
+double breakdown_icost(const struct breakdown *breakdown, uint32_t set);
+/* Of all sets at once, into icosts[1 << count]. */
+void breakdown_icosts(const struct breakdown *breakdown, double *icosts);
+
+/* "dl1+win"; "nothing" of the empty set. Cut at `size`. Returns `text`. */
+char *breakdown_set_name(const struct breakdown *breakdown, uint32_t set, char *text,
+                         uint32_t size);
+
+/* Sets with `least` to `most` members whose icost was measured, the largest |icost| first; into
+ * sets[], which has room for all, and returns how many. */
+uint32_t breakdown_rank(const struct breakdown *breakdown, const double *icosts, uint32_t least,
+                        uint32_t most, uint32_t *sets);
+
+/* How far a breakdown is from its reference, in percent of the execution time of each. */
+struct breakdown_error {
+    /* Mean and largest of |difference| ÷ |reference|, over those of the sets asked for whose
+     * reference is 5 % of the time or more (Table IX); 0 when there are none. */
+    double mean, largest;
+    uint32_t sets;
+    /* Of the pairs whose icost is over 2 % of the time in the reference: how many there are, and
+     * in how many the sign is the same. */
+    uint32_t pairs, same_sign;
+};
+/* Of breakdowns with as many categories; what either did not measure is left out. */
+struct breakdown_error breakdown_compare(const struct breakdown *reference,
+                                         const struct breakdown *measured, const uint32_t *sets,
+                                         uint32_t set_count);
+
+#endif

@@ -1,0 +1,197 @@
+/* Each thread takes the next run, opens the trace and pushes its batches into bare cores, one for
+ * each guest thread: no tap, so there is nothing to attribute. Meanwhile the caller's thread tells
+ * of the progress. */
+#include "simulate/multisim.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/trace.h"
+#include "util/array.h"
+
+struct multisim {
+    const struct multisim_options *options;
+    struct multisim_run *runs;
+    uint32_t count;
+    atomic_uint taken;
+    atomic_ullong instructions;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    uint32_t running; /* threads, under the lock */
+    bool failed;      /* under the lock */
+    struct error error;
+};
+
+/* ---- one run ---- */
+
+struct guest {
+    struct multisim_run *run;
+    struct core **cores; /* by thread number; NULL when it has none */
+    size_t count, capacity;
+};
+
+/* Simulates to the end what was pushed, and counts it. */
+static bool end_core(struct guest *guest, size_t thread, struct error *error) {
+    struct core *core = thread < guest->count ? guest->cores[thread] : NULL;
+    if (!core)
+        return true;
+    struct core_statistics statistics;
+    bool good = core_finish(core, error);
+    core_statistics(core, &statistics);
+    guest->run->cycles += statistics.cycles;
+    guest->run->instructions += statistics.instructions;
+    core_free(core);
+    guest->cores[thread] = NULL;
+    return good;
+}
+
+static struct core *core_of(struct guest *guest, uint32_t thread, struct error *error) {
+    size_t need = (size_t)thread + 1;
+    if (need > guest->count) {
+        if (!array_reserve((void **)&guest->cores, &guest->capacity, need, sizeof *guest->cores)) {
+            error_set(error, "out of memory for %zu threads", need);
+            return NULL;
+        }
+        memset(guest->cores + guest->count, 0, (need - guest->count) * sizeof *guest->cores);
+        guest->count = need;
+    }
+    const struct core_options options = {.ideal = guest->run->ideal};
+    if (!guest->cores[thread])
+        guest->cores[thread] = core_new(guest->run->machine, &options, error);
+    return guest->cores[thread];
+}
+
+static bool push_batch(struct guest *guest, const struct code *code,
+                       const struct trace_batch *batch, struct error *error) {
+    if (batch->insn_count) {
+        struct core *core = core_of(guest, batch->thread, error);
+        if (!core || !core_push(core, code, batch->insns, batch->insn_count, batch->accesses,
+                                batch->access_count, (uint32_t)batch->first_access, error))
+            return false;
+    }
+    return !batch->thread_ended || end_core(guest, batch->thread, error);
+}
+
+static bool stopped(const struct multisim *multisim) {
+    return multisim->options->stop && *multisim->options->stop;
+}
+
+static bool push_trace(struct multisim *multisim, struct guest *guest, struct trace *trace,
+                       struct selector *selector, struct error *error) {
+    struct trace_batch batch;
+    int status;
+    while ((status = trace_next(trace, &batch, error)) > 0) {
+        if (stopped(multisim))
+            return true;
+        if (selector)
+            selector_apply(selector, trace_code(trace), &batch);
+        if (!push_batch(guest, trace_code(trace), &batch, error))
+            return false;
+        atomic_fetch_add(&multisim->instructions, batch.insn_count);
+        if (selector && selector_done(selector))
+            return true;
+    }
+    return status == 0;
+}
+
+static bool simulate(struct multisim *multisim, struct multisim_run *run, struct error *error) {
+    const struct multisim_options *options = multisim->options;
+    struct guest guest = {.run = run};
+    struct selector *selector = NULL;
+    struct trace *trace = trace_open(options->trace, error);
+    run->cycles = run->instructions = 0;
+    bool good = trace && (selection_is_everything(&options->selection) ||
+                          (selector = selector_new(&options->selection, error)));
+    if (good && !trace_has_addresses(trace))
+        good = error_set(error, "%s: no memory addresses are in it, so it cannot be simulated",
+                         options->trace);
+    good = good && push_trace(multisim, &guest, trace, selector, error);
+    for (size_t i = 0; i < guest.count; i++) {
+        struct error late;
+        good &= end_core(&guest, i, good ? error : &late);
+    }
+    run->done = good && !stopped(multisim);
+    free(guest.cores);
+    selector_free(selector);
+    trace_close(trace);
+    return good;
+}
+
+/* ---- threads ---- */
+
+static void *work(void *context) {
+    struct multisim *multisim = context;
+    struct error error;
+    bool good = true;
+    uint32_t next;
+    while (good && !stopped(multisim) &&
+           (next = atomic_fetch_add(&multisim->taken, 1)) < multisim->count)
+        good = multisim->runs[next].done || simulate(multisim, &multisim->runs[next], &error);
+    pthread_mutex_lock(&multisim->lock);
+    if (!good && !multisim->failed) {
+        multisim->failed = true;
+        multisim->error = error;
+        atomic_store(&multisim->taken, multisim->count);
+    }
+    multisim->running--;
+    pthread_cond_signal(&multisim->ended);
+    pthread_mutex_unlock(&multisim->lock);
+    return NULL;
+}
+
+static void await_threads(struct multisim *multisim) {
+    const struct multisim_options *options = multisim->options;
+    pthread_mutex_lock(&multisim->lock);
+    while (multisim->running) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 100000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&multisim->ended, &multisim->lock, &until);
+        pthread_mutex_unlock(&multisim->lock);
+        if (options->progress)
+            options->progress(options->progress_context, atomic_load(&multisim->instructions));
+        pthread_mutex_lock(&multisim->lock);
+    }
+    pthread_mutex_unlock(&multisim->lock);
+}
+
+static uint32_t thread_count(const struct multisim *multisim) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t jobs = multisim->options->jobs ? multisim->options->jobs
+                    : processors > 1        ? (uint32_t)processors
+                                            : 1;
+    return jobs < multisim->count ? jobs : multisim->count;
+}
+
+bool multisim(const struct multisim_options *options, struct multisim_run *runs, uint32_t count,
+              struct error *error) {
+    struct multisim multisim = {.options = options, .runs = runs, .count = count};
+    uint32_t wanted = thread_count(&multisim), started = 0;
+    pthread_t *threads = calloc(wanted + 1, sizeof *threads);
+    if (!threads)
+        return error_set(error, "out of memory for threads");
+    pthread_mutex_init(&multisim.lock, NULL);
+    pthread_cond_init(&multisim.ended, NULL);
+    multisim.running = wanted;
+    while (started < wanted && pthread_create(&threads[started], NULL, work, &multisim) == 0)
+        started++;
+    pthread_mutex_lock(&multisim.lock);
+    multisim.running -= wanted - started; /* those that could not be had */
+    pthread_mutex_unlock(&multisim.lock);
+    await_threads(&multisim);
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+    pthread_cond_destroy(&multisim.ended);
+    pthread_mutex_destroy(&multisim.lock);
+    if (multisim.failed)
+        *error = multisim.error;
+    return !multisim.failed && (started || !wanted || error_set(error, "cannot start a thread"));
+}

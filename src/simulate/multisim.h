@@ -1,0 +1,36 @@
+/* One trace through many different cores: with sets of idealisations, and on machines that differ.
+ * The reference for interaction costs (interaction-cost paper, §3 FAQ and §6.1), and sensitivity
+ * studies (§4.2). Nothing is attributed; only cycles are counted, as simulation_run() would. */
+#ifndef CULPRIT_SIMULATE_MULTISIM_H
+#define CULPRIT_SIMULATE_MULTISIM_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/core.h"
+#include "machine/machine.h"
+#include "simulate/selection.h"
+#include "util/error.h"
+
+struct multisim_run {
+    const struct machine *machine;
+    uint32_t ideal; /* enum ideal */
+    bool done;      /* what follows is known; a run that is done beforehand is left as it is */
+    uint64_t cycles, instructions; /* summed over guest threads */
+};
+
+struct multisim_options {
+    const char *trace; /* regular file, with addresses; opened once for each run */
+    struct selection selection;
+    uint32_t jobs; /* runs at once; 0: as many as processors */
+    /* About ten times a second, on the caller's thread; NULL: none. */
+    void (*progress)(void *context, uint64_t instructions);
+    void *progress_context;            /* `instructions`: of all runs together */
+    const volatile sig_atomic_t *stop; /* becomes not 0: end; runs under way are not done */
+};
+
+bool multisim(const struct multisim_options *options, struct multisim_run *runs, uint32_t count,
+              struct error *error);
+
+#endif

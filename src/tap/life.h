@@ -22,7 +22,7 @@ struct life {
     uint32_t fetch_delay_cache, fetch_delay_tlb; /* cycles its fetch waited for L1I and ITLB */
     uint32_t unit_wait; /* ready to issue, cycles for a functional unit or issue slot */
     uint32_t mshr_wait; /* cycles retried for want of an MSHR */
-    uint32_t l1_latency, miss_latency;      /* parts of a load's latency */
+    uint32_t l1_latency, miss_latency; /* parts of a load's latency */
     /* Sequence numbers of the producers of its sources (the last: of store data), whether they were
      * still in flight or not; UINT64_MAX none within 65,535 µops. */
     uint64_t producer[UOP_MAX_SOURCES + 1];

@@ -120,15 +120,33 @@ static void show_life(struct core *core, const struct uop_state *uop, uint64_t s
     end_record(core, word + LIFE_WORDS);
 }
 
+/* The µops [first, end) committed or were squashed: shows the lives of those of a window. */
+static void show_lives(struct core *core, uint64_t first, uint64_t end, bool committed) {
+    struct tap_window window = core->life_window;
+    uint64_t period = core->life_period;
+    while (window.from < end) {
+        for (uint64_t at = first > window.from ? first : window.from; at < lesser(end, window.end);
+             at++)
+            show_life(core, uop_at(core, at), at, committed);
+        if (window.end > end)
+            break;
+        window = tap_window(core->life_windows, ++period);
+    }
+    if (committed) {
+        core->life_window = window;
+        core->life_period = period;
+        core->recording = core->next > window.from;
+    }
+}
+
 /* A load at the head read too early: everything from it on is squashed and fetched again. */
 static void flush_violation(struct core *core) {
     struct uop_state *load = uop_at(core, core->head);
     core->statistics.ordering_violations++;
     show(core, TAP_FLUSH, core->head, 1);
     core->empty_reason = TAP_FLUSHED_NEXT;
-    if (core->lives)
-        for (uint64_t sequence = core->head; sequence < core->next; sequence++)
-            show_life(core, uop_at(core, sequence), sequence, false);
+    if (core->recording)
+        show_lives(core, core->head, core->next, false);
 
     for (uint64_t sequence = core->head; sequence < core->next; sequence++)
         core->fetched_insns -= (stream_at(core, sequence)->is.flags & U_FIRST) != 0;
@@ -143,6 +161,7 @@ static void flush_violation(struct core *core) {
     core->fetch_delay_cache = core->fetch_delay_tlb = 0;
 
     core->tail = core->next = core->head;
+    core->recording = core->next > core->life_window.from;
     memset(core->unit_free, 0, sizeof core->unit_free);
     free_window(core);
     core->serial_hold = core->load_hold = 0;
@@ -236,9 +255,8 @@ void commit_stage(struct core *core) {
     core->statistics.uops += n;
     show(core, TAP_COMMIT, first, n);
     core->empty_reason = last_flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
-    if (core->lives)
-        for (uint64_t sequence = first; sequence < core->head; sequence++)
-            show_life(core, uop_at(core, sequence), sequence, true);
+    if (core->recording)
+        show_lives(core, first, core->head, true);
     if (last_flags & U_FLUSH) {
         /* Nothing younger was fetched. */
         assert(core->head == core->next);

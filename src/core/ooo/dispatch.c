@@ -140,7 +140,7 @@ static void dispatch(struct core *core, const struct stream_uop *stream) {
                                 (uint32_t)(core->tail & core->mask) * 8};
     struct uop_state *uop =
         enter(core, &place, stream, core->cycle + core->machine.dispatch_to_issue);
-    if (core->lives)
+    if (core->recording)
         note_producers(core, &place);
     take_resources(core, resources_of(flags));
     core->tail++;
@@ -156,7 +156,7 @@ static void dispatch(struct core *core, const struct stream_uop *stream) {
 static void hold(struct core *core, enum dispatch_block block) {
     if (block == DISPATCH_STORE_QUEUE && core->tail == core->head)
         front_end_of(core, core->tail)->psv |= PSV_DR_SQ;
-    if (core->lives)
+    if (core->recording)
         life_of(core, uop_at(core, core->tail))->dispatch_block = (uint8_t)block;
 }
 
@@ -190,7 +190,7 @@ static void dispatch_checked(struct core *core, uint64_t head, uint64_t end) {
 
 /* µops that may certainly enter, whatever they are; 0 when one must look. */
 static uint64_t certain_room(const struct core *core, uint64_t head) {
-    if (core->serial_hold > head || core->load_hold > head || core->lives)
+    if (core->serial_hold > head || core->load_hold > head || core->recording)
         return 0;
     uint64_t room = head + core->machine.rob - core->tail;
     room = lesser(room, lesser(core->int_free, core->fp_free));

@@ -11,6 +11,9 @@
 /* What was fetched from `first` on waited so long for it. */
 static void start_lives(struct core *core, uint64_t first, uint32_t cache, uint32_t tlb) {
     uint64_t insn_number = core->fetched_insns - 1;
+    if (!core->recording)
+        core->room = 0; /* what dispatches plainly notes nothing */
+    core->recording = true;
     for (uint64_t at = first; at < core->next; at++) {
         struct uop_state *uop = uop_at(core, at);
         struct life *life = life_of(core, uop);
@@ -133,7 +136,7 @@ static void fetch_packet(struct core *core) {
     extend_packet(core);
     if (core->next == first)
         return;
-    if (core->lives)
+    if (core->next > core->life_window.from)
         start_lives(core, first, cache, tlb);
     uint16_t insns = order_at(core, core->next - 1)->insns;
     core->fetched_insns += (uint16_t)(insns - core->fetched_insns);

@@ -190,7 +190,7 @@ void load_issue(struct core *core, struct uop_state *load) {
     const struct stream_uop *stream = stream_at(core, sequence);
     if (load->is.flags & U_DEPENDS && load_meets_store(core, load, stream, &passed))
         return;
-    if (stream->access_count != 1 || core->lives || load->is.flags & U_PREFETCH ||
+    if (stream->access_count != 1 || core->recording || load->is.flags & U_PREFETCH ||
         !memory_load_hits(core->memory, core->cycle, stream->address, stream->size_bytes, sequence,
                           stream->insn)) {
         load_access(core, load, stream, passed);

@@ -114,7 +114,7 @@ static void *whole_lines(size_t count, size_t size) {
     return memory ? memset(memory, 0, count * size) : NULL;
 }
 
-static bool allocate(struct core *core, bool lives) {
+static bool allocate(struct core *core) {
     uint32_t ring = power_of_two((uint64_t)core->machine.rob + core->fetch_capacity + 1);
     core->mask = ring - 1;
     core->uops = whole_lines(ring + 1, sizeof *core->uops);
@@ -130,13 +130,17 @@ static bool allocate(struct core *core, bool lives) {
                              ? (uint32_t)lesser(core->machine.fetch_target_queue, ring - 1)
                              : ring - 1;
     room &= (core->packets = calloc(ring, sizeof *core->packets)) != NULL;
-    if (lives)
+    core->life_window = (struct tap_window){UNKNOWN, UNKNOWN};
+    if (core->tap_kinds & 1 << TAP_LIFE) {
         room &= (core->lives = calloc(ring, sizeof *core->lives)) != NULL;
+        core->life_windows = tap_lives(core->tap);
+        core->life_window = tap_window(core->life_windows, 0);
+    }
     uint32_t stores = power_of_two(core->machine.store_queue);
     core->store_mask = stores - 1;
     room &= (core->stores = calloc(stores, sizeof *core->stores)) != NULL;
     core->store_reach = core->machine.store_queue;
-    if (lives)
+    if (core->lives)
         core->store_reach =
             (uint32_t)lesser((uint64_t)core->store_reach * LIFE_STORES_BACK, ORDER_MAX);
     uint32_t ranges = power_of_two(core->store_reach);
@@ -169,7 +173,7 @@ struct core *core_new(const struct machine *machine, const struct core_options *
     core->tap = options->tap;
     core->tap_kinds = core->tap ? tap_kinds(core->tap) : 0;
     configure(core, machine);
-    if (!allocate(core, core->tap_kinds & 1 << TAP_LIFE)) {
+    if (!allocate(core)) {
         error_set(error, "out of memory for a core with a window of %u µops", core->machine.rob);
         core_free(core);
         return NULL;
@@ -321,7 +325,8 @@ static bool run(struct core *core, bool all, struct error *error) {
         calendar_deliver(core);
         if (core->ready_count)
             issue_stage(core);
-        if (core->tail < core->next && (core->tail - core->head < core->machine.rob || core->lives))
+        if (core->tail < core->next &&
+            (core->tail - core->head < core->machine.rob || core->recording))
             dispatch_stage(core);
         if (now >= core->fetch_resume)
             fetch_stage(core);

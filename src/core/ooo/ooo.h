@@ -251,6 +251,11 @@ struct core {
     struct tap_state tap_state;
     uint32_t tap_kinds;
     struct life *lives; /* by slot; NULL when nobody asked */
+    struct tap_windows life_windows;
+    struct tap_window life_window; /* that of the µops that commit next, or the next to come;
+                                      [UNKNOWN, UNKNOWN) when nobody asked */
+    uint64_t life_period;          /* its number */
+    bool recording; /* µops of it may be in flight: all that are fetched have their life kept */
 
     /* ---- input window, as both sides of the hand-over see it ---- */
     const struct code *code;
@@ -472,7 +477,7 @@ void stores_squash(struct core *core);
 void tap_emit(struct core *core, unsigned kind, unsigned n);
 
 static inline struct life *life_of(struct core *core, const struct uop_state *uop) {
-    return core->lives ? &core->lives[slot_of(core, uop)] : NULL;
+    return core->recording ? &core->lives[slot_of(core, uop)] : NULL;
 }
 
 #endif

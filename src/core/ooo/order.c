@@ -65,9 +65,9 @@ static void note_store(struct core *core, const struct stream_uop *store) {
         core->youngest_store[granule_slot(granule)] = number + 1;
 }
 
-/* Looks for the youngest store that overlaps the load, beginning with the youngest that wrote to one
- * of the load's granules: among those that can still be in the queue, or else that one alone if it
- * is in reach. */
+/* Looks for the youngest store that overlaps the load, beginning with the youngest that wrote to
+ * one of the load's granules: among those that can still be in the queue, or else that one alone if
+ * it is in reach. */
 static void find_store(const struct core *core, const struct stream_uop *load,
                        struct uop_order *order) {
     uint64_t end = load->address + load->size_bytes, last = (end - 1) >> GRANULE_SHIFT;

@@ -57,10 +57,29 @@ static inline void issue(struct core *core, struct uop_state *uop, struct uop_ki
     }
 }
 
+/* What an issue made ready in this very cycle (zero latencies) may still issue in it. Being younger
+ * than what issued, it has its place, by age, among those not yet looked at: from `next` to
+ * `count`. Returns their new end. */
+static __attribute__((noinline)) uint32_t merge_fresh(struct core *core, uint32_t next,
+                                                      uint32_t count) {
+    for (uint32_t k = 0; k < core->fresh_count; k++) {
+        uint64_t sequence = core->fresh[k];
+        uint64_t entry = ready_entry(sequence, uop_at(core, sequence)->is.pool);
+        uint32_t at = count++;
+        for (; at > next && core->ready[at - 1] > entry; at--)
+            core->ready[at] = core->ready[at - 1];
+        core->ready[at] = entry;
+    }
+    core->fresh_count = 0;
+    return count;
+}
+
 /* Goes once through the ready µops, oldest first; each issues if its pool is open. */
 static void issue_ready(struct core *core, struct places *places) {
     uint64_t *ready = core->ready;
     uint32_t kept = 0, count = core->ready_count;
+    bool issued = false;
+    core->issuing = true;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t entry = ready[i];
         uint32_t pool = entry % POOL_SLOTS;
@@ -79,18 +98,13 @@ static void issue_ready(struct core *core, struct places *places) {
         }
         take_place(core, places, is.queue, pool);
         issue(core, uop, is);
+        issued = true;
+        if (__builtin_expect(core->fresh_count != 0, 0))
+            count = merge_fresh(core, i + 1, count);
     }
-    core->progress |= kept != count;
+    core->issuing = false;
+    core->progress |= issued;
     core->ready_count = kept;
-}
-
-/* Zero latencies: what became ready in this very cycle may still issue in it. */
-static bool deliver_fresh(struct core *core) {
-    uint32_t count = core->fresh_count;
-    core->fresh_count = 0;
-    for (uint32_t i = 0; i < count; i++)
-        schedule(core, uop_at(core, core->fresh[i]), core->cycle);
-    return count != 0;
 }
 
 void issue_stage(struct core *core) {
@@ -98,9 +112,5 @@ void issue_stage(struct core *core) {
     memcpy(places.queue, core->queue_issues, sizeof places.queue);
     memcpy(places.pool, core->pool_units, sizeof places.pool);
     places.open = core->open_pools;
-    do {
-        core->issuing = true;
-        issue_ready(core, &places);
-        core->issuing = false;
-    } while (core->fresh_count && deliver_fresh(core));
+    issue_ready(core, &places);
 }

@@ -101,7 +101,7 @@ static bool load_meets_store(struct core *core, struct uop_state *load,
         return false; /* the cache has it */
     struct store_entry *store = store_at(core, load->store);
     uint64_t address_known = core->cycle + core->classes[OP_LOAD].latency;
-    if (store->resolved == UNKNOWN || store->resolved > address_known) {
+    if (store->resolved == UNKNOWN) {
         *passed = store;
         return false;
     }

@@ -1,0 +1,122 @@
+/* The dependence graph of an execution (interaction-cost paper, §3 and Table II).
+ *
+ * Six nodes per µop i, in program order, each the cycle of an event in its life:
+ *
+ *      F(i) fetched ─► D(i) dispatched ─► R(i) operands there ─► E(i) issued ─► P(i) result there
+ *                                                                               └─► C(i) committed
+ *
+ * A node is the maximum over the edges that lead to it. The paper's graph has instructions; a core
+ * cracks them, so ours has µops. Its D stands for fetch too; our cores fetch ahead of a stalled
+ * dispatch, as far as the buffers between the two allow, so fetch has a node of its own.
+ *
+ * Edges, with the categories that idealise them in parentheses. Those of Table II:
+ *
+ *   FF   F(i−1) → F(i)     in-order fetch; + cache and TLB wait of fetch, on every edge to F
+ * (imiss) FBW  F(i−fbw) → F(i)   1, fetch bandwidth, fbw in instructions (bw) FD   F(i) → D(i)
+ * front-end depth DD   D(i−1) → D(i)     0, in-order dispatch CD   C(i−w) → D(i)     0, re-order
+ * buffer of w (win: w × 20) PD   P(i−1) → F(i)     branch recovery, if i−1 was mispredicted (bmisp)
+ *   DR   D(i) → R(i)       pipeline
+ *   PR   P(j) → R(i)       0; issue-wakeup extra of a one-cycle producer (shalu)
+ *   RE   R(i) → E(i)       wait for an issue slot and a unit (bw): the first cycle in which i's
+ * queue and pool have one left by the older µops, as they issue oldest first; of units that are not
+ * pipelined, and of MSHRs (dmiss), as observed EP   E(i) → P(i)       execution (shalu, lgalu); of
+ * a load address generation, L1 (dl1) and what is beyond it (dmiss) PP   P(j) → P(i)       0, i
+ * loads from the line that j's miss brings (dmiss); no more than the miss would have taken i itself
+ *   PC   P(i) → C(i)       pipeline
+ *   CC   C(i−1) → C(i)     0, in-order commit
+ *   CBW  C(i−cbw) → C(i)   1, commit bandwidth (bw)
+ *
+ * and those that our cores have beyond it:
+ *
+ *   FT   F(j) → F(i)       1, j the last taken branch but taken_branches − 1: fetch stops there
+ * (bw) FB   F(i−1) → F(i)     bubble after a taken branch, or 1 where fetch broke off for its block
+ * (bw) FL   F(i−1) → F(i)     bubble after a branch whose target came from decode (bmisp) DF
+ * D(i−cap) → F(i)   0, room between fetch and dispatch (bw) CF   C(i−1) → F(i)     fetch goes on
+ * after the commit of a flushing instruction, a system call, or the flush of an ordering violation
+ *   DBW  D(i−dbw) → D(i)   1, dispatch bandwidth (bw)
+ *   CQ   C(j) → D(i)       0, load queue, physical registers, 1, store queue: j the one whose entry
+ *                          it takes (win)
+ *   SQ   C(j) → D(i)       observed: j's write to the cache, which held up the store queue (win,
+ * dmiss) ED   E(j) → D(i)       0, issue queue: observed (win) CS   C(j) → D(i)       0, j = i−1
+ * around serialising instructions, a fence before a load CR   C(i−1) → R(i)     instructions that
+ * issue at the head only SR   P(j) → R(i)       j a store that i waits for: less the address
+ * generation of i, but not E(j) → R(i)       before the core knows of it, when the store issues and
+ *        E(k) → R(i)       when k does, the producer of its data
+ *   SP   P(j) → P(i)       forwarding (dl1), when i executes before j has left the store queue
+ *
+ * Weights that depend on the machine alone are in struct graph_machine, what was observed in
+ * struct graph_uop. */
+#ifndef CULPRIT_GRAPH_GRAPH_H
+#define CULPRIT_GRAPH_GRAPH_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#include "core/core.h"
+#include "isa/insn.h"
+#include "machine/machine.h"
+
+enum graph_flags {
+    GRAPH_FIRST = 1 << 0,        /* first µop of its instruction, or of a fused pair */
+    GRAPH_MISPREDICTED = 1 << 1, /* PD to the next */
+    GRAPH_LATE = 1 << 2,         /* FL to the next */
+    GRAPH_TAKEN = 1 << 3,
+    GRAPH_FLUSHES = 1 << 4,    /* CF to the next, of `after_commit` */
+    GRAPH_WAITS_HEAD = 1 << 7, /* CR */
+    GRAPH_LOAD = 1 << 8,
+    GRAPH_STORE = 1 << 9,
+    GRAPH_FORWARDED = 1 << 10,  /* SP, since the store's write took long */
+    GRAPH_COVERED = 1 << 11,    /* load whose store holds all it reads: could be forwarded */
+    GRAPH_SHORT = 1 << 12,      /* EP is shalu's */
+    GRAPH_LONG = 1 << 13,       /* EP is lgalu's */
+    GRAPH_ELIMINATED = 1 << 14, /* R, E and P are D */
+    GRAPH_BREAK = 1 << 15,      /* FB of 1 */
+    GRAPH_LAST = 1 << 16,       /* of its instruction */
+    GRAPH_FUSED = 1 << 17,      /* two instructions */
+    GRAPH_HUNG = 1 << 18        /* SR: the load waited for the store before it issued */
+};
+
+/* A µop and the edges that lead to its nodes. Distances count µops back in program order, 0: there
+ * is no such edge; what is farther than GRAPH_FAR is left out. Times in cycles, GRAPH_FAR at most.
+ */
+enum { GRAPH_FAR = UINT16_MAX };
+struct graph_uop {
+    uint32_t insn;                          /* static instruction */
+    uint32_t flags;                         /* enum graph_flags */
+    uint16_t producer[UOP_MAX_SOURCES + 1]; /* PR; the last: data of a store, to its P */
+    uint16_t store;       /* SR, SP: the youngest older store that a load overlaps */
+    uint16_t store_data;  /* SR: who produces that store's data */
+    uint16_t bringer;     /* PP */
+    uint16_t fetch_width; /* FBW */
+    uint16_t fetch_taken; /* FT */
+    uint16_t load_entry, store_entry, int_register, fp_register; /* CQ */
+    uint16_t queue_entry;                                        /* ED */
+    uint16_t serial;                                             /* CS */
+    uint16_t fetch_cache, fetch_tlb;                             /* of F: imiss */
+    uint16_t drain;        /* SQ: the store whose write the store queue waited for */
+    uint16_t store_wait;   /* weight of SQ; of SR and CR what the write took beyond a cycle */
+    uint16_t after_commit; /* CF to this µop: weight + 1; 0: none */
+    uint16_t unit_wait, mshr_wait; /* RE: observed */
+    uint16_t execution; /* EP, without l1 and miss; of loads and stores address generation */
+    uint16_t l1, miss;  /* EP of a load; miss of a store: its translation */
+    uint8_t operation;  /* enum operation */
+    uint8_t level;      /* enum memory_level that served a load */
+    uint8_t tlb;        /* the load or store missed the first-level data TLB */
+    uint8_t pool;       /* of functional units */
+};
+static_assert(sizeof(struct graph_uop) == 64, "one cache line");
+
+/* What every µop has alike, in µops and cycles. */
+struct graph_machine {
+    uint32_t dispatch_width, commit_width, window; /* DBW, CBW, CD */
+    uint32_t ideal_window;                         /* CD under win */
+    uint32_t fetch_room;                           /* DF */
+    uint32_t frontend_depth, redirect, late_bubble, taken_bubble;
+    uint32_t dispatch_to_issue, wakeup_extra, complete_to_commit;
+    uint32_t l1_latency, forward_latency, load_latency; /* the last: address generation */
+    uint32_t pool_units[MACHINE_MAX_POOLS], pool_queue[MACHINE_MAX_POOLS];
+    uint32_t queue_issue[MACHINE_MAX_QUEUES];
+};
+void graph_machine_of(const struct machine *machine, struct graph_machine *graph);
+
+#endif

@@ -20,6 +20,7 @@ static const struct verb VERBS[] = {
      "simulate a command or a trace on any machine, with --ideal and "
      "--set",
      cmd_sim},
+    {NULL, "icost", "what each cause costs; which causes overlap, which are in series", cmd_icost},
     {NULL, "machines", "list, show and check machine descriptions", cmd_machines},
     {"How far are profilers from the truth?", "profilers",
      "run every profiler over one simulation, against what every cycle says", cmd_profilers},

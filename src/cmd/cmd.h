@@ -5,6 +5,7 @@
 
 #define CULPRIT_VERSION "0.1"
 
+int cmd_icost(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_bbv(int argc, char **argv);

@@ -26,6 +26,25 @@ bool note_trace(struct report *report, const struct trace *trace) {
     return untraced > 0;
 }
 
+bool explain_nothing(const struct input_options *input, const struct trace *trace,
+                     struct error *error) {
+    if (input->from)
+        return error_set(error,
+                         "--from %s: the function was never entered%s (see its name with nm)",
+                         input->from, input->skip ? ", or the run ended within --skip" : "");
+    if (input->thread >= 0)
+        return error_set(error, "no instruction was simulated: there was no thread %d%s",
+                         input->thread, input->skip ? ", or it ended within --skip" : "");
+    if (input->skip)
+        return error_set(error,
+                         "no instruction was simulated: the run ended within --skip %" PRIu64,
+                         input->skip);
+    return error_set(error, "no instruction was simulated: %s",
+                     trace_note_count(trace) ? trace_note(trace, 0)
+                     : input->command        ? "the command executed none"
+                                             : "the trace holds none");
+}
+
 void note_images(struct report *report, const struct code *code, struct program *program) {
     uint32_t noted = 0;
     for (uint32_t i = 0; i < code->image_count && noted < NOTED_IMAGES; i++) {

@@ -95,9 +95,14 @@ static bool is_trace(const char *argument) {
 static void take_input(struct input_options *input, struct argp_state *state, char *argument) {
     bool quoted = state->quoted && state->next > state->quoted;
     if (input->traces_allowed && !quoted && is_trace(argument)) {
-        if (input->trace)
+        if (!input->trace)
+            input->trace = argument;
+        else if (!input->more_allowed)
             options_fail(state, "%s: one trace at a time", argument);
-        input->trace = argument;
+        else if (input->more_count == input->more_allowed)
+            options_fail(state, "%s: more than %u traces", argument, input->more_allowed + 1);
+        else
+            input->more_traces[input->more_count++] = argument;
         return;
     }
     if (input->trace)

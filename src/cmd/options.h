@@ -10,11 +10,16 @@
 #include "report/report.h"
 #include "trace/trace.h"
 
+enum { OPTIONS_MAX_TRACES = 64 };
+
 /* What to run or read: [options] [--] COMMAND... or, where allowed, TRACE.ctrace. */
 struct input_options {
-    bool traces_allowed; /* set before parsing */
-    char **command;      /* NULL: none */
-    const char *trace;   /* NULL: none */
+    bool traces_allowed;   /* set before parsing */
+    uint32_t more_allowed; /* traces beside the first, up to OPTIONS_MAX_TRACES; likewise */
+    char **command;        /* NULL: none */
+    const char *trace;     /* NULL: none */
+    const char *more_traces[OPTIONS_MAX_TRACES];
+    uint32_t more_count;
     uint64_t skip, limit;
     const char *from;
     int thread; /* −1: all */

@@ -115,26 +115,6 @@ static void await_end(struct trace *trace) {
         continue;
 }
 
-/* The error of a run in which nothing was selected. */
-static bool explain_nothing(const struct run *run, struct error *error) {
-    const struct input_options *input = &run->request->input;
-    if (input->from)
-        return error_set(error,
-                         "--from %s: the function was never entered%s (see its name with nm)",
-                         input->from, input->skip ? ", or the run ended within --skip" : "");
-    if (input->thread >= 0)
-        return error_set(error, "no instruction was simulated: there was no thread %d%s",
-                         input->thread, input->skip ? ", or it ended within --skip" : "");
-    if (input->skip)
-        return error_set(error,
-                         "no instruction was simulated: the run ended within --skip %" PRIu64,
-                         input->skip);
-    return error_set(error, "no instruction was simulated: %s",
-                     trace_note_count(run->trace) ? trace_note(run->trace, 0)
-                     : run->live                  ? "the command executed none"
-                                                  : "the trace holds none");
-}
-
 /* The picture is of the first thread simulated. */
 static bool attach_kanata(void *context, struct tap_source source, struct tap *tap, void **state,
                           struct error *error) {
@@ -236,7 +216,7 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     if (run->live && run->simulation.interrupted)
         await_end(run->trace);
     if (good && !run->simulation.executed && !interrupt_signal)
-        return explain_nothing(run, error);
+        return explain_nothing(input, run->trace, error);
     return good;
 }
 

@@ -1,0 +1,168 @@
+/* culprit icost: what each cause costs, which causes overlap and which are in series. */
+#include "cmd/icost.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "graph/breakdown.h"
+
+enum key {
+    KEY_FOCUS = 1024,
+    KEY_THRESHOLD,
+    KEY_SETS,
+    KEY_MULTISIM,
+    KEY_JOBS,
+    KEY_SENSITIVITY,
+    KEY_SVG
+};
+
+enum { MAX_JOBS = 1024 };
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "Which sets of causes:", 4},
+    {"focus", KEY_FOCUS, "CATEGORY", 0,
+     "Show the pairs of this one: imiss, dmiss, dl1, shalu, lgalu, bw, bmisp or win (see --ideal; "
+     "default: the costliest)",
+     0},
+    {"threshold", KEY_THRESHOLD, "PERCENT", 0,
+     "Show, and read out, other sets from this part of the time on (default 2)", 0},
+    {"sets", KEY_SETS, "N", 0, "Of at most N causes (default 3)", 0},
+    {NULL, 0, NULL, 0, "How it is measured:", 5},
+    {"multisim", KEY_MULTISIM, "SETS", OPTION_ARG_OPTIONAL,
+     "Simulate anew for each set, the reference: focus (single causes and the pairs of the focus), "
+     "pairs (all pairs; the default) or all (256 simulations)",
+     0},
+    {"sensitivity", KEY_SENSITIVITY, "KEY[+KEY...]=A,B...", 0,
+     "In place of a breakdown: simulate with other values of a figure of the machine (several keys "
+     "get the same value); twice for a grid",
+     0},
+    {"jobs", KEY_JOBS, "N", 0, "N simulations at once (default: as many as processors)", 0},
+    {NULL, 0, NULL, 0, "Picture:", 6},
+    {"svg", KEY_SVG, "FILE", 0, "Draw the breakdown, or the study, as SVG", 0},
+    {0}};
+
+static enum icost_sets sets_of(const struct argp_state *state, const char *value) {
+    static const char *const NAMES[] = {
+        [ICOST_FOCUS] = "focus", [ICOST_PAIRS] = "pairs", [ICOST_ALL] = "all"};
+    for (int i = ICOST_FOCUS; value && i <= ICOST_ALL; i++)
+        if (!strcmp(value, NAMES[i]))
+            return (enum icost_sets)i;
+    if (value)
+        options_fail(state, "--multisim=%s: one of focus, pairs, all", value);
+    return ICOST_PAIRS;
+}
+
+/* "1.5%" or "1.5" */
+static double take_percent(const struct argp_state *state, const char *option, const char *value) {
+    char *end;
+    double percent = strtod(value, &end);
+    if (end == value || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
+        options_fail(state, "%s %s: a percentage from 0 to 100", option, value);
+    return percent / 100;
+}
+
+static uint32_t take_count(const struct argp_state *state, const char *option, const char *value,
+                           uint32_t most) {
+    uint64_t count = options_count(state, option, value);
+    if (!count || count > most)
+        options_fail(state, "%s %s: from 1 to %u", option, value, most);
+    return (uint32_t)count;
+}
+
+static void check(const struct icost_request *request, const struct argp_state *state) {
+    if (!request->input.command && !request->input.trace)
+        options_fail(state, "what to simulate? (culprit icost [OPTION...] -- COMMAND..., or "
+                            "culprit icost FILE.ctrace...)");
+    if (!request->study.parameter_count)
+        return;
+    if (request->multisim != ICOST_NONE || request->focus)
+        options_fail(state, "--sensitivity: it takes the place of a breakdown (without --focus and "
+                            "--multisim)");
+    if (request->input.more_count)
+        options_fail(state, "--sensitivity: of one trace at a time");
+}
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct icost_request *request = state->input;
+    struct error error = {0};
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->input;
+        state->child_inputs[1] = &request->machine;
+        state->child_inputs[2] = &request->output;
+        return 0;
+    case KEY_FOCUS:
+        request->focus = value;
+        return 0;
+    case KEY_THRESHOLD:
+        request->threshold = take_percent(state, "--threshold", value);
+        return 0;
+    case KEY_SETS:
+        request->largest = take_count(state, "--sets", value, BREAKDOWN_CATEGORIES);
+        return 0;
+    case KEY_MULTISIM:
+        request->multisim = sets_of(state, value);
+        return 0;
+    case KEY_JOBS:
+        request->jobs = take_count(state, "--jobs", value, MAX_JOBS);
+        return 0;
+    case KEY_SENSITIVITY:
+        if (!sensitivity_add(&request->study, value, &error))
+            options_fail(state, "--sensitivity %s", error.message);
+        return 0;
+    case KEY_SVG: {
+        int last = state->next - 1; /* "--svg", "FILE"; else "--svg=FILE" */
+        if (state->argv[last] == value)
+            request->argv[last - 1] = NULL;
+        request->argv[last] = NULL;
+        request->svg = value;
+        return 0;
+    }
+    case ARGP_KEY_END:
+        check(request, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {
+    {&input_argp, 0, NULL, 0}, {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .options = OPTIONS,
+    .parser = parse,
+    .args_doc = "[--] COMMAND...\nTRACE.ctrace...",
+    .doc = "Breaks the time of a command, or of traces, down into what each cause costs (what "
+           "removing it would save) and how causes interact: those in series cost the same "
+           "cycles, so that removing one is enough; those that overlap hide each other, so that "
+           "only removing both saves anything.\v"
+           "Example:\n  culprit icost --limit 2M -- gzip -9 -c /bin/bash > /dev/null\n\n"
+           "The report goes to standard error, the command keeps standard output and its exit "
+           "status; 125 when culprit failed.",
+    .children = CHILDREN};
+
+int cmd_icost(int argc, char **argv) {
+    struct icost_request request = {.argc = argc,
+                                    .argv = calloc((size_t)argc + 1, sizeof *argv),
+                                    .threshold = 0.02,
+                                    .largest = 3};
+    if (!request.argv) {
+        print_error(&(struct error){"out of memory"});
+        return STATUS_BROKEN;
+    }
+    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
+    request.input.traces_allowed = true;
+    request.input.more_allowed = OPTIONS_MAX_TRACES;
+    options_parse(&ARGP, argc, argv, &request);
+    if (request.multisim == ICOST_NONE)
+        request.multisim = ICOST_PAIRS;
+    int status =
+        request.study.parameter_count ? icost_sensitivity(&request) : icost_breakdown(&request);
+    sensitivity_free(&request.study);
+    free(request.argv);
+    return status;
+}

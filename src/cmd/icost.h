@@ -1,0 +1,31 @@
+/* `culprit icost`: what its files share. */
+#ifndef CULPRIT_CMD_ICOST_H
+#define CULPRIT_CMD_ICOST_H
+
+#include "cmd/options.h"
+#include "simulate/sensitivity.h"
+
+/* Which sets of categories --multisim simulates: none; what a table with a focus needs, that is
+ * single categories and the pairs of the focus; single categories and all pairs; all. */
+enum icost_sets { ICOST_NONE, ICOST_FOCUS, ICOST_PAIRS, ICOST_ALL };
+
+struct icost_request {
+    int argc;    /* as typed, for the next useful command */
+    char **argv; /* NULL: a word that is not repeated there */
+    struct input_options input;
+    struct machine_options machine;
+    struct output_options output;
+    const char *focus; /* a category; NULL: the costliest */
+    double threshold;  /* share of the time */
+    uint32_t largest;  /* members of a set that is shown */
+    enum icost_sets multisim;
+    uint32_t jobs;            /* simulations at once; 0: as many as processors */
+    const char *svg;          /* file; NULL: none */
+    struct sensitivity study; /* no parameters: none */
+};
+
+/* Each returns the exit status. */
+int icost_breakdown(struct icost_request *request);
+int icost_sensitivity(struct icost_request *request);
+
+#endif

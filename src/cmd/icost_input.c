@@ -1,0 +1,95 @@
+/* A live trace is cut by the capture, so that what is kept of it is what was asked for; of a file
+ * or pipe all is kept that was read, and cut anew each time. */
+#include "cmd/icost_input.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/output.h"
+
+static const char *trace_of(const struct input_options *options, uint32_t number) {
+    return number ? options->more_traces[number - 1] : options->trace;
+}
+
+static bool open_live(struct icost_input *input, const struct input_options *options, int *status,
+                      struct error *error) {
+    const struct capture_options capture = {.command = options->command,
+                                            .addresses = true,
+                                            .skip = options->skip,
+                                            .limit = options->limit,
+                                            .from_symbol = options->from,
+                                            .thread = options->thread,
+                                            .follow = options->follow};
+    int exec_status = STATUS_BROKEN;
+    input->trace = trace_capture(&capture, &exec_status, error);
+    if (!input->trace)
+        *status = exec_status ? exec_status : STATUS_BROKEN;
+    return input->trace;
+}
+
+static bool open_file(struct icost_input *input, const struct input_options *options,
+                      const char *path, struct error *error) {
+    input->selection = (struct selection){.skip = options->skip,
+                                          .limit = options->limit,
+                                          .from_symbol = options->from,
+                                          .thread = options->thread};
+    input->again = input->selection;
+    input->trace = trace_open(path, error);
+    return input->trace && (trace_has_addresses(input->trace) ||
+                            error_set(error,
+                                      "%s: no memory addresses are in it, so it cannot be "
+                                      "simulated (capture it without --no-addresses)",
+                                      path));
+}
+
+bool icost_input_open(struct icost_input *input, const struct input_options *options,
+                      uint32_t number, const char *folder, int *status, struct error *error) {
+    const char *path = trace_of(options, number);
+    struct stat file;
+    *input = (struct icost_input){
+        .live = options->command, .selection = {.thread = -1}, .again = {.thread = -1}};
+    if (input->live ? !open_live(input, options, status, error)
+                    : !open_file(input, options, path, error))
+        return false;
+    interrupt_watch(input->trace);
+    if (!folder)
+        return true;
+    input->kept =
+        input->live || !strcmp(path, "-") || stat(path, &file) != 0 || !S_ISREG(file.st_mode);
+    if (input->kept ? asprintf(&input->path, "%s/%" PRIu32 ".ctrace", folder, number) < 0
+                    : !(input->path = strdup(path))) {
+        input->path = NULL;
+        return error_set(error, "out of memory");
+    }
+    return !input->kept || trace_keep(input->trace, input->path, error);
+}
+
+bool icost_input_end(struct icost_input *input, struct error *error) {
+    struct trace_batch batch;
+    struct error late;
+    while (input->live && trace_next(input->trace, &batch, &late) > 0)
+        continue;
+    bool good = !input->kept || trace_keep_end(input->trace, error);
+    trace_settle(input->trace);
+    interrupt_watch(NULL);
+    return good;
+}
+
+void icost_input_close(struct icost_input *input) {
+    interrupt_watch(NULL);
+    trace_close(input->trace);
+    free(input->path);
+    memset(input, 0, sizeof *input);
+}
+
+char *icost_input_label(const struct input_options *options, uint32_t number) {
+    char name[NAME_MAX + 1];
+    const char *path = options->command ? options->command[0] : trace_of(options, number);
+    return strdup(output_name(path, ".ctrace", "", name) ? name : path);
+}

@@ -1,0 +1,31 @@
+/* A run that `culprit icost` reads more than once: a trace file, or a command or pipe whose trace
+ * is kept in a temporary file while it is read for the first time. */
+#ifndef CULPRIT_CMD_ICOST_INPUT_H
+#define CULPRIT_CMD_ICOST_INPUT_H
+
+#include "cmd/options.h"
+#include "simulate/selection.h"
+#include "trace/trace.h"
+
+struct icost_input {
+    struct trace *trace; /* read once, then for its names and notes */
+    bool live;
+    struct selection selection; /* for reading `trace` */
+    char *path;                 /* to read it again; NULL: it is not to be */
+    struct selection again;     /* for reading that */
+    bool kept;                  /* in `path`, while `trace` is read */
+};
+
+/* `number`: of the traces given; 0: the command or the first trace. `folder`: where the trace is
+ * kept; NULL: it is not to be read again. False with *status set when a command cannot be run.
+ * icost_input_close() either way. */
+bool icost_input_open(struct icost_input *input, const struct input_options *options,
+                      uint32_t number, const char *folder, int *status, struct error *error);
+/* The trace was read as far as it is wanted; the rest of a live one is read as well. */
+bool icost_input_end(struct icost_input *input, struct error *error);
+void icost_input_close(struct icost_input *input);
+
+/* Its command, or the file that it comes from as a short name for a column; the caller's. */
+char *icost_input_label(const struct input_options *options, uint32_t number);
+
+#endif

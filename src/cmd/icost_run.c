@@ -1,0 +1,320 @@
+/* Every trace is read once, for its graph; then, for --multisim, each is simulated again with every
+ * set wanted. What was done when a signal comes is reported: a breakdown that lacks sets is whole
+ * in those it has. */
+#include "cmd/icost.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/cmd.h"
+#include "cmd/icost_input.h"
+#include "cmd/interrupt.h"
+#include "cmd/machine_choice.h"
+#include "cmd/next.h"
+#include "cmd/notes.h"
+#include "cmd/output.h"
+#include "cmd/temporary.h"
+#include "report/breakdown_report.h"
+#include "util/progress.h"
+#include "util/text.h"
+
+enum { CATEGORIES = 8 };
+static_assert(1 << CATEGORIES == IDEAL_DLONG, "the categories come first");
+
+/* One command or trace. */
+struct program {
+    struct icost_input input;
+    char *label;
+    uint64_t instructions;
+    struct breakdown ways[WAY_COUNT]; /* cycles NULL: not measured */
+};
+
+struct icost {
+    struct icost_request *request;
+    struct machine_choice *machines;
+    const struct machine *machine;
+    struct output report_file, svg_file;
+    char *folder; /* for traces; NULL: none */
+    struct program *programs;
+    struct breakdown_program *rows; /* of the report */
+    uint32_t count;                 /* programs that were begun */
+    const char *names[CATEGORIES], *descriptions[CATEGORIES];
+    uint32_t focus;
+    struct breakdown_report report;
+    struct progress progress;
+};
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+/* ---- what is asked for ---- */
+
+static bool find_focus(struct icost *icost, struct error *error) {
+    const char *focus = icost->request->focus;
+    char known[128] = "";
+    icost->focus = BREAKDOWN_NO_FOCUS;
+    for (uint32_t i = 0; i < CATEGORIES; i++) {
+        icost->names[i] = ideal_name(i);
+        icost->descriptions[i] = ideal_description(i);
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 icost->names[i]);
+        if (focus && !strcmp(focus, icost->names[i]))
+            icost->focus = i;
+    }
+    return !focus || icost->focus != BREAKDOWN_NO_FOCUS ||
+           error_set(error, "--focus %s: no such category: choose from %s", focus, known);
+}
+
+static bool prepare(struct icost *icost, struct error *error) {
+    const struct icost_request *request = icost->request;
+    uint32_t programs = 1 + request->input.more_count;
+    icost->programs = calloc(programs, sizeof *icost->programs);
+    icost->rows = calloc(programs, sizeof *icost->rows);
+    if (!icost->programs || !icost->rows)
+        return error_set(error, "out of memory for %" PRIu32 " programs", programs);
+    return find_focus(icost, error) &&
+           machine_choice_load(icost->machines, &request->machine, error) &&
+           output_open(&icost->report_file, "--output", request->output.output,
+                       request->input.command ? stderr : stdout, error) &&
+           (!request->svg || output_open(&icost->svg_file, "--svg", request->svg, NULL, error)) &&
+           (!request->multisim || (icost->folder = temporary_folder(error)));
+}
+
+/* All programs are simulated on the same machine. */
+static bool choose_machine(struct icost *icost, const struct trace *trace, struct error *error) {
+    const struct machine *machine = machine_choice_of(icost->machines, trace_isa(trace), error);
+    if (machine && icost->machine && machine != icost->machine && !icost->request->machine.machine)
+        return error_set(error, "the traces are of several architectures, which no table compares "
+                                "(give those of one)");
+    icost->machine = machine;
+    return machine;
+}
+
+/* ---- first reading ---- */
+
+static bool read_program(struct icost *icost, struct program *program, struct error *error) {
+    struct trace_batch batch;
+    int got = 0;
+    progress_start(&icost->progress, stderr, "reading", "instructions",
+                   icost->request->input.limit);
+    while (!interrupt_signal && (got = trace_next(program->input.trace, &batch, error)) > 0) {
+        program->instructions += batch.insn_count;
+        progress_update(&icost->progress, program->instructions);
+    }
+    progress_finish(&icost->progress);
+    return got >= 0 && icost_input_end(&program->input, error) &&
+           (program->instructions || interrupt_signal ||
+            explain_nothing(&icost->request->input, program->input.trace, error));
+}
+
+static bool read_programs(struct icost *icost, int *status, struct error *error) {
+    const struct input_options *options = &icost->request->input;
+    for (uint32_t i = 0; i <= options->more_count && !interrupt_signal; i++) {
+        struct program *program = &icost->programs[icost->count++];
+        if (!icost_input_open(&program->input, options, i, icost->folder, status, error) ||
+            !choose_machine(icost, program->input.trace, error) ||
+            !(program->label = icost_input_label(options, i)) ||
+            !read_program(icost, program, error))
+            return false;
+        icost->rows[i] = (struct breakdown_program){.name = trace_command(program->input.trace),
+                                                    .label = program->label};
+    }
+    return true;
+}
+
+/* ---- multisim ---- */
+
+/* Which sets; the empty one first. */
+static uint32_t wanted_sets(const struct icost *icost, uint32_t sets[1 << CATEGORIES]) {
+    enum icost_sets wanted = icost->request->multisim;
+    uint32_t count = 0;
+    for (uint32_t set = 0; set < 1u << CATEGORIES; set++) {
+        int members = __builtin_popcount(set);
+        if (wanted == ICOST_ALL || members < 2 ||
+            (members == 2 && (wanted == ICOST_PAIRS || set & 1u << icost->focus)))
+            sets[count++] = set;
+    }
+    return count;
+}
+
+/* Of the runs that are done; none when the first is not. */
+static bool take_runs(struct icost *icost, struct program *program, const uint32_t *sets,
+                      const struct multisim_run *runs, uint32_t count, struct error *error) {
+    struct breakdown *breakdown = &program->ways[WAY_MULTISIM];
+    if (!runs[0].done)
+        return true;
+    if (!breakdown_init(breakdown, CATEGORIES, icost->names, error))
+        return false;
+    breakdown->instructions = runs[0].instructions;
+    for (uint32_t i = 0; i < count; i++)
+        if (runs[i].done)
+            breakdown->cycles[sets[i]] = (double)runs[i].cycles;
+    return true;
+}
+
+static bool simulate_sets(struct icost *icost, uint32_t number, struct error *error) {
+    struct program *program = &icost->programs[number];
+    struct breakdown_program *row = &icost->rows[number];
+    uint32_t sets[1 << CATEGORIES], count = wanted_sets(icost, sets);
+    struct multisim_run *runs = calloc(count, sizeof *runs);
+    if (!runs)
+        return error_set(error, "out of memory for %" PRIu32 " simulations", count);
+    for (uint32_t i = 0; i < count; i++)
+        runs[i] = (struct multisim_run){.machine = icost->machine,
+                                        .ideal = icost->request->machine.ideal | sets[i]};
+    const struct multisim_options options = {.trace = program->input.path,
+                                             .selection = program->input.again,
+                                             .jobs = icost->request->jobs,
+                                             .progress = show_progress,
+                                             .progress_context = &icost->progress,
+                                             .stop = &interrupt_signal};
+    double begun = seconds_now();
+    progress_start(&icost->progress, stderr, "simulating sets", "instructions",
+                   program->instructions * count);
+    bool good = multisim(&options, runs, count, error);
+    progress_finish(&icost->progress);
+    row->seconds[WAY_MULTISIM] = seconds_now() - begun;
+    for (uint32_t i = 0; i < count; i++)
+        row->simulations += runs[i].done;
+    good = good && take_runs(icost, program, sets, runs, count, error);
+    free(runs);
+    return good;
+}
+
+static bool simulate_all_sets(struct icost *icost, struct error *error) {
+    bool good = true;
+    for (uint32_t i = 0; good && i < icost->count && icost->request->multisim; i++)
+        good = interrupt_signal || simulate_sets(icost, i, error);
+    return good;
+}
+
+/* ---- report ---- */
+
+/* Programs that were measured; those that were not are left out. */
+static uint32_t fill_rows(struct icost *icost) {
+    uint32_t filled = 0;
+    for (uint32_t i = 0; i < icost->count; i++) {
+        struct breakdown_program row = icost->rows[i];
+        bool measured = false;
+        for (int way = 0; way < WAY_COUNT; way++)
+            if (icost->programs[i].ways[way].cycles) {
+                row.ways[way] = &icost->programs[i].ways[way];
+                measured = true;
+            }
+        if (measured)
+            icost->rows[filled++] = row;
+    }
+    return filled;
+}
+
+static bool note_worth(struct icost *icost) {
+    struct report *report = &icost->report.report;
+    bool good = true;
+    for (uint32_t i = 0; i < icost->report.program_count; i++) {
+        const struct breakdown_program *program = &icost->report.programs[i];
+        if (program->ways[WAY_MULTISIM])
+            good &= report_note(report, "multisim%s%s: %" PRIu32 " simulation%s in %s",
+                                icost->report.program_count > 1 ? " of " : "",
+                                icost->report.program_count > 1 ? program->label : "",
+                                program->simulations, text_plural(program->simulations),
+                                text_duration(program->seconds[WAY_MULTISIM]).s);
+    }
+    return good &&
+           report_note(report, "a cost is what a machine without that cause at all would save: a "
+                               "bound on what any change to the program or machine can") &&
+           report_note(report, "caches, TLBs and predictors were empty at the start: in short "
+                               "runs their first misses weigh too much") &&
+           report_note(report, "not modelled: the kernel (cycles are user cycles; a system call "
+                               "only flushes), execution down wrong paths");
+}
+
+static bool note_all(struct icost *icost, bool partial) {
+    struct report *report = &icost->report.report;
+    bool unfollowed = false;
+    if (partial && !report_note(report, "PARTIAL: the run was cut short; this is what was done so "
+                                        "far"))
+        return false;
+    for (uint32_t i = 0; i < icost->count; i++)
+        unfollowed |= note_trace(report, icost->programs[i].input.trace);
+    const struct icost_request *request = icost->request;
+    if (unfollowed && request->input.command && !request->input.follow)
+        report->next = next_with_option("--follow", request->argc, request->argv);
+    return note_worth(icost);
+}
+
+static bool write_report(struct icost *icost, struct error *error) {
+    const struct icost_request *request = icost->request;
+    bool partial = interrupt_signal;
+    for (uint32_t i = 0; i < icost->count; i++)
+        partial |= trace_is_cut(icost->programs[i].input.trace);
+    icost->report = (struct breakdown_report){.report = {.verb = "icost",
+                                                         .machine = icost->machine,
+                                                         .ideal = request->machine.ideal,
+                                                         .partial = partial},
+                                              .programs = icost->rows,
+                                              .program_count = fill_rows(icost),
+                                              .descriptions = icost->descriptions,
+                                              .focus = icost->focus,
+                                              .threshold = request->threshold,
+                                              .largest = request->largest,
+                                              .top = request->output.top};
+    if (!icost->report.program_count)
+        return error_set(error, "interrupted before anything was measured");
+    if (!breakdown_report_choose(&icost->report) || !note_all(icost, partial))
+        return error_set(error, "out of memory for the report");
+    if (!request->output.json)
+        breakdown_text(&icost->report, text_use_colour(icost->report_file.file),
+                       icost->report_file.file);
+    else if (!breakdown_json(&icost->report, icost->report_file.file, error))
+        return false;
+    if (request->svg)
+        breakdown_svg(&icost->report, icost->svg_file.file);
+    return output_close(&icost->report_file, error) &&
+           (!request->svg || output_close(&icost->svg_file, error));
+}
+
+static int run_steps(struct icost *icost, struct error *error) {
+    bool live = icost->request->input.command;
+    int failed = live ? STATUS_BROKEN : STATUS_FAILED;
+    if (!prepare(icost, error))
+        return failed;
+    interrupt_catch();
+    if (!read_programs(icost, &failed, error) || !simulate_all_sets(icost, error) ||
+        !write_report(icost, error))
+        return failed;
+    return live               ? command_status(trace_exit_status(icost->programs[0].input.trace))
+           : interrupt_signal ? 128 + interrupt_signal
+                              : 0;
+}
+
+int icost_breakdown(struct icost_request *request) {
+    struct machine_choice machines = {0};
+    struct icost icost = {.request = request, .machines = &machines};
+    struct error error = {0};
+    int status = run_steps(&icost, &error);
+    if (error.message[0])
+        print_error(&error);
+    breakdown_report_free(&icost.report);
+    for (uint32_t i = 0; i < icost.count; i++) {
+        icost_input_close(&icost.programs[i].input);
+        free(icost.programs[i].label);
+        for (int way = 0; way < WAY_COUNT; way++)
+            breakdown_free(&icost.programs[i].ways[way]);
+    }
+    free(icost.programs);
+    free(icost.rows);
+    temporary_remove(icost.folder);
+    output_discard(&icost.report_file);
+    output_discard(&icost.svg_file);
+    return status;
+}

@@ -1,0 +1,138 @@
+/* culprit icost --sensitivity: the machines of the study are made, and so checked, before the
+ * command starts, where its architecture is known by then; its trace is captured, then simulated on
+ * each. */
+#include "cmd/icost.h"
+
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/icost_input.h"
+#include "cmd/interrupt.h"
+#include "cmd/machine_choice.h"
+#include "cmd/notes.h"
+#include "cmd/output.h"
+#include "cmd/temporary.h"
+#include "report/sensitivity_report.h"
+#include "util/progress.h"
+#include "util/text.h"
+
+struct job {
+    struct icost_request *request;
+    struct machine_choice *machines;
+    struct output report_file, svg_file;
+    char *folder;
+    struct icost_input input;
+    const struct machine *machine;
+    struct sensitivity_report report;
+    struct progress progress;
+};
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+static bool prepare(struct job *job, struct error *error) {
+    const struct icost_request *request = job->request;
+    return machine_choice_load(job->machines, &request->machine, error) &&
+           output_open(&job->report_file, "--output", request->output.output,
+                       request->input.command ? stderr : stdout, error) &&
+           (!request->svg || output_open(&job->svg_file, "--svg", request->svg, NULL, error)) &&
+           (job->folder = temporary_folder(error));
+}
+
+/* What is not in a file yet is read to its end, to be kept. */
+static bool read_input(struct job *job, struct error *error) {
+    struct trace_batch batch;
+    uint64_t instructions = 0;
+    int got = 0;
+    progress_start(&job->progress, stderr, "capturing", "instructions", job->request->input.limit);
+    while (job->input.kept && (got = trace_next(job->input.trace, &batch, error)) > 0)
+        progress_update(&job->progress, instructions += batch.insn_count);
+    progress_finish(&job->progress);
+    return got >= 0 && icost_input_end(&job->input, error);
+}
+
+static bool simulate(struct job *job, struct error *error) {
+    struct sensitivity *study = &job->request->study;
+    const struct multisim_options options = {.trace = job->input.path,
+                                             .selection = job->input.again,
+                                             .jobs = job->request->jobs,
+                                             .progress = show_progress,
+                                             .progress_context = &job->progress,
+                                             .stop = &interrupt_signal};
+    progress_start(&job->progress, stderr, "simulating", "instructions", 0);
+    bool good = multisim(&options, study->runs, study->run_count, error);
+    progress_finish(&job->progress);
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < study->run_count; i++) {
+        done += study->runs[i].done;
+        if (study->runs[i].done)
+            job->report.instructions = study->runs[i].instructions;
+    }
+    job->report.report.partial = done < study->run_count || trace_is_cut(job->input.trace);
+    if (good && !done)
+        return error_set(error, "interrupted before anything was simulated");
+    return good && (job->report.instructions ||
+                    explain_nothing(&job->request->input, job->input.trace, error));
+}
+
+static bool write_report(struct job *job, struct error *error) {
+    const struct icost_request *request = job->request;
+    struct sensitivity_report *report = &job->report;
+    report->study = &request->study;
+    report->report.verb = "icost";
+    report->report.program = trace_command(job->input.trace);
+    report->report.machine = job->machine;
+    report->report.ideal = request->machine.ideal;
+    note_trace(&report->report, job->input.trace);
+    report_note(&report->report,
+                "%u simulations of the same trace, each from empty caches, TLBs "
+                "and predictors",
+                request->study.run_count);
+    report_note(&report->report, "not modelled: the kernel (cycles are user cycles; a system call "
+                                 "only flushes), execution down wrong paths");
+    if (!request->output.json)
+        sensitivity_text(report, text_use_colour(job->report_file.file), job->report_file.file);
+    else if (!sensitivity_json(report, job->report_file.file, error))
+        return false;
+    if (request->svg)
+        sensitivity_svg(report, job->svg_file.file);
+    return output_close(&job->report_file, error) &&
+           (!request->svg || output_close(&job->svg_file, error));
+}
+
+static int run_steps(struct job *job, struct error *error) {
+    struct icost_request *request = job->request;
+    bool live = request->input.command;
+    int failed = live ? STATUS_BROKEN : STATUS_FAILED;
+    if (!prepare(job, error))
+        return failed;
+    interrupt_catch();
+    if (!icost_input_open(&job->input, &request->input, 0, job->folder, &failed, error) ||
+        !(job->machine = machine_choice_of(job->machines, trace_isa(job->input.trace), error)))
+        return failed;
+    if (!sensitivity_build(&request->study, job->machine, request->machine.ideal, error)) {
+        error_prefix(error, "--sensitivity");
+        return failed;
+    }
+    if (!read_input(job, error) || !simulate(job, error) || !write_report(job, error))
+        return failed;
+    return live               ? command_status(trace_exit_status(job->input.trace))
+           : interrupt_signal ? 128 + interrupt_signal
+                              : 0;
+}
+
+int icost_sensitivity(struct icost_request *request) {
+    struct machine_choice machines = {0};
+    struct job job = {.request = request, .machines = &machines};
+    struct error error = {0};
+    int status = run_steps(&job, &error);
+    if (error.message[0])
+        print_error(&error);
+    report_free(&job.report.report);
+    icost_input_close(&job.input);
+    temporary_remove(job.folder);
+    output_discard(&job.report_file);
+    output_discard(&job.svg_file);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* Breakdowns as one JSON object; every key is documented in docs/json.md. Sets are written largest
+ * first, those that were not measured are left out. Objects that could not be made (out of memory)
+ * are NULL, which jansson's *_new functions pass on as failure of the whole. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/breakdown_report.h"
+#include "util/text.h"
+
+static json_t *string(const char *text) {
+    char clean[4096];
+    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
+}
+
+static json_t *amount(double cycles, double of) {
+    return json_pack("{s:f, s:f}", "cycles", cycles, "percent", of > 0 ? 100 * cycles / of : 0);
+}
+
+static json_t *members_array(const struct breakdown *breakdown, uint32_t set) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < breakdown->count; i++)
+        if (set & 1u << i)
+            json_array_append_new(array, string(breakdown->names[i]));
+    return array;
+}
+
+static json_t *sets_array(const struct breakdown *breakdown) {
+    uint32_t sets = breakdown_sets(breakdown);
+    double *icosts = calloc(sets, sizeof *icosts), total = breakdown->cycles[0];
+    uint32_t *order = calloc(sets, sizeof *order);
+    json_t *array = icosts && order ? json_array() : NULL;
+    uint32_t count = 0;
+    if (array) {
+        breakdown_icosts(breakdown, icosts);
+        count = breakdown_rank(breakdown, icosts, 1, breakdown->count, order);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        json_array_append_new(array, json_pack("{s:o, s:o, s:o}", "members",
+                                               members_array(breakdown, order[i]), "cost",
+                                               amount(breakdown_cost(breakdown, order[i]), total),
+                                               "icost", amount(icosts[order[i]], total)));
+    free(icosts);
+    free(order);
+    return array;
+}
+
+static json_t *times_object(const struct breakdown_report *report,
+                            const struct breakdown_program *program, enum breakdown_way way) {
+    const struct breakdown *breakdown = program->ways[way];
+    double ideal = breakdown->cycles[breakdown_sets(breakdown) - 1];
+    json_t *object = json_pack(
+        "{s:f, s:o, s:o, s:f, s:o}", "cycles", breakdown->cycles[0], "all_idealised",
+        isnan(ideal) ? json_null() : amount(ideal, breakdown->cycles[0]), "other",
+        amount(breakdown_rest(report, breakdown) * breakdown->cycles[0], breakdown->cycles[0]),
+        "seconds", program->seconds[way], "sets", sets_array(breakdown));
+    if (way == WAY_MULTISIM)
+        json_object_set_new(object, "simulations", json_integer(program->simulations));
+    return object;
+}
+
+static json_t *error_object(const struct breakdown_report *report,
+                            const struct breakdown_program *program, enum breakdown_way way) {
+    struct breakdown_error error = breakdown_report_error(report, program, way);
+    return json_pack("{s:f, s:f, s:I, s:I, s:I}", "mean", error.mean, "largest", error.largest,
+                     "sets", (json_int_t)error.sets, "pairs", (json_int_t)error.pairs, "same_sign",
+                     (json_int_t)error.same_sign);
+}
+
+static json_t *reading_array(const struct breakdown_report *report,
+                             const struct breakdown_program *program) {
+    struct report reading = {0};
+    json_t *array = breakdown_read(report, program, &reading) ? json_array() : NULL;
+    for (uint32_t i = 0; i < reading.note_count; i++)
+        json_array_append_new(array, string(reading.notes[i]));
+    report_free(&reading);
+    return array;
+}
+
+/* What a program has in an object of its own, or in the whole when it is alone. */
+static json_t *program_object(const struct breakdown_report *report,
+                              const struct breakdown_program *program) {
+    const struct breakdown *shown = breakdown_shown(program);
+    double instructions = (double)shown->instructions;
+    enum breakdown_way way = breakdown_way_shown(program);
+    json_t *errors = json_object();
+    for (int i = 0; i < WAY_COUNT; i++)
+        if (i != WAY_MULTISIM && program->ways[i] && program->ways[WAY_MULTISIM])
+            json_object_set_new(errors, breakdown_way_name((enum breakdown_way)i),
+                                error_object(report, program, (enum breakdown_way)i));
+    json_t *object =
+        json_pack("{s:o, s:s, s:I, s:f}", "program", string(program->name), "way",
+                  breakdown_way_name(way), "instructions", (json_int_t)shown->instructions, "cpi",
+                  instructions > 0 ? shown->cycles[0] / instructions : 0);
+    json_object_update_new(object, times_object(report, program, way));
+    for (int i = 0; i < WAY_COUNT; i++)
+        if (i != (int)way)
+            json_object_set_new(object, breakdown_way_name((enum breakdown_way)i),
+                                program->ways[i]
+                                    ? times_object(report, program, (enum breakdown_way)i)
+                                    : json_null());
+    json_object_set_new(object, "errors", errors);
+    json_object_set_new(object, "reading", reading_array(report, program));
+    return object;
+}
+
+static json_t *categories_array(const struct breakdown_report *report) {
+    const struct breakdown *breakdown = breakdown_shown(&report->programs[0]);
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < breakdown->count; i++)
+        json_array_append_new(array, json_pack("{s:o, s:o}", "name", string(breakdown->names[i]),
+                                               "description", string(report->descriptions[i])));
+    return array;
+}
+
+static json_t *whole_object(const struct breakdown_report *report) {
+    const struct report *head = &report->report;
+    json_t *ideal = json_array(), *notes = json_array();
+    for (unsigned i = 0; i < IDEAL_COUNT; i++)
+        if (head->ideal & 1u << i)
+            json_array_append_new(ideal, json_string(ideal_name(i)));
+    for (uint32_t i = 0; i < head->note_count; i++)
+        json_array_append_new(notes, string(head->notes[i]));
+    json_t *object =
+        json_pack("{s:s, s:o, s:f, s:o, s:b, s:o, s:o}", "verb", head->verb, "machine",
+                  string(head->machine->name), "clock_ghz", head->machine->clock_ghz, "ideal",
+                  ideal, "partial", (int)head->partial, "categories", categories_array(report),
+                  "focus", string(breakdown_shown(&report->programs[0])->names[report->focus]));
+    json_t *programs = json_array();
+    for (uint32_t i = 0; report->program_count > 1 && i < report->program_count; i++)
+        json_array_append_new(programs, program_object(report, &report->programs[i]));
+    if (report->program_count > 1)
+        json_object_set(object, "programs", programs);
+    else
+        json_object_update_new(object, program_object(report, &report->programs[0]));
+    json_decref(programs);
+    json_object_set_new(object, "notes", notes);
+    json_object_set_new(object, "next", string(head->next));
+    return object;
+}
+
+bool breakdown_json(const struct breakdown_report *report, FILE *file, struct error *error) {
+    json_t *object = whole_object(report);
+    bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+    json_decref(object);
+    fputc('\n', file);
+    return good || error_set(error, "out of memory for the report");
+}

@@ -1,0 +1,139 @@
+/* Which sets are shown: each kind the largest first, by the mean over programs of its share of the
+ * time; other sets by the largest share that a program gives them. */
+#include "report/breakdown_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *breakdown_way_name(enum breakdown_way way) {
+    static const char *const NAMES[WAY_COUNT] = {
+        [WAY_MULTISIM] = "multisim", [WAY_GRAPH] = "graph", [WAY_PROFILER] = "profiler"};
+    return NAMES[way];
+}
+
+enum breakdown_way breakdown_way_shown(const struct breakdown_program *program) {
+    return program->ways[WAY_GRAPH]      ? WAY_GRAPH
+           : program->ways[WAY_MULTISIM] ? WAY_MULTISIM
+                                         : WAY_PROFILER;
+}
+
+const struct breakdown *breakdown_shown(const struct breakdown_program *program) {
+    return program->ways[breakdown_way_shown(program)];
+}
+
+double breakdown_share(const struct breakdown *breakdown, uint32_t set) {
+    return breakdown_icost(breakdown, set) / breakdown->cycles[0];
+}
+
+/* Over programs, of the shares that are known. */
+static double mean_share(const struct breakdown_program *programs, uint32_t count, uint32_t set) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double share = breakdown_share(breakdown_shown(&programs[i]), set);
+        sum += isnan(share) ? 0 : share;
+    }
+    return count ? sum / count : 0;
+}
+
+static double largest_share(const struct breakdown_report *report, uint32_t set) {
+    double largest = 0;
+    for (uint32_t i = 0; i < report->program_count; i++)
+        for (int way = 0; way < WAY_COUNT; way++)
+            if (report->programs[i].ways[way])
+                largest = fmax(largest, fabs(breakdown_share(report->programs[i].ways[way], set)));
+    return largest;
+}
+
+uint32_t breakdown_costliest(const struct breakdown_program *programs, uint32_t count) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < breakdown_shown(&programs[0])->count; i++)
+        if (mean_share(programs, count, 1u << i) > mean_share(programs, count, 1u << best))
+            best = i;
+    return best;
+}
+
+struct ranked {
+    uint32_t set;
+    double size;
+};
+
+static int largest_first(const void *left, const void *right) {
+    const struct ranked *a = left, *b = right;
+    return a->size != b->size ? (a->size < b->size ? 1 : -1)
+                              : (a->set > b->set) - (a->set < b->set);
+}
+
+struct choice {
+    struct breakdown_report *report;
+    struct ranked *ranked;
+    uint32_t count, chosen; /* of ranked[]; rows so far */
+};
+
+static void rank(struct choice *choice, uint32_t set, double size) {
+    choice->ranked[choice->count++] = (struct ranked){set, size};
+}
+
+/* Makes rows of the first `most` that were ranked; returns how many. */
+static uint32_t take(struct choice *choice, uint32_t most) {
+    uint32_t count = choice->count < most ? choice->count : most;
+    qsort(choice->ranked, choice->count, sizeof *choice->ranked, largest_first);
+    for (uint32_t i = 0; i < count; i++)
+        choice->report->rows[choice->chosen++] = choice->ranked[i].set;
+    choice->count = 0;
+    return count;
+}
+
+bool breakdown_report_choose(struct breakdown_report *report) {
+    const struct breakdown *shown = breakdown_shown(&report->programs[0]);
+    uint32_t sets = breakdown_sets(shown), programs = report->program_count;
+    struct choice choice = {.report = report};
+    report->rows = calloc(sets, sizeof *report->rows);
+    choice.ranked = calloc(sets, sizeof *choice.ranked);
+    if (!report->rows || !choice.ranked) {
+        free(choice.ranked);
+        return false;
+    }
+    if (report->focus == BREAKDOWN_NO_FOCUS)
+        report->focus = breakdown_costliest(report->programs, programs);
+    uint32_t focus = 1u << report->focus;
+    for (uint32_t i = 0; i < shown->count; i++)
+        rank(&choice, 1u << i, mean_share(report->programs, programs, 1u << i));
+    report->singles = take(&choice, UINT32_MAX);
+    for (uint32_t i = 0; i < shown->count; i++)
+        if (i != report->focus)
+            rank(&choice, focus | 1u << i,
+                 fabs(mean_share(report->programs, programs, focus | 1u << i)));
+    report->pairs = take(&choice, UINT32_MAX);
+    for (uint32_t set = 1; set < sets; set++) {
+        uint32_t members = (uint32_t)__builtin_popcount(set);
+        bool shown_above = members < 2 || (members == 2 && set & focus);
+        double largest = shown_above || members > report->largest ? 0 : largest_share(report, set);
+        if (largest > 0 && largest >= report->threshold)
+            rank(&choice, set, largest);
+    }
+    report->others = take(&choice, report->top ? report->top : UINT32_MAX);
+    free(choice.ranked);
+    return true;
+}
+
+void breakdown_report_free(struct breakdown_report *report) {
+    free(report->rows);
+    report->rows = NULL;
+    report_free(&report->report);
+}
+
+double breakdown_rest(const struct breakdown_report *report, const struct breakdown *breakdown) {
+    double rest = 1;
+    for (uint32_t i = 0; i < report->singles + report->pairs + report->others; i++) {
+        double share = breakdown_share(breakdown, report->rows[i]);
+        rest -= isnan(share) ? 0 : share;
+    }
+    return rest;
+}
+
+struct breakdown_error breakdown_report_error(const struct breakdown_report *report,
+                                              const struct breakdown_program *program,
+                                              enum breakdown_way way) {
+    return breakdown_compare(program->ways[WAY_MULTISIM], program->ways[way], report->rows,
+                             report->singles + report->pairs);
+}

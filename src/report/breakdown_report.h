@@ -1,0 +1,76 @@
+/* Parallelism-aware breakdowns, ready to print: what `culprit icost` tells (interaction-cost paper,
+ * Tables III and VIII, Fig. 1b).
+ *
+ *     breakdowns of programs ──► breakdown_report_choose() ──► breakdown_text()
+ *                                                          ├──► breakdown_json()
+ *                                                          └──► breakdown_svg()  */
+#ifndef CULPRIT_REPORT_BREAKDOWN_REPORT_H
+#define CULPRIT_REPORT_BREAKDOWN_REPORT_H
+
+#include "graph/breakdown.h"
+#include "report/report.h"
+
+/* How the times were measured: by simulating anew with each set idealised, from the dependence
+ * graph of one simulation, from the graph that a shotgun profiler puts together. */
+enum breakdown_way { WAY_MULTISIM, WAY_GRAPH, WAY_PROFILER, WAY_COUNT };
+const char *breakdown_way_name(enum breakdown_way way); /* "multisim", "graph", "profiler" */
+
+/* A program. All breakdowns of a report have the same categories. */
+struct breakdown_program {
+    const char *name;                        /* the command */
+    const char *label;                       /* short, for the head of a column */
+    const struct breakdown *ways[WAY_COUNT]; /* NULL: not measured that way; one is */
+    double seconds[WAY_COUNT];               /* that it took */
+    uint32_t simulations;                    /* of WAY_MULTISIM */
+};
+
+enum { BREAKDOWN_NO_FOCUS = UINT32_MAX };
+
+struct breakdown_report {
+    struct report report; /* verb, machine, ideal, partial, notes, next */
+    const struct breakdown_program *programs;
+    uint32_t program_count;
+    const char *const *descriptions; /* of the categories */
+    uint32_t focus;   /* category whose pairs are shown; BREAKDOWN_NO_FOCUS: the costliest */
+    double threshold; /* share of the time from which other sets are shown and read */
+    uint32_t largest; /* members of a set shown, at most */
+    uint32_t top;     /* other sets shown, at most; 0: all */
+
+    /* Rows, chosen by breakdown_report_choose(): the categories, the pairs of the focus, and other
+     * sets over the threshold. */
+    uint32_t *rows;
+    uint32_t singles, pairs, others;
+};
+
+/* False: out of memory. breakdown_report_free() either way. */
+bool breakdown_report_choose(struct breakdown_report *report);
+void breakdown_report_free(struct breakdown_report *report);
+
+/* The costliest category, on average over programs. */
+uint32_t breakdown_costliest(const struct breakdown_program *programs, uint32_t count);
+
+/* The breakdown that is shown where there is room for one: of the graph where there is one. */
+enum breakdown_way breakdown_way_shown(const struct breakdown_program *program);
+const struct breakdown *breakdown_shown(const struct breakdown_program *program);
+/* Part of the execution time, NAN: not measured. */
+double breakdown_share(const struct breakdown *breakdown, uint32_t set);
+/* What the rows do not show, as a part of the execution time. */
+double breakdown_rest(const struct breakdown_report *report, const struct breakdown *breakdown);
+/* Of a way against multisim, over the categories and the pairs of the focus. */
+struct breakdown_error breakdown_report_error(const struct breakdown_report *report,
+                                              const struct breakdown_program *program,
+                                              enum breakdown_way way);
+
+/* Plain words on a program's strongest interactions, for printing: one note each, added to `to`,
+ * whose other members are not touched (breakdown_reading.c). False: out of memory. */
+bool breakdown_read(const struct breakdown_report *report, const struct breakdown_program *program,
+                    struct report *to);
+
+/* At most 100 columns wide. */
+void breakdown_text(const struct breakdown_report *report, bool colour, FILE *file);
+/* One object, with a newline (docs/json.md). */
+bool breakdown_json(const struct breakdown_report *report, FILE *file, struct error *error);
+/* Stacked bars, one for each program and way, negative parts below the axis. */
+void breakdown_svg(const struct breakdown_report *report, FILE *out);
+
+#endif

@@ -1,0 +1,136 @@
+/* A sensitivity study as text and as one JSON object (docs/json.md). */
+#include "report/sensitivity_report.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "util/text.h"
+
+enum { WIDTH = 100, NAME = 20, CELL = 10 };
+
+static void cell(FILE *file, const char *text, unsigned columns, enum text_align align) {
+    char fitted[4 * WIDTH + 1];
+    fputs(text_fit(fitted, sizeof fitted, text, columns, align), file);
+}
+
+/* ---- text ---- */
+
+static void print_column_heads(const struct sensitivity *study, const char *what, FILE *file) {
+    char head[512];
+    const struct sensitivity_parameter *second = &study->parameters[1];
+    if (study->parameter_count > 1) {
+        snprintf(head, sizeof head, "%.200s, by %.200s", what, second->keys);
+        fprintf(file, "\n%s\n", head);
+        cell(file, "", NAME, TEXT_LEFT);
+        for (uint32_t i = 0; i < second->count; i++)
+            cell(file, second->values[i], CELL, TEXT_RIGHT);
+        fputc('\n', file);
+    } else {
+        fprintf(file, "\n%s\n", what);
+    }
+}
+
+static void print_cell(const struct sensitivity *study, bool speedup, uint32_t first,
+                       uint32_t second, FILE *file) {
+    const struct multisim_run *run = sensitivity_run(study, first, second);
+    char text[48] = "-";
+    if (speedup && !isnan(sensitivity_speedup(study, first, second)))
+        snprintf(text, sizeof text, "%s %%",
+                 text_percent(sensitivity_speedup(study, first, second), 1).s);
+    else if (!speedup && run->done)
+        snprintf(text, sizeof text, "%s", text_count(run->cycles).s);
+    cell(file, text, CELL, TEXT_RIGHT);
+}
+
+static void print_grid(const struct sensitivity *study, bool speedup, const char *what,
+                       FILE *file) {
+    const struct sensitivity_parameter *first = &study->parameters[0];
+    print_column_heads(study, what, file);
+    for (uint32_t i = 0; i < first->count; i++) {
+        fputc(' ', file);
+        cell(file, first->values[i], NAME - 1, TEXT_LEFT);
+        for (uint32_t k = 0; k < sensitivity_seconds(study); k++)
+            print_cell(study, speedup, i, k, file);
+        fputc('\n', file);
+    }
+}
+
+void sensitivity_text(const struct sensitivity_report *report, bool colour, FILE *file) {
+    const struct sensitivity *study = report->study;
+    const struct sensitivity_parameter *first = &study->parameters[0];
+    char line[1024], speedup[256];
+    unsigned columns = text_columns(report->report.program), room = WIDTH - 10;
+    fputs(colour ? "\033[1m" : "", file);
+    cell(file, report->report.program, columns < room ? columns : room, TEXT_LEFT);
+    fprintf(file, "%s%s\n", colour ? "\033[0m" : "", report->report.partial ? " (partial)" : "");
+    fprintf(file, "%s instruction%s\n", text_count(report->instructions).s,
+            text_plural(report->instructions));
+    snprintf(line, sizeof line, "machine %s, with other values of %s", report->report.machine->name,
+             first->keys);
+    columns = text_columns(line);
+    cell(file, line, columns < WIDTH ? columns : WIDTH, TEXT_LEFT);
+    fputc('\n', file);
+    print_grid(study, false, "cycles", file);
+    snprintf(speedup, sizeof speedup, "speedup against the first, %.100s", first->values[0]);
+    print_grid(study, true, speedup, file);
+    report_text_foot(&report->report, colour, file);
+}
+
+/* ---- JSON ---- */
+
+static json_t *string(const char *text) {
+    char clean[4096];
+    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
+}
+
+static json_t *parameters_array(const struct sensitivity *study) {
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < study->parameter_count; i++) {
+        json_t *values = json_array();
+        for (uint32_t k = 0; k < study->parameters[i].count; k++)
+            json_array_append_new(values, string(study->parameters[i].values[k]));
+        json_array_append_new(
+            array,
+            json_pack("{s:o, s:o}", "keys", string(study->parameters[i].keys), "values", values));
+    }
+    return array;
+}
+
+static json_t *runs_array(const struct sensitivity *study) {
+    json_t *array = json_array();
+    for (uint32_t k = 0; k < sensitivity_seconds(study); k++)
+        for (uint32_t i = 0; i < study->parameters[0].count; i++) {
+            const struct multisim_run *run = sensitivity_run(study, i, k);
+            double speedup = sensitivity_speedup(study, i, k);
+            json_t *values = json_array();
+            json_array_append_new(values, string(study->parameters[0].values[i]));
+            if (study->parameter_count > 1)
+                json_array_append_new(values, string(study->parameters[1].values[k]));
+            json_array_append_new(
+                array, json_pack("{s:o, s:o, s:o}", "values", values, "cycles",
+                                 run->done ? json_integer((json_int_t)run->cycles) : json_null(),
+                                 "speedup_percent",
+                                 isnan(speedup) ? json_null() : json_real(100 * speedup)));
+        }
+    return array;
+}
+
+bool sensitivity_json(const struct sensitivity_report *report, FILE *file, struct error *error) {
+    const struct report *head = &report->report;
+    json_t *ideal = json_array(), *notes = json_array();
+    for (unsigned i = 0; i < IDEAL_COUNT; i++)
+        if (head->ideal & 1u << i)
+            json_array_append_new(ideal, json_string(ideal_name(i)));
+    for (uint32_t i = 0; i < head->note_count; i++)
+        json_array_append_new(notes, string(head->notes[i]));
+    json_t *object = json_pack(
+        "{s:s, s:o, s:o, s:f, s:o, s:b, s:I, s:o, s:o, s:o, s:o}", "verb", head->verb, "program",
+        string(head->program), "machine", string(head->machine->name), "clock_ghz",
+        head->machine->clock_ghz, "ideal", ideal, "partial", (int)head->partial, "instructions",
+        (json_int_t)report->instructions, "parameters", parameters_array(report->study), "runs",
+        runs_array(report->study), "notes", notes, "next", string(head->next));
+    bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+    json_decref(object);
+    fputc('\n', file);
+    return good || error_set(error, "out of memory for the report");
+}

@@ -1,0 +1,130 @@
+# culprit icost: its figures are those of sim --ideal, its sums close, its pictures are XML.
+. tests/e2e/lib.sh
+
+report=$scratch/report.json
+trace=$scratch/gzip.ctrace
+seq 30000 | awk '{ print ($1 * 7919) % 30011 }' >"$scratch/numbers"
+run trace --limit 60K --output "$trace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
+run trace --limit 60K --output "$scratch/sort.ctrace" -- sort "$scratch/numbers" >/dev/null 2>&1
+
+# told EXPRESSION...: each holds of the report r; icost("dl1", "win") and cost(...) are in cycles.
+told() {
+    python3 - "$report" "$@" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+def sets(of):
+    return {frozenset(s["members"]): s for s in of["sets"]}
+def icost(*members, of=r):
+    return sets(of)[frozenset(members)]["icost"]["cycles"]
+def cost(*members, of=r):
+    return sets(of)[frozenset(members)]["cost"]["cycles"]
+names = [c["name"] for c in r.get("categories", [])]
+for text in sys.argv[2:]:
+    assert eval(text), text
+END
+}
+
+cycles_of() {
+    run sim --json "$@" "$trace" | python3 -c 'import json, sys; print(json.load(sys.stdin)["cycles"])'
+}
+
+# Every way of saying it agrees with the simulator.
+agrees_with_sim() {
+    run icost --multisim=focus --focus dl1 --json --output "$report" "$trace" || return 1
+    local base dl1 pair
+    base=$(cycles_of) && dl1=$(cycles_of --ideal dl1) && pair=$(cycles_of --ideal dl1,win) || return 1
+    told 'r["verb"] == "icost"' 'not r["partial"]' 'r["ideal"] == []' 'r["focus"] == "dl1"' \
+        'names == "imiss dmiss dl1 shalu lgalu bw bmisp win".split()' "r['cycles'] == $base" \
+        "cost('dl1') == $base - $dl1" "cost('dl1', 'win') == $base - $pair" \
+        "icost('dl1', 'win') == cost('dl1', 'win') - cost('dl1') - cost('win')" \
+        'len(r["sets"]) == 15' 'all("dl1" in s["members"] for s in r["sets"] if len(s["members"]) > 1)' \
+        'all(abs(s["icost"]["percent"] - 100 * s["icost"]["cycles"] / r["cycles"]) < 1e-9 for s in r["sets"])'
+}
+check "costs are differences of sim --ideal" agrees_with_sim
+
+everything_sums() {
+    run icost --multisim=all --json --output "$report" --limit 20K "$trace" &&
+        told 'r["instructions"] == 20000' 'len(r["sets"]) == 255' \
+            'abs(sum(s["icost"]["cycles"] for s in r["sets"]) + r["all_idealised"]["cycles"] - r["cycles"]) < 0.01' \
+            'r["all_idealised"]["cycles"] == r["cycles"] - cost(*names)'
+}
+check "with all sets the icosts sum to the execution time" everything_sums
+
+# The table's rows, Other and Total: 100 %, within the rounding of each.
+table_sums() {
+    run icost --multisim --focus win --output "$scratch/table" "$trace" && cat "$scratch/table" &&
+        python3 - "$scratch/table" <<'END'
+import re, sys
+text = open(sys.argv[1]).read()
+assert all(len(line) <= 100 for line in text.split("\n")), "wider than 100 columns"
+rows = re.findall(r"^ ([a-z0-9A-Z+ ]+?) +(-?[0-9.]+)(?: |$)", text.split("idealised")[1].split("what this")[0], re.M)
+values = dict(rows)
+assert values.pop("Total") == "100.0" and "Other" in values
+assert abs(sum(map(float, values.values())) - 100) < 0.06 * len(values), values
+assert sum("win + " in name or " + win" in name for name in values) >= 7
+assert "costs most" in text and "% less time" in text
+END
+}
+check "the table sums to 100 % and fits 100 columns" table_sums
+
+command_keeps() {
+    run icost --multisim=focus --focus bmisp --limit 10K --json --output "$report" -- \
+        sh -c 'echo hello; exit 7' >"$scratch/out"
+    [ $? = 7 ] && [ "$(cat "$scratch/out")" = hello ] &&
+        told 'r["instructions"] == 10000' 'r["program"].startswith("sh -c")' 'cost("bmisp") != 0'
+}
+check "a command keeps its output and exit status" command_keeps
+
+selections_agree() {
+    run icost --multisim=focus --focus dl1 --skip 5K --limit 7K --json --output "$report" "$trace" &&
+        cp "$report" "$scratch/file.json" &&
+        run icost --multisim=focus --focus dl1 --skip 5K --limit 7K --json - <"$trace" >"$report" &&
+        told 'r["instructions"] == 7000' "r['sets'] == json.load(open('$scratch/file.json'))['sets']" \
+            "r['cycles'] == json.load(open('$scratch/file.json'))['cycles']"
+}
+check "a trace from a pipe gives the same, of the same part" selections_agree
+
+several() {
+    run icost --multisim=focus --focus dmiss --json --output "$report" "$trace" "$scratch/sort.ctrace" &&
+        told 'len(r["programs"]) == 2' 'r["programs"][1]["program"].startswith("sort")' \
+            'all(cost("dmiss", of=p) > 0 for p in r["programs"])' &&
+        run icost --multisim=focus --focus dmiss --svg "$scratch/picture.svg" "$trace" \
+            "$scratch/sort.ctrace" >"$scratch/table" &&
+        grep -qE '^ idealised.* gzip +sort$' "$scratch/table" &&
+        grep -qE '^ Total +100.0 +100.0$' "$scratch/table" &&
+        python3 - "$scratch/picture.svg" <<'END'
+import sys, xml.etree.ElementTree as tree
+text = [node.text for node in tree.parse(sys.argv[1]).getroot().iter() if node.tag.endswith("text")]
+assert "gzip" in text and "sort" in text and "dmiss" in text and "Other" in text, text
+END
+}
+check "several traces are columns, and bars of the picture" several
+
+study() {
+    run icost --sensitivity core.rob+core.load_queue=32,64 --sensitivity l1d.latency=2,5 --json \
+        --svg "$scratch/study.svg" --output "$report" "$trace" || return 1
+    local small large
+    small=$(cycles_of --set core.rob=32 --set core.load_queue=32 --set l1d.latency=5) &&
+        large=$(cycles_of --set core.rob=64 --set core.load_queue=64 --set l1d.latency=5) || return 1
+    told 'len(r["runs"]) == 4' "r['runs'][2] == {'values': ['32', '5'], 'cycles': $small, 'speedup_percent': 0.0}" \
+        "r['runs'][3]['cycles'] == $large" \
+        "abs(r['runs'][3]['speedup_percent'] - 100 * ($small / $large - 1)) < 1e-9" &&
+        python3 -c 'import sys, xml.etree.ElementTree as t; t.parse(sys.argv[1])' "$scratch/study.svg" &&
+        run icost --sensitivity core.rob=32,64 "$trace" | grep -qE '^ 64 +[0-9.-]+ %$'
+}
+check "--sensitivity simulates every combination" study
+
+has_example() {
+    run icost --help | grep -A1 "^Example:" | grep -q 'culprit icost.* -- '
+}
+check "help shows an example" has_example
+check "an unknown focus is told before the command runs" fails_with 125 'nonsense.*imiss, dmiss' \
+    run icost --focus nonsense -- touch "$scratch/ran"
+check "... which then is not run" test ! -e "$scratch/ran"
+check "an unknown choice of sets" fails_with 2 'focus, pairs, all' run icost --multisim=some "$trace"
+check "a study of a key that is not there" fails_with 1 '--sensitivity.*core.robb' \
+    run icost --sensitivity core.robb=1,2 "$trace"
+check "a study without values" fails_with 2 'core.rob=64,128' run icost --sensitivity core.rob "$trace"
+check "nothing to do" fails_with 2 'what to simulate' run icost
+
+finish

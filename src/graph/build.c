@@ -17,8 +17,8 @@ struct positions {
 enum { RECENT = 1 << 12 };
 struct recent {
     uint64_t fetch, dispatch, issue, complete, commit;
-    uint16_t data; /* distance from a store to the producer of its data */
-    bool load;
+    uint16_t data;    /* distance from a store to the producer of its data */
+    bool load, woken; /* a one-cycle operation that the wakeup loop makes longer */
 };
 
 struct graph_builder {
@@ -28,7 +28,7 @@ struct graph_builder {
     uint32_t int_registers, fp_registers; /* that renaming may hand out; 0: unlimited */
     uint64_t number;                      /* of the next µop, from the beginning of the fragment */
     uint64_t sequence;                    /* its own */
-    struct positions insns, taken, loads, stores, int_writers, fp_writers;
+    struct positions insns, taken, packets, loads, stores, int_writers, fp_writers;
     struct recent recent[RECENT];
     struct life last;
     uint64_t drained, drain; /* cycle at which the store queue last had room again, and the store
@@ -117,6 +117,7 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
     uint32_t stores = core->store_queue * LIFE_STORES_BACK;
     if (!positions_new(&builder->insns, core->fetch_width) ||
         !positions_new(&builder->taken, core->taken_branches) ||
+        !positions_new(&builder->packets, core->fetch_target_queue) ||
         !positions_new(&builder->loads, core->load_queue) ||
         !positions_new(&builder->stores, stores < GRAPH_FAR ? stores : GRAPH_FAR) ||
         !positions_new(&builder->int_writers, builder->int_registers) ||
@@ -133,6 +134,7 @@ void graph_builder_free(struct graph_builder *builder) {
         return;
     free(builder->insns.at);
     free(builder->taken.at);
+    free(builder->packets.at);
     free(builder->loads.at);
     free(builder->stores.at);
     free(builder->int_writers.at);
@@ -248,6 +250,8 @@ static uint64_t fetchable(const struct graph_builder *builder, const struct grap
         cycle = later(cycle, recent(builder, uop->fetch_taken)->fetch + 1);
     if (builder->number >= graph->fetch_room)
         cycle = later(cycle, recent(builder, graph->fetch_room)->dispatch);
+    if (uop->fetch_packet)
+        cycle = later(cycle, recent(builder, uop->fetch_packet)->commit);
     return cycle;
 }
 
@@ -261,6 +265,10 @@ static void set_fetch(struct graph_builder *builder, const struct life *life,
             distance_back(&builder->insns, number, builder->machine.core.fetch_width + 1);
     }
     uop->fetch_taken = distance_back(&builder->taken, number, builder->machine.core.taken_branches);
+    if (number && life->fetch != builder->last.fetch)
+        positions_add(&builder->packets, number - 1);
+    uop->fetch_packet =
+        distance_back(&builder->packets, number, builder->machine.core.fetch_target_queue);
     if (number == 0 || life->fetch == builder->last.fetch)
         return;
     /* Of its packet the first has waited. */
@@ -277,8 +285,21 @@ static uint64_t operands_there(const struct graph_builder *builder, const struct
     uint64_t cycle = life->dispatch + builder->graph.dispatch_to_issue;
     for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
         if (uop->producer[i] && uop->producer[i] < RECENT)
-            cycle = later(cycle, recent(builder, uop->producer[i])->complete);
+            cycle = later(
+                cycle,
+                recent(builder, uop->producer[i])->complete +
+                    (recent(builder, uop->producer[i])->woken ? builder->graph.wakeup_extra : 0));
     return cycle;
+}
+
+/* The cycle at which it no longer waited for anything but its operands, units and MSHRs; 0: it did
+ * not. A load may have issued in vain and waited then. */
+static uint64_t waited_until(const struct graph_builder *builder, const struct life *life,
+                             const struct graph_uop *uop) {
+    if (life->ready > operands_there(builder, life, uop))
+        return life->ready;
+    bool again = life->issue > life->ready + life->unit_wait + life->mshr_wait;
+    return again && uop->flags & GRAPH_LOAD ? life->issue : 0;
 }
 
 /* How it waited for older stores: a load for the one it overlaps, at the head for all. */
@@ -288,20 +309,21 @@ static void set_store_wait(const struct graph_builder *builder, const struct lif
     if (store_known && life->flags & LIFE_FORWARDED &&
         life->issue > recent(builder, uop->store)->commit)
         uop->flags |= GRAPH_FORWARDED;
-    if (life->ready <= operands_there(builder, life, uop))
+    uint64_t since = waited_until(builder, life, uop);
+    if (since == 0)
         return;
     if (uop->flags & GRAPH_WAITS_HEAD) {
-        if (builder->number && life->ready > builder->last.commit)
-            uop->store_wait = cycles(life->ready - builder->last.commit);
+        if (builder->number && since > builder->last.commit)
+            uop->store_wait = cycles(since - builder->last.commit);
+    } else if (store_known && uop->flags & GRAPH_COVERED) {
+        uop->flags |= GRAPH_HUNG;
+        uint16_t data = recent(builder, uop->store)->data;
+        if (data)
+            uop->store_data = distance_to(uop->store + data, 0);
     } else if (store_known) {
         uint64_t drained = recent(builder, uop->store)->commit + 1;
-        if (uop->flags & GRAPH_COVERED) {
-            uop->flags |= GRAPH_HUNG;
-            uint16_t data = recent(builder, uop->store)->data;
-            if (data)
-                uop->store_data = distance_to(uop->store + data, 0);
-        } else if (life->ready > drained)
-            uop->store_wait = cycles(life->ready - drained);
+        if (since > drained)
+            uop->store_wait = cycles(since - drained);
     }
 }
 
@@ -318,16 +340,19 @@ static void set_execution(struct graph_builder *builder, const struct life *life
         uop->tlb = (life->psv & PSV_ST_TLB) != 0;
     }
     if (uop->flags & GRAPH_LOAD) {
-        uop->l1 = cycles(builder->graph.l1_latency);
         if (life->stores_back)
             uop->store = distance_back(&builder->stores, builder->number, life->stores_back);
         if (life->bringer < life->uop)
             uop->bringer = distance_to(life->uop, life->bringer);
         if (uop->bringer > builder->number)
             uop->bringer = 0;
-        if (life->memory_events & MEMORY_PENDING_HIT && uop->bringer && uop->bringer < RECENT &&
-            recent(builder, uop->bringer)->load)
-            uop->miss = 0; /* as long as the bringer's lasts */
+        if (life->memory_events & MEMORY_PENDING_HIT && uop->bringer && uop->bringer < RECENT) {
+            uint64_t brought = recent(builder, uop->bringer)->complete;
+            if (recent(builder, uop->bringer)->load && brought <= life->complete) {
+                uop->flags |= GRAPH_PENDING;
+                uop->miss = cycles(life->complete - brought);
+            }
+        }
     }
 }
 
@@ -336,6 +361,10 @@ static void set_producers(const struct graph_builder *builder, const struct life
     for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
         if (life->producer[i] < life->uop && life->uop - life->producer[i] <= builder->number)
             uop->producer[i] = distance_to(life->uop, life->producer[i]);
+    for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
+        if (uop->producer[i] && uop->producer[i] < RECENT &&
+            recent(builder, uop->producer[i])->woken)
+            uop->flags |= (uint32_t)GRAPH_WAKEUP << i;
 }
 
 static void note(struct graph_builder *builder, const struct life *life,
@@ -353,13 +382,15 @@ static void note(struct graph_builder *builder, const struct life *life,
         positions_add(&builder->int_writers, number);
     if (life->flags & LIFE_FP_REGISTER)
         positions_add(&builder->fp_writers, number);
-    builder->recent[number % RECENT] = (struct recent){life->fetch,
-                                                       life->dispatch,
-                                                       life->issue,
-                                                       life->complete,
-                                                       life->commit,
-                                                       uop->producer[UOP_MAX_SOURCES],
-                                                       life->operation == OP_LOAD};
+    builder->recent[number % RECENT] =
+        (struct recent){.fetch = life->fetch,
+                        .dispatch = life->dispatch,
+                        .issue = life->issue,
+                        .complete = life->complete,
+                        .commit = life->commit,
+                        .data = uop->producer[UOP_MAX_SOURCES],
+                        .load = life->operation == OP_LOAD,
+                        .woken = builder->graph.wakeup_extra && uop->flags & GRAPH_SHORT};
     builder->last = *life;
     builder->number++;
     builder->sequence = life->uop + 1;
@@ -367,7 +398,8 @@ static void note(struct graph_builder *builder, const struct life *life,
 
 static void begin(struct graph_builder *builder) {
     builder->number = 0;
-    builder->insns.count = builder->taken.count = builder->loads.count = builder->stores.count = 0;
+    builder->insns.count = builder->taken.count = builder->packets.count = builder->loads.count =
+        builder->stores.count = 0;
     builder->int_writers.count = builder->fp_writers.count = 0;
     builder->load_hold = 0;
     builder->drained = UINT64_MAX;

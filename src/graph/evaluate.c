@@ -77,6 +77,8 @@ static int64_t fetch(const struct graph_evaluation *evaluation, const struct gra
             EDGE(cycle, 1, fetch, 1);
         EDGE(cycle, machine->fetch_room, dispatch, 0);
     }
+    if (!(ideal & IDEAL_WIN))
+        EDGE(cycle, uop->fetch_packet, commit, 0);
     if (!(ideal & IDEAL_IMISS))
         cycle += uop->fetch_cache + uop->fetch_tlb;
     return cycle;
@@ -106,12 +108,19 @@ static int64_t dispatch(const struct graph_evaluation *evaluation, const struct 
     return cycle;
 }
 
+/* What the wakeup loop adds behind producer i. */
+static inline uint32_t wakeup(const struct graph_evaluation *evaluation,
+                              const struct graph_uop *uop, uint32_t i) {
+    bool extra = uop->flags & (uint32_t)GRAPH_WAKEUP << i && !(evaluation->ideal & IDEAL_SHALU);
+    return extra ? evaluation->machine.wakeup_extra : 0;
+}
+
 static int64_t ready(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
                      int64_t dispatched) {
     const struct graph_machine *machine = &evaluation->machine;
     int64_t cycle = dispatched + machine->dispatch_to_issue;
     for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
-        EDGE(cycle, uop->producer[i], complete, 0);
+        EDGE(cycle, uop->producer[i], complete, wakeup(evaluation, uop, i));
     uint32_t drain = evaluation->ideal & IDEAL_DMISS ? 0 : uop->store_wait;
     if (uop->flags & GRAPH_WAITS_HEAD)
         EDGE(cycle, 1, commit, drain);
@@ -136,14 +145,13 @@ static int64_t complete_load(const struct graph_evaluation *evaluation, const st
         later(&start, store->complete);
         return start + (ideal & IDEAL_DL1 ? 0 : machine->forward_latency);
     }
-    int64_t cycle = address + (ideal & IDEAL_DL1 ? 0 : uop->l1);
+    int64_t cycle = address + (ideal & IDEAL_DL1 ? 0 : machine->l1_latency);
     if (ideal & IDEAL_DMISS)
         return cycle;
-    int64_t alone = cycle + uop->miss;
-    const struct graph_nodes *bringer = back(evaluation, uop->bringer);
-    if (bringer)
-        later(&alone, bringer->complete);
-    return alone;
+    bool pending = uop->flags & GRAPH_PENDING;
+    cycle += pending ? 0 : uop->miss;
+    EDGE(cycle, uop->bringer, complete, pending ? uop->miss : 0);
+    return cycle;
 }
 
 static int64_t complete(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
@@ -157,7 +165,8 @@ static int64_t complete(const struct graph_evaluation *evaluation, const struct 
         cycle += uop->execution;
     if (uop->flags & GRAPH_STORE) {
         cycle += ideal & IDEAL_DMISS ? 0 : uop->miss;
-        EDGE(cycle, uop->producer[UOP_MAX_SOURCES], complete, 0);
+        EDGE(cycle, uop->producer[UOP_MAX_SOURCES], complete,
+             wakeup(evaluation, uop, UOP_MAX_SOURCES));
     }
     return cycle;
 }

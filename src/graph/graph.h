@@ -2,8 +2,7 @@
  *
  * Six nodes per µop i, in program order, each the cycle of an event in its life:
  *
- *      F(i) fetched ─► D(i) dispatched ─► R(i) operands there ─► E(i) issued ─► P(i) result there
- *                                                                               └─► C(i) committed
+ *   F fetched, D dispatched, R operands there, E issued, P result there, C committed
  *
  * A node is the maximum over the edges that lead to it. The paper's graph has instructions; a core
  * cracks them, so ours has µops. Its D stands for fetch too; our cores fetch ahead of a stalled
@@ -11,38 +10,49 @@
  *
  * Edges, with the categories that idealise them in parentheses. Those of Table II:
  *
- *   FF   F(i−1) → F(i)     in-order fetch; + cache and TLB wait of fetch, on every edge to F
- * (imiss) FBW  F(i−fbw) → F(i)   1, fetch bandwidth, fbw in instructions (bw) FD   F(i) → D(i)
- * front-end depth DD   D(i−1) → D(i)     0, in-order dispatch CD   C(i−w) → D(i)     0, re-order
- * buffer of w (win: w × 20) PD   P(i−1) → F(i)     branch recovery, if i−1 was mispredicted (bmisp)
- *   DR   D(i) → R(i)       pipeline
- *   PR   P(j) → R(i)       0; issue-wakeup extra of a one-cycle producer (shalu)
- *   RE   R(i) → E(i)       wait for an issue slot and a unit (bw): the first cycle in which i's
- * queue and pool have one left by the older µops, as they issue oldest first; of units that are not
- * pipelined, and of MSHRs (dmiss), as observed EP   E(i) → P(i)       execution (shalu, lgalu); of
- * a load address generation, L1 (dl1) and what is beyond it (dmiss) PP   P(j) → P(i)       0, i
- * loads from the line that j's miss brings (dmiss); no more than the miss would have taken i itself
- *   PC   P(i) → C(i)       pipeline
- *   CC   C(i−1) → C(i)     0, in-order commit
- *   CBW  C(i−cbw) → C(i)   1, commit bandwidth (bw)
+ *   FF   F(i-1) -> F(i)    in-order fetch
+ *   FBW  F(i-fbw) -> F(i)  1, fetch bandwidth, fbw in instructions (bw)
+ *   FD   F(i) -> D(i)      front-end depth
+ *   DD   D(i-1) -> D(i)    0, in-order dispatch
+ *   CD   C(i-w) -> D(i)    0, re-order buffer of w (win: w x 20)
+ *   PD   P(i-1) -> F(i)    branch recovery, if i-1 was mispredicted (bmisp)
+ *   DR   D(i) -> R(i)      pipeline
+ *   PR   P(j) -> R(i)      0; issue-wakeup extra of a one-cycle producer (shalu)
+ *   RE   R(i) -> E(i)      wait for an issue slot and a unit (bw): the first cycle in which
+ *                          queue and pool have one left by the older, as they issue oldest first;
+ *                          as observed for units not pipelined (bw) and for MSHRs (dmiss)
+ *   EP   E(i) -> P(i)      execution (shalu, lgalu); of a load address generation, L1 (dl1) and
+ *                          what is beyond it (dmiss)
+ *   PP   P(j) -> P(i)      0, i loads from the line that j's miss brings; of a line that was on its
+ *                          way when i wanted it, how much later it arrived, observed (dmiss)
+ *   PC   P(i) -> C(i)      pipeline
+ *   CC   C(i-1) -> C(i)    0, in-order commit
+ *   CBW  C(i-cbw) -> C(i)  1, commit bandwidth (bw)
  *
- * and those that our cores have beyond it:
+ * What fetch waited for the cache and the TLB is in DD in the paper; here it comes behind every
+ * edge to F, since it begins when fetch gets there (imiss).
  *
- *   FT   F(j) → F(i)       1, j the last taken branch but taken_branches − 1: fetch stops there
- * (bw) FB   F(i−1) → F(i)     bubble after a taken branch, or 1 where fetch broke off for its block
- * (bw) FL   F(i−1) → F(i)     bubble after a branch whose target came from decode (bmisp) DF
- * D(i−cap) → F(i)   0, room between fetch and dispatch (bw) CF   C(i−1) → F(i)     fetch goes on
+ * Edges that our cores have beyond it:
+ *
+ *   FT   F(j) -> F(i)      1, j the last taken branch but taken_branches - 1: fetch stops there
+ * (bw) FB   F(i-1) -> F(i)    bubble after a taken branch, or 1 where fetch broke off for its block
+ * (bw) FL   F(i-1) -> F(i)    bubble after a branch whose target came from decode (bmisp) DF
+ * D(i-cap) -> F(i)  0, room between fetch and dispatch (bw) CT   C(j) -> F(i)      0, fetch target
+ * queue: j the last of the packet whose entry i takes (win) CF   C(i-1) -> F(i)    fetch goes on
  * after the commit of a flushing instruction, a system call, or the flush of an ordering violation
- *   DBW  D(i−dbw) → D(i)   1, dispatch bandwidth (bw)
- *   CQ   C(j) → D(i)       0, load queue, physical registers, 1, store queue: j the one whose entry
+ *   DBW  D(i-dbw) -> D(i)  1, dispatch bandwidth (bw)
+ *   CQ   C(j) -> D(i)      0, load queue, physical registers, 1, store queue: j the one whose entry
  *                          it takes (win)
- *   SQ   C(j) → D(i)       observed: j's write to the cache, which held up the store queue (win,
- * dmiss) ED   E(j) → D(i)       0, issue queue: observed (win) CS   C(j) → D(i)       0, j = i−1
- * around serialising instructions, a fence before a load CR   C(i−1) → R(i)     instructions that
- * issue at the head only SR   P(j) → R(i)       j a store that i waits for: less the address
- * generation of i, but not E(j) → R(i)       before the core knows of it, when the store issues and
- *        E(k) → R(i)       when k does, the producer of its data
- *   SP   P(j) → P(i)       forwarding (dl1), when i executes before j has left the store queue
+ *   SQ   C(j) -> D(i)      observed: j's write to the cache, which held up the store queue (win,
+ *                          dmiss)
+ *   ED   E(j) -> D(i)      0, issue queue: observed (win)
+ *   CS   C(j) -> D(i)      0, j = i-1 around serialising instructions, a fence before a load
+ *   CR   C(i-1) -> R(i)    instructions that issue at the head only
+ *   SR   P(j) -> R(i)      j a store that i waits for: less the address generation of i, but not
+ *        E(j) -> R(i)      before the core knows of it, when the store issues and
+ *        E(k) -> R(i)      when k does, the producer of its data; of one that holds only a part of
+ *        C(j) -> R(i)      what i reads when it is written
+ *   SP   P(j) -> P(i)      forwarding (dl1), when i executes before j has left the store queue
  *
  * Weights that depend on the machine alone are in struct graph_machine, what was observed in
  * struct graph_uop. */
@@ -73,7 +83,10 @@ enum graph_flags {
     GRAPH_BREAK = 1 << 15,      /* FB of 1 */
     GRAPH_LAST = 1 << 16,       /* of its instruction */
     GRAPH_FUSED = 1 << 17,      /* two instructions */
-    GRAPH_HUNG = 1 << 18        /* SR: the load waited for the store before it issued */
+    GRAPH_HUNG = 1 << 18,       /* SR: the load waited for the store before it issued */
+    GRAPH_WAKEUP = 1 << 19, /* and the four bits behind it: producer[i] takes less than the wakeup
+                               loop, so the edge has its extra */
+    GRAPH_PENDING = 1 << 24 /* load of a line that was on its way: PP's weight is `miss` */
 };
 
 /* A µop and the edges that lead to its nodes. Distances count µops back in program order, 0: there
@@ -84,11 +97,12 @@ struct graph_uop {
     uint32_t insn;                          /* static instruction */
     uint32_t flags;                         /* enum graph_flags */
     uint16_t producer[UOP_MAX_SOURCES + 1]; /* PR; the last: data of a store, to its P */
-    uint16_t store;       /* SR, SP: the youngest older store that a load overlaps */
-    uint16_t store_data;  /* SR: who produces that store's data */
-    uint16_t bringer;     /* PP */
-    uint16_t fetch_width; /* FBW */
-    uint16_t fetch_taken; /* FT */
+    uint16_t store;        /* SR, SP: the youngest older store that a load overlaps */
+    uint16_t store_data;   /* SR: who produces that store's data */
+    uint16_t bringer;      /* PP */
+    uint16_t fetch_width;  /* FBW */
+    uint16_t fetch_taken;  /* FT */
+    uint16_t fetch_packet; /* CT */
     uint16_t load_entry, store_entry, int_register, fp_register; /* CQ */
     uint16_t queue_entry;                                        /* ED */
     uint16_t serial;                                             /* CS */
@@ -97,12 +111,12 @@ struct graph_uop {
     uint16_t store_wait;   /* weight of SQ; of SR and CR what the write took beyond a cycle */
     uint16_t after_commit; /* CF to this µop: weight + 1; 0: none */
     uint16_t unit_wait, mshr_wait; /* RE: observed */
-    uint16_t execution; /* EP, without l1 and miss; of loads and stores address generation */
-    uint16_t l1, miss;  /* EP of a load; miss of a store: its translation */
-    uint8_t operation;  /* enum operation */
-    uint8_t level;      /* enum memory_level that served a load */
-    uint8_t tlb;        /* the load or store missed the first-level data TLB */
-    uint8_t pool;       /* of functional units */
+    uint16_t execution;            /* EP; of loads and stores address generation */
+    uint16_t miss; /* EP of a load beyond the L1, of a store its translation; of PP if pending */
+    uint8_t operation; /* enum operation */
+    uint8_t level;     /* enum memory_level that served a load */
+    uint8_t tlb;       /* the load or store missed the first-level data TLB */
+    uint8_t pool;      /* of functional units */
 };
 static_assert(sizeof(struct graph_uop) == 64, "one cache line");
 

@@ -1,17 +1,11 @@
-/* What a life record says of one µop, and what the µops before it say of it: who is so many
- * instructions, taken branches, loads, stores or register writers back. */
+/* What a life record says of one µop, and what the cycles of the µops before it say of it. */
 #include "graph/build.h"
 
 #include <stdlib.h>
 
+#include "graph/positions.h"
+#include "graph/structure.h"
 #include "memory/memory.h"
-
-/* Positions of the latest µops of a kind. */
-struct positions {
-    uint64_t *at;
-    uint32_t mask;
-    uint64_t count;
-};
 
 /* Cycles of the latest µops: 1 << RECENT_SHIFT of them. */
 enum { RECENT = 1 << 12 };
@@ -25,49 +19,19 @@ struct graph_builder {
     struct machine machine;
     struct graph_machine graph;
     struct graph_sink sink;
-    uint32_t int_registers, fp_registers; /* that renaming may hand out; 0: unlimited */
-    uint64_t number;                      /* of the next µop, from the beginning of the fragment */
-    uint64_t sequence;                    /* its own */
-    struct positions insns, taken, packets, loads, stores, int_writers, fp_writers;
+    uint64_t number;   /* of the next µop, from the beginning of the fragment */
+    uint64_t sequence; /* its own */
+    struct graph_structure *structure;
+    struct positions packets;
     struct recent recent[RECENT];
     struct life last;
     uint64_t drained, drain; /* cycle at which the store queue last had room again, and the store
                                 whose write it had waited for */
-    uint64_t load_hold;      /* number + 1 of the last µop that held loads */
     struct graph_uop uops[GRAPH_CHUNK];
     struct life lives[GRAPH_CHUNK];
     uint32_t count;
     bool first;
 };
-
-static uint32_t power_of_two(uint64_t least) {
-    uint32_t size = 1;
-    while (size < least)
-        size *= 2;
-    return size;
-}
-
-static bool positions_new(struct positions *positions, uint32_t reach) {
-    uint32_t size = power_of_two((uint64_t)reach + 1);
-    positions->mask = size - 1;
-    return (positions->at = calloc(size, sizeof *positions->at)) != NULL;
-}
-
-static void positions_add(struct positions *positions, uint64_t at) {
-    positions->at[positions->count++ & positions->mask] = at;
-}
-
-static uint16_t distance_to(uint64_t number, uint64_t other) {
-    uint64_t distance = number - other;
-    return distance <= GRAPH_FAR ? (uint16_t)distance : 0;
-}
-
-/* Distance to the one `back` ones ago; 1 is the latest. 0: there are not so many. */
-static uint16_t distance_back(const struct positions *positions, uint64_t number, uint32_t back) {
-    if (back == 0 || back > positions->count || back > positions->mask + 1)
-        return 0;
-    return distance_to(number, positions->at[(positions->count - back) & positions->mask]);
-}
 
 static uint16_t cycles(uint64_t count) {
     return count < GRAPH_FAR ? (uint16_t)count : GRAPH_FAR;
@@ -111,17 +75,8 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
     builder->machine = *machine;
     builder->sink = *sink;
     graph_machine_of(machine, &builder->graph);
-    uint32_t integer = isa == ISA_X86_64 ? 16 : 32, fp = 32;
-    builder->int_registers = core->int_registers > integer ? core->int_registers - integer : 0;
-    builder->fp_registers = core->fp_registers > fp ? core->fp_registers - fp : 0;
-    uint32_t stores = core->store_queue * LIFE_STORES_BACK;
-    if (!positions_new(&builder->insns, core->fetch_width) ||
-        !positions_new(&builder->taken, core->taken_branches) ||
-        !positions_new(&builder->packets, core->fetch_target_queue) ||
-        !positions_new(&builder->loads, core->load_queue) ||
-        !positions_new(&builder->stores, stores < GRAPH_FAR ? stores : GRAPH_FAR) ||
-        !positions_new(&builder->int_writers, builder->int_registers) ||
-        !positions_new(&builder->fp_writers, builder->fp_registers)) {
+    builder->structure = graph_structure_new(machine, isa);
+    if (!builder->structure || !positions_new(&builder->packets, core->fetch_target_queue)) {
         graph_builder_free(builder);
         return NULL;
     }
@@ -132,13 +87,8 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
 void graph_builder_free(struct graph_builder *builder) {
     if (!builder)
         return;
-    free(builder->insns.at);
-    free(builder->taken.at);
+    graph_structure_free(builder->structure);
     free(builder->packets.at);
-    free(builder->loads.at);
-    free(builder->stores.at);
-    free(builder->int_writers.at);
-    free(builder->fp_writers.at);
     free(builder);
 }
 
@@ -184,26 +134,27 @@ static void set_drain(struct graph_builder *builder, const struct life *life,
         uop->store_wait = cycles(life->dispatch - recent(builder, uop->drain)->commit);
 }
 
-/* Who its window's resources come from. */
-static void set_resources(struct graph_builder *builder, const struct life *life,
-                          struct graph_uop *uop) {
+static unsigned traits_of(const struct life *life) {
+    static const struct {
+        uint32_t life;
+        unsigned trait;
+    } same[] = {{LIFE_INT_REGISTER, TRAIT_INT_REGISTER},
+                {LIFE_FP_REGISTER, TRAIT_FP_REGISTER},
+                {LIFE_SERIAL, TRAIT_SERIAL},
+                {LIFE_SERIAL_END, TRAIT_SERIAL_END},
+                {LIFE_HOLDS_LOADS, TRAIT_HOLDS_LOADS}};
+    unsigned traits = 0;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        traits |= life->flags & same[i].life ? same[i].trait : 0;
+    return traits;
+}
+
+/* What was observed of the queues. */
+static void set_queues(struct graph_builder *builder, const struct life *life,
+                       struct graph_uop *uop) {
     uint64_t number = builder->number;
-    const struct machine_core *core = &builder->machine.core;
-    if (uop->flags & GRAPH_LOAD)
-        uop->load_entry = distance_back(&builder->loads, number, core->load_queue);
-    if (uop->flags & GRAPH_STORE) {
-        uop->store_entry = distance_back(&builder->stores, number, core->store_queue);
-        if (uop->store_entry && life->dispatch_block == DISPATCH_STORE_QUEUE)
-            set_drain(builder, life, uop);
-    }
-    if (life->flags & LIFE_INT_REGISTER)
-        uop->int_register = distance_back(&builder->int_writers, number, builder->int_registers);
-    if (life->flags & LIFE_FP_REGISTER)
-        uop->fp_register = distance_back(&builder->fp_writers, number, builder->fp_registers);
-    if (number && (life->flags & LIFE_SERIAL || builder->last.flags & LIFE_SERIAL_END))
-        uop->serial = 1;
-    else if (uop->flags & GRAPH_LOAD && builder->load_hold)
-        uop->serial = distance_to(number + 1, builder->load_hold);
+    if (uop->store_entry && life->dispatch_block == DISPATCH_STORE_QUEUE)
+        set_drain(builder, life, uop);
     if (life->dispatch_block == DISPATCH_QUEUE) {
         uint64_t far = builder->graph.window < number ? builder->graph.window : number;
         for (uint64_t back = 1; back <= far && !uop->queue_entry; back++)
@@ -259,16 +210,10 @@ static void set_fetch(struct graph_builder *builder, const struct life *life,
                       struct graph_uop *uop) {
     uint64_t number = builder->number;
     uop->after_commit = after_commit(builder, life);
-    if (uop->flags & GRAPH_FIRST) {
-        positions_add(&builder->insns, number);
-        uop->fetch_width =
-            distance_back(&builder->insns, number, builder->machine.core.fetch_width + 1);
-    }
-    uop->fetch_taken = distance_back(&builder->taken, number, builder->machine.core.taken_branches);
     if (number && life->fetch != builder->last.fetch)
         positions_add(&builder->packets, number - 1);
     uop->fetch_packet =
-        distance_back(&builder->packets, number, builder->machine.core.fetch_target_queue);
+        positions_back(&builder->packets, number, builder->machine.core.fetch_target_queue);
     if (number == 0 || life->fetch == builder->last.fetch)
         return;
     /* Of its packet the first has waited. */
@@ -341,7 +286,7 @@ static void set_execution(struct graph_builder *builder, const struct life *life
     }
     if (uop->flags & GRAPH_LOAD) {
         if (life->stores_back)
-            uop->store = distance_back(&builder->stores, builder->number, life->stores_back);
+            uop->store = graph_structure_store(builder->structure, life->stores_back);
         if (life->bringer < life->uop)
             uop->bringer = distance_to(life->uop, life->bringer);
         if (uop->bringer > builder->number)
@@ -370,18 +315,6 @@ static void set_producers(const struct graph_builder *builder, const struct life
 static void note(struct graph_builder *builder, const struct life *life,
                  const struct graph_uop *uop) {
     uint64_t number = builder->number;
-    if (life->flags & LIFE_TAKEN)
-        positions_add(&builder->taken, number);
-    if (life->flags & LIFE_HOLDS_LOADS)
-        builder->load_hold = number + 1;
-    if (life->operation == OP_LOAD)
-        positions_add(&builder->loads, number);
-    if (life->operation == OP_STORE)
-        positions_add(&builder->stores, number);
-    if (life->flags & LIFE_INT_REGISTER)
-        positions_add(&builder->int_writers, number);
-    if (life->flags & LIFE_FP_REGISTER)
-        positions_add(&builder->fp_writers, number);
     builder->recent[number % RECENT] =
         (struct recent){.fetch = life->fetch,
                         .dispatch = life->dispatch,
@@ -398,10 +331,8 @@ static void note(struct graph_builder *builder, const struct life *life,
 
 static void begin(struct graph_builder *builder) {
     builder->number = 0;
-    builder->insns.count = builder->taken.count = builder->packets.count = builder->loads.count =
-        builder->stores.count = 0;
-    builder->int_writers.count = builder->fp_writers.count = 0;
-    builder->load_hold = 0;
+    graph_structure_begin(builder->structure);
+    builder->packets.count = 0;
     builder->drained = UINT64_MAX;
     builder->first = true;
 }
@@ -427,8 +358,9 @@ bool graph_builder_add(struct graph_builder *builder, const struct life *life,
                               .flags = flags_of(builder, life),
                               .operation = life->operation,
                               .pool = (uint8_t)builder->machine.classes[life->operation].pool};
+    graph_structure_add(builder->structure, uop, traits_of(life));
     set_fetch(builder, life, uop);
-    set_resources(builder, life, uop);
+    set_queues(builder, life, uop);
     set_execution(builder, life, uop);
     set_producers(builder, life, uop);
     set_store_wait(builder, life, uop);

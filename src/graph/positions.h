@@ -1,0 +1,43 @@
+/* Where the latest µops of a kind are: a ring of their numbers. */
+#ifndef CULPRIT_GRAPH_POSITIONS_H
+#define CULPRIT_GRAPH_POSITIONS_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "graph/graph.h"
+
+struct positions {
+    uint64_t *at;
+    uint32_t mask;
+    uint64_t count; /* ever added since it was last set to 0 */
+};
+
+/* Holds the last `reach` and one more. False: out of memory. */
+static inline bool positions_new(struct positions *positions, uint32_t reach) {
+    uint64_t size = 1;
+    while (size < (uint64_t)reach + 1)
+        size *= 2;
+    positions->mask = (uint32_t)(size - 1);
+    return (positions->at = calloc(size, sizeof *positions->at)) != NULL;
+}
+
+static inline void positions_add(struct positions *positions, uint64_t at) {
+    positions->at[positions->count++ & positions->mask] = at;
+}
+
+static inline uint16_t distance_to(uint64_t number, uint64_t other) {
+    uint64_t distance = number - other;
+    return distance <= GRAPH_FAR ? (uint16_t)distance : 0;
+}
+
+/* Distance from a µop to the one of the kind `back` ones ago; 1 is the latest. 0: there are not so
+ * many, or it is too far. */
+static inline uint16_t positions_back(const struct positions *positions, uint64_t number,
+                                      uint32_t back) {
+    if (back == 0 || back > positions->count || back > positions->mask + 1u)
+        return 0;
+    return distance_to(number, positions->at[(positions->count - back) & positions->mask]);
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* A ring for each kind of µops. */
+#include "graph/structure.h"
+
+#include "graph/positions.h"
+#include "tap/life.h"
+
+struct graph_structure {
+    uint32_t fetch_width, taken_branches, load_queue, store_queue;
+    uint32_t int_registers, fp_registers; /* that renaming may hand out; 0: unlimited */
+    uint64_t number;                      /* of the next µop */
+    uint64_t load_hold;                   /* number + 1 of the last µop that held loads */
+    bool serial_end;                      /* the last µop was the last of a serialising one */
+    struct positions insns, taken, loads, stores, int_writers, fp_writers;
+};
+
+struct graph_structure *graph_structure_new(const struct machine *machine, enum isa isa) {
+    struct graph_structure *structure = calloc(1, sizeof *structure);
+    if (!structure)
+        return NULL;
+    const struct machine_core *core = &machine->core;
+    uint32_t integer = isa == ISA_X86_64 ? 16 : 32, fp = 32;
+    structure->fetch_width = core->fetch_width;
+    structure->taken_branches = core->taken_branches;
+    structure->load_queue = core->load_queue;
+    structure->store_queue = core->store_queue;
+    structure->int_registers = core->int_registers > integer ? core->int_registers - integer : 0;
+    structure->fp_registers = core->fp_registers > fp ? core->fp_registers - fp : 0;
+    uint64_t stores = (uint64_t)core->store_queue * LIFE_STORES_BACK;
+    if (positions_new(&structure->insns, core->fetch_width) &&
+        positions_new(&structure->taken, core->taken_branches) &&
+        positions_new(&structure->loads, core->load_queue) &&
+        positions_new(&structure->stores, stores < GRAPH_FAR ? (uint32_t)stores : GRAPH_FAR) &&
+        positions_new(&structure->int_writers, structure->int_registers) &&
+        positions_new(&structure->fp_writers, structure->fp_registers))
+        return structure;
+    graph_structure_free(structure);
+    return NULL;
+}
+
+void graph_structure_free(struct graph_structure *structure) {
+    if (!structure)
+        return;
+    free(structure->insns.at);
+    free(structure->taken.at);
+    free(structure->loads.at);
+    free(structure->stores.at);
+    free(structure->int_writers.at);
+    free(structure->fp_writers.at);
+    free(structure);
+}
+
+void graph_structure_begin(struct graph_structure *structure) {
+    structure->number = structure->load_hold = 0;
+    structure->serial_end = false;
+    structure->insns.count = structure->taken.count = 0;
+    structure->loads.count = structure->stores.count = 0;
+    structure->int_writers.count = structure->fp_writers.count = 0;
+}
+
+static void set(struct graph_structure *structure, struct graph_uop *uop, unsigned traits) {
+    uint64_t number = structure->number;
+    if (uop->flags & GRAPH_FIRST) {
+        positions_add(&structure->insns, number);
+        uop->fetch_width = positions_back(&structure->insns, number, structure->fetch_width + 1);
+    }
+    uop->fetch_taken = positions_back(&structure->taken, number, structure->taken_branches);
+    if (uop->flags & GRAPH_LOAD)
+        uop->load_entry = positions_back(&structure->loads, number, structure->load_queue);
+    if (uop->flags & GRAPH_STORE)
+        uop->store_entry = positions_back(&structure->stores, number, structure->store_queue);
+    if (traits & TRAIT_INT_REGISTER)
+        uop->int_register =
+            positions_back(&structure->int_writers, number, structure->int_registers);
+    if (traits & TRAIT_FP_REGISTER)
+        uop->fp_register = positions_back(&structure->fp_writers, number, structure->fp_registers);
+    if (number && (traits & TRAIT_SERIAL || structure->serial_end))
+        uop->serial = 1;
+    else if (uop->flags & GRAPH_LOAD && structure->load_hold)
+        uop->serial = distance_to(number + 1, structure->load_hold);
+}
+
+void graph_structure_add(struct graph_structure *structure, struct graph_uop *uop,
+                         unsigned traits) {
+    set(structure, uop, traits);
+    uint64_t number = structure->number++;
+    structure->serial_end = traits & TRAIT_SERIAL_END;
+    if (traits & TRAIT_HOLDS_LOADS)
+        structure->load_hold = number + 1;
+    if (uop->flags & GRAPH_TAKEN)
+        positions_add(&structure->taken, number);
+    if (uop->flags & GRAPH_LOAD)
+        positions_add(&structure->loads, number);
+    if (uop->flags & GRAPH_STORE)
+        positions_add(&structure->stores, number);
+    if (traits & TRAIT_INT_REGISTER)
+        positions_add(&structure->int_writers, number);
+    if (traits & TRAIT_FP_REGISTER)
+        positions_add(&structure->fp_writers, number);
+}
+
+uint16_t graph_structure_store(const struct graph_structure *structure, uint32_t stores_back) {
+    return positions_back(&structure->stores, structure->number - 1, stores_back);
+}

@@ -1,0 +1,35 @@
+/* The edges whose distances follow from program order and the machine alone: who is so many
+ * instructions, taken branches, loads, stores or register writers back (graph/graph.h: FBW, FT,
+ * CQ, CS). */
+#ifndef CULPRIT_GRAPH_STRUCTURE_H
+#define CULPRIT_GRAPH_STRUCTURE_H
+
+#include <stdbool.h>
+
+#include "graph/graph.h"
+
+/* What a µop is beyond its flags. */
+enum graph_traits {
+    TRAIT_INT_REGISTER = 1 << 0, /* holds one until it commits */
+    TRAIT_FP_REGISTER = 1 << 1,
+    TRAIT_SERIAL = 1 << 2,     /* dispatches into an empty window only */
+    TRAIT_SERIAL_END = 1 << 3, /* nothing dispatches until it has committed */
+    TRAIT_HOLDS_LOADS = 1 << 4 /* no later load dispatches until it has committed */
+};
+
+struct graph_structure;
+/* NULL: out of memory. */
+struct graph_structure *graph_structure_new(const struct machine *machine, enum isa isa);
+void graph_structure_free(struct graph_structure *structure);
+
+/* Nothing is known of what was before the next µop. */
+void graph_structure_begin(struct graph_structure *structure);
+
+/* The next µop, whose flags say what it is: sets fetch_width, fetch_taken, load_entry, store_entry,
+ * int_register, fp_register and serial. `traits`: enum graph_traits. */
+void graph_structure_add(struct graph_structure *structure, struct graph_uop *uop, unsigned traits);
+
+/* Of the µop added last, a load: the distance to the store that is so many stores back. */
+uint16_t graph_structure_store(const struct graph_structure *structure, uint32_t stores_back);
+
+#endif

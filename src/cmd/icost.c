@@ -32,7 +32,8 @@ static const struct argp_option OPTIONS[] = {
     {"sets", KEY_SETS, "N", 0, "Of at most N causes (default 3)", 0},
     {NULL, 0, NULL, 0, "How it is measured:", 5},
     {"multisim", KEY_MULTISIM, "SETS", OPTION_ARG_OPTIONAL,
-     "Simulate anew for each set, the reference: focus (single causes and the pairs of the focus), "
+     "Also simulate anew for each set, the reference: focus (single causes and the pairs of the "
+     "focus), "
      "pairs (all pairs; the default) or all (256 simulations)",
      0},
     {"sensitivity", KEY_SENSITIVITY, "KEY[+KEY...]=A,B...", 0,
@@ -158,8 +159,6 @@ int cmd_icost(int argc, char **argv) {
     request.input.traces_allowed = true;
     request.input.more_allowed = OPTIONS_MAX_TRACES;
     options_parse(&ARGP, argc, argv, &request);
-    if (request.multisim == ICOST_NONE)
-        request.multisim = ICOST_PAIRS;
     int status =
         request.study.parameter_count ? icost_sensitivity(&request) : icost_breakdown(&request);
     sensitivity_free(&request.study);

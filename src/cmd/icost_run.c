@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/icost_input.h"
@@ -18,17 +19,18 @@
 #include "cmd/output.h"
 #include "cmd/temporary.h"
 #include "report/breakdown_report.h"
+#include "simulate/graph_breakdown.h"
 #include "util/progress.h"
 #include "util/text.h"
 
-enum { CATEGORIES = 8 };
-static_assert(1 << CATEGORIES == IDEAL_DLONG, "the categories come first");
+enum { CATEGORIES = GRAPH_CATEGORIES };
 
 /* One command or trace. */
 struct program {
     struct icost_input input;
     char *label;
-    uint64_t instructions;
+    uint64_t instructions, cycles; /* simulated */
+    uint32_t threads;
     struct breakdown ways[WAY_COUNT]; /* cycles NULL: not measured */
 };
 
@@ -51,6 +53,10 @@ static double seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static bool has_processors(void) {
+    return sysconf(_SC_NPROCESSORS_ONLN) > 1;
 }
 
 static void show_progress(void *context, uint64_t instructions) {
@@ -102,19 +108,45 @@ static bool choose_machine(struct icost *icost, const struct trace *trace, struc
 
 /* ---- first reading ---- */
 
-static bool read_program(struct icost *icost, struct program *program, struct error *error) {
-    struct trace_batch batch;
-    int got = 0;
-    progress_start(&icost->progress, stderr, "reading", "instructions",
-                   icost->request->input.limit);
-    while (!interrupt_signal && (got = trace_next(program->input.trace, &batch, error)) > 0) {
-        program->instructions += batch.insn_count;
-        progress_update(&icost->progress, program->instructions);
-    }
+/* Simulates a program with its graph attached. */
+static bool read_program(struct icost *icost, struct program *program, double *seconds,
+                         struct error *error) {
+    const struct icost_request *request = icost->request;
+    struct trace *trace = program->input.trace;
+    struct graph_breakdown *graph =
+        graph_breakdown_new(&(struct graph_breakdown_options){.machine = icost->machine,
+                                                              .isa = trace_isa(trace),
+                                                              .ideal = request->machine.ideal,
+                                                              .own_thread = has_processors()},
+                            error);
+    if (!graph)
+        return false;
+    const struct simulation_observer observer = graph_breakdown_observer(graph);
+    const struct simulation_options options = {.machine = icost->machine,
+                                               .ideal = request->machine.ideal,
+                                               .sampling = sampling_everything(),
+                                               .selection = program->input.selection,
+                                               .observers = &observer,
+                                               .observer_count = 1,
+                                               .progress = show_progress,
+                                               .progress_context = &icost->progress,
+                                               .stop = &interrupt_signal};
+    struct simulation simulation;
+    progress_start(&icost->progress, stderr, "simulating", "instructions", request->input.limit);
+    bool good = simulation_run(trace, &options, &simulation, error);
     progress_finish(&icost->progress);
-    return got >= 0 && icost_input_end(&program->input, error) &&
-           (program->instructions || interrupt_signal ||
-            explain_nothing(&icost->request->input, program->input.trace, error));
+    program->instructions = simulation.instructions;
+    program->cycles = simulation.cycles;
+    program->threads = simulation.thread_count;
+    *seconds = simulation.seconds;
+    good = good && icost_input_end(&program->input, error);
+    if (good && !simulation.instructions)
+        good = interrupt_signal || explain_nothing(&request->input, trace, error);
+    else if (good)
+        good = graph_breakdown_finish(graph, &program->ways[WAY_GRAPH], error);
+    simulation_free(&simulation);
+    graph_breakdown_free(graph);
+    return good;
 }
 
 static bool read_programs(struct icost *icost, int *status, struct error *error) {
@@ -124,10 +156,10 @@ static bool read_programs(struct icost *icost, int *status, struct error *error)
         if (!icost_input_open(&program->input, options, i, icost->folder, status, error) ||
             !choose_machine(icost, program->input.trace, error) ||
             !(program->label = icost_input_label(options, i)) ||
-            !read_program(icost, program, error))
+            !read_program(icost, program, &icost->rows[i].seconds[WAY_GRAPH], error))
             return false;
-        icost->rows[i] = (struct breakdown_program){.name = trace_command(program->input.trace),
-                                                    .label = program->label};
+        icost->rows[i].name = trace_command(program->input.trace);
+        icost->rows[i].label = program->label;
     }
     return true;
 }
@@ -200,35 +232,63 @@ static bool simulate_all_sets(struct icost *icost, struct error *error) {
 
 /* ---- report ---- */
 
-/* Programs that were measured; those that were not are left out. */
+/* An interrupt leaves out the last programs. Returns how many were measured. */
 static uint32_t fill_rows(struct icost *icost) {
-    uint32_t filled = 0;
-    for (uint32_t i = 0; i < icost->count; i++) {
-        struct breakdown_program row = icost->rows[i];
+    uint32_t count = 0;
+    for (; count < icost->count; count++) {
         bool measured = false;
         for (int way = 0; way < WAY_COUNT; way++)
-            if (icost->programs[i].ways[way].cycles) {
-                row.ways[way] = &icost->programs[i].ways[way];
+            if (icost->programs[count].ways[way].cycles) {
+                icost->rows[count].ways[way] = &icost->programs[count].ways[way];
                 measured = true;
             }
-        if (measured)
-            icost->rows[filled++] = row;
+        if (!measured)
+            break;
     }
-    return filled;
+    return count;
+}
+
+/* " of LABEL" where there are several programs. */
+static const char *of_program(const struct icost *icost, uint32_t number, char text[64]) {
+    snprintf(text, 64, icost->count > 1 ? " of %.40s" : "", icost->programs[number].label);
+    return text;
+}
+
+static bool note_ways(struct icost *icost, uint32_t number) {
+    const struct program *program = &icost->programs[number];
+    const struct breakdown_program *row = &icost->rows[number];
+    const struct breakdown *graph = &program->ways[WAY_GRAPH];
+    struct report *report = &icost->report.report;
+    char of[64];
+    bool good = true;
+    if (graph->cycles)
+        good = report_note(
+            report,
+            "graph%s: from one simulation, in %s; its length is %s %% off the "
+            "simulated cycles%s",
+            of_program(icost, number, of), text_duration(row->seconds[WAY_GRAPH]).s,
+            text_percent(fabs(graph->cycles[0] - (double)program->cycles), (double)program->cycles)
+                .s,
+            program->ways[WAY_MULTISIM].cycles ? ""
+                                               : "; --multisim tells how far its costs are off");
+    if (program->ways[WAY_MULTISIM].cycles)
+        good = good && report_note(report, "multisim%s: %" PRIu32 " simulation%s in %s",
+                                   of_program(icost, number, of), row->simulations,
+                                   text_plural(row->simulations),
+                                   text_duration(row->seconds[WAY_MULTISIM]).s);
+    if (program->threads > 1)
+        good = good && report_note(report,
+                                   "%" PRIu32 " guest threads%s: each simulated on its own core "
+                                   "without sharing, cycles summed",
+                                   program->threads, of_program(icost, number, of));
+    return good;
 }
 
 static bool note_worth(struct icost *icost) {
     struct report *report = &icost->report.report;
     bool good = true;
-    for (uint32_t i = 0; i < icost->report.program_count; i++) {
-        const struct breakdown_program *program = &icost->report.programs[i];
-        if (program->ways[WAY_MULTISIM])
-            good &= report_note(report, "multisim%s%s: %" PRIu32 " simulation%s in %s",
-                                icost->report.program_count > 1 ? " of " : "",
-                                icost->report.program_count > 1 ? program->label : "",
-                                program->simulations, text_plural(program->simulations),
-                                text_duration(program->seconds[WAY_MULTISIM]).s);
-    }
+    for (uint32_t i = 0; i < icost->report.program_count; i++)
+        good &= note_ways(icost, i);
     return good &&
            report_note(report, "a cost is what a machine without that cause at all would save: a "
                                "bound on what any change to the program or machine can") &&
@@ -249,6 +309,8 @@ static bool note_all(struct icost *icost, bool partial) {
     const struct icost_request *request = icost->request;
     if (unfollowed && request->input.command && !request->input.follow)
         report->next = next_with_option("--follow", request->argc, request->argv);
+    else if (!partial && !request->multisim)
+        report->next = next_with_option("--multisim", request->argc, request->argv);
     return note_worth(icost);
 }
 

@@ -154,7 +154,7 @@ static unsigned column_width(const struct breakdown_report *report) {
 
 /* Cells of a program: a value for each way, and differences; `values` by way. */
 static void print_cells(const struct page *page, const struct breakdown_program *program,
-                        const double values[WAY_COUNT]) {
+                        const double values[WAY_COUNT], bool comparable) {
     bool first = true;
     double reference = NAN;
     for (int way = 0; way < WAY_COUNT; way++) {
@@ -164,7 +164,7 @@ static void print_cells(const struct page *page, const struct breakdown_program 
         if (first)
             reference = values[way];
         else
-            print_difference(page, values[way] - reference);
+            print_difference(page, comparable ? values[way] - reference : NAN);
         first = false;
     }
 }
@@ -211,9 +211,25 @@ static void print_row(const struct page *page, uint32_t row, uint32_t from, uint
         for (int way = 0; way < WAY_COUNT; way++)
             values[way] =
                 program->ways[way] ? breakdown_share(program->ways[way], report->rows[row]) : NAN;
-        print_cells(page, program, values);
+        print_cells(page, program, values, true);
     }
     fputc('\n', page->file);
+}
+
+/* Whether both have the same rows, so that what they leave over can be compared. */
+static bool same_rows(const struct breakdown_report *report,
+                      const struct breakdown_program *program) {
+    for (uint32_t i = 0; i < row_count(report); i++) {
+        int known = 0, ways = 0;
+        for (int way = 0; way < WAY_COUNT; way++)
+            if (program->ways[way]) {
+                ways++;
+                known += !isnan(breakdown_share(program->ways[way], report->rows[i]));
+            }
+        if (known && known < ways)
+            return false;
+    }
+    return true;
 }
 
 static void print_sums(const struct page *page, uint32_t from, uint32_t to) {
@@ -228,7 +244,7 @@ static void print_sums(const struct page *page, uint32_t from, uint32_t to) {
                 values[way] = total                ? 1
                               : program->ways[way] ? breakdown_rest(report, program->ways[way])
                                                    : NAN;
-            print_cells(page, program, values);
+            print_cells(page, program, values, total || same_rows(report, program));
         }
         fputc('\n', page->file);
     }
@@ -254,31 +270,36 @@ static void print_columns(const struct page *page) {
 
 /* ---- errors, reading ---- */
 
+static void print_error_of(const struct page *page, const struct breakdown_program *program,
+                           enum breakdown_way way) {
+    struct breakdown_error error = breakdown_report_error(page->report, program, way);
+    bool several = page->report->program_count > 1;
+    char text[512], rows[256] = "no row is 5 % or more";
+    if (error.sets)
+        snprintf(rows, sizeof rows,
+                 "mean %s %%, largest %s %%, of the %" PRIu32 " row%s of 5 %% or more",
+                 text_percent(error.mean, 1).s, text_percent(error.largest, 1).s, error.sets,
+                 text_plural(error.sets));
+    snprintf(text, sizeof text,
+             "%.100s%s%s: %s; sign right in %" PRIu32 " of %" PRIu32 " pairs "
+             "over 2 %%",
+             several ? program->label : "", several ? ", " : "", breakdown_way_name(way), rows,
+             error.same_sign, error.pairs);
+    report_text_wrapped(text, " - ", "   ", page->file);
+}
+
 static void print_errors(const struct page *page) {
     const struct breakdown_report *report = page->report;
     bool headed = false;
     for (uint32_t i = 0; i < report->program_count; i++)
-        for (int way = 0; way < WAY_COUNT; way++) {
+        for (int way = WAY_MULTISIM + 1; way < WAY_COUNT; way++) {
             const struct breakdown_program *program = &report->programs[i];
-            if (way == WAY_MULTISIM || !program->ways[WAY_MULTISIM] || !program->ways[way])
+            if (!program->ways[WAY_MULTISIM] || !program->ways[way])
                 continue;
-            struct breakdown_error error =
-                breakdown_report_error(report, program, (enum breakdown_way)way);
             if (!headed)
                 fprintf(page->file, "\n%serror against multisim%s\n", page->bold, page->plain);
             headed = true;
-            fprintf(page->file, " %s%s%s: ", report->program_count > 1 ? program->label : "",
-                    report->program_count > 1 ? ", " : "",
-                    breakdown_way_name((enum breakdown_way)way));
-            if (error.sets)
-                fprintf(page->file,
-                        "mean %s %%, largest %s %%, of the %" PRIu32 " row%s of 5 %% or more",
-                        text_percent(error.mean, 1).s, text_percent(error.largest, 1).s, error.sets,
-                        text_plural(error.sets));
-            else
-                fputs("no row is 5 % or more", page->file);
-            fprintf(page->file, "; sign right in %" PRIu32 " of %" PRIu32 " pairs over 2 %%\n",
-                    error.same_sign, error.pairs);
+            print_error_of(page, program, (enum breakdown_way)way);
         }
 }
 

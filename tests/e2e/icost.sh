@@ -12,6 +12,7 @@ told() {
     python3 - "$report" "$@" <<'END'
 import json, sys
 r = json.load(open(sys.argv[1]))
+m = r.get("multisim")
 def sets(of):
     return {frozenset(s["members"]): s for s in of["sets"]}
 def icost(*members, of=r):
@@ -34,25 +35,27 @@ agrees_with_sim() {
     local base dl1 pair
     base=$(cycles_of) && dl1=$(cycles_of --ideal dl1) && pair=$(cycles_of --ideal dl1,win) || return 1
     told 'r["verb"] == "icost"' 'not r["partial"]' 'r["ideal"] == []' 'r["focus"] == "dl1"' \
-        'names == "imiss dmiss dl1 shalu lgalu bw bmisp win".split()' "r['cycles'] == $base" \
-        "cost('dl1') == $base - $dl1" "cost('dl1', 'win') == $base - $pair" \
-        "icost('dl1', 'win') == cost('dl1', 'win') - cost('dl1') - cost('win')" \
-        'len(r["sets"]) == 15' 'all("dl1" in s["members"] for s in r["sets"] if len(s["members"]) > 1)' \
-        'all(abs(s["icost"]["percent"] - 100 * s["icost"]["cycles"] / r["cycles"]) < 1e-9 for s in r["sets"])'
+        'names == "imiss dmiss dl1 shalu lgalu bw bmisp win".split()' "m['cycles'] == $base" \
+        "cost('dl1', of=m) == $base - $dl1" "cost('dl1', 'win', of=m) == $base - $pair" \
+        "icost('dl1', 'win', of=m) == cost('dl1', 'win', of=m) - cost('dl1', of=m) - cost('win', of=m)" \
+        'len(m["sets"]) == m["simulations"] - 1 == 15' \
+        'all("dl1" in s["members"] for s in m["sets"] if len(s["members"]) > 1)' \
+        'all(abs(s["icost"]["percent"] - 100 * s["icost"]["cycles"] / m["cycles"]) < 1e-9 for s in m["sets"])'
 }
 check "costs are differences of sim --ideal" agrees_with_sim
 
 everything_sums() {
     run icost --multisim=all --json --output "$report" --limit 20K "$trace" &&
-        told 'r["instructions"] == 20000' 'len(r["sets"]) == 255' \
-            'abs(sum(s["icost"]["cycles"] for s in r["sets"]) + r["all_idealised"]["cycles"] - r["cycles"]) < 0.01' \
-            'r["all_idealised"]["cycles"] == r["cycles"] - cost(*names)'
+        told 'r["instructions"] == 20000' 'r["way"] == "graph"' \
+            'all(len(w["sets"]) == 255 for w in [m])' \
+            'all(abs(sum(s["icost"]["cycles"] for s in w["sets"]) + w["all_idealised"]["cycles"] - w["cycles"]) < 0.01 for w in [m])' \
+            'all(w["all_idealised"]["cycles"] == w["cycles"] - cost(*names, of=w) for w in [m])'
 }
 check "with all sets the icosts sum to the execution time" everything_sums
 
 # The table's rows, Other and Total: 100 %, within the rounding of each.
 table_sums() {
-    run icost --multisim --focus win --output "$scratch/table" "$trace" && cat "$scratch/table" &&
+    run icost --focus win --output "$scratch/table" "$trace" && cat "$scratch/table" &&
         python3 - "$scratch/table" <<'END'
 import re, sys
 text = open(sys.argv[1]).read()
@@ -68,7 +71,7 @@ END
 check "the table sums to 100 % and fits 100 columns" table_sums
 
 command_keeps() {
-    run icost --multisim=focus --focus bmisp --limit 10K --json --output "$report" -- \
+    run icost --limit 10K --json --output "$report" -- \
         sh -c 'echo hello; exit 7' >"$scratch/out"
     [ $? = 7 ] && [ "$(cat "$scratch/out")" = hello ] &&
         told 'r["instructions"] == 10000' 'r["program"].startswith("sh -c")' 'cost("bmisp") != 0'
@@ -76,19 +79,19 @@ command_keeps() {
 check "a command keeps its output and exit status" command_keeps
 
 selections_agree() {
-    run icost --multisim=focus --focus dl1 --skip 5K --limit 7K --json --output "$report" "$trace" &&
+    run icost --multisim=focus --skip 5K --limit 7K --json --output "$report" "$trace" &&
         cp "$report" "$scratch/file.json" &&
-        run icost --multisim=focus --focus dl1 --skip 5K --limit 7K --json - <"$trace" >"$report" &&
+        run icost --multisim=focus --skip 5K --limit 7K --json - <"$trace" >"$report" &&
         told 'r["instructions"] == 7000' "r['sets'] == json.load(open('$scratch/file.json'))['sets']" \
-            "r['cycles'] == json.load(open('$scratch/file.json'))['cycles']"
+            "m['sets'] == json.load(open('$scratch/file.json'))['multisim']['sets']"
 }
 check "a trace from a pipe gives the same, of the same part" selections_agree
 
 several() {
-    run icost --multisim=focus --focus dmiss --json --output "$report" "$trace" "$scratch/sort.ctrace" &&
+    run icost --json --output "$report" "$trace" "$scratch/sort.ctrace" &&
         told 'len(r["programs"]) == 2' 'r["programs"][1]["program"].startswith("sort")' \
             'all(cost("dmiss", of=p) > 0 for p in r["programs"])' &&
-        run icost --multisim=focus --focus dmiss --svg "$scratch/picture.svg" "$trace" \
+        run icost --svg "$scratch/picture.svg" "$trace" \
             "$scratch/sort.ctrace" >"$scratch/table" &&
         grep -qE '^ idealised.* gzip +sort$' "$scratch/table" &&
         grep -qE '^ Total +100.0 +100.0$' "$scratch/table" &&
@@ -98,6 +101,13 @@ text = [node.text for node in tree.parse(sys.argv[1]).getroot().iter() if node.t
 assert "gzip" in text and "sort" in text and "dmiss" in text and "Other" in text, text
 END
 }
+ways() {
+    run icost --multisim=focus --output "$scratch/table" "$trace" "$scratch/sort.ctrace" &&
+        cat "$scratch/table" && grep -qE '^ +multisim +graph +error +multisim +graph +error$' "$scratch/table" &&
+        grep -q 'sort, graph: mean' "$scratch/table" && ! grep -qE '^.{101}' "$scratch/table"
+}
+check "--multisim adds columns and errors" ways
+
 check "several traces are columns, and bars of the picture" several
 
 study() {
@@ -126,5 +136,21 @@ check "a study of a key that is not there" fails_with 1 '--sensitivity.*core.rob
     run icost --sensitivity core.robb=1,2 "$trace"
 check "a study without values" fails_with 2 'core.rob=64,128' run icost --sensitivity core.rob "$trace"
 check "nothing to do" fails_with 2 'what to simulate' run icost
+
+
+# An interrupted command is told of as far as it went.
+set -m
+interrupted() {
+    "$CULPRIT" icost --json --output "$report" -- sh -c 'while :; do :; done' 2>"$scratch/err" &
+    local process=$! status
+    sleep 2
+    kill -INT $process
+    wait $process
+    status=$?
+    cat "$scratch/err"
+    [ $status = 130 ] && told 'r["partial"]' 'r["instructions"] > 0' 'len(r["sets"]) > 35'
+}
+check "an interrupt gives the partial breakdown" interrupted
+set +m
 
 finish

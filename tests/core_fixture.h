@@ -191,14 +191,10 @@ static inline void execute_taken(struct program_fixture *program, uint32_t insn)
 /* A worker that keeps the lives of committed µops. */
 static inline bool keep_lives(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct program_fixture *program = context;
-    const uint64_t *word = buffer->words, *end = word + buffer->used;
     (void)error;
-    while (word < end) {
-        struct tap_record record;
-        word = tap_read(word, &record);
-        if (record.kind != TAP_LIFE)
-            continue;
-        struct life life = tap_life(&record);
+    for (uint32_t i = 0; i < buffer->life_count; i++) {
+        struct life life;
+        life_unpack(&buffer->lives[i], &life);
         if (life.flags & LIFE_FLUSHED)
             program->squashed++;
         else

@@ -371,13 +371,9 @@ bool graph_builder_add(struct graph_builder *builder, const struct life *life,
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct graph_builder *builder = context;
-    const uint64_t *word = buffer->words, *end = word + buffer->used;
-    while (word < end) {
-        struct tap_record record;
-        word = tap_read(word, &record);
-        if (record.kind != TAP_LIFE)
-            continue;
-        struct life life = tap_life(&record);
+    for (uint32_t i = 0; i < buffer->life_count; i++) {
+        struct life life;
+        life_unpack(&buffer->lives[i], &life);
         if (!(life.flags & LIFE_FLUSHED) && !graph_builder_add(builder, &life, error))
             return false;
     }

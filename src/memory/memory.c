@@ -294,9 +294,12 @@ static inline size_t data_hit(struct memory *memory, uint64_t cycle, uint64_t ad
 }
 
 bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
-                      uint64_t sequence, uint32_t insn) {
-    if (data_hit(memory, cycle, address, size_bytes) == CACHE_NONE)
+                      uint64_t sequence, uint32_t insn, uint64_t *bringer) {
+    const size_t index = data_hit(memory, cycle, address, size_bytes);
+    if (index == CACHE_NONE)
         return false;
+    if (bringer)
+        *bringer = cache_bringer(&memory->l1d, index);
     if (memory->l1d.prefetcher.kind == PREFETCH_STRIDE)
         train(memory, cycle, address, sequence, insn);
     return true;

@@ -62,9 +62,9 @@ void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint6
                   struct memory_result *result);
 /* The same accesses in short. True: it was a settled hit (all of it in the L1 with no fill in
  * flight and not a prefetched line's first use, its page's translation known), done and counted as
- * above. False: nothing was done; ask above. */
+ * above. False: nothing was done; ask above. `bringer`: as above, where it is not NULL. */
 bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
-                      uint64_t sequence, uint32_t insn);
+                      uint64_t sequence, uint32_t insn, uint64_t *bringer);
 bool memory_store_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                        uint64_t sequence, uint32_t insn);
 bool memory_fetch_hits(struct memory *memory, uint64_t cycle, uint64_t address);

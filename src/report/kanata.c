@@ -63,14 +63,10 @@ static void keep(struct kanata *kanata, const struct life *life) {
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct kanata *kanata = context;
-    const uint64_t *word = buffer->words, *end = word + buffer->used;
-    while (word < end) {
-        struct tap_record record;
-        word = tap_read(word, &record);
-        if (record.kind == TAP_LIFE) {
-            struct life life = tap_life(&record);
-            keep(kanata, &life);
-        }
+    for (uint32_t i = 0; i < buffer->life_count; i++) {
+        struct life life;
+        life_unpack(&buffer->lives[i], &life);
+        keep(kanata, &life);
     }
     return !kanata->out_of_memory || error_set(error, "%s", OUT_OF_MEMORY);
 }

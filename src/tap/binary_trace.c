@@ -132,7 +132,7 @@ static uint32_t keep_closings(const struct tap_buffer *buffer, uint64_t *kept) {
 }
 
 static bool has_others(const struct tap_buffer *buffer) {
-    return buffer->records[TAP_DISPATCH] | buffer->records[TAP_FETCH] | buffer->records[TAP_LIFE];
+    return buffer->records[TAP_DISPATCH] | buffer->records[TAP_FETCH];
 }
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {

@@ -3,8 +3,6 @@
 #ifndef CULPRIT_TAP_LIFE_H
 #define CULPRIT_TAP_LIFE_H
 
-#include <string.h>
-
 #include "isa/insn.h"
 #include "tap/tap.h"
 
@@ -35,27 +33,33 @@ struct life {
     uint8_t dispatch_block; /* enum dispatch_block: what held its dispatch last */
 };
 enum { LIFE_STORES_BACK = 20 };
-enum life_flags {
-    LIFE_MISPREDICTED = 1 << 0,
-    LIFE_TAKEN = 1 << 1,
-    LIFE_FLUSHED = 1 << 2, /* squashed by an ordering violation: it has no commit */
-    LIFE_FORWARDED = 1 << 3,
-    LIFE_LAST = 1 << 4,
-    LIFE_FUSED = 1 << 5,
-    LIFE_FIRST = 1 << 6,         /* of its instruction, or of a fused pair */
-    LIFE_COVERED = 1 << 7,       /* the store of stores_back holds all it reads */
-    LIFE_LATE = 1 << 8,          /* branch whose target fetch learned only at decode */
-    LIFE_FLUSHES = 1 << 9,       /* fetch goes on after its commit */
-    LIFE_SYSTEM_CALL = 1 << 10,  /* and only when the system call is done */
-    LIFE_SERIAL = 1 << 11,       /* dispatched into an empty ROB only */
-    LIFE_SERIAL_END = 1 << 12,   /* nothing dispatched until it had committed */
-    LIFE_HOLDS_LOADS = 1 << 13,  /* no later load dispatched until it had committed */
-    LIFE_WAITS_HEAD = 1 << 14,   /* issued at the head only, older stores drained */
-    LIFE_ELIMINATED = 1 << 15,   /* needed no functional unit */
-    LIFE_PREFETCH = 1 << 16,     /* load nobody waits for */
-    LIFE_INT_REGISTER = 1 << 17, /* held a physical register until commit */
-    LIFE_FP_REGISTER = 1 << 18,
-    LIFE_BRANCH = 1 << 19 /* counted as unresolved branch until it had executed */
+enum life_flags { /* most where the core has them */
+                  LIFE_LAST = 1 << 0,
+                  LIFE_LOAD = 1 << 1,
+                  LIFE_STORE = 1 << 2,
+                  LIFE_FUSED = 1 << 3,
+                  LIFE_REPEATED = 1 << 4, /* of a repeated instruction, not its last */
+                  LIFE_MISPREDICTED = 1 << 6,
+                  LIFE_FLUSHES = 1 << 7,       /* fetch goes on after its commit */
+                  LIFE_SYSTEM_CALL = 1 << 8,   /* and only when the system call is done */
+                  LIFE_SERIAL = 1 << 9,        /* dispatched into an empty ROB only */
+                  LIFE_SERIAL_END = 1 << 10,   /* nothing dispatched until it had committed */
+                  LIFE_HOLDS_LOADS = 1 << 11,  /* no later load dispatched until it had committed */
+                  LIFE_WAITS_HEAD = 1 << 12,   /* issued at the head only, older stores drained */
+                  LIFE_ISSUED = 1 << 13,       /* `ready` and `issue` are known */
+                  LIFE_DISPATCHED = 1 << 14,   /* `dispatch` is known */
+                  LIFE_COMPLETED = 1 << 15,    /* `complete` is known */
+                  LIFE_INT_REGISTER = 1 << 16, /* held a physical register until commit */
+                  LIFE_FP_REGISTER = 1 << 17,
+                  LIFE_BRANCH = 1 << 19, /* counted as unresolved branch until it had executed */
+                  LIFE_TAKEN = 1 << 21,
+                  LIFE_FORWARDED = 1 << 22,
+                  LIFE_FIRST = 1 << 23,    /* of its instruction, or of a fused pair */
+                  LIFE_FLUSHED = 1 << 24,  /* squashed by an ordering violation: it has no commit */
+                  LIFE_COVERED = 1 << 25,  /* the store of stores_back holds all it reads */
+                  LIFE_LATE = 1 << 27,     /* branch whose target fetch learned only at decode */
+                  LIFE_PREFETCH = 1 << 29, /* load nobody waits for */
+                  LIFE_ELIMINATED = 1 << 30, /* needed no functional unit: nor was it issued */
 };
 enum dispatch_block {
     DISPATCH_FREE, /* dispatched as soon as the front end delivered it */
@@ -69,16 +73,66 @@ enum dispatch_block {
     DISPATCH_SERIALISING
 };
 
-/* Payload of TAP_LIFE, in words. */
-enum { LIFE_WORDS = sizeof(struct life) / sizeof(uint64_t) };
-static_assert(LIFE_WORDS * sizeof(uint64_t) == sizeof(struct life) && LIFE_WORDS < 256,
-              "a record's payload");
+/* What the core keeps of a µop from its dispatch on. Cycles are the low bits. */
+struct kept_life {
+    uint32_t dispatch, ready, issue;
+    uint32_t unit_wait, mshr_wait, l1_latency, miss_latency;
+    uint32_t store_back; /* store_producer is so many µops back; 0: none */
+    uint64_t brought_by; /* bringer + 1; 0: not known */
+    uint8_t memory_level, memory_events, dispatch_block;
+    uint8_t reserved[5];
+};
 
-/* The life in a TAP_LIFE record. */
-static inline struct life tap_life(const struct tap_record *record) {
-    struct life life;
-    memcpy(&life, record->uops, sizeof life);
-    return life;
+/* What struct life has, in half the room: as the core writes it and who reads every life of a run
+ * best reads it. Cycles are the low bits: within 2^31 of `end`. */
+struct packed_life {
+    uint64_t uop, insn_number;
+    uint64_t end; /* cycle of its commit, or in which it was squashed */
+    uint32_t insn, flags;
+    uint32_t fetch, complete, fetch_delay_cache, fetch_delay_tlb;
+    struct kept_life kept;
+    uint16_t producer[UOP_MAX_SOURCES + 1]; /* so many µops back; 0: none */
+    uint16_t stores_back, psv;
+    uint8_t uop_index, operation;
+};
+static_assert(sizeof(struct packed_life) == 112, "no padding");
+
+static inline uint64_t life_cycle(const struct packed_life *packed, uint32_t low_bits) {
+    return packed->end + (uint64_t)(int32_t)(low_bits - (uint32_t)packed->end);
+}
+
+static inline void life_unpack(const struct packed_life *packed, struct life *life) {
+    const struct kept_life *kept = &packed->kept;
+    bool issued = packed->flags & LIFE_ISSUED;
+    *life = (struct life){
+        .uop = packed->uop,
+        .insn_number = packed->insn_number,
+        .insn = packed->insn,
+        .uop_index = packed->uop_index,
+        .operation = packed->operation,
+        .memory_level = kept->memory_level,
+        .memory_events = kept->memory_events,
+        .psv = packed->psv,
+        .flags = packed->flags,
+        .fetch = life_cycle(packed, packed->fetch),
+        .dispatch = packed->flags & LIFE_DISPATCHED ? life_cycle(packed, kept->dispatch) : 0,
+        .ready = issued ? life_cycle(packed, kept->ready) : 0,
+        .issue = issued ? life_cycle(packed, kept->issue) : 0,
+        .complete =
+            packed->flags & LIFE_COMPLETED ? life_cycle(packed, packed->complete) : UINT64_MAX,
+        .commit = packed->flags & LIFE_FLUSHED ? 0 : packed->end,
+        .fetch_delay_cache = packed->fetch_delay_cache,
+        .fetch_delay_tlb = packed->fetch_delay_tlb,
+        .unit_wait = kept->unit_wait,
+        .mshr_wait = kept->mshr_wait,
+        .l1_latency = kept->l1_latency,
+        .miss_latency = kept->miss_latency,
+        .store_producer = kept->store_back ? packed->uop - kept->store_back : UINT64_MAX,
+        .bringer = kept->brought_by - 1,
+        .stores_back = packed->stores_back,
+        .dispatch_block = kept->dispatch_block};
+    for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
+        life->producer[i] = packed->producer[i] ? packed->uop - packed->producer[i] : UINT64_MAX;
 }
 
 #endif

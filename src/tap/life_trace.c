@@ -126,13 +126,9 @@ static char *put_life(char *to, const struct lane *lane, const struct life *life
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
     enum { LINE = 1024 };
     const struct lane *lane = context;
-    const uint64_t *word = buffer->words, *finish = word + buffer->used;
-    while (word < finish) {
-        struct tap_record record;
-        word = tap_read(word, &record);
-        if (record.kind != TAP_LIFE)
-            continue;
-        struct life life = tap_life(&record);
+    for (uint32_t i = 0; i < buffer->life_count; i++) {
+        struct life life;
+        life_unpack(&buffer->lives[i], &life);
         char *line = stream_room(&lane->lives->stream, LINE, error);
         if (!line)
             return false;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tap/index.h"
+#include "tap/life.h"
 
 struct pooled {
     struct tap_buffer buffer; /* the first member: what the others see */
@@ -14,6 +15,7 @@ struct pooled {
     atomic_uint references;   /* executors that still have to see it */
     struct shared_index index;
     uint64_t words[TAP_BUFFER_WORDS];
+    struct packed_life lives[TAP_BUFFER_LIVES]; /* not touched unless they are wanted */
 };
 
 struct tap_bus {
@@ -83,6 +85,7 @@ static struct pooled *allocate(void) {
     memset(pooled, 0, offsetof(struct pooled, words));
     shared_index_init(&pooled->index);
     pooled->buffer.words = pooled->words;
+    pooled->buffer.lives = pooled->lives;
     pooled->buffer.index = &pooled->index;
     return pooled;
 }
@@ -118,6 +121,7 @@ struct tap_buffer *pool_take(struct tap_bus *bus) {
         return NULL;
     shared_index_forget(&pooled->index);
     pooled->buffer.used = 0;
+    pooled->buffer.life_count = 0;
     memset(pooled->buffer.records, 0, sizeof pooled->buffer.records);
     return &pooled->buffer;
 }
@@ -135,7 +139,9 @@ void pool_hand_over(struct tap_bus *bus, struct tap_buffer *buffer, uint32_t ref
     struct pooled *pooled = (struct pooled *)buffer;
     pthread_mutex_lock(&bus->lock);
     bus->statistics.buffers++;
-    bus->statistics.bytes += buffer->used * sizeof *buffer->words;
+    bus->statistics.bytes +=
+        buffer->used * sizeof *buffer->words + buffer->life_count * sizeof *buffer->lives;
+    bus->statistics.lives += buffer->life_count;
     for (int kind = 0; kind < TAP_KINDS; kind++)
         bus->statistics.records[kind] += buffer->records[kind];
     pthread_mutex_unlock(&bus->lock);

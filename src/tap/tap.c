@@ -178,7 +178,7 @@ struct tap_buffer *tap_exchange(struct tap *tap, const struct tap_state *state,
 
 bool tap_flush(struct tap *tap, const struct tap_state *state, struct tap_buffer **buffer,
                struct error *error) {
-    if (tap->current && tap->current->used)
+    if (tap->current && (tap->current->used || tap->current->life_count))
         hand_over(tap);
     wait_for_workers(tap);
     if (!pool_good(tap->bus, error)) {

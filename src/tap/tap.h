@@ -50,9 +50,9 @@ enum tap_kind {
                    and fetched again, with the same sequence numbers */
     TAP_DISPATCH, /* n µops entered the ROB: those from tap_state.dispatched on; no payload */
     TAP_FETCH,    /* n µops were fetched: those from tap_state.fetched on; no payload */
-    TAP_LIFE,     /* a µop committed or was squashed in this cycle; payload: its struct life
-                     (tap/life.h), n words. Behind the commit or flush, in program order */
-    TAP_KINDS
+    TAP_KINDS,
+    TAP_LIFE = TAP_KINDS /* no record: lives lie beside the records (tap_buffer); wanted as they are
+                          */
 };
 
 /* Why the ROB was empty before a commit or flush: low bits of the flags. */
@@ -170,7 +170,8 @@ static inline void tap_advance(struct tap_state *state, const struct tap_record 
 
 /* ---- buffers ---- */
 
-enum { TAP_BUFFER_WORDS = 16384, TAP_RECORD_WORDS = 3 + 255 };
+enum { TAP_BUFFER_WORDS = 16384, TAP_RECORD_WORDS = 3 + 255, TAP_BUFFER_LIVES = 2048 };
+struct packed_life;
 
 /* Owned by the tap; workers only read, and only until `consume` returns. */
 struct tap_buffer {
@@ -179,7 +180,12 @@ struct tap_buffer {
     uint64_t *words;             /* room for TAP_BUFFER_WORDS */
     uint32_t used;               /* of them */
     uint32_t records[TAP_KINDS]; /* how many of each kind they hold */
-    struct shared_index *index;  /* inside of the tap */
+    uint32_t life_count;
+    /* Lives of µops that committed or were squashed (tap/life.h), in the order in which they did,
+     * µops of one cycle in program order; room for TAP_BUFFER_LIVES. Each is in the buffer of the
+     * commit or flush, or in the one behind it. */
+    struct packed_life *lives;
+    struct shared_index *index; /* inside of the tap */
 };
 
 /* A record's place. */
@@ -212,7 +218,8 @@ struct executor;
 struct tap_worker {
     const char *name; /* in front of its errors */
     /* Bit set of 1 << enum tap_kind wanted. TAP_COMMIT and TAP_FLUSH are always made; the others
-     * only when a worker wants them, and then every worker sees and skips them. */
+     * only when a worker wants them, and then every worker sees and skips them (lives: need not
+     * look at them). */
     uint32_t kinds;
     bool (*consume)(void *context, const struct tap_buffer *buffer, struct error *error);
     void *context;
@@ -234,8 +241,9 @@ struct tap_worker {
 enum { TAP_POOL_BUFFERS = 8 };
 
 struct tap_statistics {
-    uint64_t buffers, bytes;           /* handed to workers */
-    uint64_t records[TAP_KINDS];       /* in them */
+    uint64_t buffers, bytes;     /* handed to workers */
+    uint64_t records[TAP_KINDS]; /* in them */
+    uint64_t lives;
     uint64_t stalls, wait_nanoseconds; /* times a core waited for a buffer, and how long in all */
 };
 
@@ -264,10 +272,10 @@ struct tap_windows tap_lives(const struct tap *tap);
 void tap_free(struct tap *tap);
 
 /* The core's side: the buffer being filled, its exchange for an empty one once fewer than
- * TAP_RECORD_WORDS are left, and the flush, which hands over the rest, waits for the workers and
- * gives an empty buffer for more. They fail when a worker of any tap on the bus did: tap_exchange
- * with NULL; what was recorded before has been handed over even so. `state` is the state after the
- * last record in the buffer. */
+ * TAP_RECORD_WORDS are left or no room for a life, and the flush, which hands over the rest, waits
+ * for the workers and gives an empty buffer for more. They fail when a worker of any tap on the bus
+ * did: tap_exchange with NULL; what was recorded before has been handed over even so. `state` is
+ * the state after the last record in the buffer. */
 struct tap_buffer *tap_current(struct tap *tap);
 struct tap_buffer *tap_exchange(struct tap *tap, const struct tap_state *state,
                                 struct error *error);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tap/index.h"
+#include "tap/life.h"
 
 struct watch {
     struct trigger trigger;
@@ -111,19 +112,35 @@ static bool watch_record(const struct gate *gate, struct watch *watch, uint64_t 
                               : watch->executions >= trigger->count;
 }
 
+/* Shows of the lives those that ended in [from, stop): as the records of these cycles. */
+static void cut_lives(const struct tap_buffer *buffer, uint64_t from, uint64_t stop,
+                      struct tap_buffer *view) {
+    uint32_t first = 0, end = buffer->life_count;
+    while (first < end && buffer->lives[first].end < from)
+        first++;
+    while (end > first && buffer->lives[end - 1].end >= stop)
+        end--;
+    view->lives = buffer->lives + first;
+    view->life_count = end - first;
+}
+
 /* The part of the buffer from `begin` on, cut to what lies between; false when nothing does. */
 static bool cut(struct gate *gate, const struct tap_buffer *buffer, struct tap_buffer *view) {
     const uint64_t *word = buffer->words, *end = word + buffer->used;
     struct tap_state state = buffer->start;
+    uint64_t from = gate->start.fired ? 0 : UINT64_MAX, stop = UINT64_MAX;
     *view = (struct tap_buffer){.number = buffer->number, .index = &gate->index};
     while (word < end) {
         struct tap_record record;
         const uint64_t *next = tap_read(word, &record);
         uint64_t cycle = state.cycle + record.delta;
         bool started = watch_record(gate, &gate->start, cycle, &record);
-        if (watch_record(gate, &gate->stop, cycle, &record))
+        if (watch_record(gate, &gate->stop, cycle, &record)) {
+            stop = cycle;
             break;
+        }
         if (started) {
+            from = cycle < from ? cycle : from;
             if (!view->words) {
                 view->words = (uint64_t *)word;
                 view->start = state;
@@ -134,7 +151,8 @@ static bool cut(struct gate *gate, const struct tap_buffer *buffer, struct tap_b
         tap_advance(&state, &record);
         word = next;
     }
-    return view->used;
+    cut_lives(buffer, from, stop, view);
+    return view->used || (view->life_count && gate->worker.kinds & 1 << TAP_LIFE);
 }
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
@@ -148,7 +166,8 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
         return worker->consume(worker->context, buffer, error);
     if (!cut(gate, buffer, &view))
         return true;
-    return worker->consume(worker->context, view.used == buffer->used ? buffer : &view, error);
+    bool whole = view.used == buffer->used && view.life_count == buffer->life_count;
+    return worker->consume(worker->context, whole ? buffer : &view, error);
 }
 
 struct tap_worker gate_worker(struct gate *gate) {

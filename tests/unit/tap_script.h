@@ -66,7 +66,7 @@ static inline void script_next_buffer(struct tap_script *script) {
     struct tap_buffer *buffer = &script->buffer;
     buffer->start = script->after;
     buffer->number++;
-    buffer->used = 0;
+    buffer->used = buffer->life_count = 0;
     for (int kind = 0; kind < TAP_KINDS; kind++)
         buffer->records[kind] = 0;
     shared_index_forget(&script->index);

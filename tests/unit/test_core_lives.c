@@ -78,14 +78,9 @@ struct kept {
 
 static bool keep(void *context, const struct tap_buffer *buffer, struct error *error) {
     struct kept *kept = context;
-    const uint64_t *word = buffer->words, *end = word + buffer->used;
     (void)error;
-    while (word < end) {
-        struct tap_record record;
-        word = tap_read(word, &record);
-        if (record.kind == TAP_LIFE)
-            kept->lives[kept->count++] = tap_life(&record);
-    }
+    for (uint32_t i = 0; i < buffer->life_count; i++)
+        life_unpack(&buffer->lives[i], &kept->lives[kept->count++]);
     return true;
 }
 

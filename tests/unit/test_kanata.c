@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "memory/memory.h"
+#include "packed_life.h"
 #include "report/kanata.h"
 
 static struct static_insn insns[] = {
@@ -27,11 +28,10 @@ static struct life life_of(uint64_t uop, uint32_t insn) {
 
 /* As the tap gives it. */
 static void show(struct kanata *kanata, const struct life *life) {
-    uint64_t words[1 + LIFE_WORDS] = {tap_header(TAP_LIFE, 0, LIFE_WORDS, 0, 0)};
-    struct tap_buffer buffer = {.words = words, .used = 1 + LIFE_WORDS};
+    struct packed_life packed = pack_by_hand(life);
+    struct tap_buffer buffer = {.lives = &packed, .life_count = 1};
     struct tap_worker worker = kanata_worker(kanata);
     struct error error;
-    memcpy(words + 1, life, sizeof *life);
     assert_true(worker.consume(worker.context, &buffer, &error));
 }
 

@@ -6,6 +6,7 @@
 #include "attribute/attribute.h"
 #include "attribute/call_stacks.h"
 #include "attribute/tracers.h"
+#include "packed_life.h"
 #include "tap/life.h"
 #include "tap_script.h"
 
@@ -185,6 +186,53 @@ static void triggers(void **state) {
     assert_true(seen.whole);
 }
 
+static bool see_lives(void *context, const struct tap_buffer *buffer, struct error *error) {
+    uint64_t *ends = context; /* a bit each */
+    (void)error;
+    for (uint32_t i = 0; i < buffer->life_count; i++)
+        *ends |= UINT64_C(1) << buffer->lives[i].end;
+    return true;
+}
+
+/* Lives are shown with the commits of their µops, also those that lie in the buffer behind: commits
+ * in 10, 20 | 30, 40 | and lives that ended in 10 | 20, 30 | 40. */
+static void triggers_cut_lives(void **state) {
+    (void)state;
+    const struct {
+        const char *start, *stop;
+        uint64_t ends;
+    } cases[] = {{"cycle:20", NULL, 1 << 20 | 1 << 30 | UINT64_C(1) << 40},
+                 {"cycle:21", NULL, 1 << 30 | UINT64_C(1) << 40},
+                 {"cycle:20", "cycle:30", 1 << 20},
+                 {"cycle:5", "cycle:20", 1 << 10},
+                 {"cycle:30", "cycle:40", 1 << 30}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trigger from = {0}, to = {0};
+        struct error error = {""};
+        assert_true(trigger_parse(cases[i].start, &from, &error));
+        assert_true(!cases[i].stop || trigger_parse(cases[i].stop, &to, &error));
+        uint64_t ends = 0;
+        const struct tap_worker worker = {
+            .name = "lives", .kinds = 1 << TAP_LIFE, .consume = see_lives, .context = &ends};
+        struct gate *gate = gate_new(&worker, &from, &to, places);
+        struct tap_worker outer = gate_worker(gate);
+        struct packed_life lives[4] = {{.end = 10}, {.end = 20}, {.end = 30}, {.end = 40}};
+        static const uint32_t shown[][2] = {{0, 1}, {1, 2}, {3, 1}};
+        tap_script_free(script);
+        script = tap_script_new();
+        for (uint32_t buffer = 0; buffer < 3; buffer++) {
+            for (uint32_t k = 2 * buffer; k < 4 && k < 2 * buffer + 2; k++)
+                commit(10 * (k + 1), TAP_DRAINED, 0, UOPS(uop(k, 0)));
+            script->buffer.lives = lives + shown[buffer][0];
+            script->buffer.life_count = shown[buffer][1];
+            assert_true(outer.consume(outer.context, &script->buffer, &error));
+            script_next_buffer(script);
+        }
+        assert_int_equal(ends, cases[i].ends);
+        gate_free(gate);
+    }
+}
+
 static void triggers_that_are_none(void **state) {
     (void)state;
     static const char *const wrong[] = {"",
@@ -322,10 +370,10 @@ static void life(void **state) {
     for (int i = 0; i <= UOP_MAX_SOURCES; i++)
         one.producer[i] = UINT64_MAX;
     one.producer[0] = 5;
-    uint64_t words[LIFE_WORDS];
-    memcpy(words, &one, sizeof one);
+    struct packed_life packed = pack_by_hand(&one);
     commit(11, TAP_DRAINED, 0, UOPS(uop(2, PSV_ST_L1)));
-    script_record(script, TAP_LIFE, 11, 0, 0, LIFE_WORDS, words);
+    script->buffer.lives = &packed;
+    script->buffer.life_count = 1;
     show_buffer(&tracing);
     char text[4096];
     finish_tracing(&tracing, text, sizeof text);
@@ -515,6 +563,7 @@ static void deep_recursion(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(triggers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(triggers_cut_lives, set_up, tear_down),
         cmocka_unit_test_setup_teardown(triggers_that_are_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(csv, set_up, tear_down),
         cmocka_unit_test_setup_teardown(counters, set_up, tear_down),

@@ -1,4 +1,5 @@
-/* Commit, in order, and what commit shows on the tap; flushes happen here. */
+/* Commit, in order, and what commit shows on the tap but for lives (lives.c); flushes happen here.
+ */
 #include "core/ooo/ooo.h"
 
 #include <string.h>
@@ -22,15 +23,18 @@ static inline uint64_t *put_header(struct core *core, unsigned kind, unsigned fl
     return tap_put_header(word, kind, flags, n, empty, delta);
 }
 
+__attribute__((noinline)) void tap_next_buffer(struct core *core) {
+    core->buffer = tap_exchange(core->tap, &core->tap_state, &core->error);
+    if (!core->buffer)
+        atomic_store(&core->failed, true);
+}
+
 /* The record ends at `end`, and the buffer when it has no room for another. */
 static inline void end_record(struct core *core, const uint64_t *end) {
     struct tap_buffer *buffer = core->buffer;
     buffer->used = (uint32_t)(end - buffer->words);
-    if (buffer->used + TAP_RECORD_WORDS <= TAP_BUFFER_WORDS)
-        return;
-    core->buffer = tap_exchange(core->tap, &core->tap_state, &core->error);
-    if (!core->buffer)
-        atomic_store(&core->failed, true);
+    if (buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS)
+        tap_next_buffer(core);
 }
 
 void tap_emit(struct core *core, unsigned kind, unsigned n) {
@@ -71,74 +75,6 @@ static void show(struct core *core, unsigned kind, uint64_t first, unsigned n) {
     core->last_commit = core->cycle;
 }
 
-static uint32_t life_flags(uint32_t flags) {
-    static const struct {
-        uint32_t uop, life;
-    } same[] = {{U_MISPREDICTED, LIFE_MISPREDICTED},
-                {U_TAKEN, LIFE_TAKEN},
-                {U_FORWARDED, LIFE_FORWARDED},
-                {U_LAST, LIFE_LAST},
-                {U_FUSED, LIFE_FUSED},
-                {U_FIRST, LIFE_FIRST},
-                {U_LATE, LIFE_LATE},
-                {U_FLUSH, LIFE_FLUSHES},
-                {U_SYSCALL, LIFE_SYSTEM_CALL},
-                {U_SERIAL, LIFE_SERIAL},
-                {U_SERIAL_END, LIFE_SERIAL_END},
-                {U_HOLD_LOADS, LIFE_HOLDS_LOADS},
-                {U_WAIT_HEAD, LIFE_WAITS_HEAD},
-                {U_ELIMINATED, LIFE_ELIMINATED},
-                {U_PREFETCH, LIFE_PREFETCH},
-                {U_INT_REGISTER, LIFE_INT_REGISTER},
-                {U_FP_REGISTER, LIFE_FP_REGISTER},
-                {U_BRANCH_ENTRY, LIFE_BRANCH}};
-    uint32_t life = 0;
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        life |= flags & same[i].uop ? same[i].life : 0;
-    return life;
-}
-
-static void show_life(struct core *core, const struct uop_state *uop, uint64_t sequence,
-                      bool committed) {
-    struct life *life = life_of(core, uop);
-    life->uop = sequence;
-    const struct stream_uop *stream = stream_at(core, sequence);
-    life->insn = stream->insn;
-    life->uop_index =
-        uop->is.flags & U_FUSED ? 0 : prepared_at(core, stream->static_uop)->uop_index;
-    life->operation = uop->is.operation;
-    life->psv = uop->psv;
-    life->complete = uop->complete;
-    life->commit = committed ? core->cycle : 0;
-    life->flags = life_flags(stream->is.flags | uop->is.flags) |
-                  (order_at(core, sequence)->covered ? LIFE_COVERED : 0) |
-                  (committed ? 0 : LIFE_FLUSHED);
-    if (!core->buffer)
-        return;
-    uint64_t *word = put_header(core, TAP_LIFE, 0, LIFE_WORDS, 0);
-    memcpy(word, life, sizeof *life);
-    end_record(core, word + LIFE_WORDS);
-}
-
-/* The µops [first, end) committed or were squashed: shows the lives of those of a window. */
-static void show_lives(struct core *core, uint64_t first, uint64_t end, bool committed) {
-    struct tap_window window = core->life_window;
-    uint64_t period = core->life_period;
-    while (window.from < end) {
-        for (uint64_t at = first > window.from ? first : window.from; at < lesser(end, window.end);
-             at++)
-            show_life(core, uop_at(core, at), at, committed);
-        if (window.end > end)
-            break;
-        window = tap_window(core->life_windows, ++period);
-    }
-    if (committed) {
-        core->life_window = window;
-        core->life_period = period;
-        core->recording = core->next > window.from;
-    }
-}
-
 /* A load at the head read too early: everything from it on is squashed and fetched again. */
 static void flush_violation(struct core *core) {
     struct uop_state *load = uop_at(core, core->head);
@@ -146,7 +82,7 @@ static void flush_violation(struct core *core) {
     show(core, TAP_FLUSH, core->head, 1);
     core->empty_reason = TAP_FLUSHED_NEXT;
     if (core->recording)
-        show_lives(core, core->head, core->next, false);
+        lives_show(core, core->head, core->next, LIFE_FLUSHED);
 
     for (uint64_t sequence = core->head; sequence < core->next; sequence++)
         core->fetched_insns -= (stream_at(core, sequence)->is.flags & U_FIRST) != 0;
@@ -162,6 +98,7 @@ static void flush_violation(struct core *core) {
 
     core->tail = core->next = core->head;
     core->recording = core->next > core->life_window.from;
+    core->dispatch_held = DISPATCH_FREE;
     memset(core->unit_free, 0, sizeof core->unit_free);
     free_window(core);
     core->serial_hold = core->load_hold = 0;
@@ -256,7 +193,7 @@ void commit_stage(struct core *core) {
     show(core, TAP_COMMIT, first, n);
     core->empty_reason = last_flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
     if (core->recording)
-        show_lives(core, first, core->head, true);
+        lives_show(core, first, core->head, 0);
     if (last_flags & U_FLUSH) {
         /* Nothing younger was fetched. */
         assert(core->head == core->next);

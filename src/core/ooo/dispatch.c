@@ -121,27 +121,12 @@ static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t 
     return flags & U_ELIMINATED;
 }
 
-/* Where the µop's operands come from, in flight or not. */
-static void note_producers(struct core *core, const struct place *place) {
-    const struct uop_order *order = order_at(core, place->sequence);
-    struct life *life = life_of(core, uop_at(core, place->sequence));
-    life->dispatch = core->cycle;
-    bool stores = stream_at(core, place->sequence)->is.flags & U_STORE;
-    if (!stores)
-        life->stores_back = order->store;
-    for (uint32_t i = 0; i < (uint32_t)LINK_DATA + stores; i++)
-        if (order->producer[i] && order->producer[i] <= place->sequence)
-            life->producer[i] = place->sequence - order->producer[i];
-}
-
 static void dispatch(struct core *core, const struct stream_uop *stream) {
     uint32_t flags = stream->is.flags;
     const struct place place = {core->tail, core->tail - core->head,
                                 (uint32_t)(core->tail & core->mask) * 8};
     struct uop_state *uop =
         enter(core, &place, stream, core->cycle + core->machine.dispatch_to_issue);
-    if (core->recording)
-        note_producers(core, &place);
     take_resources(core, resources_of(flags));
     core->tail++;
     if (flags & (U_WAIT_HEAD | U_SERIAL_END | U_HOLD_LOADS | U_ELIMINATED) &&
@@ -156,8 +141,7 @@ static void dispatch(struct core *core, const struct stream_uop *stream) {
 static void hold(struct core *core, enum dispatch_block block) {
     if (block == DISPATCH_STORE_QUEUE && core->tail == core->head)
         front_end_of(core, core->tail)->psv |= PSV_DR_SQ;
-    if (core->recording)
-        life_of(core, uop_at(core, core->tail))->dispatch_block = (uint8_t)block;
+    core->dispatch_held = (uint8_t)block;
 }
 
 /* How far the front end has delivered, up to `end`. A packet a cycle is fetched, so at most one a
@@ -190,7 +174,7 @@ static void dispatch_checked(struct core *core, uint64_t head, uint64_t end) {
 
 /* µops that may certainly enter, whatever they are; 0 when one must look. */
 static uint64_t certain_room(const struct core *core, uint64_t head) {
-    if (core->serial_hold > head || core->load_hold > head || core->recording)
+    if (core->serial_hold > head || core->load_hold > head)
         return 0;
     uint64_t room = head + core->machine.rob - core->tail;
     room = lesser(room, lesser(core->int_free, core->fp_free));
@@ -233,6 +217,8 @@ static void dispatch_plainly(struct core *core, uint64_t head, uint64_t end) {
 
 static __attribute__((noinline)) void dispatch_until(struct core *core, uint64_t end) {
     uint64_t first = core->tail, head = core->head;
+    uint8_t held = core->dispatch_held;
+    core->dispatch_held = DISPATCH_FREE; /* unless it is held again */
     if (core->room < end - first)
         core->room = certain_room(core, head);
     if (core->room >= end - first)
@@ -242,6 +228,8 @@ static __attribute__((noinline)) void dispatch_until(struct core *core, uint64_t
     core->room -= lesser(core->room, core->tail - first);
     if (core->tail == first)
         return;
+    if (core->recording)
+        lives_dispatched(core, first, held);
     if (first == head)
         core->entered_empty = core->cycle;
     core->progress = true;
@@ -253,4 +241,9 @@ void dispatch_stage(struct core *core) {
     uint64_t end = delivered(core, lesser(core->next, core->tail + core->machine.dispatch_width));
     if (end != core->tail)
         dispatch_until(core, end);
+}
+
+void dispatch_full(struct core *core) {
+    if (delivered(core, core->tail + 1) > core->tail)
+        core->dispatch_held = DISPATCH_ROB;
 }

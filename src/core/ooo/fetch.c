@@ -8,29 +8,6 @@
  * (order.c). */
 #include "core/ooo/ooo.h"
 
-/* What was fetched from `first` on waited so long for it. */
-static void start_lives(struct core *core, uint64_t first, uint32_t cache, uint32_t tlb) {
-    uint64_t insn_number = core->fetched_insns - 1;
-    if (!core->recording)
-        core->room = 0; /* what dispatches plainly notes nothing */
-    core->recording = true;
-    for (uint64_t at = first; at < core->next; at++) {
-        struct uop_state *uop = uop_at(core, at);
-        struct life *life = life_of(core, uop);
-        uop->is = stream_at(core, at)->is;
-        uop->psv = order_at(core, at)->psv;
-        uop->complete = UNKNOWN;
-        *life = (struct life){.bringer = UNKNOWN, .store_producer = UNKNOWN};
-        for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
-            life->producer[i] = UNKNOWN;
-        insn_number += (uop->is.flags & U_FIRST) != 0;
-        life->insn_number = insn_number;
-        life->fetch = core->cycle;
-        life->fetch_delay_cache = cache;
-        life->fetch_delay_tlb = tlb;
-    }
-}
-
 /* Brings the line of `address` to the front end for the next µop; false: fetch waits for it. */
 static bool fetch_line(struct core *core, uint64_t address) {
     core->progress = true;
@@ -136,15 +113,15 @@ static void fetch_packet(struct core *core) {
     extend_packet(core);
     if (core->next == first)
         return;
-    if (core->next > core->life_window.from)
-        start_lives(core, first, cache, tlb);
+    if (core->next > core->life_window.from && !core->recording)
+        lives_start(core);
     uint16_t insns = order_at(core, core->next - 1)->insns;
     core->fetched_insns += (uint16_t)(insns - core->fetched_insns);
     core->progress = true;
     core->fetch_delay_cache -= cache; /* what a line on the way added, the next packet waits for */
     core->fetch_delay_tlb -= tlb;
     core->packets[core->packet_end++ & core->packet_mask] =
-        (struct packet){core->next, core->cycle + core->machine.frontend_depth};
+        (struct packet){core->next, core->cycle + core->machine.frontend_depth, cache, tlb};
     core->packets[core->packet_end & core->packet_mask].arrives = UNKNOWN;
     if (core->tap_kinds & 1 << TAP_FETCH)
         for (uint64_t at = first; at < core->next; at += 255)

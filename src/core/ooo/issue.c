@@ -36,17 +36,17 @@ static inline void take_place(const struct core *core, struct places *places, ui
 }
 
 static inline void issue(struct core *core, struct uop_state *uop, struct uop_kind is) {
-    struct life *life = life_of(core, uop);
+    struct kept_life *life = life_of(core, uop);
     if (!(is.flags & U_ISSUED)) {
         uop->is.flags = is.flags | U_ISSUED;
         core->queue_free[is.queue]++;
         if (life) {
-            life->ready = uop->when;
+            life->ready = (uint32_t)uop->when;
             life->unit_wait = (uint32_t)(core->cycle - uop->when);
         }
     }
     if (life)
-        life->issue = core->cycle;
+        life->issue = (uint32_t)core->cycle;
     if (!(is.flags & (U_LOAD | U_STORE))) {
         struct timing timing = core->timing[is.operation];
         finish(core, uop, core->cycle + timing.latency, core->cycle + timing.wake);

@@ -117,9 +117,9 @@ static bool load_meets_store(struct core *core, struct uop_state *load,
     load->is.flags |= U_FORWARDED;
     core->statistics.forwarded++;
     uint64_t latency = core->ideal & IDEAL_DL1 ? 0 : core->machine.store_forward;
-    struct life *life = life_of(core, load);
+    struct kept_life *life = life_of(core, load);
     if (life) {
-        life->store_producer = store->uop;
+        life->store_back = (uint32_t)(sequence_of(core, load) - store->uop);
         life->l1_latency = (uint32_t)(start + latency - core->cycle);
     }
     load_done(core, load, start + latency);
@@ -137,7 +137,7 @@ static uint16_t signature_of(const struct memory_result *result, bool load) {
     return psv;
 }
 
-/* A load that is not a settled hit, or has a life record: all its accesses. */
+/* A load that is not a settled hit: all its accesses. */
 static __attribute__((noinline)) void load_access(struct core *core, struct uop_state *load,
                                                   const struct stream_uop *stream,
                                                   struct store_entry *passed) {
@@ -158,7 +158,7 @@ static __attribute__((noinline)) void load_access(struct core *core, struct uop_
         }
         memory_load(core->memory, core->cycle, address, size, sequence, stream->insn, &result);
         if (result.retry) {
-            struct life *life = life_of(core, load);
+            struct kept_life *life = life_of(core, load);
             if (life)
                 life->mshr_wait += (uint32_t)(result.retry - core->cycle);
             schedule(core, load, result.retry);
@@ -173,9 +173,9 @@ static __attribute__((noinline)) void load_access(struct core *core, struct uop_
     if (passed)
         list_add(core, load, &passed->speculated);
     uint64_t beyond_l1 = ready - core->cycle - core->l1d_latency;
-    struct life *life = life_of(core, load);
+    struct kept_life *life = life_of(core, load);
     if (life) {
-        life->bringer = last.bringer;
+        life->brought_by = last.bringer + 1;
         life->memory_level = last.level;
         life->memory_events = last.events;
         life->l1_latency = address_latency + l1_latency;
@@ -190,11 +190,16 @@ void load_issue(struct core *core, struct uop_state *load) {
     const struct stream_uop *stream = stream_at(core, sequence);
     if (load->is.flags & U_DEPENDS && load_meets_store(core, load, stream, &passed))
         return;
-    if (stream->access_count != 1 || core->recording || load->is.flags & U_PREFETCH ||
+    uint64_t bringer;
+    if (stream->access_count != 1 || load->is.flags & U_PREFETCH ||
         !memory_load_hits(core->memory, core->cycle, stream->address, stream->size_bytes, sequence,
-                          stream->insn)) {
+                          stream->insn, core->recording ? &bringer : NULL)) {
         load_access(core, load, stream, passed);
         return;
+    }
+    if (core->recording) {
+        life_of(core, load)->brought_by = bringer + 1;
+        life_of(core, load)->l1_latency = core->load_latency;
     }
     if (passed)
         list_add(core, load, &passed->speculated);
@@ -221,7 +226,7 @@ void store_issue(struct core *core, struct uop_state *uop) {
         memory_translate(core->memory, core->cycle, store->address, &result);
         uop->psv |= signature_of(&result, false);
         latency += (uint32_t)(result.ready - core->cycle);
-        struct life *life = life_of(core, uop);
+        struct kept_life *life = life_of(core, uop);
         if (life)
             life->miss_latency = (uint32_t)(result.ready - core->cycle);
     }

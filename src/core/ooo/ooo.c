@@ -132,7 +132,7 @@ static bool allocate(struct core *core) {
     room &= (core->packets = calloc(ring, sizeof *core->packets)) != NULL;
     core->life_window = (struct tap_window){UNKNOWN, UNKNOWN};
     if (core->tap_kinds & 1 << TAP_LIFE) {
-        room &= (core->lives = calloc(ring, sizeof *core->lives)) != NULL;
+        room &= (core->lives = whole_lines(ring, sizeof *core->lives)) != NULL;
         core->life_windows = tap_lives(core->tap);
         core->life_window = tap_window(core->life_windows, 0);
     }
@@ -325,9 +325,12 @@ static bool run(struct core *core, bool all, struct error *error) {
         calendar_deliver(core);
         if (core->ready_count)
             issue_stage(core);
-        if (core->tail < core->next &&
-            (core->tail - core->head < core->machine.rob || core->recording))
-            dispatch_stage(core);
+        if (core->tail < core->next) {
+            if (core->tail - core->head < core->machine.rob)
+                dispatch_stage(core);
+            else if (core->recording)
+                dispatch_full(core);
+        }
         if (now >= core->fetch_resume)
             fetch_stage(core);
 #ifndef NDEBUG

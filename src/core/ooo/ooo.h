@@ -72,6 +72,25 @@ static_assert(U_LAST == (int)TAP_UOP_LAST && U_LOAD == (int)TAP_UOP_LOAD &&
                   U_STORE == (int)TAP_UOP_STORE && U_FUSED == (int)TAP_UOP_FUSED &&
                   U_REPEATED == (int)TAP_UOP_REPEATED && U_BRANCH == (int)TAP_UOP_BRANCH,
               "flags go to the tap as they are");
+enum {
+    U_LIFE = U_LAST | U_LOAD | U_STORE | U_FUSED | U_REPEATED | U_MISPREDICTED | U_FLUSH |
+             U_SYSCALL | U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ISSUED |
+             U_INT_REGISTER | U_FP_REGISTER | U_BRANCH_ENTRY | U_TAKEN | U_FORWARDED | U_FIRST |
+             U_LATE | U_PREFETCH | U_ELIMINATED
+};
+static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE == (int)LIFE_STORE &&
+                  U_FUSED == (int)LIFE_FUSED && U_REPEATED == (int)LIFE_REPEATED &&
+                  U_MISPREDICTED == (int)LIFE_MISPREDICTED && U_FLUSH == (int)LIFE_FLUSHES &&
+                  U_SYSCALL == (int)LIFE_SYSTEM_CALL && U_SERIAL == (int)LIFE_SERIAL &&
+                  U_SERIAL_END == (int)LIFE_SERIAL_END && U_HOLD_LOADS == (int)LIFE_HOLDS_LOADS &&
+                  U_WAIT_HEAD == (int)LIFE_WAITS_HEAD && U_ISSUED == (int)LIFE_ISSUED &&
+                  U_INT_REGISTER == (int)LIFE_INT_REGISTER &&
+                  U_FP_REGISTER == (int)LIFE_FP_REGISTER && U_BRANCH_ENTRY == (int)LIFE_BRANCH &&
+                  U_TAKEN == (int)LIFE_TAKEN && U_FORWARDED == (int)LIFE_FORWARDED &&
+                  U_FIRST == (int)LIFE_FIRST && U_LATE == (int)LIFE_LATE &&
+                  U_PREFETCH == (int)LIFE_PREFETCH && U_ELIMINATED == (int)LIFE_ELIMINATED &&
+                  !(U_LIFE & (LIFE_DISPATCHED | LIFE_COMPLETED | LIFE_FLUSHED | LIFE_COVERED)),
+              "so do those of lives");
 
 /* Which of a µop's links hangs on a producer's list. */
 enum { LINK_DATA = UOP_MAX_SOURCES, LINK_STORE, LINK_COUNT };
@@ -174,8 +193,9 @@ static_assert(sizeof(struct uop_state) == 64, "one cache line");
 
 /* µops that were fetched together. */
 struct packet {
-    uint64_t end;     /* sequence number behind its last µop */
-    uint64_t arrives; /* cycle in which it is through the front end */
+    uint64_t end;                    /* sequence number behind its last µop */
+    uint64_t arrives;                /* cycle in which it is through the front end */
+    uint32_t delay_cache, delay_tlb; /* cycles that it waited for */
 };
 
 /* A store queue entry, from dispatch to the cache write. */
@@ -250,12 +270,18 @@ struct core {
     struct tap_buffer *buffer;
     struct tap_state tap_state;
     uint32_t tap_kinds;
-    struct life *lives; /* by slot; NULL when nobody asked */
+    struct kept_life *lives; /* by slot; NULL when nobody asked */
     struct tap_windows life_windows;
     struct tap_window life_window; /* that of the µops that commit next, or the next to come;
                                       [UNKNOWN, UNKNOWN) when nobody asked */
     uint64_t life_period;          /* its number */
-    bool recording; /* µops of it may be in flight: all that are fetched have their life kept */
+    bool recording; /* µops of it may be in flight: the lives of all that are are kept, from the
+                       first one's fetch on */
+    uint8_t dispatch_held; /* enum dispatch_block: what held the µop at the tail last */
+    struct life_cursor {
+        uint64_t insns;  /* instructions begun up to the µop shown last */
+        uint32_t packet; /* that it was fetched in, or an older one */
+    } life_cursor;
 
     /* ---- input window, as both sides of the hand-over see it ---- */
     const struct code *code;
@@ -366,6 +392,8 @@ void commit_stage(struct core *core);
 void drain_stage(struct core *core);
 void issue_stage(struct core *core);
 void dispatch_stage(struct core *core);
+/* In its place when the reorder buffer is full and lives are recorded. */
+void dispatch_full(struct core *core);
 void fetch_stage(struct core *core);
 
 /* Puts instructions into the stream, in order, until the chunk is full; returns how many it has
@@ -476,7 +504,19 @@ void stores_squash(struct core *core);
  * core->failed. */
 void tap_emit(struct core *core, unsigned kind, unsigned n);
 
-static inline struct life *life_of(struct core *core, const struct uop_state *uop) {
+/* The buffer has no room for what may come next: hands it over. */
+void tap_next_buffer(struct core *core);
+
+/* ---- lives (lives.c) ---- */
+/* A window's first µops were fetched, those from core->fetched_insns on. */
+void lives_start(struct core *core);
+/* The µops from `first` on have entered; the first one had been held. */
+void lives_dispatched(struct core *core, uint64_t first, uint8_t held);
+/* The µops [first, end) committed or (LIFE_FLUSHED) were squashed: shows the lives of those in
+ * windows. */
+void lives_show(struct core *core, uint64_t first, uint64_t end, enum life_flags squashed);
+
+static inline struct kept_life *life_of(struct core *core, const struct uop_state *uop) {
     return core->recording ? &core->lives[slot_of(core, uop)] : NULL;
 }
 

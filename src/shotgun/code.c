@@ -1,0 +1,192 @@
+/* Instructions by (image, offset) in an open-addressing table while flows are found. What a µop is
+ * on a machine follows from its static instruction alone, as the core prepares it
+ * (core/ooo/prepare.c). */
+#include "shotgun/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shotgun/signature.h"
+#include "util/array.h"
+
+void shotgun_code_free(struct shotgun_code *copy) {
+    free(copy->code.insns);
+    free(copy->code.uops);
+    free(copy->flows);
+    *copy = (struct shotgun_code){0};
+}
+
+bool shotgun_code_learn(struct shotgun_code *copy, const struct code *code, struct error *error) {
+    struct code *known = &copy->code;
+    known->isa = code->isa;
+    if (!array_reserve((void **)&known->insns, &copy->insn_capacity, code->insn_count,
+                       sizeof *known->insns) ||
+        !array_reserve((void **)&known->uops, &copy->uop_capacity, code->uop_count,
+                       sizeof *known->uops))
+        return error_set(error, "out of memory for static instructions");
+    if (code->insn_count > known->insn_count) {
+        memcpy(known->insns + known->insn_count, code->insns + known->insn_count,
+               (code->insn_count - known->insn_count) * sizeof *known->insns);
+        known->insn_count = code->insn_count;
+    }
+    if (code->uop_count > known->uop_count) {
+        memcpy(known->uops + known->uop_count, code->uops + known->uop_count,
+               (code->uop_count - known->uop_count) * sizeof *known->uops);
+        known->uop_count = code->uop_count;
+    }
+    return true;
+}
+
+/* ---- flows ---- */
+
+struct index {
+    uint32_t *slots; /* number + 1; 0: free */
+    size_t mask;
+};
+
+static uint32_t *find(const struct index *index, const struct code *code, uint32_t image,
+                      uint64_t offset) {
+    size_t at = ((offset ^ (uint64_t)image << 48) * 0x9e3779b97f4a7c15u >> 20) & index->mask;
+    for (; index->slots[at]; at = (at + 1) & index->mask) {
+        const struct static_insn *insn = &code->insns[index->slots[at] - 1];
+        if (insn->offset == offset && insn->image == image)
+            break;
+    }
+    return &index->slots[at];
+}
+
+static uint32_t number_at(const struct index *index, const struct code *code, uint32_t image,
+                          uint64_t offset) {
+    return *find(index, code, image, offset) - 1; /* CODE_UNKNOWN of a free slot */
+}
+
+static bool may_fuse(const struct code *code, uint32_t compare, uint32_t branch) {
+    const struct static_insn *first = &code->insns[compare], *second = &code->insns[branch];
+    const struct uop *last = &code->uops[first->first_uop + first->uop_count - 1u];
+    return first->flags & INSN_SETS_FLAGS_FOR_FUSION && last->operation == OP_INT_ALU &&
+           second->flags & INSN_FUSES_WITH_FLAGS && second->uop_count == 1;
+}
+
+bool shotgun_code_link(struct shotgun_code *copy, struct error *error) {
+    const struct code *code = &copy->code;
+    struct index index = {.mask = 1023};
+    while (index.mask < (size_t)code->insn_count * 2)
+        index.mask = index.mask * 2 + 1;
+    free(copy->flows);
+    copy->flows = malloc(((size_t)code->insn_count + 1) * sizeof *copy->flows);
+    index.slots = calloc(index.mask + 1, sizeof *index.slots);
+    if (!copy->flows || !index.slots) {
+        free(index.slots);
+        return error_set(error, "out of memory for static instructions");
+    }
+    for (uint32_t i = 0; i < code->insn_count; i++)
+        *find(&index, code, code->insns[i].image, code->insns[i].offset) = i + 1;
+    for (uint32_t i = 0; i < code->insn_count; i++) {
+        const struct static_insn *insn = &code->insns[i];
+        uint64_t target = insn->offset + (uint64_t)(int64_t)insn->target_displacement;
+        bool direct = insn->branch == BRANCH_CONDITIONAL || insn->branch == BRANCH_JUMP ||
+                      insn->branch == BRANCH_CALL;
+        copy->flows[i] = (struct shotgun_flow){
+            .next = number_at(&index, code, insn->image, insn->offset + insn->length),
+            .target = direct ? number_at(&index, code, insn->image, target) : CODE_UNKNOWN,
+            .before = CODE_UNKNOWN};
+    }
+    for (uint32_t i = 0; i < code->insn_count; i++) {
+        uint32_t next = copy->flows[i].next;
+        if (next != CODE_UNKNOWN && may_fuse(code, i, next))
+            copy->flows[next].before = i;
+    }
+    free(index.slots);
+    return true;
+}
+
+bool shotgun_fuses(const struct shotgun_code *copy, const struct machine *machine, uint32_t insn) {
+    uint32_t next = copy->flows[insn].next;
+    return machine->core.fuse_compare_branch && next != CODE_UNKNOWN &&
+           may_fuse(&copy->code, insn, next);
+}
+
+/* ---- legal signatures ---- */
+
+bool shotgun_illegal(const struct shotgun_code *copy, uint32_t number, unsigned signature) {
+    const struct static_insn *insn = &copy->code.insns[number];
+    bool loads = false, stores = false;
+    for (uint32_t i = 0; i < insn->uop_count; i++) {
+        loads |= copy->code.uops[insn->first_uop + i].operation == OP_LOAD;
+        stores |= copy->code.uops[insn->first_uop + i].operation == OP_STORE;
+    }
+    if (signature & SIGNATURE_1)
+        return !loads && !stores && insn->branch == BRANCH_NONE;
+    bool always =
+        loads || stores || (insn->branch != BRANCH_NONE && insn->branch != BRANCH_CONDITIONAL);
+    return always && !(loads && signature & SIGNATURE_2);
+}
+
+/* ---- µops on a machine ---- */
+
+/* Renaming may do it. */
+static bool renamed(const struct machine *machine, const struct static_insn *insn,
+                    const struct uop *uop) {
+    return machine->core.eliminate_moves && insn->uop_count == 1 &&
+           (uop->operation == OP_INT_ALU || uop->operation == OP_VEC_ALU);
+}
+
+static bool copies(const struct static_insn *insn, const struct uop *uop) {
+    return insn->flags & INSN_MOVE && uop->source_count == 1 && uop->destination_count == 1;
+}
+
+static uint32_t flags_of(const struct machine *machine, const struct static_insn *insn,
+                         const struct uop *uop, bool first) {
+    bool last = uop->flags & UOP_LAST;
+    uint32_t flags = (first ? GRAPH_FIRST : 0) | (last ? GRAPH_LAST : 0);
+    if (first && insn->flags & INSN_FENCE_STORE)
+        flags |= GRAPH_WAITS_HEAD;
+    if (last && insn->flags & (INSN_SYSCALL | INSN_FLUSHING))
+        flags |= GRAPH_FLUSHES;
+    if (uop->operation == OP_NOP ||
+        (renamed(machine, insn, uop) && (insn->flags & INSN_ZERO || copies(insn, uop))))
+        flags |= GRAPH_ELIMINATED;
+    return flags;
+}
+
+/* Whose category its execution is (graph/build.c). */
+static uint32_t category_of(const struct machine *machine, const struct uop *uop, uint32_t flags) {
+    if (uop->operation == OP_LOAD)
+        return GRAPH_LOAD;
+    if (uop->operation == OP_STORE)
+        return GRAPH_STORE;
+    if (uop->operation == OP_SYSTEM || flags & GRAPH_ELIMINATED)
+        return 0;
+    bool integer = uop->operation == OP_INT_ALU || uop->operation == OP_BRANCH;
+    return integer && machine->classes[uop->operation].latency <= 1 ? GRAPH_SHORT : GRAPH_LONG;
+}
+
+static unsigned traits_of(const struct static_insn *insn, const struct uop *uop, uint32_t flags) {
+    unsigned traits = 0;
+    if (flags & GRAPH_FIRST && insn->flags & INSN_SERIALISING)
+        traits |= TRAIT_SERIAL;
+    if (flags & GRAPH_LAST && insn->flags & INSN_SERIALISING)
+        traits |= TRAIT_SERIAL_END;
+    if (flags & GRAPH_LAST && insn->flags & INSN_FENCE_LOAD)
+        traits |= TRAIT_HOLDS_LOADS;
+    for (uint32_t i = 0; i < uop->destination_count && !(flags & GRAPH_ELIMINATED); i++)
+        traits |= register_is_fp(uop->destination[i]) ? TRAIT_FP_REGISTER : TRAIT_INT_REGISTER;
+    return traits;
+}
+
+struct static_uop shotgun_static_uop(const struct shotgun_code *copy, const struct machine *machine,
+                                     uint32_t number, uint32_t uop_index) {
+    const struct static_insn *insn = &copy->code.insns[number];
+    const struct uop *uop = &copy->code.uops[insn->first_uop + uop_index];
+    const struct machine_class *class = &machine->classes[uop->operation];
+    uint32_t flags = flags_of(machine, insn, uop, uop_index == 0);
+    flags |= category_of(machine, uop, flags);
+    return (struct static_uop){
+        .graph = {.insn = number,
+                  .flags = flags,
+                  .operation = uop->operation,
+                  .pool = (uint8_t) class->pool,
+                  .execution = class->latency < GRAPH_FAR ? (uint16_t) class->latency : GRAPH_FAR},
+        .traits = traits_of(insn, uop, flags),
+        .copy = renamed(machine, insn, uop) && copies(insn, uop)};
+}

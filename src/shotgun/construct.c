@@ -1,0 +1,445 @@
+/* Goes from instruction to instruction: chooses a sample, appends the instruction's µops, finds out
+ * where it leads. Register producers come from a table of the last writers, kept along the
+ * fragment; edges that would lead to before its beginning are left out. */
+#include "shotgun/construct.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "region/random.h"
+#include "shotgun/match.h"
+#include "util/array.h"
+
+struct shotgun_constructor {
+    const struct shotgun_database *database;
+    const struct shotgun_code *code;
+    const struct machine *machine;
+    enum shotgun_design design;
+    uint32_t length; /* instructions of a fragment */
+    struct shotgun_index index;
+    struct graph_structure *structure;
+    uint64_t random;
+    struct shotgun_fragment fragment;
+
+    /* ---- along the fragment ---- */
+    uint32_t insn;                     /* static instruction that comes next */
+    uint64_t expected, expected_there; /* design 3: its context, as far as the chosen samples say */
+    uint64_t writer[REG_COUNT];        /* of each register: number of the µop + 1 */
+    bool fused;                        /* it is the branch of a pair whose compare came before */
+    uint32_t *returns;                 /* addresses that calls pushed */
+    uint32_t return_count;
+};
+
+const char *shotgun_outcome_name(enum shotgun_outcome outcome) {
+    static const char *const names[SHOTGUN_OUTCOMES] = {
+        "complete", "illegal signature", "unknown target", "unknown code", "too long"};
+    return names[outcome];
+}
+
+struct shotgun_constructor *shotgun_constructor_new(const struct shotgun_database *database,
+                                                    const struct shotgun_code *code,
+                                                    const struct machine *machine,
+                                                    enum shotgun_design design,
+                                                    struct error *error) {
+    struct shotgun_constructor *made = calloc(1, sizeof *made);
+    uint32_t length = database->options.length;
+    if (!made) {
+        error_set(error, "out of memory for fragments of the graph");
+        return NULL;
+    }
+    made->database = database;
+    made->code = code;
+    made->machine = machine;
+    made->design = design;
+    made->length = length;
+    made->random = database->options.seed;
+    made->structure = graph_structure_new(machine, code->code.isa);
+    made->returns = malloc(length * sizeof *made->returns);
+    made->fragment.path = malloc(length * sizeof *made->fragment.path);
+    made->fragment.source = malloc(length);
+    made->fragment.by_sample = malloc(length);
+    if (!made->structure || !made->returns || !made->fragment.path || !made->fragment.source ||
+        !made->fragment.by_sample)
+        error_set(error, "out of memory for fragments of the graph");
+    else if (shotgun_index_new(&made->index, database, code->code.insn_count, error))
+        return made;
+    shotgun_constructor_free(made);
+    return NULL;
+}
+
+void shotgun_constructor_free(struct shotgun_constructor *constructor) {
+    if (!constructor)
+        return;
+    shotgun_index_free(&constructor->index);
+    graph_structure_free(constructor->structure);
+    free(constructor->returns);
+    free(constructor->fragment.uops);
+    free(constructor->fragment.path);
+    free(constructor->fragment.source);
+    free(constructor->fragment.by_sample);
+    free(constructor);
+}
+
+/* ---- what a sample would say, had there been one ---- */
+
+static uint16_t cycles(double count) {
+    return count < GRAPH_FAR ? (uint16_t)count : GRAPH_FAR;
+}
+
+/* Cycles beyond the L1 of an access that misses it, and, if `far`, the L2. */
+static uint16_t default_miss(const struct machine *machine, uint32_t l1_latency, bool far) {
+    double beyond = machine->l2.present ? machine->l2.latency : 0;
+    if (far && machine->llc.present) {
+        beyond = machine->llc.latency;
+    } else if (far || !machine->l2.present) {
+        const struct machine_dram *dram = &machine->dram;
+        double row = dram->clock_ghz > 0 ? (dram->tcl + dram->trcd) / dram->clock_ghz : 0;
+        beyond += dram->banked ? dram->base_latency + row * machine->clock_ghz : dram->latency;
+    }
+    return cycles(beyond > l1_latency ? beyond - l1_latency : 0);
+}
+
+/* From the signature and the binary: bit 2 on a branch means a misprediction, on a load a data
+ * miss, else an instruction miss. */
+static struct shotgun_uop infer(const struct shotgun_constructor *constructor,
+                                const struct graph_uop *uop, unsigned signature, bool branch) {
+    const struct machine *machine = constructor->machine;
+    struct shotgun_uop inferred = {.execution = uop->execution};
+    if (!(signature & SIGNATURE_2))
+        return inferred;
+    bool far = !(signature & SIGNATURE_1);
+    if (uop->flags & GRAPH_LOAD && (far || !branch)) {
+        inferred.miss = default_miss(machine, machine->l1d.latency, far);
+        inferred.level = far ? LEVEL_LLC : LEVEL_L2;
+    } else if (branch && uop->flags & GRAPH_LAST) {
+        inferred.flags = GRAPH_MISPREDICTED;
+    } else if (!branch && uop->flags & GRAPH_FIRST && !(uop->flags & GRAPH_LOAD)) {
+        inferred.fetch_cache = default_miss(machine, machine->l1i.latency, false);
+    }
+    return inferred;
+}
+
+/* ---- one µop ---- */
+
+static uint16_t distance_to(const struct shotgun_constructor *constructor, uint64_t writer) {
+    uint64_t distance = constructor->fragment.uop_count + 1 - writer;
+    return writer && distance <= GRAPH_FAR ? (uint16_t)distance : 0;
+}
+
+/* Renames a µop with these operands. */
+static void rename_uop(struct shotgun_constructor *constructor, const struct uop *operands,
+                       struct static_uop *uop) {
+    uint64_t *writer = constructor->writer, number = constructor->fragment.uop_count + 1;
+    if (uop->copy) {
+        writer[operands->destination[0]] = writer[operands->source[0]];
+        return;
+    }
+    if (!(uop->graph.flags & GRAPH_ELIMINATED)) {
+        for (uint32_t i = 0; i < operands->source_count; i++)
+            uop->graph.producer[i] = distance_to(constructor, writer[operands->source[i]]);
+        if (uop->graph.flags & GRAPH_STORE && operands->data != REG_NONE)
+            uop->graph.producer[UOP_MAX_SOURCES] = distance_to(constructor, writer[operands->data]);
+    }
+    for (uint32_t i = 0; i < operands->destination_count; i++)
+        writer[operands->destination[i]] = number;
+}
+
+/* A distance that was observed, if in this fragment a µop of such a kind is there. */
+static uint16_t distance_if(const struct shotgun_fragment *fragment, uint16_t distance,
+                            uint32_t kinds) {
+    if (distance == 0 || distance > fragment->uop_count)
+        return 0;
+    return fragment->uops[fragment->uop_count - distance].flags & kinds ? distance : 0;
+}
+
+static void apply(const struct shotgun_constructor *constructor, struct graph_uop *uop,
+                  const struct shotgun_uop *observed) {
+    const struct shotgun_fragment *fragment = &constructor->fragment;
+    uop->flags |= observed->flags & ~(uint32_t)GRAPH_TAKEN;
+    uop->fetch_cache = observed->fetch_cache;
+    uop->fetch_tlb = observed->fetch_tlb;
+    uop->unit_wait = observed->unit_wait;
+    uop->mshr_wait = observed->mshr_wait;
+    uop->execution = observed->execution;
+    uop->miss = observed->miss;
+    uop->level = observed->level;
+    uop->tlb = observed->tlb;
+    uop->after_commit = observed->after_commit;
+    uop->store = distance_if(fragment, observed->store, GRAPH_STORE);
+    uop->bringer = distance_if(fragment, observed->bringer, GRAPH_LOAD | GRAPH_STORE);
+    uop->queue_entry = distance_if(fragment, observed->queue_entry, UINT32_MAX);
+    uop->fetch_packet = distance_if(fragment, observed->fetch_packet, UINT32_MAX);
+    uop->drain = distance_if(fragment, observed->drain, GRAPH_STORE);
+    uop->store_data = uop->store ? distance_if(fragment, observed->store_data, UINT32_MAX) : 0;
+    uop->store_wait = observed->store_wait;
+}
+
+/* Which producers take less than the wakeup loop (graph/graph.h, GRAPH_WAKEUP). */
+static void set_wakeups(const struct shotgun_constructor *constructor, struct graph_uop *uop) {
+    const struct shotgun_fragment *fragment = &constructor->fragment;
+    if (constructor->machine->core.issue_wakeup < 2)
+        return;
+    for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
+        if (distance_if(fragment, uop->producer[i], GRAPH_SHORT))
+            uop->flags |= (uint32_t)GRAPH_WAKEUP << i;
+}
+
+static bool append(struct shotgun_constructor *constructor, struct static_uop *uop) {
+    struct shotgun_fragment *fragment = &constructor->fragment;
+    if (!array_reserve((void **)&fragment->uops, &fragment->uop_capacity, fragment->uop_count + 1,
+                       sizeof *fragment->uops))
+        return false;
+    graph_structure_add(constructor->structure, &uop->graph, uop->traits);
+    fragment->uops[fragment->uop_count++] = uop->graph;
+    return true;
+}
+
+/* ---- one instruction ---- */
+
+/* How an instruction appears in the fragment. */
+struct appearance {
+    uint32_t insn;
+    unsigned signature;
+    const struct shotgun_sample *sample; /* NULL: none */
+    bool compare;                        /* its last µop is in the branch behind it */
+    bool fused;                          /* has the last µop of the compare before it */
+    bool taken;
+};
+
+/* µops it executes: as many as it has, or as often as the sample says that it was repeated. */
+static uint32_t executed_uops(const struct static_insn *insn, const struct appearance *as) {
+    uint32_t own = insn->uop_count - (uint32_t)as->compare;
+    if (!as->sample || !(insn->flags & INSN_REP) || as->sample->uops_executed < own)
+        return own;
+    return as->sample->uops_executed - as->sample->uops_executed % insn->uop_count;
+}
+
+/* What was observed of its k-th µop; those beyond what was kept are as the last that were. */
+static const struct shotgun_uop *observed_uop(const struct shotgun_constructor *constructor,
+                                              const struct static_insn *insn,
+                                              const struct shotgun_sample *sample, uint32_t k) {
+    if (!sample || sample->uop_count == 0)
+        return NULL;
+    if (k >= sample->uop_count) {
+        uint32_t whole = sample->uop_count - sample->uop_count % insn->uop_count;
+        k = whole ? whole - insn->uop_count + k % insn->uop_count : sample->uop_count - 1u;
+    }
+    return &constructor->database->uops[sample->first_uop + k];
+}
+
+/* What the sample says, if there is one; misses and mispredictions are the signature's if it was
+ * sampled with other ones. */
+static struct shotgun_uop observe(const struct shotgun_constructor *constructor,
+                                  const struct appearance *as, uint32_t k,
+                                  const struct graph_uop *uop, bool branch) {
+    const struct static_insn *insn = shotgun_insn(constructor->code, as->insn);
+    const struct shotgun_uop *observed = observed_uop(constructor, insn, as->sample, k);
+    struct shotgun_uop inferred = infer(constructor, uop, as->signature, branch);
+    if (!observed)
+        return inferred;
+    if (constructor->design == SHOTGUN_ONE_SAMPLE ||
+        context_own(as->sample->context) == as->signature)
+        return *observed;
+    struct shotgun_uop both = *observed;
+    both.flags &= ~(uint32_t)(GRAPH_MISPREDICTED | GRAPH_PENDING);
+    both.flags |= inferred.flags;
+    both.fetch_cache = inferred.fetch_cache;
+    both.fetch_tlb = 0;
+    both.miss = inferred.miss;
+    both.level = inferred.level;
+    both.tlb = 0;
+    return both;
+}
+
+static bool append_uop(struct shotgun_constructor *constructor, const struct appearance *as,
+                       uint32_t k, uint32_t count) {
+    const struct shotgun_code *code = constructor->code;
+    const struct static_insn *insn = shotgun_insn(code, as->insn);
+    assert(insn->uop_count > 0); /* every instruction has one */
+    uint32_t index = k % insn->uop_count;
+    struct static_uop uop = shotgun_static_uop(code, constructor->machine, as->insn, index);
+    const struct uop *operands = &code->code.uops[insn->first_uop + index];
+    if (k >= insn->uop_count)
+        uop.graph.flags &= ~(uint32_t)GRAPH_FIRST;
+    if (k + 1 < count)
+        uop.graph.flags &= ~(uint32_t)GRAPH_LAST;
+    if (as->fused) {
+        const struct static_insn *compare = shotgun_insn(code, code->flows[as->insn].before);
+        uint32_t last = compare->uop_count - 1u;
+        operands = &code->code.uops[compare->first_uop + last];
+        uop.traits |=
+            shotgun_static_uop(code, constructor->machine, code->flows[as->insn].before, last)
+                .traits;
+        uop.graph.flags |= GRAPH_FUSED;
+        if (last > 0) /* the pair began with the compare's load */
+            uop.graph.flags &= ~(uint32_t)GRAPH_FIRST;
+    }
+    bool branch = insn->branch != BRANCH_NONE;
+    struct shotgun_uop observed = observe(constructor, as, k, &uop.graph, branch);
+    apply(constructor, &uop.graph, &observed);
+    if (branch && as->taken && uop.graph.flags & GRAPH_LAST)
+        uop.graph.flags |= GRAPH_TAKEN;
+    rename_uop(constructor, operands, &uop);
+    set_wakeups(constructor, &uop.graph);
+    return append(constructor, &uop);
+}
+
+/* ---- the choice of a sample ---- */
+
+struct choice {
+    const struct shotgun_sample *sample;
+    enum shotgun_source source;
+    unsigned signature; /* of the instruction */
+};
+
+static struct choice choose(struct shotgun_constructor *constructor, const uint64_t *bits,
+                            uint32_t position) {
+    struct choice choice = {.source = SHOTGUN_MISSING};
+    uint64_t context = constructor->expected, there = constructor->expected_there;
+    if (bits)
+        context = signature_context(bits, constructor->length, position, &there);
+    choice.signature = context_own(context);
+    bool exact = true;
+    choice.sample = constructor->design == SHOTGUN_ONE_SAMPLE
+                        ? shotgun_only(&constructor->index, constructor->insn)
+                        : shotgun_match(&constructor->index, constructor->insn, context, there,
+                                        &constructor->random, &exact);
+    if (!choice.sample)
+        return choice;
+    if (constructor->design == SHOTGUN_ONE_SAMPLE)
+        exact = !((choice.sample->context ^ context) & there);
+    if (!bits) /* nothing else says it */
+        choice.signature = context_own(choice.sample->context);
+    choice.source = exact ? SHOTGUN_EXACT : SHOTGUN_INEXACT;
+    return choice;
+}
+
+/* Design 3: what the chosen sample says of the context of the instruction behind it. */
+static void expect(struct shotgun_constructor *constructor, const struct shotgun_sample *sample) {
+    if (sample) {
+        constructor->expected = sample->context;
+        constructor->expected_there = CONTEXT_ALL;
+    }
+    constructor->expected = context_push(constructor->expected, 0);
+    constructor->expected_there = constructor->expected_there >> SIGNATURE_BITS;
+}
+
+/* ---- where an instruction leads ---- */
+
+static uint32_t sampled_target(const struct shotgun_constructor *constructor,
+                               const struct shotgun_sample *sample) {
+    if (!sample || sample->target >= constructor->code->code.insn_count)
+        return CODE_UNKNOWN;
+    uint32_t before = constructor->code->flows[sample->target].before;
+    return sample->target_fused && before != CODE_UNKNOWN ? before : sample->target;
+}
+
+/* Fig. 7, 2d. */
+static uint32_t next_insn(struct shotgun_constructor *constructor, const struct appearance *as,
+                          bool *by_sample) {
+    const struct shotgun_flow *flow = &constructor->code->flows[as->insn];
+    enum branch_kind kind = shotgun_insn(constructor->code, as->insn)->branch;
+    if ((kind == BRANCH_CALL || kind == BRANCH_INDIRECT_CALL) &&
+        constructor->return_count < constructor->length)
+        constructor->returns[constructor->return_count++] = flow->next;
+    *by_sample = false;
+    switch (kind) {
+    case BRANCH_NONE:
+        return flow->next;
+    case BRANCH_CONDITIONAL:
+        return as->taken ? flow->target : flow->next;
+    case BRANCH_JUMP:
+    case BRANCH_CALL:
+        return flow->target;
+    case BRANCH_RETURN:
+        if (constructor->return_count)
+            return constructor->returns[--constructor->return_count];
+        break;
+    default:
+        break;
+    }
+    *by_sample = true;
+    return sampled_target(constructor, as->sample);
+}
+
+/* ---- a fragment ---- */
+
+static void begin(struct shotgun_constructor *constructor, size_t skeleton) {
+    const struct shotgun_database *database = constructor->database;
+    struct shotgun_fragment *fragment = &constructor->fragment;
+    fragment->uop_count = 0;
+    fragment->insns = 0;
+    fragment->outcome = SHOTGUN_COMPLETE;
+    constructor->fused = false;
+    constructor->return_count = 0;
+    memset(constructor->writer, 0, sizeof constructor->writer);
+    graph_structure_begin(constructor->structure);
+    if (constructor->design != SHOTGUN_SHORT_SIGNATURES) {
+        constructor->insn = database->starts[skeleton];
+        return;
+    }
+    size_t drawn = (size_t)(random_fraction(&constructor->random) * (double)database->sample_count);
+    constructor->insn = database->samples[drawn].insn;
+    constructor->expected = database->samples[drawn].context;
+    constructor->expected_there = CONTEXT_ALL;
+}
+
+/* The instruction that comes next is appended. False: out of memory, or the fragment is aborted. */
+static bool step(struct shotgun_constructor *constructor, const uint64_t *bits, bool *right) {
+    struct shotgun_fragment *fragment = &constructor->fragment;
+    uint32_t position = fragment->insns, insn = constructor->insn;
+    if (insn >= constructor->code->code.insn_count) {
+        fragment->outcome = SHOTGUN_LEFT_CODE;
+        return false;
+    }
+    struct choice choice = choose(constructor, bits, position);
+    if (shotgun_illegal(constructor->code, insn, choice.signature) &&
+        (bits || choice.source != SHOTGUN_MISSING)) {
+        fragment->outcome = SHOTGUN_ILLEGAL;
+        return false;
+    }
+    const struct static_insn *is = shotgun_insn(constructor->code, insn);
+    struct appearance as = {
+        .insn = insn,
+        .signature = choice.signature,
+        .sample = choice.sample,
+        .compare = shotgun_fuses(constructor->code, constructor->machine, insn),
+        .fused = constructor->fused,
+        .taken = is->branch != BRANCH_NONE &&
+                 (is->branch != BRANCH_CONDITIONAL || choice.signature & SIGNATURE_1)};
+    uint32_t uops = executed_uops(is, &as);
+    if (fragment->uop_count + uops > (uint64_t)constructor->length * SHOTGUN_UOPS_PER_INSN) {
+        fragment->outcome = SHOTGUN_TOO_LONG;
+        return false;
+    }
+    for (uint32_t k = 0; k < uops && *right; k++)
+        *right = append_uop(constructor, &as, k, as.compare ? uops + 1 : uops);
+    bool by_sample;
+    constructor->insn = next_insn(constructor, &as, &by_sample);
+    constructor->fused = as.compare;
+    if (constructor->design == SHOTGUN_SHORT_SIGNATURES)
+        expect(constructor, choice.sample);
+    fragment->path[position] = insn;
+    fragment->source[position] = uops ? (uint8_t)choice.source : SHOTGUN_NOTHING;
+    fragment->by_sample[position] = by_sample;
+    fragment->insns++;
+    if (by_sample && constructor->insn == CODE_UNKNOWN)
+        fragment->outcome = SHOTGUN_NO_TARGET;
+    return *right && fragment->outcome == SHOTGUN_COMPLETE;
+}
+
+const struct shotgun_fragment *shotgun_construct(struct shotgun_constructor *constructor,
+                                                 size_t skeleton) {
+    const uint64_t *bits = constructor->design == SHOTGUN_SHORT_SIGNATURES
+                               ? NULL
+                               : shotgun_bits(constructor->database, skeleton);
+    bool right = true;
+    begin(constructor, skeleton);
+    while (constructor->fragment.insns < constructor->length && step(constructor, bits, &right))
+        ;
+    if (constructor->fragment.insns == constructor->length)
+        constructor->fragment.outcome = SHOTGUN_COMPLETE;
+    constructor->fragment.next = constructor->insn;
+    return right ? &constructor->fragment : NULL;
+}

@@ -1,0 +1,118 @@
+/* Samples of an instruction lie together, ordered by context, so those with exactly the bits looked
+ * for are found by bisection; only when there are none, or not all bits are there, are all of the
+ * instruction's looked at. */
+#include "shotgun/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "region/random.h"
+
+static int by_insn_and_context(const void *a, const void *b, void *samples) {
+    const struct shotgun_sample *all = samples;
+    const struct shotgun_sample *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
+    if (x->insn != y->insn)
+        return x->insn < y->insn ? -1 : 1;
+    if (x->context != y->context)
+        return x->context < y->context ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+bool shotgun_index_new(struct shotgun_index *index, const struct shotgun_database *database,
+                       uint32_t insn_count, struct error *error) {
+    size_t count = database->sample_count;
+    *index = (struct shotgun_index){.samples = database->samples, .insn_count = insn_count};
+    index->order = malloc((count + 1) * sizeof *index->order);
+    index->first = calloc((size_t)insn_count + 1, sizeof *index->first);
+    index->only = malloc(((size_t)insn_count + 1) * sizeof *index->only);
+    if (!index->order || !index->first || !index->only) {
+        shotgun_index_free(index);
+        return error_set(error, "out of memory for the samples of shotgun profiling");
+    }
+    memset(index->only, 0xff, insn_count * sizeof *index->only);
+    for (size_t i = count; i-- > 0;) {
+        index->order[i] = (uint32_t)i;
+        if (database->samples[i].insn >= insn_count) {
+            shotgun_index_free(index);
+            return error_set(error, "a sample is of an instruction that is not known");
+        }
+        index->first[database->samples[i].insn + 1]++;
+        index->only[database->samples[i].insn] = (uint32_t)i;
+    }
+    for (uint32_t insn = 0; insn < insn_count; insn++)
+        index->first[insn + 1] += index->first[insn];
+    qsort_r(index->order, count, sizeof *index->order, by_insn_and_context, database->samples);
+    return true;
+}
+
+void shotgun_index_free(struct shotgun_index *index) {
+    free(index->order);
+    free(index->first);
+    free(index->only);
+    *index = (struct shotgun_index){0};
+}
+
+static const struct shotgun_sample *sample_at(const struct shotgun_index *index, uint32_t place) {
+    return &index->samples[index->order[place]];
+}
+
+/* The first place from `begin` to `end` whose context is not below. */
+static uint32_t bisect(const struct shotgun_index *index, uint32_t begin, uint32_t end,
+                       uint64_t context) {
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        if (sample_at(index, middle)->context < context)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* Bits alike; its own two come before all others. */
+static unsigned closeness(uint64_t a, uint64_t b, uint64_t there) {
+    bool own = context_own(a) == context_own(b);
+    return context_match(a, b, there) + (own ? CONTEXT_BITS : 0);
+}
+
+static const struct shotgun_sample *closest(const struct shotgun_index *index, uint32_t begin,
+                                            uint32_t end, uint64_t context, uint64_t there,
+                                            uint64_t *random, unsigned *bits) {
+    uint32_t chosen = begin, equal = 0;
+    *bits = 0;
+    for (uint32_t place = begin; place < end; place++) {
+        unsigned match = closeness(sample_at(index, place)->context, context, there);
+        if (equal && match < *bits)
+            continue;
+        equal = equal && match == *bits ? equal + 1 : 1;
+        *bits = match;
+        if (equal == 1 || random_fraction(random) * equal < 1)
+            chosen = place;
+    }
+    return sample_at(index, chosen);
+}
+
+const struct shotgun_sample *shotgun_match(const struct shotgun_index *index, uint32_t insn,
+                                           uint64_t context, uint64_t there, uint64_t *random,
+                                           bool *exact) {
+    uint32_t begin = index->first[insn], end = index->first[insn + 1];
+    *exact = false;
+    if (begin == end)
+        return NULL;
+    if (there == CONTEXT_ALL) {
+        uint32_t low = bisect(index, begin, end, context);
+        uint32_t high = bisect(index, low, end, context + 1);
+        *exact = low < high;
+        if (*exact)
+            return sample_at(index, low + (uint32_t)(random_fraction(random) * (high - low)));
+    }
+    unsigned bits;
+    const struct shotgun_sample *sample = closest(index, begin, end, context, there, random, &bits);
+    *exact = bits == CONTEXT_BITS + (unsigned)__builtin_popcountll(there);
+    return sample;
+}
+
+const struct shotgun_sample *shotgun_only(const struct shotgun_index *index, uint32_t insn) {
+    uint32_t sample = index->only[insn];
+    return sample == SHOTGUN_NONE ? NULL : &index->samples[sample];
+}

@@ -1,0 +1,31 @@
+/* The detailed samples of each instruction, and which of them fits best. */
+#ifndef CULPRIT_SHOTGUN_MATCH_H
+#define CULPRIT_SHOTGUN_MATCH_H
+
+#include "shotgun/database.h"
+
+struct shotgun_index {
+    const struct shotgun_sample *samples;
+    uint32_t *order; /* numbers of samples, by instruction, then by context */
+    uint32_t *first; /* by instruction: its first in `order`; one more at the end */
+    uint32_t *only;  /* by instruction: the sample taken first; SHOTGUN_NONE */
+    uint32_t insn_count;
+};
+
+/* False: out of memory, or a sample of an instruction from `insn_count` on. */
+bool shotgun_index_new(struct shotgun_index *index, const struct shotgun_database *database,
+                       uint32_t insn_count, struct error *error);
+void shotgun_index_free(struct shotgun_index *index);
+
+/* The sample of the instruction that has most bits in common with `context`, of those `there`; one
+ * with its own two bits before any other (the paper counts all bits alike, and then loses what is
+ * rare: on xz a fifth of the cost of mispredictions); of several equal ones one at random. NULL:
+ * there is none. *exact: all bits. */
+const struct shotgun_sample *shotgun_match(const struct shotgun_index *index, uint32_t insn,
+                                           uint64_t context, uint64_t there, uint64_t *random,
+                                           bool *exact);
+
+/* Always the same one of the instruction. NULL: there is none. */
+const struct shotgun_sample *shotgun_only(const struct shotgun_index *index, uint32_t insn);
+
+#endif

@@ -1,0 +1,22 @@
+/* The sampling hardware of a shotgun profiler on one core (interaction-cost paper, §5.4 and Fig.
+ * 6a): takes every µop that commits and hands detailed and signature samples to a database, the
+ * instructions chosen at random. At most one sample of each kind is under way at a time. */
+#ifndef CULPRIT_SHOTGUN_SAMPLER_H
+#define CULPRIT_SHOTGUN_SAMPLER_H
+
+#include "shotgun/database.h"
+
+/* The samples of one core, in program order. All cores that share a database do so on one thread.
+ * `truth`: NULL unless the database's options ask for it. NULL: out of memory. */
+struct shotgun_sampler;
+struct shotgun_sampler *shotgun_sampler_new(struct shotgun_database *database,
+                                            struct shotgun_truth *truth);
+/* Samples under way are lost. */
+void shotgun_sampler_free(struct shotgun_sampler *sampler);
+
+/* The next µops of a graph; `first`: nothing is known of what was before them. For the sink of a
+ * graph builder (graph/build.h). */
+bool shotgun_sampler_take(struct shotgun_sampler *sampler, const struct graph_uop *uops,
+                          uint32_t count, bool first, struct error *error);
+
+#endif

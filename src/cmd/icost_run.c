@@ -141,7 +141,8 @@ static bool read_program(struct icost *icost, struct program *program, double *s
     *seconds = simulation.seconds;
     good = good && icost_input_end(&program->input, error);
     if (good && !simulation.instructions)
-        good = interrupt_signal || explain_nothing(&request->input, trace, error);
+        good = interrupt_signal || explain_nothing(&request->input, trace, error) ||
+               error_prefix(error, "%s", program->label);
     else if (good)
         good = graph_breakdown_finish(graph, &program->ways[WAY_GRAPH], error);
     simulation_free(&simulation);

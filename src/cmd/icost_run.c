@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/icost_input.h"
@@ -19,7 +18,7 @@
 #include "cmd/output.h"
 #include "cmd/temporary.h"
 #include "report/breakdown_report.h"
-#include "simulate/graph_breakdown.h"
+#include "simulate/simulate.h"
 #include "util/progress.h"
 #include "util/text.h"
 
@@ -53,10 +52,6 @@ static double seconds_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static bool has_processors(void) {
-    return sysconf(_SC_NPROCESSORS_ONLN) > 1;
 }
 
 static void show_progress(void *context, uint64_t instructions) {
@@ -108,26 +103,16 @@ static bool choose_machine(struct icost *icost, const struct trace *trace, struc
 
 /* ---- first reading ---- */
 
-/* Simulates a program with its graph attached. */
+/* Simulates a program with its graph. */
 static bool read_program(struct icost *icost, struct program *program, double *seconds,
                          struct error *error) {
     const struct icost_request *request = icost->request;
     struct trace *trace = program->input.trace;
-    struct graph_breakdown *graph =
-        graph_breakdown_new(&(struct graph_breakdown_options){.machine = icost->machine,
-                                                              .isa = trace_isa(trace),
-                                                              .ideal = request->machine.ideal,
-                                                              .own_thread = has_processors()},
-                            error);
-    if (!graph)
-        return false;
-    const struct simulation_observer observer = graph_breakdown_observer(graph);
     const struct simulation_options options = {.machine = icost->machine,
                                                .ideal = request->machine.ideal,
                                                .sampling = sampling_everything(),
                                                .selection = program->input.selection,
-                                               .observers = &observer,
-                                               .observer_count = 1,
+                                               .graph = true,
                                                .progress = show_progress,
                                                .progress_context = &icost->progress,
                                                .stop = &interrupt_signal};
@@ -138,16 +123,15 @@ static bool read_program(struct icost *icost, struct program *program, double *s
     program->instructions = simulation.instructions;
     program->cycles = simulation.cycles;
     program->threads = simulation.thread_count;
+    program->ways[WAY_GRAPH] = simulation.breakdown;
+    simulation.breakdown = (struct breakdown){0};
     *seconds = simulation.seconds;
-    good = good && icost_input_end(&program->input, error);
-    if (good && !simulation.instructions)
-        good = interrupt_signal || explain_nothing(&request->input, trace, error) ||
-               error_prefix(error, "%s", program->label);
-    else if (good)
-        good = graph_breakdown_finish(graph, &program->ways[WAY_GRAPH], error);
     simulation_free(&simulation);
-    graph_breakdown_free(graph);
-    return good;
+    if (!good || !icost_input_end(&program->input, error))
+        return false;
+    return program->instructions || interrupt_signal ||
+           explain_nothing(&request->input, trace, error) ||
+           error_prefix(error, "%s", program->label);
 }
 
 static bool read_programs(struct icost *icost, int *status, struct error *error) {

@@ -39,6 +39,22 @@ void breakdown_add(struct breakdown *sum, const struct breakdown *part) {
     sum->instructions += part->instructions;
 }
 
+bool breakdown_copy(struct breakdown *breakdown, const struct breakdown *from,
+                    struct error *error) {
+    size_t size = breakdown_sets(from) * sizeof *from->cycles;
+    *breakdown = *from;
+    if (!(breakdown->cycles = malloc(size)))
+        return error_set(error, "out of memory for a breakdown");
+    memcpy(breakdown->cycles, from->cycles, size);
+    return true;
+}
+
+void breakdown_scale(struct breakdown *breakdown, uint64_t instructions, double factor) {
+    for (uint32_t set = 0; set < breakdown_sets(breakdown); set++)
+        breakdown->cycles[set] *= factor;
+    breakdown->instructions = instructions;
+}
+
 double breakdown_cost(const struct breakdown *breakdown, uint32_t set) {
     return breakdown->cycles[0] - breakdown->cycles[set];
 }

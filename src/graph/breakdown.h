@@ -39,6 +39,11 @@ void breakdown_clear(struct breakdown *breakdown);
 /* Adds times and instructions of another thread, fragment or program with as many categories. */
 void breakdown_add(struct breakdown *sum, const struct breakdown *part);
 
+/* The same as another; as breakdown_init(). */
+bool breakdown_copy(struct breakdown *breakdown, const struct breakdown *from, struct error *error);
+/* Makes it stand for other instructions: times are multiplied. */
+void breakdown_scale(struct breakdown *breakdown, uint64_t instructions, double factor);
+
 static inline uint32_t breakdown_sets(const struct breakdown *breakdown) {
     return 1u << breakdown->count;
 }

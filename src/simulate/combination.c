@@ -84,6 +84,8 @@ bool simulation_scale(struct simulation *simulation, uint64_t instructions, stru
     scale_threads(simulation, of_instructions, of_cycles);
     for (uint32_t i = 0; i < simulation->execution_count; i++)
         simulation->executions[i] = share(&of_instructions, simulation->executions[i]);
+    if (simulation->breakdown.cycles)
+        breakdown_scale(&simulation->breakdown, instructions, (double)instructions / (double)from);
     simulation->instructions = instructions;
     simulation->cycles = cycles;
     simulation->counted.instructions = instructions;
@@ -173,6 +175,17 @@ static void add_totals(struct simulation *sum, const struct simulation *part) {
         total[i] += counter[i];
 }
 
+static bool add_breakdown(struct breakdown *sum, const struct breakdown *part,
+                          struct error *error) {
+    if (!part->cycles)
+        return true;
+    if (sum->cycles) {
+        breakdown_add(sum, part);
+        return true;
+    }
+    return breakdown_copy(sum, part, error);
+}
+
 bool combination_add(struct combination *combination, struct simulation *part,
                      const uint32_t *numbers, uint32_t process, uint32_t thread,
                      uint64_t instructions, struct error *error) {
@@ -188,9 +201,10 @@ bool combination_add(struct combination *combination, struct simulation *part,
         const struct pics_cell *cell = &part->cells[i];
         room = pics_add(combination->cells, numbers[cell->insn], cell->psv, cell->units);
     }
-    if (room)
-        add_totals(sum, part);
-    return room || no_memory(error);
+    if (!room)
+        return no_memory(error);
+    add_totals(sum, part);
+    return add_breakdown(&sum->breakdown, &part->breakdown, error);
 }
 
 static int by_insn(const void *left, const void *right) {

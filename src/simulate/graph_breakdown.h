@@ -1,36 +1,31 @@
-/* Measures a breakdown while a run is simulated once: each core's dependence graph is built behind
- * the simulation and evaluated with sets of categories idealised; times are summed over guest
- * threads, as elsewhere.
- *
- *     graph = graph_breakdown_new(&options, &error)
- *     observer = graph_breakdown_observer(graph)       one of simulation_options.observers
- *     graph_breakdown_finish(graph, &breakdown, &error)
- */
+/* Measures a breakdown while a run is simulated: each core's dependence graph is built behind the
+ * simulation and evaluated with sets of categories idealised. Inside of the simulate room; the
+ * result is struct simulation's. */
 #ifndef CULPRIT_SIMULATE_GRAPH_BREAKDOWN_H
 #define CULPRIT_SIMULATE_GRAPH_BREAKDOWN_H
 
-#include "graph/breakdown.h"
-#include "isa/insn.h"
 #include "simulate/simulate.h"
 
-enum { GRAPH_CATEGORIES = 8 }; /* those of enum ideal before IDEAL_DLONG, in its order */
-
-struct graph_breakdown_options {
-    const struct machine *machine;
-    enum isa isa;
-    uint32_t ideal;  /* enum ideal: of the simulation */
-    bool own_thread; /* the graph is evaluated on a thread of its own */
-};
-
 struct graph_breakdown;
-/* NULL with an error. */
-struct graph_breakdown *graph_breakdown_new(const struct graph_breakdown_options *options,
-                                            struct error *error);
-struct simulation_observer graph_breakdown_observer(struct graph_breakdown *graph);
-/* After the simulation, also an interrupted one: t(S) of sets of at most two, and the instructions.
- * breakdown_free() either way. */
-bool graph_breakdown_finish(struct graph_breakdown *graph, struct breakdown *breakdown,
-                            struct error *error);
+/* `own_thread`: graphs are evaluated on a thread of their own. NULL with an error. */
+struct graph_breakdown *graph_breakdown_new(const struct simulation_options *options, enum isa isa,
+                                            bool own_thread, struct error *error);
+/* After the taps. */
 void graph_breakdown_free(struct graph_breakdown *graph);
+
+/* What one tap has. On an error `*good` is false; graph_lane_free() either way. */
+struct graph_lane;
+struct graph_lane *graph_lane_new(struct graph_breakdown *graph, struct tap *tap, bool *good,
+                                  struct error *error);
+/* After the tap is freed. */
+void graph_lane_free(struct graph_lane *lane);
+
+/* Of a tap that was flushed: what it has shown since the last time counts, `weight` times. */
+bool graph_lane_collect(struct graph_lane *lane, uint64_t weight, struct error *error);
+
+/* Fills simulation->breakdown, which the caller frees either way. When not everything was simulated
+ * or looked at, what was stands for simulation->cycles. */
+bool graph_breakdown_finish(const struct graph_breakdown *graph, struct simulation *simulation,
+                            struct error *error);
 
 #endif

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "simulate/graph_breakdown.h"
 #include "simulate/slice_recorder.h"
 #include "simulate/workers.h"
 #include "util/array.h"
@@ -26,6 +27,7 @@ struct lane {
     struct tap_source source;
     struct tap *tap;
     struct attached *attached;
+    struct graph_lane *graph; /* or NULL */
     struct core *core;
     bool in_window;
     struct core_statistics at_window; /* when the window began */
@@ -46,6 +48,7 @@ struct run {
     struct oracle *oracle;
     struct golden *golden;
     struct workers *workers;
+    struct graph_breakdown *graph;  /* or NULL */
     struct oracle_result sliced;    /* of cores that record slices and are done */
     struct oracle_result collected; /* what Oracle had when the level began */
     struct pics *total;
@@ -70,6 +73,7 @@ static void lane_free(const struct run *run, struct lane *lane) {
     if (lane->tap)
         tap_free(lane->tap);
     workers_detach(run->workers, lane->attached);
+    graph_lane_free(lane->graph);
     for (uint32_t i = 0; i < options->observer_count; i++)
         if (options->observers[i].detach && lane->observed[i])
             options->observers[i].detach(options->observers[i].context, lane->observed[i]);
@@ -110,6 +114,8 @@ static struct lane *lane_new(struct run *run, struct tap_source source, struct e
         tap_add_worker(lane->tap, &oracle, error) && tap_add_worker(lane->tap, &golden, error);
     if (good)
         lane->attached = workers_attach(run->workers, lane->tap, &good, error);
+    if (good && run->graph)
+        lane->graph = graph_lane_new(run->graph, lane->tap, &good, error);
     if (!good || !attach_observers(run, lane, error) ||
         !(lane->core = core_new(run->options->machine, &options, error))) {
         lane_free(run, lane);
@@ -215,6 +221,8 @@ static bool lane_finish(struct run *run, struct lane *lane, struct error *error)
     bool good = lane_end_slice(run, lane, error);
     good &= lane_end_window(run, lane, good ? error : &late);
     good &= core_finish(lane->core, good ? error : &late);
+    if (lane->graph)
+        good &= graph_lane_collect(lane->graph, run->step.weight, good ? error : &late);
     return collect_slices(run, &lane->slice, good ? error : &late) && good;
 }
 
@@ -454,6 +462,7 @@ static void free_lanes(struct run *run) {
 static void free_cores(struct run *run) {
     free_lanes(run);
     workers_free(run->workers);
+    graph_breakdown_free(run->graph);
     tap_bus_free(run->bus);
     executor_free(run->pipeline);
     executor_free(run->attribution);
@@ -483,6 +492,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         good = error_set(error, "out of memory for the profile");
     good = good && start_threads(&run, error) &&
            (run.workers = workers_new(options, run.attribution, error));
+    if (good && options->graph)
+        good = (run.graph = graph_breakdown_new(options, trace_isa(trace), run.attribution, error));
     if (good) {
         struct error late;
         good = run_trace(&run, selector, error);
@@ -492,6 +503,10 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     if (run.workers) {
         struct error late;
         good &= workers_finish(run.workers, simulation, good ? error : &late);
+    }
+    if (run.graph && simulation->instructions) {
+        struct error late;
+        good &= graph_breakdown_finish(run.graph, simulation, good ? error : &late);
     }
     free_cores(&run);
     if (run.total && !(simulation->cells = pics_cells(run.total, &simulation->cell_count)))
@@ -514,5 +529,6 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->profile_groups);
     free(simulation->profiles);
     commit_summary_free(&simulation->commits);
+    breakdown_free(&simulation->breakdown);
     memset(simulation, 0, sizeof *simulation);
 }

@@ -18,6 +18,7 @@
 #include "attribute/commit_summary.h"
 #include "attribute/profiler.h"
 #include "core/core.h"
+#include "graph/breakdown.h"
 #include "machine/machine.h"
 #include "simulate/sampling.h"
 #include "simulate/selection.h"
@@ -38,6 +39,8 @@ struct simulation_observer {
     bool (*learn)(void *context, const struct code *code, struct error *error);
     void *context;
 };
+
+enum { GRAPH_CATEGORIES = 8 }; /* those of enum ideal before IDEAL_DLONG, in its order */
 
 struct simulation_options {
     const struct machine *machine;
@@ -60,6 +63,11 @@ struct simulation_options {
     const struct profile_options *profiles;
     uint32_t profile_count, profile_threads;
     bool observe_commits; /* fill `commits` below; likewise */
+
+    /* Fill `breakdown` below from the dependence graph of these µops of every core (every 0: all).
+     */
+    bool graph;
+    struct tap_windows graph_lives;
 
     /* Record slices of every thread, whose positions count from the first instruction selected;
      * NULL: none. Everything must be simulated. */
@@ -105,6 +113,9 @@ struct simulation {
     struct profile_group **profile_groups; /* that hold the results */
     uint32_t profile_group_count;
     struct commit_summary commits;
+
+    /* Of the GRAPH_CATEGORIES categories; `cycles` NULL: not asked for, or the run is empty. */
+    struct breakdown breakdown;
 
     struct slice_record *slices; /* by thread and position; together they are the run */
     size_t slice_count, slice_capacity;

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-#include "simulate/graph_breakdown.h"
+#include "simulate/simulate.h"
 
 /* 0x1000: mov eax,[rdi]; add rdi,4; dec ecx; jnz 0x1000 */
 #define LOOP "\x8b\x07\x48\x83\xc7\x04\xff\xc9\x75\xf6"
 
-enum { INSNS = 4, ITERATIONS = 1000, CHUNKS = 3 };
+enum { INSNS = 4, ITERATIONS = 1000, CHUNKS = 12 };
 
 static struct script script;
 static struct machine machine;
@@ -20,7 +20,7 @@ static int load(void **state) {
     return machine_load("fields2004", &machine, &error) ? 0 : -1;
 }
 
-/* `threads` threads, each CHUNKS chunks of the loop through 4 MB of memory. */
+/* `threads` threads, each CHUNKS chunks of the loop through 16 MB of memory. */
 static struct trace *make_trace(uint32_t threads) {
     static uint64_t events[CHUNKS][2 * ITERATIONS];
     script_begin(&script, ISA_X86_64);
@@ -39,30 +39,27 @@ static struct trace *make_trace(uint32_t threads) {
     return script_open(&script);
 }
 
+static struct simulation_options in_full(uint32_t ideal) {
+    return (struct simulation_options){.machine = &machine,
+                                       .ideal = ideal,
+                                       .sampling = sampling_everything(),
+                                       .selection = {.thread = -1},
+                                       .graph = true,
+                                       .one_thread = true};
+}
+
 /* Returns the simulated cycles. */
-static uint64_t measure(uint32_t threads, uint32_t ideal, bool own_thread,
+static uint64_t measure(uint32_t threads, const struct simulation_options *options,
                         struct breakdown *breakdown) {
     struct error error = {0};
     struct simulation simulation;
-    const struct graph_breakdown_options options = {
-        .machine = &machine, .isa = ISA_X86_64, .ideal = ideal, .own_thread = own_thread};
-    struct graph_breakdown *graph = graph_breakdown_new(&options, &error);
-    assert_non_null(graph);
-    const struct simulation_observer observer = graph_breakdown_observer(graph);
-    const struct simulation_options run = {.machine = &machine,
-                                           .ideal = ideal,
-                                           .sampling = sampling_everything(),
-                                           .selection = {.thread = -1},
-                                           .observers = &observer,
-                                           .observer_count = 1,
-                                           .one_thread = !own_thread};
     struct trace *trace = make_trace(threads);
-    if (!simulation_run(trace, &run, &simulation, &error) ||
-        !graph_breakdown_finish(graph, breakdown, &error))
+    if (!simulation_run(trace, options, &simulation, &error))
         fail_msg("%s", error.message);
     uint64_t cycles = simulation.cycles;
+    *breakdown = simulation.breakdown;
+    simulation.breakdown = (struct breakdown){0};
     assert_int_equal(breakdown->instructions, simulation.instructions);
-    graph_breakdown_free(graph);
     simulation_free(&simulation);
     trace_close(trace);
     return cycles;
@@ -71,11 +68,8 @@ static uint64_t measure(uint32_t threads, uint32_t ideal, bool own_thread,
 static uint64_t simulate(uint32_t ideal) {
     struct error error = {0};
     struct simulation simulation;
-    const struct simulation_options run = {.machine = &machine,
-                                           .ideal = ideal,
-                                           .sampling = sampling_everything(),
-                                           .selection = {.thread = -1},
-                                           .one_thread = true};
+    struct simulation_options run = in_full(ideal);
+    run.graph = false;
     struct trace *trace = make_trace(1);
     assert_true(simulation_run(trace, &run, &simulation, &error));
     uint64_t cycles = simulation.cycles;
@@ -95,12 +89,13 @@ static void expect_within(double value, double expected, double part) {
         fail_msg("%g is not within %g of %g", value, part, expected);
 }
 
-/* The loop waits for memory: 3,000 misses of 100 cycles and more, as many at once as the window
+/* The loop waits for memory: 12,000 misses of 100 cycles and more, as many at once as the window
  * holds. */
 static void length_and_costs_are_the_simulated(void **state) {
     (void)state;
     struct breakdown breakdown;
-    uint64_t cycles = measure(1, 0, false, &breakdown);
+    const struct simulation_options options = in_full(0);
+    uint64_t cycles = measure(1, &options, &breakdown);
     static const uint32_t IDEALS[] = {IDEAL_DMISS, IDEAL_WIN, IDEAL_DL1, IDEAL_DMISS | IDEAL_BW};
     double before = (double)cycles - breakdown.cycles[0];
     assert_int_equal(breakdown.count, GRAPH_CATEGORIES);
@@ -114,8 +109,10 @@ static void length_and_costs_are_the_simulated(void **state) {
 static void threads_are_summed(void **state) {
     (void)state;
     struct breakdown one, three;
-    measure(1, 0, true, &one);
-    measure(3, 0, true, &three);
+    struct simulation_options options = in_full(0);
+    measure(1, &options, &one);
+    options.one_thread = false;
+    measure(3, &options, &three);
     for (uint32_t set = 0; set < breakdown_sets(&one); set++)
         if (!isnan(one.cycles[set]))
             assert_true(three.cycles[set] == 3 * one.cycles[set]);
@@ -127,11 +124,51 @@ static void threads_are_summed(void **state) {
 static void the_ideal_costs_nothing(void **state) {
     (void)state;
     struct breakdown breakdown;
-    uint64_t cycles = measure(1, IDEAL_DMISS | IDEAL_DLONG, false, &breakdown);
+    const struct simulation_options options = in_full(IDEAL_DMISS | IDEAL_DLONG);
+    uint64_t cycles = measure(1, &options, &breakdown);
     expect_length(&breakdown, cycles);
     assert_true(breakdown_cost(&breakdown, IDEAL_DMISS) == 0);
     assert_true(breakdown_icost(&breakdown, IDEAL_DMISS | IDEAL_WIN) == 0);
     breakdown_free(&breakdown);
+}
+
+static void expect_like(const struct breakdown *breakdown, const struct breakdown *whole,
+                        double part) {
+    for (uint32_t i = 0; i < GRAPH_CATEGORIES; i++) {
+        double cost = breakdown_cost(breakdown, 1u << i) / breakdown->cycles[0];
+        double expected = breakdown_cost(whole, 1u << i) / whole->cycles[0];
+        if (!(fabs(cost - expected) < part))
+            fail_msg("%s costs %g, not %g", whole->names[i], cost, expected);
+    }
+}
+
+/* 4,000 of every 10,000 µops, of a loop that does the same all the time, tell what all tell. */
+static void some_uops_stand_for_all(void **state) {
+    (void)state;
+    struct breakdown whole, some;
+    struct simulation_options options = in_full(0);
+    measure(1, &options, &whole);
+    options.graph_lives = (struct tap_windows){.length = 4000, .every = 10000};
+    uint64_t cycles = measure(1, &options, &some);
+    expect_within(some.cycles[0], (double)cycles, 1e-9);
+    expect_like(&some, &whole, 0.05);
+    breakdown_free(&whole);
+    breakdown_free(&some);
+}
+
+/* Of 48,000 instructions 8,000 in full, then windows of 2,000 in periods of 4,000, 8,000 and
+ * 16,000: weighted, they are the run. */
+static void windows_are_weighted(void **state) {
+    (void)state;
+    struct breakdown whole, weighted;
+    struct simulation_options options = in_full(0);
+    measure(1, &options, &whole);
+    options.sampling = (struct sampling){.full = 8000, .window = 2000, .warm = 500, .windows = 2};
+    uint64_t cycles = measure(1, &options, &weighted);
+    expect_within(weighted.cycles[0], (double)cycles, 1e-9);
+    expect_like(&weighted, &whole, 0.05);
+    breakdown_free(&whole);
+    breakdown_free(&weighted);
 }
 
 int main(void) {
@@ -139,6 +176,8 @@ int main(void) {
         cmocka_unit_test(length_and_costs_are_the_simulated),
         cmocka_unit_test(threads_are_summed),
         cmocka_unit_test(the_ideal_costs_nothing),
+        cmocka_unit_test(some_uops_stand_for_all),
+        cmocka_unit_test(windows_are_weighted),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -16,6 +16,8 @@ enum key {
     KEY_MULTISIM,
     KEY_JOBS,
     KEY_SENSITIVITY,
+    KEY_REGIONS,
+    KEY_WARM_UP,
     KEY_SVG
 };
 
@@ -41,7 +43,15 @@ static const struct argp_option OPTIONS[] = {
      "get the same value); twice for a grid",
      0},
     {"jobs", KEY_JOBS, "N", 0, "N simulations at once (default: as many as processors)", 0},
-    {NULL, 0, NULL, 0, "Picture:", 6},
+    {NULL, 0, NULL, 0, "The whole run from regions of it:", 6},
+    {"regions", KEY_REGIONS, "LIST", 0,
+     "Simulate the regions of this list, captured by 'culprit trace --regions', and combine them",
+     0},
+    {"warm-up", KEY_WARM_UP, "N", 0,
+     "Warm caches and predictors with at most N instructions before each region (default: all that "
+     "were captured)",
+     0},
+    {NULL, 0, NULL, 0, "Picture:", 7},
     {"svg", KEY_SVG, "FILE", 0, "Draw the breakdown, or the study, as SVG", 0},
     {0}};
 
@@ -73,10 +83,27 @@ static uint32_t take_count(const struct argp_state *state, const char *option, c
     return (uint32_t)count;
 }
 
+static void check_regions(const struct icost_request *request, const struct argp_state *state) {
+    const struct input_options *input = &request->input;
+    if (!request->regions.list && request->regions.warm_up != UINT64_MAX)
+        options_fail(state, "--warm-up: it is about regions (add --regions LIST)");
+    if (!request->regions.list)
+        return;
+    if (input->command || input->trace)
+        options_fail(state, "--regions: the list names its traces (no command, no other trace)");
+    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow)
+        options_fail(state, "--regions: the list says what is simulated (without --skip, --limit, "
+                            "--from, --thread and --follow)");
+    if (request->multisim != ICOST_NONE || request->study.parameter_count)
+        options_fail(state, "--regions: --multisim and --sensitivity are for a single run (give "
+                            "one region's trace instead)");
+}
+
 static void check(const struct icost_request *request, const struct argp_state *state) {
-    if (!request->input.command && !request->input.trace)
-        options_fail(state, "what to simulate? (culprit icost [OPTION...] -- COMMAND..., or "
-                            "culprit icost FILE.ctrace...)");
+    check_regions(request, state);
+    if (!request->input.command && !request->input.trace && !request->regions.list)
+        options_fail(state, "what to simulate? (culprit icost [OPTION...] -- COMMAND..., "
+                            "culprit icost FILE.ctrace..., or culprit icost --regions LIST)");
     if (!request->study.parameter_count)
         return;
     if (request->multisim != ICOST_NONE || request->focus)
@@ -107,6 +134,12 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_MULTISIM:
         request->multisim = sets_of(state, value);
         return 0;
+    case KEY_REGIONS:
+        request->regions.list = value;
+        return 0;
+    case KEY_WARM_UP:
+        request->regions.warm_up = options_count(state, "--warm-up", value);
+        return 0;
     case KEY_JOBS:
         request->jobs = take_count(state, "--jobs", value, MAX_JOBS);
         return 0;
@@ -136,7 +169,7 @@ static const struct argp_child CHILDREN[] = {
 static const struct argp ARGP = {
     .options = OPTIONS,
     .parser = parse,
-    .args_doc = "[--] COMMAND...\nTRACE.ctrace...",
+    .args_doc = "[--] COMMAND...\nTRACE.ctrace...\n--regions LIST",
     .doc = "Breaks the time of a command, or of traces, down into what each cause costs (what "
            "removing it would save) and how causes interact: those in series cost the same "
            "cycles, so that removing one is enough; those that overlap hide each other, so that "
@@ -150,7 +183,8 @@ int cmd_icost(int argc, char **argv) {
     struct icost_request request = {.argc = argc,
                                     .argv = calloc((size_t)argc + 1, sizeof *argv),
                                     .threshold = 0.02,
-                                    .largest = 3};
+                                    .largest = 3,
+                                    .regions = {.warm_up = UINT64_MAX}};
     if (!request.argv) {
         print_error(&(struct error){"out of memory"});
         return STATUS_BROKEN;

@@ -2,7 +2,11 @@
 #ifndef CULPRIT_CMD_ICOST_H
 #define CULPRIT_CMD_ICOST_H
 
+#include "cmd/machine_choice.h"
 #include "cmd/options.h"
+#include "cmd/run.h"
+#include "graph/breakdown.h"
+#include "region/regions.h"
 #include "simulate/sensitivity.h"
 
 /* Which sets of categories --multisim simulates: none; what a table with a focus needs, that is
@@ -15,6 +19,7 @@ struct icost_request {
     struct input_options input;
     struct machine_options machine;
     struct output_options output;
+    struct regions_request regions;
     const char *focus; /* a category; NULL: the costliest */
     double threshold;  /* share of the time */
     uint32_t largest;  /* members of a set that is shown */
@@ -23,6 +28,20 @@ struct icost_request {
     const char *svg;          /* file; NULL: none */
     struct sensitivity study; /* no parameters: none */
 };
+
+/* The breakdown of a run from its regions. `machine` is chosen by the list. */
+struct icost_regions {
+    struct region_list list;
+    struct breakdown breakdown;
+    uint64_t cycles, simulated; /* estimated of the run; instructions of the regions */
+    uint32_t count, done;       /* regions */
+    double seconds;
+};
+/* icost_regions_free() either way. */
+bool icost_regions(const struct icost_request *request, const struct machine_choice *machines,
+                   struct icost_regions *regions, const struct machine **machine,
+                   struct error *error);
+void icost_regions_free(struct icost_regions *regions);
 
 /* Each returns the exit status. */
 int icost_breakdown(struct icost_request *request);

@@ -35,6 +35,7 @@ struct program {
 
 struct icost {
     struct icost_request *request;
+    struct icost_regions regions;
     struct machine_choice *machines;
     const struct machine *machine;
     struct output report_file, svg_file;
@@ -134,8 +135,25 @@ static bool read_program(struct icost *icost, struct program *program, double *s
            error_prefix(error, "%s", program->label);
 }
 
+static bool read_regions(struct icost *icost, struct error *error) {
+    struct icost_regions *regions = &icost->regions;
+    struct program *program = &icost->programs[icost->count++];
+    if (!icost_regions(icost->request, icost->machines, regions, &icost->machine, error))
+        return false;
+    program->instructions = regions->list.instructions;
+    program->cycles = regions->cycles;
+    program->ways[WAY_GRAPH] = regions->breakdown;
+    regions->breakdown = (struct breakdown){0};
+    icost->rows[0].seconds[WAY_GRAPH] = regions->seconds;
+    icost->rows[0].name = regions->list.command;
+    icost->rows[0].label = "regions";
+    return true;
+}
+
 static bool read_programs(struct icost *icost, int *status, struct error *error) {
     const struct input_options *options = &icost->request->input;
+    if (icost->request->regions.list)
+        return read_regions(icost, error);
     for (uint32_t i = 0; i <= options->more_count && !interrupt_signal; i++) {
         struct program *program = &icost->programs[icost->count++];
         if (!icost_input_open(&program->input, options, i, icost->folder, status, error) ||
@@ -269,16 +287,30 @@ static bool note_ways(struct icost *icost, uint32_t number) {
     return good;
 }
 
+static bool note_regions(struct icost *icost) {
+    const struct icost_regions *regions = &icost->regions;
+    return report_note(&icost->report.report,
+                       "estimated from %" PRIu32 " of %" PRIu32 " regions: %s of %s instructions "
+                       "simulated, with their graphs, in %s",
+                       regions->done, regions->count, text_count(regions->simulated).s,
+                       text_count(regions->list.instructions).s,
+                       text_duration(regions->seconds).s) &&
+           report_note(&icost->report.report, "what a program reuses after longer than the warm-up "
+                                              "may count as a miss");
+}
+
 static bool note_worth(struct icost *icost) {
     struct report *report = &icost->report.report;
-    bool good = true;
-    for (uint32_t i = 0; i < icost->report.program_count; i++)
+    bool whole = !icost->request->regions.list, good = whole || note_regions(icost);
+    for (uint32_t i = 0; whole && i < icost->report.program_count; i++)
         good &= note_ways(icost, i);
+    good = good && report_note(report, "a cost is what a machine without that cause at all would "
+                                       "save: a bound on what any change to the program or "
+                                       "machine can");
+    if (whole)
+        good = good && report_note(report, "caches, TLBs and predictors were empty at the start: "
+                                           "in short runs their first misses weigh too much");
     return good &&
-           report_note(report, "a cost is what a machine without that cause at all would save: a "
-                               "bound on what any change to the program or machine can") &&
-           report_note(report, "caches, TLBs and predictors were empty at the start: in short "
-                               "runs their first misses weigh too much") &&
            report_note(report, "not modelled: the kernel (cycles are user cycles; a system call "
                                "only flushes), execution down wrong paths");
 }
@@ -290,11 +322,12 @@ static bool note_all(struct icost *icost, bool partial) {
                                         "far"))
         return false;
     for (uint32_t i = 0; i < icost->count; i++)
-        unfollowed |= note_trace(report, icost->programs[i].input.trace);
+        unfollowed |=
+            icost->programs[i].input.trace && note_trace(report, icost->programs[i].input.trace);
     const struct icost_request *request = icost->request;
     if (unfollowed && request->input.command && !request->input.follow)
         report->next = next_with_option("--follow", request->argc, request->argv);
-    else if (!partial && !request->multisim)
+    else if (!partial && !request->multisim && !request->regions.list)
         report->next = next_with_option("--multisim", request->argc, request->argv);
     return note_worth(icost);
 }
@@ -303,7 +336,7 @@ static bool write_report(struct icost *icost, struct error *error) {
     const struct icost_request *request = icost->request;
     bool partial = interrupt_signal;
     for (uint32_t i = 0; i < icost->count; i++)
-        partial |= trace_is_cut(icost->programs[i].input.trace);
+        partial |= icost->programs[i].input.trace && trace_is_cut(icost->programs[i].input.trace);
     icost->report = (struct breakdown_report){.report = {.verb = "icost",
                                                          .machine = icost->machine,
                                                          .ideal = request->machine.ideal,
@@ -358,6 +391,7 @@ int icost_breakdown(struct icost_request *request) {
         for (int way = 0; way < WAY_COUNT; way++)
             breakdown_free(&icost.programs[i].ways[way]);
     }
+    icost_regions_free(&icost.regions);
     free(icost.programs);
     free(icost.rows);
     temporary_remove(icost.folder);

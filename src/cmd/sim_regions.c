@@ -29,16 +29,6 @@ static void show_progress(void *context, uint64_t instructions) {
     progress_update(context, instructions);
 }
 
-static uint64_t to_simulate(const struct region_list *list, uint64_t warm_up) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < list->region_count; i++) {
-        const struct region *region = &list->regions[i];
-        uint64_t warm = region->trace_start < warm_up ? region->trace_start : warm_up;
-        sum += region->trace_end - region->trace_start + warm;
-    }
-    return sum;
-}
-
 static bool simulate(struct regions *regions, const struct machine *machine, struct error *error) {
     const struct run_request *request = regions->request;
     const struct region_list *list = &regions->list;
@@ -51,7 +41,7 @@ static bool simulate(struct regions *regions, const struct machine *machine, str
                                                .progress_context = &regions->progress};
     uint64_t warm_up = request->regions.warm_up;
     progress_start(&regions->progress, stderr, "simulating", "instructions",
-                   to_simulate(list, warm_up));
+                   region_list_work(list, warm_up));
     bool good = (regions->run = region_run_new(&options, error)) &&
                 region_run_add_list(regions->run, list, request->regions.list, warm_up, error) &&
                 region_run_finish(regions->run, list->instructions, &regions->simulation, error);

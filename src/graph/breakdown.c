@@ -51,7 +51,7 @@ bool breakdown_copy(struct breakdown *breakdown, const struct breakdown *from,
 
 void breakdown_scale(struct breakdown *breakdown, uint64_t instructions, double factor) {
     for (uint32_t set = 0; set < breakdown_sets(breakdown); set++)
-        breakdown->cycles[set] *= factor;
+        breakdown->cycles[set] = rint(breakdown->cycles[set] * factor);
     breakdown->instructions = instructions;
 }
 

@@ -41,7 +41,8 @@ void breakdown_add(struct breakdown *sum, const struct breakdown *part);
 
 /* The same as another; as breakdown_init(). */
 bool breakdown_copy(struct breakdown *breakdown, const struct breakdown *from, struct error *error);
-/* Makes it stand for other instructions: times are multiplied. */
+/* Makes it stand for other instructions: times are multiplied, and rounded to whole cycles, so that
+ * sums of such do not depend on their order. */
 void breakdown_scale(struct breakdown *breakdown, uint64_t instructions, double factor);
 
 static inline uint32_t breakdown_sets(const struct breakdown *breakdown) {

@@ -124,6 +124,8 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
         .ideal = run->options.ideal,
         .sampling = sampling_region(region->start, region->end, region->warm),
         .selection = {.thread = region->only},
+        .graph = run->options.graph,
+        .graph_lives = run->options.graph_lives,
         .progress = tell_progress,
         .progress_context = job,
         .stop = run->options.stop,
@@ -395,6 +397,16 @@ uint64_t *region_list_shares(const struct region_list *list) {
         given = end;
     }
     return shares;
+}
+
+uint64_t region_list_work(const struct region_list *list, uint64_t warm) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < list->region_count; i++) {
+        const struct region *region = &list->regions[i];
+        uint64_t before = region->trace_start < warm ? region->trace_start : warm;
+        sum += region->trace_end - region->trace_start + before;
+    }
+    return sum;
 }
 
 /* A path relative to the folder of another file. */

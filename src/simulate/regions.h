@@ -20,6 +20,8 @@ struct region_run_options {
     uint32_t jobs;  /* 0: as many as processors */
     bool chained;   /* each begins with the caches, TLBs and predictors that the one added before it
                        left: regions are of one thread, added in its order. One job */
+    bool graph;     /* as in struct simulation_options */
+    struct tap_windows graph_lives;
     const volatile sig_atomic_t *stop; /* becomes not 0: end with the regions done. May be NULL */
     /* Instructions simulated and warmed so far, of all regions; never called by two threads at
      * once. May be NULL. */
@@ -76,6 +78,9 @@ const struct slice_record *region_run_record(const struct region_run *run, size_
 /* How many instructions of the whole run each region of the list stands for: they sum to those of
  * the run exactly. Returns an array (free); NULL: out of memory. */
 uint64_t *region_list_shares(const struct region_list *list);
+
+/* Instructions to simulate, and to warm before each region with at most `warm`. */
+uint64_t region_list_work(const struct region_list *list, uint64_t warm);
 
 /* Adds the captured regions of a list read from `path`; `warm` as above. Fails, naming it, for a
  * region without a trace. */

@@ -1,0 +1,61 @@
+/* culprit icost --regions: as sim --regions, with graphs. */
+#include "cmd/icost.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/interrupt.h"
+#include "simulate/regions.h"
+#include "util/progress.h"
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+static bool simulate(const struct icost_request *request, const struct machine *machine,
+                     struct icost_regions *regions, struct simulation *simulation,
+                     struct error *error) {
+    struct progress progress;
+    uint64_t warm_up = request->regions.warm_up;
+    const struct region_run_options options = {.machine = machine,
+                                               .ideal = request->machine.ideal,
+                                               .isa = regions->list.isa,
+                                               .jobs = request->jobs,
+                                               .graph = true,
+                                               .stop = &interrupt_signal,
+                                               .progress = show_progress,
+                                               .progress_context = &progress};
+    struct region_run *run = region_run_new(&options, error);
+    progress_start(&progress, stderr, "simulating", "instructions",
+                   region_list_work(&regions->list, warm_up));
+    bool good = run &&
+                region_run_add_list(run, &regions->list, request->regions.list, warm_up, error) &&
+                region_run_finish(run, regions->list.instructions, simulation, error);
+    progress_finish(&progress);
+    region_run_free(run);
+    return good;
+}
+
+bool icost_regions(const struct icost_request *request, const struct machine_choice *machines,
+                   struct icost_regions *regions, const struct machine **machine,
+                   struct error *error) {
+    struct simulation simulation = {0};
+    if (!region_list_read(&regions->list, request->regions.list, error) ||
+        !(*machine = machine_choice_of(machines, regions->list.isa, error)))
+        return false;
+    bool good = simulate(request, *machine, regions, &simulation, error);
+    regions->breakdown = simulation.breakdown;
+    simulation.breakdown = (struct breakdown){0};
+    regions->cycles = simulation.cycles;
+    regions->simulated = simulation.simulated;
+    regions->count = simulation.regions.count;
+    regions->done = simulation.regions.simulated;
+    regions->seconds = simulation.seconds;
+    simulation_free(&simulation);
+    return good;
+}
+
+void icost_regions_free(struct icost_regions *regions) {
+    region_list_free(&regions->list);
+    breakdown_free(&regions->breakdown);
+}

@@ -32,7 +32,8 @@ struct program_fixture {
     uint32_t dynamic_count, access_count;
     uint64_t address; /* of the next static instruction */
 
-    struct life lives[FIXTURE_DYNAMIC * 2]; /* committed, in order */
+    struct life lives[FIXTURE_DYNAMIC * 2];         /* committed, in order */
+    struct packed_life packed[FIXTURE_DYNAMIC * 2]; /* the same */
     uint32_t life_count, squashed;
     struct tap_windows windows; /* of the lives */
     bool without_life; /* simulate without life records: dispatch then goes its plain way */
@@ -195,10 +196,12 @@ static inline bool keep_lives(void *context, const struct tap_buffer *buffer, st
     for (uint32_t i = 0; i < buffer->life_count; i++) {
         struct life life;
         life_unpack(&buffer->lives[i], &life);
-        if (life.flags & LIFE_FLUSHED)
+        if (life.flags & LIFE_FLUSHED) {
             program->squashed++;
-        else
+        } else {
+            program->packed[program->life_count] = buffer->lives[i];
             program->lives[program->life_count++] = life;
+        }
     }
     return true;
 }

@@ -7,34 +7,49 @@
 #include "graph/structure.h"
 #include "memory/memory.h"
 
-/* Cycles of the latest µops: 1 << RECENT_SHIFT of them. */
+/* What the µops before one must still tell: of the latest RECENT. Cycles are the low 32 bits, as in
+ * the records, and compared as differences. */
 enum { RECENT = 1 << 12 };
 struct recent {
-    uint64_t fetch, dispatch, issue, complete, commit;
+    uint32_t fetch, dispatch, issue, complete, commit;
     uint16_t data;    /* distance from a store to the producer of its data */
     bool load, woken; /* a one-cycle operation that the wakeup loop makes longer */
 };
 
+/* What all µops of an operation have alike. */
+struct kind {
+    uint32_t flags; /* GRAPH_SHORT or GRAPH_LONG */
+    uint16_t execution;
+    uint8_t pool;
+    bool slow; /* its unit is not pipelined */
+};
+
 struct graph_builder {
-    struct machine machine;
     struct graph_machine graph;
     struct graph_sink sink;
+    uint32_t fetch_target_queue, syscall_cycles, flush_penalty;
+    struct kind kinds[OP_COUNT];
     uint64_t number;   /* of the next µop, from the beginning of the fragment */
     uint64_t sequence; /* its own */
     struct graph_structure *structure;
     struct positions packets;
     struct recent recent[RECENT];
-    struct life last;
-    uint64_t drained, drain; /* cycle at which the store queue last had room again, and the store
-                                whose write it had waited for */
+    uint32_t last_flags; /* of the µop before; enum life_flags */
+    uint32_t drained;    /* cycle at which the store queue last had room again */
+    uint64_t drain;      /* and the store whose write it had waited for; UINT64_MAX: none yet */
     struct graph_uop uops[GRAPH_CHUNK];
-    struct life lives[GRAPH_CHUNK];
-    uint32_t count;
-    bool first;
 };
 
-static uint16_t cycles(uint64_t count) {
+static uint16_t cycles(uint32_t count) {
     return count < GRAPH_FAR ? (uint16_t)count : GRAPH_FAR;
+}
+
+static bool is_later(uint32_t a, uint32_t b) {
+    return (int32_t)(a - b) > 0;
+}
+
+static uint32_t later(uint32_t a, uint32_t b) {
+    return is_later(a, b) ? a : b;
 }
 
 void graph_machine_of(const struct machine *machine, struct graph_machine *graph) {
@@ -66,17 +81,32 @@ void graph_machine_of(const struct machine *machine, struct graph_machine *graph
         graph->queue_issue[queue] = machine->queues[queue].issue;
 }
 
+static struct kind kind_of(const struct machine *machine, unsigned operation) {
+    const struct machine_class *class = &machine->classes[operation];
+    struct kind kind = {.execution = cycles(class->latency),
+                        .pool = (uint8_t) class->pool,
+                        .slow = class->interval > 1};
+    bool integer = operation == OP_INT_ALU || operation == OP_BRANCH;
+    if (operation != OP_LOAD && operation != OP_STORE && operation != OP_SYSTEM &&
+        operation != OP_NOP)
+        kind.flags = integer && class->latency <= 1 ? GRAPH_SHORT : GRAPH_LONG;
+    return kind;
+}
+
 struct graph_builder *graph_builder_new(const struct machine *machine, enum isa isa,
                                         const struct graph_sink *sink) {
     struct graph_builder *builder = calloc(1, sizeof *builder);
     if (!builder)
         return NULL;
-    const struct machine_core *core = &machine->core;
-    builder->machine = *machine;
     builder->sink = *sink;
     graph_machine_of(machine, &builder->graph);
+    builder->fetch_target_queue = machine->core.fetch_target_queue;
+    builder->syscall_cycles = machine->core.syscall_cycles;
+    builder->flush_penalty = machine->core.flush_penalty;
+    for (unsigned operation = 0; operation < OP_COUNT; operation++)
+        builder->kinds[operation] = kind_of(machine, operation);
     builder->structure = graph_structure_new(machine, isa);
-    if (!builder->structure || !positions_new(&builder->packets, core->fetch_target_queue)) {
+    if (!builder->structure || !positions_new(&builder->packets, builder->fetch_target_queue)) {
         graph_builder_free(builder);
         return NULL;
     }
@@ -94,104 +124,57 @@ void graph_builder_free(struct graph_builder *builder) {
 
 /* ---- one µop ---- */
 
-static const struct recent *recent(const struct graph_builder *builder, uint64_t back) {
+static inline const struct recent *recent(const struct graph_builder *builder, uint64_t back) {
     return &builder->recent[(builder->number - back) % RECENT];
-}
-
-static uint32_t flags_of(const struct graph_builder *builder, const struct life *life) {
-    static const struct {
-        uint32_t life, graph;
-    } same[] = {{LIFE_FIRST, GRAPH_FIRST},     {LIFE_LAST, GRAPH_LAST},
-                {LIFE_FUSED, GRAPH_FUSED},     {LIFE_MISPREDICTED, GRAPH_MISPREDICTED},
-                {LIFE_LATE, GRAPH_LATE},       {LIFE_TAKEN, GRAPH_TAKEN},
-                {LIFE_FLUSHES, GRAPH_FLUSHES}, {LIFE_WAITS_HEAD, GRAPH_WAITS_HEAD},
-                {LIFE_COVERED, GRAPH_COVERED}, {LIFE_ELIMINATED, GRAPH_ELIMINATED}};
-    uint32_t flags = 0;
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        flags |= life->flags & same[i].life ? same[i].graph : 0;
-    uint8_t operation = life->operation;
-    if (operation == OP_LOAD)
-        return flags | GRAPH_LOAD;
-    if (operation == OP_STORE)
-        return flags | GRAPH_STORE;
-    if (operation == OP_SYSTEM || operation == OP_NOP || flags & GRAPH_ELIMINATED)
-        return flags;
-    bool integer = operation == OP_INT_ALU || operation == OP_BRANCH;
-    bool one = integer && builder->machine.classes[operation].latency <= 1;
-    return flags | (one ? GRAPH_SHORT : GRAPH_LONG);
 }
 
 /* The store queue was full: its oldest store was being written. Those that left with it waited for
  * the same write. */
-static void set_drain(struct graph_builder *builder, const struct life *life,
+static void set_drain(struct graph_builder *builder, const struct packed_life *life,
                       struct graph_uop *uop) {
-    if (life->dispatch != builder->drained) {
-        builder->drained = life->dispatch;
+    if (life->kept.dispatch != builder->drained || builder->drain == UINT64_MAX) {
+        builder->drained = life->kept.dispatch;
         builder->drain = builder->number - uop->store_entry;
     }
     uop->drain = distance_to(builder->number, builder->drain);
     if (uop->drain && uop->drain < RECENT)
-        uop->store_wait = cycles(life->dispatch - recent(builder, uop->drain)->commit);
+        uop->store_wait = cycles(life->kept.dispatch - recent(builder, uop->drain)->commit);
 }
 
-static unsigned traits_of(const struct life *life) {
-    static const struct {
-        uint32_t life;
-        unsigned trait;
-    } same[] = {{LIFE_INT_REGISTER, TRAIT_INT_REGISTER},
-                {LIFE_FP_REGISTER, TRAIT_FP_REGISTER},
-                {LIFE_SERIAL, TRAIT_SERIAL},
-                {LIFE_SERIAL_END, TRAIT_SERIAL_END},
-                {LIFE_HOLDS_LOADS, TRAIT_HOLDS_LOADS}};
-    unsigned traits = 0;
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        traits |= life->flags & same[i].life ? same[i].trait : 0;
-    return traits;
-}
-
-/* What was observed of the queues. */
-static void set_queues(struct graph_builder *builder, const struct life *life,
-                       struct graph_uop *uop) {
+/* Its queue had no room until one of the µops in it issued. */
+static void set_queue(const struct graph_builder *builder, const struct packed_life *life,
+                      struct graph_uop *uop) {
     uint64_t number = builder->number;
-    if (uop->store_entry && life->dispatch_block == DISPATCH_STORE_QUEUE)
-        set_drain(builder, life, uop);
-    if (life->dispatch_block == DISPATCH_QUEUE) {
-        uint64_t far = builder->graph.window < number ? builder->graph.window : number;
-        for (uint64_t back = 1; back <= far && !uop->queue_entry; back++)
-            if (recent(builder, back)->issue == life->dispatch)
-                uop->queue_entry = (uint16_t)back;
-    }
+    uint64_t far = builder->graph.window < number ? builder->graph.window : number;
+    for (uint64_t back = 1; back <= far && back < RECENT; back++)
+        if (recent(builder, back)->issue == life->kept.dispatch) {
+            uop->queue_entry = (uint16_t)back;
+            return;
+        }
 }
 
 /* The weight of the edge from the commit before, where fetch waited for that. */
-static uint16_t after_commit(const struct graph_builder *builder, const struct life *life) {
-    const struct life *last = &builder->last;
-    if (builder->number == 0)
-        return 0;
-    if (last->flags & LIFE_SYSTEM_CALL)
-        return cycles(builder->machine.core.syscall_cycles + UINT64_C(1));
-    if (last->flags & LIFE_FLUSHES)
-        return cycles(builder->machine.core.flush_penalty + UINT64_C(1));
-    if (life->psv & PSV_FL_MO && life->fetch >= last->commit)
-        return cycles(life->fetch - life->fetch_delay_cache - life->fetch_delay_tlb - last->commit +
-                      1);
+static uint16_t after_commit(const struct graph_builder *builder, const struct packed_life *life) {
+    if (builder->last_flags & LIFE_SYSTEM_CALL)
+        return cycles(builder->syscall_cycles + 1);
+    if (builder->last_flags & LIFE_FLUSHES)
+        return cycles(builder->flush_penalty + 1);
+    uint32_t commit = recent(builder, 1)->commit;
+    if (life->psv & PSV_FL_MO && !is_later(commit, life->fetch))
+        return cycles(life->fetch - life->fetch_delay_cache - life->fetch_delay_tlb - commit + 1);
     return 0;
 }
 
-static uint64_t later(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
-
 /* The cycle at which all other edges would have let it be fetched. */
-static uint64_t fetchable(const struct graph_builder *builder, const struct graph_uop *uop) {
+static uint32_t fetchable(const struct graph_builder *builder, const struct graph_uop *uop) {
     const struct graph_machine *graph = &builder->graph;
-    const struct life *last = &builder->last;
-    uint64_t cycle = last->fetch;
-    if (last->flags & LIFE_MISPREDICTED)
+    const struct recent *last = recent(builder, 1);
+    uint32_t cycle = last->fetch, flags = builder->last_flags;
+    if (flags & LIFE_MISPREDICTED)
         cycle = later(cycle, last->complete + graph->redirect);
-    if (last->flags & LIFE_LATE)
+    if (flags & LIFE_LATE)
         cycle = later(cycle, last->fetch + graph->late_bubble);
-    if (last->flags & LIFE_TAKEN)
+    if (flags & LIFE_TAKEN)
         cycle = later(cycle, last->fetch + graph->taken_bubble);
     if (uop->after_commit)
         cycle = later(cycle, last->commit + uop->after_commit - 1);
@@ -206,178 +189,204 @@ static uint64_t fetchable(const struct graph_builder *builder, const struct grap
     return cycle;
 }
 
-static void set_fetch(struct graph_builder *builder, const struct life *life,
-                      struct graph_uop *uop) {
+static inline void set_fetch(struct graph_builder *builder, const struct packed_life *life,
+                             struct graph_uop *uop) {
     uint64_t number = builder->number;
-    uop->after_commit = after_commit(builder, life);
-    if (number && life->fetch != builder->last.fetch)
-        positions_add(&builder->packets, number - 1);
-    uop->fetch_packet =
-        positions_back(&builder->packets, number, builder->machine.core.fetch_target_queue);
-    if (number == 0 || life->fetch == builder->last.fetch)
+    if (number == 0)
         return;
-    /* Of its packet the first has waited. */
+    bool begins = life->fetch != recent(builder, 1)->fetch; /* another packet */
+    if (builder->fetch_target_queue) {
+        if (begins)
+            positions_add(&builder->packets, number - 1);
+        uop->fetch_packet = positions_back(&builder->packets, number, builder->fetch_target_queue);
+    }
+    if (!begins)
+        return;
+    uop->after_commit = after_commit(builder, life);
     uop->fetch_cache = cycles(life->fetch_delay_cache);
     uop->fetch_tlb = cycles(life->fetch_delay_tlb);
-    uint64_t waited = life->fetch_delay_cache + life->fetch_delay_tlb;
-    if (fetchable(builder, uop) + waited < life->fetch)
+    uint32_t waited = life->fetch_delay_cache + life->fetch_delay_tlb;
+    if (is_later(life->fetch, fetchable(builder, uop) + waited))
         uop->flags |= GRAPH_BREAK;
 }
 
 /* The cycle at which its operands were there. */
-static uint64_t operands_there(const struct graph_builder *builder, const struct life *life,
+static uint32_t operands_there(const struct graph_builder *builder, const struct packed_life *life,
                                const struct graph_uop *uop) {
-    uint64_t cycle = life->dispatch + builder->graph.dispatch_to_issue;
-    for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
-        if (uop->producer[i] && uop->producer[i] < RECENT)
-            cycle = later(
-                cycle,
-                recent(builder, uop->producer[i])->complete +
-                    (recent(builder, uop->producer[i])->woken ? builder->graph.wakeup_extra : 0));
+    uint32_t cycle = life->kept.dispatch + builder->graph.dispatch_to_issue;
+    for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++) {
+        if (!uop->producer[i] || uop->producer[i] >= RECENT)
+            continue;
+        const struct recent *producer = recent(builder, uop->producer[i]);
+        uint32_t extra = producer->woken ? builder->graph.wakeup_extra : 0;
+        cycle = later(cycle, producer->complete + extra);
+    }
     return cycle;
 }
 
-/* The cycle at which it no longer waited for anything but its operands, units and MSHRs; 0: it did
- * not. A load may have issued in vain and waited then. */
-static uint64_t waited_until(const struct graph_builder *builder, const struct life *life,
-                             const struct graph_uop *uop) {
-    if (life->ready > operands_there(builder, life, uop))
-        return life->ready;
-    bool again = life->issue > life->ready + life->unit_wait + life->mshr_wait;
-    return again && uop->flags & GRAPH_LOAD ? life->issue : 0;
+/* True when it waited for more than its operands, units and MSHRs: until *since. A load may have
+ * issued in vain and waited then. */
+static bool has_waited(const struct graph_builder *builder, const struct packed_life *life,
+                       const struct graph_uop *uop, uint32_t *since) {
+    const struct kept_life *kept = &life->kept;
+    *since = kept->ready;
+    if (is_later(kept->ready, operands_there(builder, life, uop)))
+        return true;
+    *since = kept->issue;
+    return uop->flags & GRAPH_LOAD &&
+           is_later(kept->issue, kept->ready + kept->unit_wait + kept->mshr_wait);
 }
 
-/* How it waited for older stores: a load for the one it overlaps, at the head for all. */
-static void set_store_wait(const struct graph_builder *builder, const struct life *life,
+/* A load that overlaps an older store. */
+static void set_store_wait(const struct graph_builder *builder, const struct packed_life *life,
                            struct graph_uop *uop) {
-    bool store_known = uop->store && uop->store < RECENT;
-    if (store_known && life->flags & LIFE_FORWARDED &&
-        life->issue > recent(builder, uop->store)->commit)
+    uint32_t since;
+    const struct recent *store = recent(builder, uop->store);
+    if (life->flags & LIFE_FORWARDED && is_later(life->kept.issue, store->commit))
         uop->flags |= GRAPH_FORWARDED;
-    uint64_t since = waited_until(builder, life, uop);
-    if (since == 0)
+    if (!has_waited(builder, life, uop, &since))
         return;
-    if (uop->flags & GRAPH_WAITS_HEAD) {
-        if (builder->number && since > builder->last.commit)
-            uop->store_wait = cycles(since - builder->last.commit);
-    } else if (store_known && uop->flags & GRAPH_COVERED) {
+    if (uop->flags & GRAPH_COVERED) {
         uop->flags |= GRAPH_HUNG;
-        uint16_t data = recent(builder, uop->store)->data;
-        if (data)
-            uop->store_data = distance_to(uop->store + data, 0);
-    } else if (store_known) {
-        uint64_t drained = recent(builder, uop->store)->commit + 1;
-        if (since > drained)
-            uop->store_wait = cycles(since - drained);
+        if (store->data)
+            uop->store_data = distance_to(uop->store + (uint64_t)store->data, 0);
+    } else if (is_later(since, store->commit + 1)) {
+        uop->store_wait = cycles(since - store->commit - 1);
     }
 }
 
-static void set_execution(struct graph_builder *builder, const struct life *life,
+/* What waits for the head waits for all older stores to drain. */
+static void set_head_wait(const struct graph_builder *builder, const struct packed_life *life,
                           struct graph_uop *uop) {
-    uint32_t latency = builder->machine.classes[life->operation].latency;
-    if (builder->machine.classes[life->operation].interval > 1)
-        uop->unit_wait = cycles(life->unit_wait);
-    uop->mshr_wait = cycles(life->mshr_wait);
-    uop->execution = cycles(latency);
-    if (uop->flags & (GRAPH_LOAD | GRAPH_STORE)) {
-        uop->miss = cycles(life->miss_latency);
-        uop->level = life->memory_level;
-        uop->tlb = (life->psv & PSV_ST_TLB) != 0;
-    }
-    if (uop->flags & GRAPH_LOAD) {
-        if (life->stores_back)
-            uop->store = graph_structure_store(builder->structure, life->stores_back);
-        if (life->bringer < life->uop)
-            uop->bringer = distance_to(life->uop, life->bringer);
-        if (uop->bringer > builder->number)
-            uop->bringer = 0;
-        if (life->memory_events & MEMORY_PENDING_HIT && uop->bringer && uop->bringer < RECENT) {
-            uint64_t brought = recent(builder, uop->bringer)->complete;
-            if (recent(builder, uop->bringer)->load && brought <= life->complete) {
-                uop->flags |= GRAPH_PENDING;
-                uop->miss = cycles(life->complete - brought);
-            }
+    uint32_t since, commit = recent(builder, 1)->commit;
+    if (life->flags & LIFE_ISSUED && has_waited(builder, life, uop, &since) &&
+        is_later(since, commit))
+        uop->store_wait = cycles(since - commit);
+}
+
+static inline void set_load(const struct graph_builder *builder, const struct packed_life *life,
+                            struct graph_uop *uop) {
+    if (life->stores_back)
+        uop->store = graph_structure_store(builder->structure, life->stores_back);
+    uint64_t back = life->uop - (life->kept.brought_by - 1);
+    if (life->kept.brought_by && back <= builder->number && back <= GRAPH_FAR)
+        uop->bringer = (uint16_t)back;
+    if (life->kept.memory_events & MEMORY_PENDING_HIT && uop->bringer && uop->bringer < RECENT) {
+        const struct recent *bringer = recent(builder, uop->bringer);
+        if (bringer->load && !is_later(bringer->complete, life->complete)) {
+            uop->flags |= GRAPH_PENDING;
+            uop->miss = cycles(life->complete - bringer->complete);
         }
     }
+    if (uop->store && uop->store < RECENT && !(uop->flags & GRAPH_WAITS_HEAD))
+        set_store_wait(builder, life, uop);
 }
 
-static void set_producers(const struct graph_builder *builder, const struct life *life,
-                          struct graph_uop *uop) {
+static inline void set_execution(struct graph_builder *builder, const struct packed_life *life,
+                                 const struct kind *kind, struct graph_uop *uop) {
+    const struct kept_life *kept = &life->kept;
+    uop->execution = kind->execution;
+    uop->unit_wait = kind->slow ? cycles(kept->unit_wait) : 0;
+    uop->mshr_wait = cycles(kept->mshr_wait);
+    if (uop->flags & (GRAPH_LOAD | GRAPH_STORE)) {
+        uop->miss = cycles(kept->miss_latency);
+        uop->level = kept->memory_level;
+        uop->tlb = (life->psv & PSV_ST_TLB) != 0;
+        if (uop->flags & GRAPH_LOAD)
+            set_load(builder, life, uop);
+        else if (uop->store_entry && kept->dispatch_block == DISPATCH_STORE_QUEUE)
+            set_drain(builder, life, uop);
+    }
+    if (kept->dispatch_block == DISPATCH_QUEUE)
+        set_queue(builder, life, uop);
+    if (uop->flags & GRAPH_WAITS_HEAD && builder->number)
+        set_head_wait(builder, life, uop);
+}
+
+static inline void set_producers(const struct graph_builder *builder,
+                                 const struct packed_life *life, struct graph_uop *uop) {
     for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
-        if (life->producer[i] < life->uop && life->uop - life->producer[i] <= builder->number)
-            uop->producer[i] = distance_to(life->uop, life->producer[i]);
+        uop->producer[i] = life->producer[i] <= builder->number ? life->producer[i] : 0;
+    if (!builder->graph.wakeup_extra)
+        return;
     for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
         if (uop->producer[i] && uop->producer[i] < RECENT &&
             recent(builder, uop->producer[i])->woken)
             uop->flags |= (uint32_t)GRAPH_WAKEUP << i;
 }
 
-static void note(struct graph_builder *builder, const struct life *life,
-                 const struct graph_uop *uop) {
-    uint64_t number = builder->number;
-    builder->recent[number % RECENT] =
+static inline void note(struct graph_builder *builder, const struct packed_life *life,
+                        const struct graph_uop *uop) {
+    bool issued = life->flags & LIFE_ISSUED;
+    builder->recent[builder->number % RECENT] =
         (struct recent){.fetch = life->fetch,
-                        .dispatch = life->dispatch,
-                        .issue = life->issue,
+                        .dispatch = life->kept.dispatch,
+                        .issue = issued ? life->kept.issue : life->kept.dispatch,
                         .complete = life->complete,
-                        .commit = life->commit,
+                        .commit = (uint32_t)life->end,
                         .data = uop->producer[UOP_MAX_SOURCES],
-                        .load = life->operation == OP_LOAD,
+                        .load = uop->flags & GRAPH_LOAD,
                         .woken = builder->graph.wakeup_extra && uop->flags & GRAPH_SHORT};
-    builder->last = *life;
+    builder->last_flags = life->flags;
     builder->number++;
-    builder->sequence = life->uop + 1;
+}
+
+static void add(struct graph_builder *builder, const struct packed_life *life,
+                struct graph_uop *uop) {
+    const struct kind *kind = &builder->kinds[life->operation];
+    uint32_t flags = life->flags & GRAPH_SAME;
+    *uop = (struct graph_uop){.insn = life->insn,
+                              .flags = flags & GRAPH_ELIMINATED ? flags : flags | kind->flags,
+                              .operation = life->operation,
+                              .pool = kind->pool};
+    graph_structure_add(builder->structure, uop, life->flags);
+    set_producers(builder, life, uop);
+    set_fetch(builder, life, uop);
+    set_execution(builder, life, kind, uop);
+    note(builder, life, uop);
 }
 
 static void begin(struct graph_builder *builder) {
     builder->number = 0;
+    builder->last_flags = 0;
     graph_structure_begin(builder->structure);
     builder->packets.count = 0;
-    builder->drained = UINT64_MAX;
-    builder->first = true;
+    builder->drain = UINT64_MAX;
 }
 
-bool graph_builder_flush(struct graph_builder *builder, struct error *error) {
-    uint32_t count = builder->count;
-    bool first = builder->first;
-    builder->count = 0;
-    builder->first = false;
-    return count == 0 || builder->sink.take(builder->sink.context, builder->uops, builder->lives,
-                                            count, first, error);
+/* How many lives from the first on follow each other and have committed, GRAPH_CHUNK at most. */
+static uint32_t run_length(const struct packed_life *lives, uint32_t count) {
+    uint32_t most = count < GRAPH_CHUNK ? count : GRAPH_CHUNK, length = 0;
+    while (length < most && !(lives[length].flags & LIFE_FLUSHED) &&
+           lives[length].uop == lives[0].uop + length)
+        length++;
+    return length;
 }
 
-bool graph_builder_add(struct graph_builder *builder, const struct life *life,
-                       struct error *error) {
-    if (life->uop != builder->sequence) {
-        if (!graph_builder_flush(builder, error))
+bool graph_builder_add(struct graph_builder *builder, const struct packed_life *lives,
+                       uint32_t count, struct error *error) {
+    for (uint32_t done = 0; done < count;) {
+        const struct packed_life *next = lives + done;
+        uint32_t length = run_length(next, count - done);
+        if (length == 0) { /* squashed */
+            done++;
+            continue;
+        }
+        bool first = next->uop != builder->sequence;
+        if (first)
+            begin(builder);
+        for (uint32_t i = 0; i < length; i++)
+            add(builder, next + i, &builder->uops[i]);
+        builder->sequence = next->uop + length;
+        if (!builder->sink.take(builder->sink.context, builder->uops, next, length, first, error))
             return false;
-        begin(builder);
+        done += length;
     }
-    struct graph_uop *uop = &builder->uops[builder->count];
-    *uop = (struct graph_uop){.insn = life->insn,
-                              .flags = flags_of(builder, life),
-                              .operation = life->operation,
-                              .pool = (uint8_t)builder->machine.classes[life->operation].pool};
-    graph_structure_add(builder->structure, uop, traits_of(life));
-    set_fetch(builder, life, uop);
-    set_queues(builder, life, uop);
-    set_execution(builder, life, uop);
-    set_producers(builder, life, uop);
-    set_store_wait(builder, life, uop);
-    note(builder, life, uop);
-    builder->lives[builder->count] = *life;
-    return ++builder->count < GRAPH_CHUNK || graph_builder_flush(builder, error);
+    return true;
 }
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {
-    struct graph_builder *builder = context;
-    for (uint32_t i = 0; i < buffer->life_count; i++) {
-        struct life life;
-        life_unpack(&buffer->lives[i], &life);
-        if (!(life.flags & LIFE_FLUSHED) && !graph_builder_add(builder, &life, error))
-            return false;
-    }
-    return true;
+    return graph_builder_add(context, buffer->lives, buffer->life_count, error);
 }
 
 struct tap_worker graph_builder_worker(struct graph_builder *builder) {

@@ -15,7 +15,7 @@
  * from here. */
 enum { GRAPH_CHUNK = 1024 };
 struct graph_sink {
-    bool (*take)(void *context, const struct graph_uop *uops, const struct life *lives,
+    bool (*take)(void *context, const struct graph_uop *uops, const struct packed_life *lives,
                  uint32_t count, bool first, struct error *error);
     void *context;
 };
@@ -26,10 +26,10 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
                                         const struct graph_sink *sink);
 void graph_builder_free(struct graph_builder *builder);
 
-/* The next µop that committed; one whose number does not follow begins anew. */
-bool graph_builder_add(struct graph_builder *builder, const struct life *life, struct error *error);
-/* Hands over what is left. */
-bool graph_builder_flush(struct graph_builder *builder, struct error *error);
+/* The next lives of a run; those that were squashed are passed over. One whose number does not
+ * follow begins anew. */
+bool graph_builder_add(struct graph_builder *builder, const struct packed_life *lives,
+                       uint32_t count, struct error *error);
 
 /* A worker that feeds it. */
 struct tap_worker graph_builder_worker(struct graph_builder *builder);

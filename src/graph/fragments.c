@@ -106,7 +106,7 @@ static void end_piece(struct stream *stream) {
     stream->at = 0;
 }
 
-static bool take(void *context, const struct graph_uop *uops, const struct life *lives,
+static bool take(void *context, const struct graph_uop *uops, const struct packed_life *lives,
                  uint32_t count, bool first, struct error *error) {
     struct stream *stream = context;
     struct graph_fragments *fragments = stream->fragments;

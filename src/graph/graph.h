@@ -65,29 +65,38 @@
 #include "core/core.h"
 #include "isa/insn.h"
 #include "machine/machine.h"
+#include "tap/life.h"
 
-enum graph_flags {
-    GRAPH_FIRST = 1 << 0,        /* first µop of its instruction, or of a fused pair */
-    GRAPH_MISPREDICTED = 1 << 1, /* PD to the next */
-    GRAPH_LATE = 1 << 2,         /* FL to the next */
-    GRAPH_TAKEN = 1 << 3,
-    GRAPH_FLUSHES = 1 << 4,    /* CF to the next, of `after_commit` */
-    GRAPH_WAITS_HEAD = 1 << 7, /* CR */
-    GRAPH_LOAD = 1 << 8,
-    GRAPH_STORE = 1 << 9,
-    GRAPH_FORWARDED = 1 << 10,  /* SP, since the store's write took long */
-    GRAPH_COVERED = 1 << 11,    /* load whose store holds all it reads: could be forwarded */
-    GRAPH_SHORT = 1 << 12,      /* EP is shalu's */
-    GRAPH_LONG = 1 << 13,       /* EP is lgalu's */
-    GRAPH_ELIMINATED = 1 << 14, /* R, E and P are D */
-    GRAPH_BREAK = 1 << 15,      /* FB of 1 */
-    GRAPH_LAST = 1 << 16,       /* of its instruction */
-    GRAPH_FUSED = 1 << 17,      /* two instructions */
-    GRAPH_HUNG = 1 << 18,       /* SR: the load waited for the store before it issued */
-    GRAPH_WAKEUP = 1 << 19, /* and the four bits behind it: producer[i] takes less than the wakeup
-                               loop, so the edge has its extra */
-    GRAPH_PENDING = 1 << 24 /* load of a line that was on its way: PP's weight is `miss` */
+enum graph_flags { /* those that a life record has too are where it has them */
+                   GRAPH_LAST = LIFE_LAST, /* of its instruction */
+                   GRAPH_LOAD = LIFE_LOAD,
+                   GRAPH_STORE = LIFE_STORE,
+                   GRAPH_FUSED = LIFE_FUSED,               /* two instructions */
+                   GRAPH_MISPREDICTED = LIFE_MISPREDICTED, /* PD to the next */
+                   GRAPH_FLUSHES = LIFE_FLUSHES,           /* CF to the next, of `after_commit` */
+                   GRAPH_WAITS_HEAD = LIFE_WAITS_HEAD,     /* CR */
+                   GRAPH_TAKEN = LIFE_TAKEN,
+                   GRAPH_FIRST = LIFE_FIRST, /* first µop of its instruction, or of a fused pair */
+                   GRAPH_COVERED =
+                       LIFE_COVERED, /* load whose store holds all it reads: SP, if it is there */
+                   GRAPH_LATE = LIFE_LATE,             /* FL to the next */
+                   GRAPH_ELIMINATED = LIFE_ELIMINATED, /* R, E and P are D */
+                   GRAPH_SAME = GRAPH_LAST | GRAPH_LOAD | GRAPH_STORE | GRAPH_FUSED |
+                                GRAPH_MISPREDICTED | GRAPH_FLUSHES | GRAPH_WAITS_HEAD |
+                                GRAPH_TAKEN | GRAPH_FIRST | GRAPH_COVERED | GRAPH_LATE |
+                                GRAPH_ELIMINATED,
+
+                   GRAPH_FORWARDED = 1 << 4, /* SP, since the store's write took long */
+                   GRAPH_SHORT = 1 << 5,     /* EP is shalu's */
+                   GRAPH_LONG = 1 << 8,      /* EP is lgalu's */
+                   GRAPH_BREAK = 1 << 9,     /* FB of 1 */
+                   GRAPH_HUNG = 1 << 10, /* SR: the load waited for the store before it issued */
+                   GRAPH_PENDING =
+                       1 << 11, /* load of a line that was on its way: PP's weight is `miss` */
+                   GRAPH_WAKEUP = 1 << 13 /* and the four bits behind it: producer[i] takes less
+                                             than the wakeup loop, so the edge has its extra */
 };
+static_assert(((unsigned)GRAPH_SAME & 0x3ef30u) == 0, "bits of their own");
 
 /* A µop and the edges that lead to its nodes. Distances count µops back in program order, 0: there
  * is no such edge; what is farther than GRAPH_FAR is left out. Times in cycles, GRAPH_FAR at most.

@@ -8,13 +8,13 @@
 
 #include "graph/graph.h"
 
-/* What a µop is beyond its flags. */
+/* What a µop is beyond its flags, as its life record says it. */
 enum graph_traits {
-    TRAIT_INT_REGISTER = 1 << 0, /* holds one until it commits */
-    TRAIT_FP_REGISTER = 1 << 1,
-    TRAIT_SERIAL = 1 << 2,     /* dispatches into an empty window only */
-    TRAIT_SERIAL_END = 1 << 3, /* nothing dispatches until it has committed */
-    TRAIT_HOLDS_LOADS = 1 << 4 /* no later load dispatches until it has committed */
+    TRAIT_INT_REGISTER = LIFE_INT_REGISTER, /* holds one until it commits */
+    TRAIT_FP_REGISTER = LIFE_FP_REGISTER,
+    TRAIT_SERIAL = LIFE_SERIAL,          /* dispatches into an empty window only */
+    TRAIT_SERIAL_END = LIFE_SERIAL_END,  /* nothing dispatches until it has committed */
+    TRAIT_HOLDS_LOADS = LIFE_HOLDS_LOADS /* no later load dispatches until it has committed */
 };
 
 struct graph_structure;
@@ -26,7 +26,8 @@ void graph_structure_free(struct graph_structure *structure);
 void graph_structure_begin(struct graph_structure *structure);
 
 /* The next µop, whose flags say what it is: sets fetch_width, fetch_taken, load_entry, store_entry,
- * int_register, fp_register and serial. `traits`: enum graph_traits. */
+ * int_register, fp_register and serial. `traits`: enum graph_traits; other bits do not
+ * matter. */
 void graph_structure_add(struct graph_structure *structure, struct graph_uop *uop, unsigned traits);
 
 /* Of the µop added last, a load: the distance to the store that is so many stores back. */

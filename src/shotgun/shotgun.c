@@ -60,7 +60,7 @@ const struct shotgun_database *shotgun_database(const struct shotgun *shotgun) {
 
 /* ---- while cores run ---- */
 
-static bool take(void *context, const struct graph_uop *uops, const struct life *lives,
+static bool take(void *context, const struct graph_uop *uops, const struct packed_life *lives,
                  uint32_t count, bool first, struct error *error) {
     const struct lane *lane = context;
     (void)lives;
@@ -105,10 +105,7 @@ bool shotgun_attach(void *context, struct tap_source source, struct tap *tap, vo
 
 void shotgun_detach(void *context, void *state) {
     struct lane *lane = state;
-    struct error late;
     (void)context;
-    if (lane->builder)
-        graph_builder_flush(lane->builder, &late); /* its last samples, if there is memory */
     graph_builder_free(lane->builder);
     shotgun_sampler_free(lane->sampler);
     free(lane);

@@ -53,7 +53,7 @@ static bool begin_fragment(struct graph_lane *lane, struct error *error) {
     return true;
 }
 
-static bool take(void *context, const struct graph_uop *uops, const struct life *lives,
+static bool take(void *context, const struct graph_uop *uops, const struct packed_life *lives,
                  uint32_t count, bool first, struct error *error) {
     struct graph_lane *lane = context;
     (void)lives;
@@ -93,10 +93,8 @@ void graph_lane_free(struct graph_lane *lane) {
     free(lane);
 }
 
-bool graph_lane_collect(struct graph_lane *lane, uint64_t weight, struct error *error) {
+void graph_lane_collect(struct graph_lane *lane, uint64_t weight) {
     struct graph_breakdown *graph = lane->graph;
-    if (!graph_builder_flush(lane->builder, error))
-        return false;
     for (uint32_t set = 0; set < SETS; set++) {
         double now = lane->ended[set] + (double)lane->last[set];
         graph->cycles[set] += (now - lane->collected[set]) * (double)weight;
@@ -104,7 +102,6 @@ bool graph_lane_collect(struct graph_lane *lane, uint64_t weight, struct error *
     }
     graph->instructions += (lane->instructions - lane->collected_instructions) * weight;
     lane->collected_instructions = lane->instructions;
-    return true;
 }
 
 struct graph_breakdown *graph_breakdown_new(const struct simulation_options *options, enum isa isa,

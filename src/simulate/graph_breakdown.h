@@ -21,7 +21,7 @@ struct graph_lane *graph_lane_new(struct graph_breakdown *graph, struct tap *tap
 void graph_lane_free(struct graph_lane *lane);
 
 /* Of a tap that was flushed: what it has shown since the last time counts, `weight` times. */
-bool graph_lane_collect(struct graph_lane *lane, uint64_t weight, struct error *error);
+void graph_lane_collect(struct graph_lane *lane, uint64_t weight);
 
 /* Fills simulation->breakdown, which the caller frees either way. When not everything was simulated
  * or looked at, what was stands for simulation->cycles. */

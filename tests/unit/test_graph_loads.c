@@ -142,7 +142,7 @@ static void loads_are_chosen_by_path_and_by_wait(void **state) {
 
 /* ---- a program on a core ---- */
 
-static bool collect(void *context, const struct graph_uop *uops, const struct life *lives,
+static bool collect(void *context, const struct graph_uop *uops, const struct packed_life *lives,
                     uint32_t count, bool first, struct error *error) {
     (void)lives, (void)error, (void)first;
     struct graph *graph = context;
@@ -173,9 +173,7 @@ static void a_chase_is_its_load(void **state) {
     const struct graph_sink sink = {collect, graph};
     struct graph_builder *builder = graph_builder_new(&machine, ISA_RISCV64, &sink);
     assert_non_null(builder);
-    for (uint32_t i = 0; i < program->life_count; i++)
-        assert_true(graph_builder_add(builder, &program->lives[i], &error));
-    assert_true(graph_builder_flush(builder, &error));
+    assert_true(graph_builder_add(builder, program->packed, program->life_count, &error));
     graph_builder_free(builder);
     struct inspection inspection;
     inspect_twice(graph, LOADS_DEFAULT, &inspection);

@@ -51,7 +51,7 @@ static const struct argp_option OPTIONS[] = {
      "Warm caches and predictors with at most N instructions before each region (default: all that "
      "were captured)",
      0},
-    {NULL, 0, NULL, 0, "Picture:", 7},
+    {NULL, 0, NULL, 0, "Picture:", 8},
     {"svg", KEY_SVG, "FILE", 0, "Draw the breakdown, or the study, as SVG", 0},
     {0}};
 
@@ -94,9 +94,10 @@ static void check_regions(const struct icost_request *request, const struct argp
     if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow)
         options_fail(state, "--regions: the list says what is simulated (without --skip, --limit, "
                             "--from, --thread and --follow)");
-    if (request->multisim != ICOST_NONE || request->study.parameter_count)
-        options_fail(state, "--regions: --multisim and --sensitivity are for a single run (give "
-                            "one region's trace instead)");
+    if (request->multisim != ICOST_NONE || request->study.parameter_count ||
+        request->shotgun.wanted)
+        options_fail(state, "--regions: --multisim, --shotgun and --sensitivity are for a single "
+                            "run (give one region's trace instead)");
 }
 
 static void check(const struct icost_request *request, const struct argp_state *state) {
@@ -106,9 +107,9 @@ static void check(const struct icost_request *request, const struct argp_state *
                             "culprit icost FILE.ctrace..., or culprit icost --regions LIST)");
     if (!request->study.parameter_count)
         return;
-    if (request->multisim != ICOST_NONE || request->focus)
-        options_fail(state, "--sensitivity: it takes the place of a breakdown (without --focus and "
-                            "--multisim)");
+    if (request->multisim != ICOST_NONE || request->focus || request->shotgun.wanted)
+        options_fail(state, "--sensitivity: it takes the place of a breakdown (without --focus, "
+                            "--multisim and --shotgun)");
     if (request->input.more_count)
         options_fail(state, "--sensitivity: of one trace at a time");
 }
@@ -121,6 +122,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[0] = &request->input;
         state->child_inputs[1] = &request->machine;
         state->child_inputs[2] = &request->output;
+        state->child_inputs[3] = &request->shotgun;
         return 0;
     case KEY_FOCUS:
         request->focus = value;
@@ -163,8 +165,11 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {
-    {&input_argp, 0, NULL, 0}, {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0},
+                                             {&machine_argp, 0, NULL, 0},
+                                             {&output_argp, 0, NULL, 0},
+                                             {&shotgun_argp, 0, NULL, 0},
+                                             {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -184,6 +189,7 @@ int cmd_icost(int argc, char **argv) {
                                     .argv = calloc((size_t)argc + 1, sizeof *argv),
                                     .threshold = 0.02,
                                     .largest = 3,
+                                    .shotgun = shotgun_choice_default(),
                                     .regions = {.warm_up = UINT64_MAX}};
     if (!request.argv) {
         print_error(&(struct error){"out of memory"});

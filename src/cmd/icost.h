@@ -3,6 +3,7 @@
 #define CULPRIT_CMD_ICOST_H
 
 #include "cmd/machine_choice.h"
+#include "cmd/icost_shotgun.h"
 #include "cmd/options.h"
 #include "cmd/run.h"
 #include "graph/breakdown.h"
@@ -20,6 +21,7 @@ struct icost_request {
     struct machine_options machine;
     struct output_options output;
     struct regions_request regions;
+    struct shotgun_choice shotgun;
     const char *focus; /* a category; NULL: the costliest */
     double threshold;  /* share of the time */
     uint32_t largest;  /* members of a set that is shown */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/icost_input.h"
@@ -31,6 +32,7 @@ struct program {
     uint64_t instructions, cycles; /* simulated */
     uint32_t threads;
     struct breakdown ways[WAY_COUNT]; /* cycles NULL: not measured */
+    struct shotgun_statistics shotgun;
 };
 
 struct icost {
@@ -104,9 +106,34 @@ static bool choose_machine(struct icost *icost, const struct trace *trace, struc
 
 /* ---- first reading ---- */
 
-/* Simulates a program with its graph. */
-static bool read_program(struct icost *icost, struct program *program, double *seconds,
-                         struct error *error) {
+/* The breakdown from fragments, where it is wanted. Too little to construct one from is no failure
+ * of a run that was interrupted. */
+static bool finish_shotgun(struct icost *icost, struct program *program, struct shotgun *shotgun,
+                           double *seconds, struct error *error) {
+    const struct shotgun_choice *choice = &icost->request->shotgun;
+    const struct shotgun_request request = {.design = choice->design,
+                                            .fragments = choice->fragments,
+                                            .ideal = icost->request->machine.ideal &
+                                                     ((1u << CATEGORIES) - 1)};
+    struct error failure;
+    double begun = seconds_now();
+    if (!shotgun || shotgun_breakdown(shotgun, &request, &program->ways[WAY_PROFILER],
+                                      &program->shotgun, &failure)) {
+        *seconds = seconds_now() - begun;
+        return true;
+    }
+    breakdown_free(&program->ways[WAY_PROFILER]);
+    program->ways[WAY_PROFILER] = (struct breakdown){0};
+    if (!interrupt_signal)
+        *error = failure;
+    return interrupt_signal;
+}
+
+/* Simulates a program with its graph, and with samples where they are wanted. */
+static bool simulate_program(struct icost *icost, struct program *program, struct shotgun *shotgun,
+                             struct breakdown_program *row, struct error *error) {
+    const struct simulation_observer sampling = {shotgun_attach, shotgun_detach, shotgun_learn,
+                                                 shotgun};
     const struct icost_request *request = icost->request;
     struct trace *trace = program->input.trace;
     const struct simulation_options options = {.machine = icost->machine,
@@ -114,6 +141,8 @@ static bool read_program(struct icost *icost, struct program *program, double *s
                                                .sampling = sampling_everything(),
                                                .selection = program->input.selection,
                                                .graph = true,
+                                               .observers = &sampling,
+                                               .observer_count = shotgun ? 1 : 0,
                                                .progress = show_progress,
                                                .progress_context = &icost->progress,
                                                .stop = &interrupt_signal};
@@ -126,13 +155,26 @@ static bool read_program(struct icost *icost, struct program *program, double *s
     program->threads = simulation.thread_count;
     program->ways[WAY_GRAPH] = simulation.breakdown;
     simulation.breakdown = (struct breakdown){0};
-    *seconds = simulation.seconds;
+    row->seconds[WAY_GRAPH] = simulation.seconds;
     simulation_free(&simulation);
     if (!good || !icost_input_end(&program->input, error))
         return false;
-    return program->instructions || interrupt_signal ||
-           explain_nothing(&request->input, trace, error) ||
+    if (program->instructions)
+        return finish_shotgun(icost, program, shotgun, &row->seconds[WAY_PROFILER], error);
+    return interrupt_signal || explain_nothing(&request->input, trace, error) ||
            error_prefix(error, "%s", program->label);
+}
+
+static bool read_program(struct icost *icost, struct program *program,
+                         struct breakdown_program *row, struct error *error) {
+    const struct shotgun_choice *choice = &icost->request->shotgun;
+    struct shotgun *shotgun = NULL;
+    if (choice->wanted && !(shotgun = shotgun_new(icost->machine, &choice->options,
+                                                  sysconf(_SC_NPROCESSORS_ONLN) > 1, error)))
+        return false;
+    bool good = simulate_program(icost, program, shotgun, row, error);
+    shotgun_free(shotgun);
+    return good;
 }
 
 static bool read_regions(struct icost *icost, struct error *error) {
@@ -159,10 +201,11 @@ static bool read_programs(struct icost *icost, int *status, struct error *error)
         if (!icost_input_open(&program->input, options, i, icost->folder, status, error) ||
             !choose_machine(icost, program->input.trace, error) ||
             !(program->label = icost_input_label(options, i)) ||
-            !read_program(icost, program, &icost->rows[i].seconds[WAY_GRAPH], error))
+            !read_program(icost, program, &icost->rows[i], error))
             return false;
         icost->rows[i].name = trace_command(program->input.trace);
         icost->rows[i].label = program->label;
+        icost->rows[i].shotgun = program->ways[WAY_PROFILER].cycles ? &program->shotgun : NULL;
     }
     return true;
 }
@@ -274,6 +317,9 @@ static bool note_ways(struct icost *icost, uint32_t number) {
                 .s,
             program->ways[WAY_MULTISIM].cycles ? ""
                                                : "; --multisim tells how far its costs are off");
+    if (program->ways[WAY_PROFILER].cycles)
+        good = good && shotgun_note(report, &icost->request->shotgun, &program->shotgun,
+                                    of_program(icost, number, of));
     if (program->ways[WAY_MULTISIM].cycles)
         good = good && report_note(report, "multisim%s: %" PRIu32 " simulation%s in %s",
                                    of_program(icost, number, of), row->simulations,

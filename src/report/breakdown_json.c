@@ -67,6 +67,27 @@ static json_t *error_object(const struct breakdown_report *report,
                      (json_int_t)error.same_sign);
 }
 
+static json_t *shotgun_object(const struct shotgun_statistics *statistics) {
+    static const char *const OUTCOMES[SHOTGUN_OUTCOMES] = {
+        "complete", "illegal_signature", "unknown_target", "unknown_code", "too_long"};
+    static const char *const SOURCES[SHOTGUN_NOTHING] = {"exact", "inexact", "missing"};
+    json_t *outcomes = json_object(), *sources = json_object(), *paths = json_null();
+    for (int i = 0; i < SHOTGUN_OUTCOMES; i++)
+        json_object_set_new(outcomes, OUTCOMES[i],
+                            json_integer((json_int_t)statistics->outcomes[i]));
+    for (int i = 0; i < SHOTGUN_NOTHING; i++)
+        json_object_set_new(sources, SOURCES[i], json_integer((json_int_t)statistics->sources[i]));
+    if (statistics->validated)
+        paths = json_pack("{s:I, s:I, s:I, s:I, s:I}", "errant", (json_int_t)statistics->errant,
+                          "errant_discarded", (json_int_t)statistics->errant_discarded,
+                          "right_discarded", (json_int_t)statistics->right_discarded, "targets",
+                          (json_int_t)statistics->targets, "targets_right",
+                          (json_int_t)statistics->targets_right);
+    return json_pack("{s:I, s:I, s:o, s:o, s:o}", "samples", (json_int_t)statistics->samples,
+                     "signature_samples", (json_int_t)statistics->skeletons, "attempts", outcomes,
+                     "instructions", sources, "paths", paths);
+}
+
 static json_t *reading_array(const struct breakdown_report *report,
                              const struct breakdown_program *program) {
     struct report reading = {0};
@@ -99,6 +120,8 @@ static json_t *program_object(const struct breakdown_report *report,
                                 program->ways[i]
                                     ? times_object(report, program, (enum breakdown_way)i)
                                     : json_null());
+    if (program->shotgun)
+        json_object_set_new(object, "shotgun", shotgun_object(program->shotgun));
     json_object_set_new(object, "errors", errors);
     json_object_set_new(object, "reading", reading_array(report, program));
     return object;

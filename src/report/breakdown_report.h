@@ -9,6 +9,7 @@
 
 #include "graph/breakdown.h"
 #include "report/report.h"
+#include "shotgun/shotgun.h"
 
 /* How the times were measured: by simulating anew with each set idealised, from the dependence
  * graph of one simulation, from the graph that a shotgun profiler puts together. */
@@ -17,11 +18,12 @@ const char *breakdown_way_name(enum breakdown_way way); /* "multisim", "graph", 
 
 /* A program. All breakdowns of a report have the same categories. */
 struct breakdown_program {
-    const char *name;                        /* the command */
-    const char *label;                       /* short, for the head of a column */
-    const struct breakdown *ways[WAY_COUNT]; /* NULL: not measured that way; one is */
-    double seconds[WAY_COUNT];               /* that it took */
-    uint32_t simulations;                    /* of WAY_MULTISIM */
+    const char *name;                         /* the command */
+    const char *label;                        /* short, for the head of a column */
+    const struct breakdown *ways[WAY_COUNT];  /* NULL: not measured that way; one is */
+    double seconds[WAY_COUNT];                /* that it took */
+    uint32_t simulations;                     /* of WAY_MULTISIM */
+    const struct shotgun_statistics *shotgun; /* of WAY_PROFILER */
 };
 
 enum { BREAKDOWN_NO_FOCUS = UINT32_MAX };

@@ -8,7 +8,7 @@
 #include "region/random.h"
 #include "util/array.h"
 
-enum { SKELETON_GAP = 10 /* lengths from one signature sample to the next, mean, to begin with */ };
+enum { SKELETON_GAP = 2 /* lengths from one signature sample to the next, mean, to begin with */ };
 
 void shotgun_database_init(struct shotgun_database *database,
                            const struct shotgun_options *options) {

@@ -19,7 +19,7 @@
 #include "util/error.h"
 
 enum {
-    SHOTGUN_PERIOD = 200,    /* instructions from one detailed sample to the next, mean */
+    SHOTGUN_PERIOD = 50,     /* instructions from one detailed sample to the next, mean */
     SHOTGUN_PERIOD_MIN = 32, /* one at a time: the ten instructions behind it come first */
     SHOTGUN_LENGTH = 2000,   /* instructions of a signature sample */
     SHOTGUN_LENGTH_MAX = 1 << 16,

@@ -1,6 +1,5 @@
-/* A builder and a sampler on every core, all on one thread, fill one database. Fragments are drawn
- * without repetition as far as there are enough signature samples, then from the beginning again:
- * equally good samples are chosen at random, so the same skeleton gives another fragment. */
+/* A builder and a sampler on every core, all on one thread, fill one database. Signature samples
+ * are drawn at random, each at most once. */
 #include "shotgun/shotgun.h"
 
 #include <stdlib.h>
@@ -153,31 +152,39 @@ static size_t *shuffle(size_t count, uint64_t *random) {
     return order;
 }
 
+/* Constructs a fragment, as often as it takes. */
+static bool construct_one(struct shotgun *shotgun, const struct shotgun_request *request,
+                          struct shotgun_constructor *constructor, size_t skeleton,
+                          struct breakdown *sum, struct shotgun_statistics *statistics,
+                          struct error *error) {
+    bool follows = request->design != SHOTGUN_SHORT_SIGNATURES;
+    const uint32_t *path = NULL;
+    if (follows && shotgun->truth.paths)
+        path = shotgun->truth.paths + skeleton * shotgun->database.options.length;
+    for (int tries = 0; tries < SHOTGUN_TRIES; tries++) {
+        const struct shotgun_fragment *fragment = shotgun_construct(constructor, skeleton);
+        if (!fragment)
+            return error_set(error, "out of memory for a fragment of the graph");
+        shotgun_count(statistics, fragment, path);
+        if (fragment->outcome == SHOTGUN_COMPLETE)
+            return add_fragment(shotgun, request, fragment->uops, fragment->uop_count, sum, error);
+    }
+    return true;
+}
+
 static bool construct_fragments(struct shotgun *shotgun, const struct shotgun_request *request,
                                 const size_t *order, struct breakdown *sum,
                                 struct shotgun_statistics *statistics, struct error *error) {
     const struct shotgun_database *database = &shotgun->database;
-    bool follows = request->design != SHOTGUN_SHORT_SIGNATURES;
+    size_t count = request->fragments;
+    if (request->design != SHOTGUN_SHORT_SIGNATURES && count > database->skeleton_count)
+        count = database->skeleton_count;
     struct shotgun_constructor *constructor =
         shotgun_constructor_new(database, &shotgun->code, shotgun->machine, request->design, error);
     bool good = constructor;
-    uint64_t tries = (uint64_t)request->fragments * SHOTGUN_TRIES;
-    for (uint64_t i = 0; good && i < tries; i++) {
-        if (statistics->outcomes[SHOTGUN_COMPLETE] == request->fragments)
-            break;
-        size_t skeleton = follows ? order[i % database->skeleton_count] : 0;
-        const struct shotgun_fragment *fragment = shotgun_construct(constructor, skeleton);
-        if (!fragment) {
-            good = error_set(error, "out of memory for a fragment of the graph");
-            break;
-        }
-        const uint32_t *path = follows && shotgun->truth.paths
-                                   ? shotgun->truth.paths + skeleton * database->options.length
-                                   : NULL;
-        shotgun_count(statistics, fragment, path);
-        if (fragment->outcome == SHOTGUN_COMPLETE)
-            good = add_fragment(shotgun, request, fragment->uops, fragment->uop_count, sum, error);
-    }
+    for (size_t i = 0; good && i < count; i++)
+        good = construct_one(shotgun, request, constructor, order[i % database->skeleton_count],
+                             sum, statistics, error);
     shotgun_constructor_free(constructor);
     return good;
 }

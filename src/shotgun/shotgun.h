@@ -30,7 +30,7 @@ const struct shotgun_database *shotgun_database(const struct shotgun *shotgun);
 
 struct shotgun_request {
     enum shotgun_design design; /* 1 only when the options asked for perfect graphs */
-    uint32_t fragments;         /* as many as are to be complete */
+    uint32_t fragments;         /* at most; designs 1, 2 and 4: one for each signature sample */
     uint32_t ideal;             /* enum ideal: of the simulation */
 };
 enum {

@@ -459,7 +459,7 @@ static void loop_is_found_again(bool fuse) {
     simulate_on(program, &machine, 0, FIXTURE_DYNAMIC, NULL, NULL);
 
     assert_in_range(database.sample_count, 100, 600);
-    assert_in_range(database.skeleton_count, 4, 60);
+    assert_in_range(database.skeleton_count, 40, 110);
     assert_int_equal(database.instructions, ROUNDS * INSNS);
     assert_true(shotgun_code_learn(&code, &program->code, &error));
     assert_true(shotgun_code_link(&code, &error));

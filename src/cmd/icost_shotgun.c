@@ -1,0 +1,125 @@
+/* The options that say how samples are taken and fragments constructed, and notes on what came of
+ * it. */
+#include "cmd/icost_shotgun.h"
+
+#include <inttypes.h>
+
+#include "cmd/options.h"
+#include "util/text.h"
+
+enum { KEY_SHOTGUN = 2048, KEY_DESIGN, KEY_LENGTH, KEY_PERIOD };
+enum { MAX_FRAGMENTS = 1 << 20 };
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "Shotgun profiling:", 7},
+    {"shotgun", KEY_SHOTGUN, "N", OPTION_ARG_OPTIONAL,
+     "Also from N fragments of the graph, constructed from sparse samples as hardware could take "
+     "them (default 512)",
+     0},
+    {"shotgun-design", KEY_DESIGN, "1-4", 0,
+     "1 every instruction measured, 2 one sample for each static instruction, 3 short signatures, "
+     "4 long and short ones (default)",
+     0},
+    {"shotgun-length", KEY_LENGTH, "N", 0, "Instructions of a fragment (default 2000)", 0},
+    {"shotgun-period", KEY_PERIOD, "N", 0,
+     "A detailed sample every N instructions, on the average (default 50; twice as many each time "
+     "that 262,144 have been taken)",
+     0},
+    {0}};
+
+struct shotgun_choice shotgun_choice_default(void) {
+    return (struct shotgun_choice){
+        .options = {.period = SHOTGUN_PERIOD, .length = SHOTGUN_LENGTH, .seed = 1, .truth = true},
+        .fragments = SHOTGUN_FRAGMENTS,
+        .design = SHOTGUN_LONG_AND_SHORT};
+}
+
+static uint64_t take_count(const struct argp_state *state, const char *option, const char *value,
+                           uint64_t least, uint64_t most) {
+    uint64_t count = options_count(state, option, value);
+    if (count < least || count > most)
+        options_fail(state, "%s %s: from %" PRIu64 " to %" PRIu64, option, value, least, most);
+    return count;
+}
+
+/* Each of them asks for it. */
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct shotgun_choice *choice = state->input;
+    switch (key) {
+    case KEY_SHOTGUN:
+        if (value)
+            choice->fragments = (uint32_t)take_count(state, "--shotgun", value, 1, MAX_FRAGMENTS);
+        break;
+    case KEY_DESIGN:
+        choice->design = (enum shotgun_design)take_count(state, "--shotgun-design", value,
+                                                         SHOTGUN_PERFECT, SHOTGUN_LONG_AND_SHORT);
+        choice->options.perfect = choice->design == SHOTGUN_PERFECT;
+        break;
+    case KEY_LENGTH:
+        choice->options.length =
+            (uint32_t)take_count(state, "--shotgun-length", value, 1, SHOTGUN_LENGTH_MAX);
+        break;
+    case KEY_PERIOD:
+        choice->options.period =
+            take_count(state, "--shotgun-period", value, SHOTGUN_PERIOD_MIN, UINT32_MAX);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    choice->wanted = true;
+    return 0;
+}
+
+const struct argp shotgun_argp = {.options = OPTIONS, .parser = parse};
+
+/* ---- notes ---- */
+
+static struct text percent(uint64_t part, uint64_t of) {
+    return text_percent((double)part, of ? (double)of : 1);
+}
+
+static bool note_samples(struct report *report, const struct shotgun_choice *choice,
+                         const struct shotgun_statistics *statistics, const char *of) {
+    uint64_t insns = 0;
+    for (int i = 0; i < SHOTGUN_NOTHING; i++)
+        insns += statistics->sources[i];
+    uint64_t complete = statistics->outcomes[SHOTGUN_COMPLETE];
+    if (choice->design == SHOTGUN_PERFECT)
+        return report_note(report,
+                           "profiler%s: %" PRIu64 " fragments of %" PRIu32
+                           " instructions as the graph has them",
+                           of, complete, choice->options.length);
+    return report_note(
+        report,
+        "profiler%s: %" PRIu64 " fragments of %" PRIu32 " instructions from %" PRIu64
+        " detailed and %" PRIu64 " signature samples; of their instructions %s %% had no sample "
+        "and were inferred, %s %% had none with the same signatures",
+        of, complete, choice->options.length, statistics->samples, statistics->skeletons,
+        percent(statistics->sources[SHOTGUN_MISSING], insns).s,
+        percent(statistics->sources[SHOTGUN_INEXACT], insns).s);
+}
+
+/* Against the paths that were executed, which the simulation knows. */
+static bool note_paths(struct report *report, const struct shotgun_statistics *statistics,
+                       const char *of) {
+    uint64_t tried = 0;
+    for (int i = 0; i < SHOTGUN_OUTCOMES; i++)
+        tried += statistics->outcomes[i];
+    if (!statistics->validated)
+        return true;
+    if (tried == statistics->outcomes[SHOTGUN_COMPLETE] && statistics->errant == 0)
+        return report_note(report, "profiler%s: all fragments are of paths that were executed", of);
+    return report_note(
+        report,
+        "profiler%s: of %" PRIu64 " attempts at a fragment %" PRIu64 " were discarded; %" PRIu64
+        " had left the path that was executed, of which %s %% were discarded; of %" PRIu64
+        " targets that samples gave %s %% were right",
+        of, tried, tried - statistics->outcomes[SHOTGUN_COMPLETE], statistics->errant,
+        percent(statistics->errant_discarded, statistics->errant).s, statistics->targets,
+        percent(statistics->targets_right, statistics->targets).s);
+}
+
+bool shotgun_note(struct report *report, const struct shotgun_choice *choice,
+                  const struct shotgun_statistics *statistics, const char *of) {
+    return note_samples(report, choice, statistics, of) && note_paths(report, statistics, of);
+}

@@ -1,0 +1,25 @@
+/* Shotgun profiling in `culprit icost`: its options, and what is told of it. */
+#ifndef CULPRIT_CMD_ICOST_SHOTGUN_H
+#define CULPRIT_CMD_ICOST_SHOTGUN_H
+
+#include <argp.h>
+
+#include "report/report.h"
+#include "shotgun/shotgun.h"
+
+struct shotgun_choice {
+    bool wanted;
+    struct shotgun_options options;
+    uint32_t fragments;
+    enum shotgun_design design;
+};
+/* What is not asked for. */
+struct shotgun_choice shotgun_choice_default(void);
+extern const struct argp shotgun_argp; /* its input is a struct shotgun_choice */
+
+/* Adds to the notes what the fragments of a program are worth; `of`: " of LABEL" or "". False: out
+ * of memory. */
+bool shotgun_note(struct report *report, const struct shotgun_choice *choice,
+                  const struct shotgun_statistics *statistics, const char *of);
+
+#endif

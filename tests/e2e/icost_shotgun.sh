@@ -1,0 +1,81 @@
+# culprit icost --shotgun: samples and fragments of a run whose breakdown the graph knows.
+. tests/e2e/lib.sh
+
+report=$scratch/report.json
+trace=$scratch/gzip.ctrace
+seq 40000 | awk '{ print ($1 * 7919) % 30011 }' >"$scratch/numbers"
+run trace --skip 3M --limit 400K --output "$trace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
+
+# told EXPRESSION...: each holds of the report r, its way `profiler` p and statistics s.
+told() {
+    python3 - "$report" "$@" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+p, s = r["profiler"], r["shotgun"]
+def percent(way, *members):
+    return {frozenset(x["members"]): x for x in way["sets"]}[frozenset(members)]["icost"]["percent"]
+attempts, insns = s["attempts"], s["instructions"]
+singles = [c["name"] for c in r["categories"]]
+for text in sys.argv[2:]:
+    assert eval(text), text
+END
+}
+shotgun() {
+    run icost --machine fields2004 --set l1d.latency=4 --json --output "$report" "$@" "$trace"
+}
+
+# Every cause within 1.5 % of the time of what perfect fragments from the same places say, and within
+# 10 % of the whole run's; nothing is counted twice or lost.
+finds_the_breakdown() {
+    shotgun --shotgun-design 1 --shotgun-period 32 && cp "$report" "$scratch/perfect.json" &&
+        told 'insns["missing"] == insns["inexact"] == 0' 's["paths"] is None' &&
+        shotgun --shotgun --shotgun-period 32 &&
+        told 's["samples"] > 9000' '30 < s["signature_samples"] < 200' \
+            'attempts["complete"] * 2000 >= sum(insns.values()) > attempts["complete"] * 1900' \
+            'insns["missing"] < 0.05 * sum(insns.values())' \
+            's["paths"]["errant_discarded"] >= 0.95 * s["paths"]["errant"]' \
+            's["paths"]["right_discarded"] == 0' \
+            "all(abs(percent(p, c) - percent(json.load(open('$scratch/perfect.json'))['profiler'], c)) < 1.5 for c in singles)" \
+            'all(abs(percent(p, c) - percent(r, c)) < 10 for c in singles)' 'len(p["sets"]) == 255' \
+            'abs(sum(x["icost"]["cycles"] for x in p["sets"]) + p["all_idealised"]["cycles"] - p["cycles"]) < 0.01'
+}
+check "a shotgun profiler finds what the graph says" finds_the_breakdown
+
+designs() {
+    local design
+    for design in 1 2 3 4; do
+        shotgun --shotgun=20 --shotgun-design $design --shotgun-length 500 || return 1
+        told 'attempts["complete"] <= 20 and sum(insns.values()) <= 20 * 500' \
+            'attempts["complete"] > 0 and p["cycles"] > 0' || return 1
+        cp "$report" "$scratch/design$design.json"
+    done
+    cp "$scratch/design2.json" "$report"
+    told 'insns["inexact"] > insns["exact"]'
+}
+check "all four designs construct fragments" designs
+
+same_again() {
+    shotgun --shotgun=20 --shotgun-design 4 --shotgun-length 500 &&
+        python3 - "$report" "$scratch/design4.json" <<'END'
+import json, sys
+a, b = (json.load(open(name)) for name in sys.argv[1:])
+assert a["profiler"]["sets"] == b["profiler"]["sets"] and a["shotgun"] == b["shotgun"]
+END
+}
+check "the same options give the same samples and fragments" same_again
+
+tells() {
+    run icost --shotgun "$trace" >"$scratch/table" && cat "$scratch/table" &&
+        grep -qE '^ +graph +profiler +error$|graph profiler' "$scratch/table" &&
+        grep -q 'profiler: .* fragments of 2000 instructions' "$scratch/table" &&
+        ! grep -qE '^.{101}' "$scratch/table"
+}
+check "the table has its column, and tells what it rests on" tells
+
+check "a run too short for a fragment is told" fails_with 1 'shotgun-length' \
+    run icost --shotgun --limit 1000 "$trace"
+check "a design that there is not" fails_with 2 'from 1 to 4' run icost --shotgun-design 5 "$trace"
+check "samples closer than the hardware takes them" fails_with 2 'from 32' \
+    run icost --shotgun-period 5 "$trace"
+
+finish

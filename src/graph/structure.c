@@ -9,7 +9,8 @@ struct graph_structure {
     uint32_t int_registers, fp_registers; /* that renaming may hand out; 0: unlimited */
     uint64_t number;                      /* of the next µop */
     uint64_t load_hold;                   /* number + 1 of the last µop that held loads */
-    bool serial_end;                      /* the last µop was the last of a serialising one */
+    uint64_t stop;   /* number + 1 of the last taken branch but taken_branches - 1 */
+    bool serial_end; /* the last µop was the last of a serialising one */
     struct positions insns, taken, loads, stores, int_writers, fp_writers;
 };
 
@@ -21,7 +22,8 @@ struct graph_structure *graph_structure_new(const struct machine *machine, enum 
     uint32_t integer = isa == ISA_X86_64 ? 16 : 32, fp = 32;
     structure->fetch_width = core->fetch_width;
     structure->taken_branches = core->taken_branches;
-    structure->load_queue = core->load_queue;
+    /* A longer one never holds up what the window does not. */
+    structure->load_queue = core->load_queue < core->rob ? core->load_queue : 0;
     structure->store_queue = core->store_queue;
     structure->int_registers = core->int_registers > integer ? core->int_registers - integer : 0;
     structure->fp_registers = core->fp_registers > fp ? core->fp_registers - fp : 0;
@@ -50,7 +52,7 @@ void graph_structure_free(struct graph_structure *structure) {
 }
 
 void graph_structure_begin(struct graph_structure *structure) {
-    structure->number = structure->load_hold = 0;
+    structure->number = structure->load_hold = structure->stop = 0;
     structure->serial_end = false;
     structure->insns.count = structure->taken.count = 0;
     structure->loads.count = structure->stores.count = 0;
@@ -63,20 +65,27 @@ static void set(struct graph_structure *structure, struct graph_uop *uop, unsign
         positions_add(&structure->insns, number);
         uop->fetch_width = positions_back(&structure->insns, number, structure->fetch_width + 1);
     }
-    uop->fetch_taken = positions_back(&structure->taken, number, structure->taken_branches);
-    if (uop->flags & GRAPH_LOAD)
+    if (structure->stop)
+        uop->fetch_taken = distance_to(number + 1, structure->stop);
+    if (uop->flags & GRAPH_LOAD && structure->load_queue)
         uop->load_entry = positions_back(&structure->loads, number, structure->load_queue);
     if (uop->flags & GRAPH_STORE)
         uop->store_entry = positions_back(&structure->stores, number, structure->store_queue);
-    if (traits & TRAIT_INT_REGISTER)
+    if (traits & TRAIT_INT_REGISTER && structure->int_registers)
         uop->int_register =
             positions_back(&structure->int_writers, number, structure->int_registers);
-    if (traits & TRAIT_FP_REGISTER)
+    if (traits & TRAIT_FP_REGISTER && structure->fp_registers)
         uop->fp_register = positions_back(&structure->fp_writers, number, structure->fp_registers);
     if (number && (traits & TRAIT_SERIAL || structure->serial_end))
         uop->serial = 1;
     else if (uop->flags & GRAPH_LOAD && structure->load_hold)
         uop->serial = distance_to(number + 1, structure->load_hold);
+}
+
+static void note_taken(struct graph_structure *structure, uint64_t number) {
+    positions_add(&structure->taken, number);
+    uint16_t back = positions_back(&structure->taken, number + 1, structure->taken_branches);
+    structure->stop = back ? number + 2 - back : 0;
 }
 
 void graph_structure_add(struct graph_structure *structure, struct graph_uop *uop,
@@ -87,14 +96,14 @@ void graph_structure_add(struct graph_structure *structure, struct graph_uop *uo
     if (traits & TRAIT_HOLDS_LOADS)
         structure->load_hold = number + 1;
     if (uop->flags & GRAPH_TAKEN)
-        positions_add(&structure->taken, number);
-    if (uop->flags & GRAPH_LOAD)
+        note_taken(structure, number);
+    if (uop->flags & GRAPH_LOAD && structure->load_queue)
         positions_add(&structure->loads, number);
     if (uop->flags & GRAPH_STORE)
         positions_add(&structure->stores, number);
-    if (traits & TRAIT_INT_REGISTER)
+    if (traits & TRAIT_INT_REGISTER && structure->int_registers)
         positions_add(&structure->int_writers, number);
-    if (traits & TRAIT_FP_REGISTER)
+    if (traits & TRAIT_FP_REGISTER && structure->fp_registers)
         positions_add(&structure->fp_writers, number);
 }
 

@@ -5,17 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES = GRAPH_FAR + 1, SLOTS = 1 << 14 };
+enum { NODES = GRAPH_FAR + 1 };
 
-/* Issue slots taken of each cycle, of the latest SLOTS that any was taken of. */
+/* Issue slots taken of each cycle. */
 struct slots {
-    int64_t cycle[SLOTS];
-    uint8_t queue[SLOTS][MACHINE_MAX_QUEUES], pool[SLOTS][MACHINE_MAX_POOLS];
+    int64_t cycle[GRAPH_SLOTS];
+    uint8_t queue[GRAPH_SLOTS][MACHINE_MAX_QUEUES], pool[GRAPH_SLOTS][MACHINE_MAX_POOLS];
 };
 
 struct graph_evaluation {
     struct graph_machine machine;
-    uint32_t ideal;
+    const struct categories *categories;
+    struct categories standard; /* those, unless the caller's */
+    uint32_t set;               /* of the categories that are idealised */
+    bool bandwidth;             /* is not among their parts */
+    uint32_t window;            /* what they make of it; 0: it is not */
     uint64_t number;
     struct graph_uop last;
     struct graph_nodes nodes[NODES];
@@ -23,11 +27,22 @@ struct graph_evaluation {
 };
 
 struct graph_evaluation *graph_evaluation_new(const struct graph_machine *machine, uint32_t ideal) {
+    return graph_evaluation_new_of(machine, NULL, ideal);
+}
+
+struct graph_evaluation *graph_evaluation_new_of(const struct graph_machine *machine,
+                                                 const struct categories *categories,
+                                                 uint32_t set) {
     struct graph_evaluation *evaluation = calloc(1, sizeof *evaluation);
-    if (evaluation) {
-        evaluation->machine = *machine;
-        evaluation->ideal = ideal;
-    }
+    if (!evaluation)
+        return NULL;
+    if (!categories)
+        categories_standard(&evaluation->standard);
+    evaluation->categories = categories ? categories : &evaluation->standard;
+    evaluation->machine = *machine;
+    evaluation->set = set;
+    evaluation->bandwidth = !(set & evaluation->categories->everywhere[PART_BANDWIDTH]);
+    evaluation->window = categories_window(evaluation->categories, set, machine);
     return evaluation;
 }
 
@@ -38,6 +53,11 @@ void graph_evaluation_restart(struct graph_evaluation *evaluation) {
 
 void graph_evaluation_free(struct graph_evaluation *evaluation) {
     free(evaluation);
+}
+
+void graph_evaluation_begin(struct graph_evaluation *evaluation) {
+    evaluation->number = 0;
+    memset(&evaluation->slots, 0, sizeof evaluation->slots);
 }
 
 static inline void later(int64_t *cycle, int64_t other) {
@@ -60,20 +80,34 @@ static inline const struct graph_nodes *back(const struct graph_evaluation *eval
             later(&(cycle), from_->node + (int64_t)(weight));                                      \
     } while (0)
 
+/* What the idealised categories leave of a weight. */
+static inline uint32_t weight(const struct graph_evaluation *evaluation, unsigned part,
+                              uint32_t insn, uint32_t cycles) {
+    uint32_t set = categories_of(evaluation->categories, part, insn) & evaluation->set;
+    return set ? categories_weight(evaluation->categories, set, cycles) : cycles;
+}
+
+/* Of an edge. */
+static inline bool keep(const struct graph_evaluation *evaluation, unsigned part, uint32_t insn) {
+    return categories_keep(evaluation->categories,
+                           categories_of(evaluation->categories, part, insn) & evaluation->set);
+}
+
 static int64_t fetch(const struct graph_evaluation *evaluation, const struct graph_uop *uop) {
     const struct graph_machine *machine = &evaluation->machine;
-    uint32_t ideal = evaluation->ideal, last = evaluation->number ? evaluation->last.flags : 0;
+    const struct graph_uop *before = &evaluation->last;
+    uint32_t last = evaluation->number ? before->flags : 0;
     int64_t cycle = 0;
     EDGE(cycle, 1, fetch, 0);
     if (uop->after_commit)
         EDGE(cycle, 1, commit, uop->after_commit - 1);
-    if (!(ideal & IDEAL_BMISP)) {
-        if (last & GRAPH_MISPREDICTED)
-            EDGE(cycle, 1, complete, machine->redirect);
-        if (last & GRAPH_LATE)
-            EDGE(cycle, 1, fetch, machine->late_bubble);
-    }
-    if (!(ideal & IDEAL_BW)) {
+    if (last & GRAPH_MISPREDICTED && keep(evaluation, PART_MISPREDICT, before->insn))
+        EDGE(cycle, 1, complete,
+             weight(evaluation, PART_MISPREDICT, before->insn, machine->redirect));
+    if (last & GRAPH_LATE)
+        EDGE(cycle, 1, fetch,
+             weight(evaluation, PART_MISPREDICT, before->insn, machine->late_bubble));
+    if (evaluation->bandwidth) {
         EDGE(cycle, uop->fetch_width, fetch, 1);
         EDGE(cycle, uop->fetch_taken, fetch, 1);
         if (last & GRAPH_TAKEN)
@@ -82,31 +116,29 @@ static int64_t fetch(const struct graph_evaluation *evaluation, const struct gra
             EDGE(cycle, 1, fetch, 1);
         EDGE(cycle, machine->fetch_room, dispatch, 0);
     }
-    if (!(ideal & IDEAL_WIN))
+    if (!evaluation->window)
         EDGE(cycle, uop->fetch_packet, commit, 0);
-    if (!(ideal & IDEAL_IMISS))
-        cycle += uop->fetch_cache + uop->fetch_tlb;
-    return cycle;
+    return cycle + weight(evaluation, PART_FETCH_CACHE, uop->insn, uop->fetch_cache) +
+           weight(evaluation, PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
 }
 
 static int64_t dispatch(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
                         int64_t fetched) {
     const struct graph_machine *machine = &evaluation->machine;
-    uint32_t ideal = evaluation->ideal;
     int64_t cycle = fetched + machine->frontend_depth;
     EDGE(cycle, 1, dispatch, 0);
     EDGE(cycle, uop->serial, commit, 0);
-    if (!(ideal & IDEAL_BW))
+    if (evaluation->bandwidth)
         EDGE(cycle, machine->dispatch_width, dispatch, 1);
-    if (ideal & IDEAL_WIN) {
-        EDGE(cycle, machine->ideal_window, commit, 0);
+    if (evaluation->window) {
+        EDGE(cycle, evaluation->window, commit, 0);
         return cycle;
     }
     EDGE(cycle, machine->window, commit, 0);
     EDGE(cycle, uop->load_entry, commit, 0);
     EDGE(cycle, uop->store_entry, commit, 1);
-    if (!(ideal & IDEAL_DMISS))
-        EDGE(cycle, uop->drain, commit, uop->store_wait);
+    if (uop->drain && keep(evaluation, PART_WRITE, uop->insn))
+        EDGE(cycle, uop->drain, commit, weight(evaluation, PART_WRITE, uop->insn, uop->store_wait));
     EDGE(cycle, uop->int_register, commit, 0);
     EDGE(cycle, uop->fp_register, commit, 0);
     EDGE(cycle, uop->queue_entry, execute, 0);
@@ -116,8 +148,9 @@ static int64_t dispatch(const struct graph_evaluation *evaluation, const struct 
 /* What the wakeup loop adds behind producer i. */
 static inline uint32_t wakeup(const struct graph_evaluation *evaluation,
                               const struct graph_uop *uop, uint32_t i) {
-    bool extra = uop->flags & (uint32_t)GRAPH_WAKEUP << i && !(evaluation->ideal & IDEAL_SHALU);
-    return extra ? evaluation->machine.wakeup_extra : 0;
+    return uop->flags & (uint32_t)GRAPH_WAKEUP << i
+               ? weight(evaluation, PART_SHORT, uop->insn, evaluation->machine.wakeup_extra)
+               : 0;
 }
 
 static int64_t ready(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
@@ -126,7 +159,8 @@ static int64_t ready(const struct graph_evaluation *evaluation, const struct gra
     int64_t cycle = dispatched + machine->dispatch_to_issue;
     for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
         EDGE(cycle, uop->producer[i], complete, wakeup(evaluation, uop, i));
-    uint32_t drain = evaluation->ideal & IDEAL_DMISS ? 0 : uop->store_wait;
+    uint32_t drain =
+        uop->store_wait ? weight(evaluation, PART_WRITE, uop->insn, uop->store_wait) : 0;
     if (uop->flags & GRAPH_WAITS_HEAD)
         EDGE(cycle, 1, commit, drain);
     else if (uop->flags & GRAPH_HUNG) {
@@ -140,36 +174,35 @@ static int64_t ready(const struct graph_evaluation *evaluation, const struct gra
 
 static int64_t complete_load(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
                              int64_t executed) {
-    uint32_t ideal = evaluation->ideal;
     const struct graph_machine *machine = &evaluation->machine;
     int64_t address = executed + uop->execution;
     const struct graph_nodes *store = back(evaluation, uop->store);
-    if (store && ((uop->flags & GRAPH_FORWARDED && !(ideal & IDEAL_DMISS)) ||
+    if (store && ((uop->flags & GRAPH_FORWARDED && keep(evaluation, PART_WRITE, uop->insn)) ||
                   (uop->flags & GRAPH_COVERED && store->commit >= executed))) {
         int64_t start = address;
         later(&start, store->complete);
-        return start + (ideal & IDEAL_DL1 ? 0 : machine->forward_latency);
+        return start + weight(evaluation, PART_L1, uop->insn, machine->forward_latency);
     }
-    int64_t cycle = address + (ideal & IDEAL_DL1 ? 0 : machine->l1_latency);
-    if (ideal & IDEAL_DMISS)
+    int64_t cycle = address + weight(evaluation, PART_L1, uop->insn, machine->l1_latency);
+    if (!uop->miss && !uop->bringer)
         return cycle;
+    uint32_t miss = weight(evaluation, graph_miss_part(uop), uop->insn, uop->miss);
     bool pending = uop->flags & GRAPH_PENDING;
-    cycle += pending ? 0 : uop->miss;
-    EDGE(cycle, uop->bringer, complete, pending ? uop->miss : 0);
+    cycle += pending ? 0 : miss;
+    if (keep(evaluation, graph_miss_part(uop), uop->insn))
+        EDGE(cycle, uop->bringer, complete, pending ? miss : 0);
     return cycle;
 }
 
 static int64_t complete(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
                         int64_t executed) {
-    uint32_t ideal = evaluation->ideal;
     if (uop->flags & GRAPH_LOAD)
         return complete_load(evaluation, uop, executed);
-    int64_t cycle = executed;
-    if (!(uop->flags & GRAPH_SHORT && ideal & IDEAL_SHALU) &&
-        !(uop->flags & GRAPH_LONG && ideal & IDEAL_LGALU))
-        cycle += uop->execution;
+    const struct categories *categories = evaluation->categories;
+    uint32_t set = categories_of_execution(categories, uop) & evaluation->set;
+    int64_t cycle = executed + categories_weight(categories, set, uop->execution);
     if (uop->flags & GRAPH_STORE) {
-        cycle += ideal & IDEAL_DMISS ? 0 : uop->miss;
+        cycle += weight(evaluation, graph_miss_part(uop), uop->insn, uop->miss);
         EDGE(cycle, uop->producer[UOP_MAX_SOURCES], complete,
              wakeup(evaluation, uop, UOP_MAX_SOURCES));
     }
@@ -177,16 +210,16 @@ static int64_t complete(const struct graph_evaluation *evaluation, const struct 
 }
 
 /* The first cycle from `cycle` on in which the pool and its queue have a place, which is taken. The
- * older µops have theirs already; a cycle long gone is taken to be empty. */
-static int64_t take_slot(struct graph_evaluation *evaluation, int64_t cycle, uint32_t pool) {
+ * older µops have theirs already. Nothing is taken before `dispatched` any more, and what is
+ * GRAPH_SLOTS later is not looked at. */
+static int64_t take_slot(struct graph_evaluation *evaluation, int64_t dispatched, int64_t cycle,
+                         uint32_t pool) {
     const struct graph_machine *machine = &evaluation->machine;
     struct slots *slots = &evaluation->slots;
     uint32_t queue = machine->pool_queue[pool];
-    for (;; cycle++) {
-        uint64_t at = (uint64_t)cycle % SLOTS;
-        if (slots->cycle[at] > cycle)
-            return cycle;
-        if (slots->cycle[at] < cycle) {
+    for (; cycle < dispatched + GRAPH_SLOTS; cycle++) {
+        uint64_t at = (uint64_t)cycle % GRAPH_SLOTS;
+        if (slots->cycle[at] != cycle) {
             slots->cycle[at] = cycle;
             memset(slots->queue[at], 0, sizeof slots->queue[at]);
             memset(slots->pool[at], 0, sizeof slots->pool[at]);
@@ -195,17 +228,20 @@ static int64_t take_slot(struct graph_evaluation *evaluation, int64_t cycle, uin
             slots->pool[at][pool] < machine->pool_units[pool]) {
             slots->queue[at][queue]++;
             slots->pool[at][pool]++;
-            return cycle;
+            break;
         }
     }
+    return cycle;
 }
 
 static int64_t execute(struct graph_evaluation *evaluation, const struct graph_uop *uop,
-                       int64_t ready_at) {
-    int64_t cycle = ready_at;
-    if (!(evaluation->ideal & IDEAL_BW))
-        cycle = take_slot(evaluation, cycle + uop->unit_wait, uop->pool);
-    return evaluation->ideal & IDEAL_DMISS ? cycle : cycle + uop->mshr_wait;
+                       const struct graph_nodes *nodes) {
+    int64_t cycle = nodes->ready;
+    if (evaluation->bandwidth)
+        cycle = take_slot(evaluation, nodes->dispatch, cycle + uop->unit_wait, uop->pool);
+    return uop->mshr_wait
+               ? cycle + weight(evaluation, graph_miss_part(uop), uop->insn, uop->mshr_wait)
+               : cycle;
 }
 
 const struct graph_nodes *graph_evaluate(struct graph_evaluation *evaluation,
@@ -218,12 +254,12 @@ const struct graph_nodes *graph_evaluate(struct graph_evaluation *evaluation,
         nodes.ready = nodes.execute = nodes.complete = nodes.dispatch;
     } else {
         nodes.ready = ready(evaluation, uop, nodes.dispatch);
-        nodes.execute = execute(evaluation, uop, nodes.ready);
+        nodes.execute = execute(evaluation, uop, &nodes);
         nodes.complete = complete(evaluation, uop, nodes.execute);
     }
     nodes.commit = nodes.complete + machine->complete_to_commit;
     EDGE(nodes.commit, 1, commit, 0);
-    if (!(evaluation->ideal & IDEAL_BW))
+    if (evaluation->bandwidth)
         EDGE(nodes.commit, machine->commit_width, commit, 1);
     struct graph_nodes *kept = &evaluation->nodes[evaluation->number++ % NODES];
     *kept = nodes;

@@ -1,0 +1,107 @@
+/* Categories of what a graph's edges stand for, and what idealising them means: the eight of the
+ * interaction-cost paper (Table III), and those a user defines.
+ *
+ * A weight of the graph belongs to a part: what of the machine it is, such as a miss that the L2
+ * served, or a multiplication. A category idealises some parts, of all µops or of those of some
+ * instructions, wholly or partly. With a set of categories idealised, a weight is the least that
+ * any category of the set makes of it. Bandwidth and window belong to all µops alike. */
+#ifndef CULPRIT_GRAPH_CATEGORY_H
+#define CULPRIT_GRAPH_CATEGORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "graph/graph.h"
+#include "memory/memory.h"
+#include "util/error.h"
+
+enum graph_part {
+    PART_FETCH_CACHE, /* wait of fetch for the cache */
+    PART_FETCH_TLB,
+    PART_MISS_TLB, /* of a load that the L1 served then, of a store its translation */
+    PART_MISS_L2,  /* of a load that the L2 served; likewise: */
+    PART_MISS_LLC, /* and of what waits for it: a line on its way, an MSHR */
+    PART_MISS_DRAM,
+    PART_WRITE,      /* waits for a store's write to the cache */
+    PART_L1,         /* latency of the L1 and of forwarding */
+    PART_SHORT,      /* one-cycle integer operations, wakeup loop */
+    PART_LONG,       /* all others */
+    PART_MISPREDICT, /* recovery, and fetch bubbles of targets that come late */
+    PART_BANDWIDTH,  /* of fetch, dispatch, issue, units and commit */
+    PART_WINDOW,
+    PART_OPERATION, /* + enum operation: its execution, in PART_SHORT or PART_LONG as well */
+    GRAPH_PARTS = PART_OPERATION + OP_COUNT
+};
+
+enum category_change {
+    CATEGORY_REMOVE, /* edges too; bandwidth without limit */
+    CATEGORY_FASTER, /* `amount` cycles less */
+    CATEGORY_SCALE   /* `amount` percent of it, rounded down; of the window how much of it */
+};
+
+enum { CATEGORIES_MAX = 10, CATEGORY_NAME_BYTES = 64 };
+struct category {
+    char name[CATEGORY_NAME_BYTES];
+    uint64_t parts; /* 1 << enum graph_part */
+    enum category_change change;
+    uint32_t amount;
+    uint32_t *insns; /* bit set of static instructions; NULL: all. Owned */
+    uint32_t insn_count;
+};
+
+struct categories {
+    uint32_t count;
+    struct category list[CATEGORIES_MAX];
+    uint32_t everywhere[GRAPH_PARTS]; /* sets of those without `insns` */
+    uint32_t restricted;              /* set of the others */
+};
+
+/* The eight of enum ideal, in its order. */
+void categories_standard(struct categories *categories);
+void categories_free(struct categories *categories);
+
+/* One more; takes over `category->insns`, also on an error: too many, or bandwidth and window of
+ * some instructions only. */
+bool categories_add(struct categories *categories, const struct category *category,
+                    struct error *error);
+
+/* Those that idealise this part of this instruction. */
+static inline uint32_t categories_of(const struct categories *categories, unsigned part,
+                                     uint32_t insn) {
+    uint32_t set = categories->everywhere[part];
+    for (uint32_t rest = categories->restricted; rest; rest &= rest - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(rest);
+        const struct category *category = &categories->list[i];
+        if (category->parts >> part & 1 && insn < category->insn_count &&
+            category->insns[insn / 32] >> insn % 32 & 1)
+            set |= 1u << i;
+    }
+    return set;
+}
+
+/* What the categories of `set` make of a weight. */
+uint32_t categories_weight(const struct categories *categories, uint32_t set, uint32_t weight);
+/* None removes it. */
+bool categories_keep(const struct categories *categories, uint32_t set);
+/* The window that those of `set` which idealise it make of it; 0: none does. */
+uint32_t categories_window(const struct categories *categories, uint32_t set,
+                           const struct graph_machine *machine);
+
+/* The part that a load's or store's `miss` is of. */
+static inline enum graph_part graph_miss_part(const struct graph_uop *uop) {
+    if (!(uop->flags & GRAPH_LOAD))
+        return PART_MISS_TLB;
+    return (enum graph_part)(PART_MISS_TLB + uop->level);
+}
+
+/* Those that idealise the execution of a µop that is neither load nor store. */
+static inline uint32_t categories_of_execution(const struct categories *categories,
+                                               const struct graph_uop *uop) {
+    if (!(uop->flags & (GRAPH_SHORT | GRAPH_LONG)))
+        return 0;
+    unsigned part = uop->flags & GRAPH_SHORT ? PART_SHORT : PART_LONG;
+    return categories_of(categories, part, uop->insn) |
+           categories_of(categories, (unsigned)PART_OPERATION + uop->operation, uop->insn);
+}
+
+#endif

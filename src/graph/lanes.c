@@ -1,0 +1,366 @@
+/* The sets are sorted into groups that agree about bandwidth and window; each chunk of µops is
+ * decoded once for every window and then evaluated for one group after the other, so that the rows
+ * of a group stay in the cache meanwhile. Times are 32 bits from the begin of the fragment, and are
+ * moved back before they grow too large.
+ *
+ * Counters of slots lie lane by lane, since lanes drift apart, so that the cycles at hand of each
+ * are few cache lines. They are cleared behind the dispatch of each lane. */
+#include "graph/lanes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "graph/lanes_step.h"
+
+enum { LAYOUTS = CATEGORIES_MAX + 1, HUGE_PAGE = 1 << 21, LATE = 1 << 29 };
+
+struct graph_lanes {
+    struct graph_machine machine;
+    struct categories categories;
+    lanes_kernel *run; /* NULL: one evaluation for each set */
+    struct lanes_slot pools[MACHINE_MAX_POOLS];
+    uint32_t tables;
+    struct lanes_decoder *decoder;
+    struct lanes_layout *layouts[LAYOUTS];
+    uint32_t layout_count;
+    struct lanes_group *groups;
+    uint32_t group_count;
+    bool any; /* µops in the fragment */
+
+    struct graph_evaluation **evaluations;
+    int64_t *last, *total; /* of each */
+};
+
+static const struct {
+    const char *name;
+    lanes_kernel *run;
+} LEVELS[] = {
+    [LANES_PLAIN] = {"plain", lanes_run_plain},
+#if defined __x86_64__
+    [LANES_AVX2] = {"avx2", lanes_run_avx2},
+    [LANES_AVX512] = {"avx512", lanes_run_avx512},
+#else
+    [LANES_AVX2] = {"avx2", NULL},
+    [LANES_AVX512] = {"avx512", NULL},
+#endif
+};
+
+const char *lanes_level_name(enum lanes_level level) {
+    return LEVELS[level].name;
+}
+
+bool lanes_level_usable(enum lanes_level level) {
+#if defined __x86_64__
+    if (level == LANES_AVX2)
+        return __builtin_cpu_supports("avx2");
+    if (level == LANES_AVX512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+#endif
+    return level == LANES_PLAIN;
+}
+
+/* ---- slots ---- */
+
+/* Bits of a counter up to `limit`, with the one above. */
+static uint32_t counter_bits(uint32_t limit) {
+    uint32_t bits = 1;
+    while (1u << (bits - 1) < limit)
+        bits++;
+    return bits;
+}
+
+static void counter(struct lanes_slot *slot, uint32_t *bit, uint32_t limit) {
+    uint32_t bits = counter_bits(limit);
+    slot->increment |= 1u << *bit;
+    slot->add |= ((1u << (bits - 1)) - limit) << *bit;
+    slot->full |= 1u << (*bit + bits - 1);
+    *bit += bits;
+}
+
+/* A queue's counters follow those of other queues in a table, or begin the next. A limit that
+ * others keep already needs no counter. False: they do not fit a word. */
+static bool place_queue(struct graph_lanes *lanes, uint32_t queue, uint32_t *table, uint32_t *bit) {
+    const struct graph_machine *machine = &lanes->machine;
+    uint32_t issue = machine->queue_issue[queue], units = 0, bits = 0;
+    for (uint32_t pool = 0; pool < MACHINE_MAX_POOLS; pool++)
+        if (machine->pool_queue[pool] == queue) {
+            units += machine->pool_units[pool];
+            if (machine->pool_units[pool] < issue)
+                bits += counter_bits(machine->pool_units[pool]);
+        }
+    bool limited = issue && issue < units;
+    bits += limited ? counter_bits(issue) : 0;
+    if (bits > 32)
+        return false;
+    if (*bit + bits > 32) {
+        ++*table;
+        *bit = 0;
+    }
+    struct lanes_slot of_queue = {0};
+    if (limited)
+        counter(&of_queue, bit, issue);
+    for (uint32_t pool = 0; pool < MACHINE_MAX_POOLS; pool++) {
+        if (machine->pool_queue[pool] != queue || machine->pool_units[pool] == 0)
+            continue;
+        struct lanes_slot *slot = &lanes->pools[pool];
+        *slot = of_queue;
+        slot->table = *table * LANES_GROUP * LANES_STRIDE;
+        if (machine->pool_units[pool] < issue)
+            counter(slot, bit, machine->pool_units[pool]);
+    }
+    return true;
+}
+
+static bool place_slots(struct graph_lanes *lanes) {
+    uint32_t table = 0, bit = 0;
+    for (uint32_t queue = 0; queue < MACHINE_MAX_QUEUES; queue++)
+        if (!place_queue(lanes, queue, &table, &bit))
+            return false;
+    lanes->tables = table + 1;
+    return true;
+}
+
+static void clear(struct lanes_group *group, uint32_t lane, int32_t to) {
+    int32_t from = group->cleared[lane];
+    uint32_t count = to - from < LANES_CELLS ? (uint32_t)(to - from) : LANES_CELLS;
+    uint32_t begin = (uint32_t)from % LANES_CELLS;
+    uint32_t first = count < LANES_CELLS - begin ? count : LANES_CELLS - begin;
+    for (uint32_t table = 0; table < group->tables; table++) {
+        uint32_t *cells = group->slots + (table * LANES_GROUP + lane) * (size_t)LANES_STRIDE;
+        memset(cells + begin, 0, first * sizeof *cells);
+        memset(cells, 0, (count - first) * sizeof *cells);
+    }
+    group->cleared[lane] = to;
+}
+
+void lanes_clear(struct lanes_group *group) {
+    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+        if (group->dispatch[lane] > group->cleared[lane])
+            clear(group, lane, group->dispatch[lane]);
+}
+
+/* ---- groups ---- */
+
+static struct lanes_layout *layout_of(struct graph_lanes *lanes, uint32_t window) {
+    for (uint32_t i = 0; i < lanes->layout_count; i++)
+        if (lanes->layouts[i]->ideal == (window != 0) &&
+            (window == 0 || lanes->layouts[i]->window == window))
+            return lanes->layouts[i];
+    struct lanes_layout *layout = calloc(1, sizeof *layout);
+    if (!layout)
+        return NULL;
+    lanes_layout_init(layout, &lanes->machine, window);
+    return lanes->layouts[lanes->layout_count++] = layout;
+}
+
+static void *allocate(size_t bytes) {
+    size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    void *memory = aligned_alloc(HUGE_PAGE, whole);
+    if (memory) {
+        /* Scattered over more pages than the processor keeps translations of. */
+        madvise(memory, whole, MADV_HUGEPAGE);
+        memset(memory, 0, bytes);
+    }
+    return memory;
+}
+
+static bool group_init(struct graph_lanes *lanes, struct lanes_group *group) {
+    group->pools = lanes->pools;
+    group->machine = &lanes->machine;
+    group->tables = lanes->tables;
+    if (!(group->rows = allocate(group->layout->bytes)))
+        return false;
+    int32_t *never = (int32_t *)(group->rows + LANES_ROW);
+    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+        never[lane] = LANES_NEVER;
+    size_t cells = (size_t)lanes->tables * LANES_GROUP * LANES_STRIDE;
+    return !group->bandwidth || (group->slots = allocate(cells * sizeof(uint32_t))) != NULL;
+}
+
+/* The sets of one kind, with their last to fill its last group. */
+static bool add_kind(struct graph_lanes *lanes, const uint32_t *sets, uint32_t count,
+                     bool bandwidth, uint32_t window) {
+    for (uint32_t from = 0; from < count; from += LANES_GROUP) {
+        struct lanes_group *group = &lanes->groups[lanes->group_count++];
+        group->bandwidth = bandwidth;
+        if (!(group->layout = layout_of(lanes, window)))
+            return false;
+        for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+            group->sets[lane] = sets[from + lane < count ? from + lane : count - 1];
+        if (!group_init(lanes, group))
+            return false;
+    }
+    return true;
+}
+
+static bool make_groups(struct graph_lanes *lanes) {
+    enum { SETS = 1 << CATEGORIES_MAX };
+    const struct categories *categories = &lanes->categories;
+    uint32_t sets = 1u << categories->count, same[SETS];
+    bool placed[SETS] = {false};
+    if (!(lanes->groups = aligned_alloc(64, sets * sizeof *lanes->groups)))
+        return false;
+    memset(lanes->groups, 0, sets * sizeof *lanes->groups);
+    for (uint32_t first = 0; first < sets; first++) {
+        if (placed[first])
+            continue;
+        bool bandwidth = !(first & categories->everywhere[PART_BANDWIDTH]);
+        uint32_t window = categories_window(categories, first, &lanes->machine), count = 0;
+        for (uint32_t set = first; set < sets; set++)
+            if (!placed[set] && bandwidth == !(set & categories->everywhere[PART_BANDWIDTH]) &&
+                window == categories_window(categories, set, &lanes->machine)) {
+                placed[set] = true;
+                same[count++] = set;
+            }
+        if (!add_kind(lanes, same, count, bandwidth, window))
+            return false;
+    }
+    return true;
+}
+
+static bool make_evaluations(struct graph_lanes *lanes) {
+    uint32_t sets = 1u << lanes->categories.count;
+    lanes->evaluations = calloc(sets, sizeof *lanes->evaluations);
+    lanes->last = calloc(sets, sizeof *lanes->last);
+    lanes->total = calloc(sets, sizeof *lanes->total);
+    if (!lanes->evaluations || !lanes->last || !lanes->total)
+        return false;
+    for (uint32_t set = 0; set < sets; set++)
+        if (!(lanes->evaluations[set] =
+                  graph_evaluation_new_of(&lanes->machine, &lanes->categories, set)))
+            return false;
+    return true;
+}
+
+/* ---- fragments ---- */
+
+static void begin(struct graph_lanes *lanes) {
+    for (uint32_t i = 0; i < lanes->group_count; i++) {
+        struct lanes_group *group = &lanes->groups[i];
+        for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
+            group->total[lane] += lanes->any ? group->commit[lane] : 0;
+            if (lanes->any && group->bandwidth && group->commit[lane] >= group->cleared[lane])
+                clear(group, lane, group->commit[lane] + 1);
+            group->cleared[lane] = group->fetch[lane] = 0;
+            group->dispatch[lane] = group->commit[lane] = LANES_NEVER;
+        }
+    }
+    lanes->any = false;
+    lanes_decoder_begin(lanes->decoder);
+}
+
+struct graph_lanes *graph_lanes_new(const struct graph_machine *machine,
+                                    const struct categories *categories, enum lanes_level level,
+                                    struct error *error) {
+    struct graph_lanes *lanes = calloc(1, sizeof *lanes);
+    if (lanes) {
+        lanes->machine = *machine;
+        if (categories)
+            lanes->categories = *categories;
+        else
+            categories_standard(&lanes->categories);
+        for (; !lanes_level_usable(level); level--)
+            ;
+        /* What completed a window ago is before dispatch only if wakeup takes no longer. */
+        bool fits =
+            machine->wakeup_extra <= machine->complete_to_commit + machine->dispatch_to_issue &&
+            place_slots(lanes);
+        lanes->run = fits ? LEVELS[level].run : NULL;
+        lanes->decoder = lanes_decoder_new(machine, &lanes->categories, lanes->pools);
+        bool made = lanes->decoder && (fits ? make_groups(lanes) : make_evaluations(lanes));
+        if (made) {
+            begin(lanes);
+            return lanes;
+        }
+    }
+    error_set(error, "out of memory for the lanes of the graph");
+    graph_lanes_free(lanes);
+    return NULL;
+}
+
+void graph_lanes_free(struct graph_lanes *lanes) {
+    if (!lanes)
+        return;
+    for (uint32_t set = 0; lanes->evaluations && set < 1u << lanes->categories.count; set++)
+        graph_evaluation_free(lanes->evaluations[set]);
+    free(lanes->evaluations);
+    free(lanes->last);
+    free(lanes->total);
+    for (uint32_t i = 0; i < lanes->group_count; i++) {
+        free(lanes->groups[i].rows);
+        free(lanes->groups[i].slots);
+    }
+    free(lanes->groups);
+    for (uint32_t i = 0; i < lanes->layout_count; i++)
+        free(lanes->layouts[i]);
+    lanes_decoder_free(lanes->decoder);
+    free(lanes);
+}
+
+/* Moves the times of a lane back, rows and all, by a whole number of rounds of its cells. */
+static void move(struct lanes_group *group, uint32_t lane) {
+    int32_t by = group->dispatch[lane] / LANES_CELLS * LANES_CELLS;
+    int32_t *rows = (int32_t *)(group->rows + LANES_WEIGHTS * LANES_ROW);
+    size_t count = (group->layout->bytes - LANES_WEIGHTS * LANES_ROW) / LANES_ROW;
+    for (size_t row = 0; row < count; row++) {
+        int32_t *cycle = &rows[row * LANES_GROUP + lane];
+        *cycle = *cycle - by > -LATE ? *cycle - by : -LATE;
+    }
+    group->fetch[lane] = group->fetch[lane] - by > -LATE ? group->fetch[lane] - by : -LATE;
+    group->dispatch[lane] -= by;
+    group->commit[lane] -= by;
+    group->cleared[lane] = group->cleared[lane] - by > -LATE ? group->cleared[lane] - by : -LATE;
+    group->total[lane] += by;
+}
+
+static void move_late(struct graph_lanes *lanes) {
+    for (uint32_t i = 0; i < lanes->group_count; i++)
+        for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+            if (lanes->groups[i].commit[lane] > LATE)
+                move(&lanes->groups[i], lane);
+}
+
+static void evaluate(struct graph_lanes *lanes, const struct graph_uop *uops, uint32_t count,
+                     bool first) {
+    for (uint32_t set = 0; set < 1u << lanes->categories.count; set++) {
+        if (first) {
+            lanes->total[set] += lanes->last[set];
+            graph_evaluation_begin(lanes->evaluations[set]);
+        }
+        for (uint32_t i = 0; i < count; i++)
+            lanes->last[set] = graph_evaluate(lanes->evaluations[set], &uops[i])->commit;
+    }
+}
+
+void graph_lanes_add(struct graph_lanes *lanes, const struct graph_uop *uops, uint32_t count,
+                     bool first) {
+    if (!lanes->run) {
+        evaluate(lanes, uops, count, first);
+        return;
+    }
+    if (first)
+        begin(lanes);
+    while (count) {
+        uint32_t made = lanes_decode(lanes->decoder, lanes->layouts, lanes->layout_count,
+                                     lanes->groups, lanes->group_count, uops, count);
+        for (uint32_t i = 0; i < lanes->group_count; i++)
+            lanes->run(&lanes->groups[i], made);
+        move_late(lanes);
+        lanes->any = true;
+        uops += made;
+        count -= made;
+    }
+}
+
+void graph_lanes_times(const struct graph_lanes *lanes, double *times) {
+    for (uint32_t set = 0; !lanes->run && set < 1u << lanes->categories.count; set++)
+        times[set] = (double)(lanes->total[set] + lanes->last[set]);
+    for (uint32_t i = 0; i < lanes->group_count; i++) {
+        const struct lanes_group *group = &lanes->groups[i];
+        for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+            times[group->sets[lane]] =
+                (double)(group->total[lane] + (lanes->any ? group->commit[lane] : 0));
+    }
+}

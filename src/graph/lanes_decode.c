@@ -1,0 +1,422 @@
+/* µops become steps: distances become places of rows, as far as the rings reach and the edge can
+ * matter. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/lanes_step.h"
+
+enum { FAR = GRAPH_FAR + 1, HASH = 4 * LANES_WEIGHTS, STORES = 2048, MISSES = 1024, FETCHES = 512 };
+enum { NOTHING = 0, NEVER = LANES_ROW };
+/* As many rows as a µop may need at most. */
+enum { WEIGHTS_OF_UOP = 16, KEEP = 1 << 16 };
+
+struct weight_key {
+    uint64_t key;   /* cycles | always | categories, see key_of() */
+    uint32_t place; /* 0: free */
+};
+
+struct lanes_decoder {
+    struct graph_machine machine;
+    const struct categories *categories;
+    const struct lanes_slot *pools;
+    struct lanes_group *groups;
+    uint32_t group_count;
+    uint64_t number; /* of the next µop in the fragment */
+    struct graph_uop last;
+    int64_t reach; /* the latest µop behind which a cycle of fetch has ended */
+    uint32_t stores, misses;
+    uint32_t store_at[FAR], miss_at[FAR]; /* ordinal + 1 of latest µops; 0: none */
+    struct weight_key weights[HASH];
+    uint32_t weight_count;
+};
+
+struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
+                                        const struct categories *categories,
+                                        const struct lanes_slot *pools) {
+    struct lanes_decoder *decoder = calloc(1, sizeof *decoder);
+    if (!decoder)
+        return NULL;
+    decoder->machine = *machine;
+    decoder->categories = categories;
+    decoder->pools = pools;
+    decoder->weight_count = 2;
+    lanes_decoder_begin(decoder);
+    return decoder;
+}
+
+void lanes_decoder_free(struct lanes_decoder *decoder) {
+    free(decoder);
+}
+
+void lanes_decoder_begin(struct lanes_decoder *decoder) {
+    decoder->number = 0;
+    decoder->reach = -1;
+    decoder->last = (struct graph_uop){0};
+}
+
+static uint32_t power_of_two(uint32_t least) {
+    uint32_t size = 1;
+    while (size < least)
+        size *= 2;
+    return size;
+}
+
+static struct lanes_ring ring(struct lanes_layout *layout, uint32_t least) {
+    struct lanes_ring ring = {layout->bytes, power_of_two(least) - 1};
+    /* Rows that are written together shall not compete for the same lines of a cache. */
+    layout->bytes += (ring.mask + 1 + 5) * LANES_ROW;
+    return ring;
+}
+
+void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *machine,
+                       uint32_t window) {
+    layout->ideal = window != 0;
+    layout->window = window ? window : machine->window;
+    layout->bytes = LANES_WEIGHTS * LANES_ROW;
+    uint32_t room = machine->fetch_room > machine->dispatch_width ? machine->fetch_room
+                                                                  : machine->dispatch_width;
+    layout->fetch = ring(layout, FETCHES);
+    layout->dispatch = ring(layout, room);
+    layout->execute = ring(layout, layout->window);
+    layout->complete = ring(layout, layout->window);
+    /* The commits that fetch may wait for lie farther back. */
+    uint32_t commits =
+        layout->window > machine->commit_width ? layout->window : machine->commit_width;
+    layout->commit = ring(layout, !layout->ideal && commits < 1024 ? 1024 : commits);
+    layout->stores = ring(layout, STORES);
+    layout->misses = ring(layout, MISSES);
+}
+
+/* ---- weights ---- */
+
+static void fill(struct lanes_decoder *decoder, uint32_t place, uint32_t set, uint32_t cycles,
+                 uint32_t always) {
+    const struct categories *categories = decoder->categories;
+    for (uint32_t i = 0; i < decoder->group_count; i++) {
+        struct lanes_group *group = &decoder->groups[i];
+        int32_t *row = (int32_t *)(group->rows + place);
+        for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
+            uint32_t of_lane = group->sets[lane] & set;
+            row[lane] = cycles == KEEP
+                            ? -(int32_t)categories_keep(categories, of_lane)
+                            : (int32_t)(always + categories_weight(categories, of_lane, cycles));
+        }
+    }
+}
+
+/* `always` cycles and what the categories of `set` leave of `cycles`, or of KEEP: all bits set
+ * where none of them removes it. */
+static uint32_t weight(struct lanes_decoder *decoder, uint32_t set, uint32_t cycles,
+                       uint32_t always) {
+    if (cycles + always == 0)
+        return NOTHING;
+    uint64_t key = cycles | (uint64_t)always << 17 | (uint64_t)set << 34;
+    uint32_t at = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % HASH;
+    for (; decoder->weights[at].place; at = (at + 1) % HASH)
+        if (decoder->weights[at].key == key)
+            return decoder->weights[at].place;
+    uint32_t place = decoder->weight_count++ * LANES_ROW;
+    decoder->weights[at] = (struct weight_key){key, place};
+    fill(decoder, place, set, cycles, always);
+    return place;
+}
+
+static uint32_t part_weight(struct lanes_decoder *decoder, unsigned part, uint32_t insn,
+                            uint32_t cycles) {
+    return cycles ? weight(decoder, categories_of(decoder->categories, part, insn), cycles, 0)
+                  : (uint32_t)NOTHING;
+}
+
+static uint32_t part_keep(struct lanes_decoder *decoder, unsigned part, uint32_t insn) {
+    return weight(decoder, categories_of(decoder->categories, part, insn), KEEP, 0);
+}
+
+/* ---- places ---- */
+
+static inline uint32_t place(struct lanes_ring ring, uint64_t number) {
+    return ring.base + ((uint32_t)number & ring.mask) * LANES_ROW;
+}
+
+/* Of the µop so far back; `reach`: what is farther does not matter. */
+static inline uint32_t back(const struct lanes_decoder *decoder, struct lanes_ring ring,
+                            uint32_t distance, uint32_t reach) {
+    if (distance == 0 || distance > decoder->number || distance > reach)
+        return NEVER;
+    return place(ring, decoder->number - distance);
+}
+
+/* C of a store. */
+static uint32_t store_commit(const struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                             uint32_t distance) {
+    if (distance == 0 || distance > decoder->number)
+        return NEVER;
+    uint32_t ordinal = decoder->store_at[(decoder->number - distance) % FAR];
+    if (ordinal && decoder->stores - (ordinal - 1) <= STORES)
+        return place(layout->stores, ordinal - 1);
+    return back(decoder, layout->commit, distance, layout->commit.mask + 1);
+}
+
+/* ---- steps ---- */
+
+static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                         const struct graph_uop *uop, struct lanes_step *step,
+                         struct lanes_extra *extra) {
+    const struct graph_uop *last = &decoder->last;
+    uint64_t number = decoder->number;
+    bool mispredicted = last->flags & GRAPH_MISPREDICTED, late = last->flags & GRAPH_LATE;
+    uint32_t packet = layout->ideal ? 0 : uop->fetch_packet;
+    step->room_from =
+        back(decoder, layout->dispatch, decoder->machine.fetch_room, layout->dispatch.mask + 1);
+    if (!(mispredicted || late || packet || uop->after_commit || uop->fetch_cache ||
+          uop->fetch_tlb))
+        return;
+    step->flags |= STEP_FETCH;
+    extra->cache = part_weight(decoder, PART_FETCH_CACHE, uop->insn, uop->fetch_cache);
+    extra->tlb = part_weight(decoder, PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
+    extra->packet = back(decoder, layout->commit, packet, layout->commit.mask + 1);
+    extra->late = NOTHING;
+    if (uop->after_commit && number) {
+        step->flags |= STEP_AFTER_COMMIT;
+        extra->after_commit = uop->after_commit - 1;
+    }
+    if (mispredicted) {
+        step->flags |= STEP_MISPREDICTED;
+        extra->previous = place(layout->complete, number - 1);
+        extra->redirect =
+            part_weight(decoder, PART_MISPREDICT, last->insn, decoder->machine.redirect);
+        extra->redirect_keep = part_keep(decoder, PART_MISPREDICT, last->insn);
+    }
+    if (late)
+        extra->late =
+            part_weight(decoder, PART_MISPREDICT, last->insn, decoder->machine.late_bubble);
+}
+
+static void decode_bandwidth(struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                             struct lanes_step *step, uint32_t fetch_distance,
+                             uint32_t fetch_weight) {
+    step->fetch_weight = (uint16_t)fetch_weight;
+    step->fetch_from =
+        fetch_weight ? place(layout->fetch, decoder->number - fetch_distance) : (uint32_t)NEVER;
+    step->dispatch_from =
+        back(decoder, layout->dispatch, decoder->machine.dispatch_width, layout->dispatch.mask + 1);
+    step->width_from =
+        back(decoder, layout->commit, decoder->machine.commit_width, layout->commit.mask + 1);
+}
+
+static inline uint32_t nearer(const struct lanes_decoder *decoder, uint32_t a, uint32_t b) {
+    return b == 0 || b > decoder->number || (a && a <= b) ? a : b;
+}
+
+static void decode_dispatch(struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                            const struct graph_uop *uop, struct lanes_step *step,
+                            struct lanes_extra *extra) {
+    uint32_t distance = nearer(decoder, 0, layout->window);
+    distance = nearer(decoder, distance, uop->serial);
+    if (!layout->ideal) {
+        distance = nearer(decoder, distance, uop->load_entry);
+        distance = nearer(decoder, distance, uop->int_register);
+        distance = nearer(decoder, distance, uop->fp_register);
+    }
+    step->commit_from = back(decoder, layout->commit, distance, layout->commit.mask + 1);
+    if (layout->ideal || !(uop->store_entry || uop->drain || uop->queue_entry))
+        return;
+    step->flags |= STEP_DISPATCH;
+    extra->store_entry = store_commit(decoder, layout, uop->store_entry);
+    extra->drain = store_commit(decoder, layout, uop->drain);
+    extra->queue_entry = back(decoder, layout->execute, uop->queue_entry, layout->window - 1);
+    extra->drain_weight = extra->drain_keep = NOTHING;
+    if (uop->drain) {
+        extra->drain_weight = part_weight(decoder, PART_WRITE, uop->insn, uop->store_wait);
+        extra->drain_keep = part_keep(decoder, PART_WRITE, uop->insn);
+    }
+}
+
+static bool has_store(const struct lanes_decoder *decoder, const struct graph_uop *uop) {
+    return uop->store && uop->store <= decoder->number;
+}
+
+static void decode_producers(struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                             const struct graph_uop *uop, struct lanes_step *step,
+                             struct lanes_extra *extra) {
+    uint32_t plain = 0;
+    step->producer[0] = step->producer[1] = NEVER;
+    extra->producers = 0;
+    for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++) {
+        uint32_t from = back(decoder, layout->complete, uop->producer[i], layout->window - 1);
+        if (from == NEVER)
+            continue;
+        uint32_t wakeup =
+            uop->flags & (uint32_t)GRAPH_WAKEUP << i
+                ? part_weight(decoder, PART_SHORT, uop->insn, decoder->machine.wakeup_extra)
+                : (uint32_t)NOTHING;
+        if (wakeup == NOTHING && plain < 2) {
+            step->producer[plain++] = from;
+            continue;
+        }
+        step->flags |= STEP_READY;
+        extra->wakeup[extra->producers] = wakeup;
+        extra->producer[extra->producers++] = from;
+    }
+}
+
+static void decode_ready(struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                         const struct graph_uop *uop, struct lanes_step *step,
+                         struct lanes_extra *extra) {
+    decode_producers(decoder, layout, uop, step, extra);
+    extra->head = extra->store_complete = extra->store_execute = extra->data_execute = NEVER;
+    extra->head_weight = NOTHING;
+    if (uop->flags & GRAPH_WAITS_HEAD) {
+        extra->head = back(decoder, layout->commit, 1, 1);
+        if (uop->store_wait)
+            extra->head_weight = part_weight(decoder, PART_WRITE, uop->insn, uop->store_wait);
+    } else if (uop->flags & GRAPH_HUNG) {
+        extra->store_complete = back(decoder, layout->complete, uop->store, layout->window - 1);
+        extra->store_execute = back(decoder, layout->execute, uop->store, layout->window - 1);
+        extra->data_execute = back(decoder, layout->execute, uop->store_data, layout->window - 1);
+    } else if (!(uop->flags & GRAPH_COVERED) && has_store(decoder, uop)) {
+        extra->head = store_commit(decoder, layout, uop->store);
+        extra->head_weight = weight(
+            decoder, categories_of(decoder->categories, PART_WRITE, uop->insn), uop->store_wait, 1);
+    } else
+        return;
+    step->flags |= STEP_READY;
+}
+
+static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                        const struct graph_uop *uop, struct lanes_step *step,
+                        struct lanes_extra *extra) {
+    const struct graph_machine *machine = &decoder->machine;
+    uint32_t l1 = categories_of(decoder->categories, PART_L1, uop->insn);
+    step->execution = weight(decoder, l1, machine->l1_latency, uop->execution);
+    if (uop->miss || uop->bringer) {
+        unsigned part = graph_miss_part(uop);
+        bool pending = uop->flags & GRAPH_PENDING;
+        uint32_t miss = part_weight(decoder, part, uop->insn, uop->miss);
+        step->flags |= STEP_BEYOND | STEP_MISSED;
+        extra->miss = pending ? (uint32_t)NOTHING : miss;
+        extra->bringer_weight = pending ? miss : (uint32_t)NOTHING;
+        extra->bringer = back(decoder, layout->complete, uop->bringer, layout->window - 1);
+        if (extra->bringer == NEVER && pending && uop->bringer <= decoder->number) {
+            uint32_t ordinal = decoder->miss_at[(decoder->number - uop->bringer) % FAR];
+            if (ordinal && decoder->misses - (ordinal - 1) <= MISSES)
+                extra->bringer = place(layout->misses, ordinal - 1);
+        }
+        extra->bringer_keep = part_keep(decoder, part, uop->insn);
+        extra->at_miss = place(layout->misses, decoder->misses);
+    }
+    if (has_store(decoder, uop) && uop->flags & (GRAPH_FORWARDED | GRAPH_COVERED)) {
+        step->flags |= STEP_FORWARD | (uop->flags & GRAPH_COVERED ? STEP_COVERED : 0);
+        extra->store_commit = store_commit(decoder, layout, uop->store);
+        extra->stored = back(decoder, layout->complete, uop->store, layout->window - 1);
+        extra->forward = weight(decoder, l1, machine->forward_latency, 0);
+        extra->write_keep = uop->flags & GRAPH_FORWARDED ? part_keep(decoder, PART_WRITE, uop->insn)
+                                                         : (uint32_t)NOTHING;
+        extra->address = weight(decoder, 0, uop->execution, 0);
+    }
+}
+
+static void decode_execution(struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                             const struct graph_uop *uop, struct lanes_step *step,
+                             struct lanes_extra *extra) {
+    step->unit_wait = uop->unit_wait;
+    if (decoder->pools[uop->pool].full)
+        step->flags |= (uint32_t)(uop->pool + 1) << STEP_POOL;
+    if (uop->mshr_wait) {
+        step->flags |= STEP_MSHR;
+        extra->mshr = part_weight(decoder, graph_miss_part(uop), uop->insn, uop->mshr_wait);
+    }
+    if (uop->flags & GRAPH_LOAD) {
+        decode_load(decoder, layout, uop, step, extra);
+        return;
+    }
+    uint32_t set = categories_of_execution(decoder->categories, uop);
+    step->execution = weight(decoder, set, uop->execution, 0);
+    if (uop->flags & GRAPH_STORE) {
+        if (uop->miss)
+            step->execution =
+                weight(decoder, categories_of(decoder->categories, graph_miss_part(uop), uop->insn),
+                       uop->miss, uop->execution);
+        extra->data =
+            back(decoder, layout->complete, uop->producer[UOP_MAX_SOURCES], layout->window - 1);
+        extra->data_wakeup =
+            uop->flags & (uint32_t)GRAPH_WAKEUP << UOP_MAX_SOURCES
+                ? part_weight(decoder, PART_SHORT, uop->insn, decoder->machine.wakeup_extra)
+                : (uint32_t)NOTHING;
+    }
+}
+
+static void decode(struct lanes_decoder *decoder, struct lanes_layout *layout, uint32_t index,
+                   const struct graph_uop *uop, uint32_t fetch_distance, uint32_t fetch_weight) {
+    struct lanes_step *step = &layout->steps[index];
+    struct lanes_extra *extra = &layout->extras[index];
+    uint64_t number = decoder->number;
+    step->flags = 0;
+    step->extra = index;
+    step->at_fetch = place(layout->fetch, number);
+    step->at_dispatch = place(layout->dispatch, number);
+    step->at_execute = place(layout->execute, number);
+    step->at_complete = place(layout->complete, number);
+    step->at_commit = place(layout->commit, number);
+    decode_fetch(decoder, layout, uop, step, extra);
+    decode_bandwidth(decoder, layout, step, fetch_distance, fetch_weight);
+    decode_dispatch(decoder, layout, uop, step, extra);
+    if (uop->flags & GRAPH_STORE) {
+        step->flags |= STEP_STORE;
+        extra->at_store = place(layout->stores, decoder->stores);
+    }
+    if (uop->flags & GRAPH_ELIMINATED) {
+        step->flags |= STEP_ELIMINATED;
+        return;
+    }
+    decode_ready(decoder, layout, uop, step, extra);
+    decode_execution(decoder, layout, uop, step, extra);
+}
+
+/* The edge of fetch bandwidth that counts, with its distance; returns its weight, 0: none. */
+static uint32_t fetch_edge(struct lanes_decoder *decoder, const struct graph_uop *uop,
+                           uint32_t *distance) {
+    int64_t number = (int64_t)decoder->number;
+    *distance = 1;
+    if (number == 0)
+        return 0;
+    if (decoder->last.flags & GRAPH_TAKEN && decoder->machine.taken_bubble) {
+        decoder->reach = number - 1;
+        return decoder->machine.taken_bubble;
+    }
+    uint32_t nearest = uop->flags & GRAPH_BREAK ? 1 : 0;
+    nearest = nearer(decoder, nearest, uop->fetch_width);
+    nearest = nearer(decoder, nearest, uop->fetch_taken);
+    if (nearest == 0 || nearest > FETCHES || number - nearest <= decoder->reach)
+        return 0;
+    decoder->reach = number - nearest;
+    *distance = nearest;
+    return 1;
+}
+
+uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const *layouts,
+                      uint32_t layout_count, struct lanes_group *groups, uint32_t group_count,
+                      const struct graph_uop *uops, uint32_t count) {
+    decoder->groups = groups;
+    decoder->group_count = group_count;
+    if (decoder->weight_count + WEIGHTS_OF_UOP > LANES_WEIGHTS) {
+        memset(decoder->weights, 0, sizeof decoder->weights);
+        decoder->weight_count = 2;
+    }
+    uint32_t made = 0;
+    for (; made < count && made < LANES_CHUNK; made++) {
+        if (decoder->weight_count + WEIGHTS_OF_UOP > LANES_WEIGHTS)
+            break;
+        const struct graph_uop *uop = &uops[made];
+        uint32_t distance, weight = fetch_edge(decoder, uop, &distance);
+        for (uint32_t i = 0; i < layout_count; i++)
+            decode(decoder, layouts[i], made, uop, distance, weight);
+        uint64_t number = decoder->number++;
+        bool store = uop->flags & GRAPH_STORE;
+        bool missed = uop->flags & GRAPH_LOAD && !(uop->flags & GRAPH_ELIMINATED) &&
+                      (uop->miss || uop->bringer);
+        decoder->store_at[number % FAR] = store ? ++decoder->stores : 0;
+        decoder->miss_at[number % FAR] = missed ? ++decoder->misses : 0;
+        decoder->last = *uop;
+    }
+    return made;
+}

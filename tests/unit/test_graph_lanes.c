@@ -1,0 +1,249 @@
+/* Lanes find exactly the lengths that plain evaluations do: of random graphs with every kind of
+ * edge, on several machines, in several fragments, with standard categories and others, at every
+ * level that the processor has. */
+#include "core_fixture.h"
+
+#include "graph/evaluate.h"
+#include "graph/lanes.h"
+
+enum { UOPS = 6000, INSNS = 50 };
+
+static uint64_t random_state;
+static uint32_t next_random(uint32_t below) {
+    random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(random_state >> 33) % below;
+}
+
+static bool chance(uint32_t percent) {
+    return next_random(100) < percent;
+}
+
+/* A distance that is mostly small; 0 when it would be before the begin. */
+static uint16_t distance(uint32_t number, uint32_t most) {
+    uint32_t d = 1 + (chance(80) ? next_random(12) : next_random(most));
+    return d <= number ? (uint16_t)d : 0;
+}
+
+/* To an older µop with this flag, so many of them back; 0: there are not so many. */
+static uint16_t to_flagged(const struct graph_uop *uops, uint32_t number, uint32_t flag,
+                           uint32_t back) {
+    for (uint32_t d = 1; d <= number && d < GRAPH_FAR; d++)
+        if (uops[number - d].flags & flag && back-- == 0)
+            return (uint16_t)d;
+    return 0;
+}
+
+static void add_load(struct graph_uop *uop, const struct graph_uop *uops, uint32_t number) {
+    uop->flags |= GRAPH_LOAD;
+    uop->execution = 1;
+    uop->pool = 1;
+    uop->load_entry = to_flagged(uops, number, GRAPH_LOAD, 15);
+    if (chance(20)) {
+        uop->level = (uint8_t)(1 + next_random(3));
+        uop->miss = (uint16_t)(10 + next_random(chance(5) ? 2000 : 200));
+        uop->mshr_wait = (uint16_t)(chance(20) ? next_random(30) : 0);
+    }
+    if (chance(10) && (uop->bringer = to_flagged(uops, number, GRAPH_LOAD, next_random(5))) &&
+        (uops[number - uop->bringer].miss || uops[number - uop->bringer].bringer) && chance(50))
+        uop->flags |= GRAPH_PENDING;
+    if (chance(25) &&
+        (uop->store = to_flagged(uops, number, GRAPH_STORE, next_random(chance(10) ? 300 : 4)))) {
+        uop->flags |= chance(60) ? GRAPH_COVERED : 0;
+        uop->flags |= chance(10) ? GRAPH_FORWARDED : 0;
+        uop->flags |= chance(30) ? GRAPH_HUNG : 0;
+        uop->store_wait = (uint16_t)(chance(20) ? next_random(100) : 0);
+        uop->store_data = distance(number, 100);
+    }
+}
+
+static void add_store(struct graph_uop *uop, const struct graph_uop *uops, uint32_t number) {
+    uop->flags |= GRAPH_STORE;
+    uop->execution = 1;
+    uop->pool = 1;
+    uop->miss = (uint16_t)(chance(5) ? next_random(50) : 0);
+    uop->producer[UOP_MAX_SOURCES] = distance(number, 2000);
+    uop->store_entry = to_flagged(uops, number, GRAPH_STORE, 15);
+    if (uop->store_entry && chance(10)) {
+        uop->drain = to_flagged(uops, number, GRAPH_STORE, 12 + next_random(8));
+        uop->store_wait = (uint16_t)next_random(200);
+    }
+}
+
+static void add_operation(struct graph_uop *uop) {
+    uop->operation = OP_INT_ALU;
+    if (chance(15)) {
+        uop->flags |= GRAPH_LONG;
+        uop->operation = chance(50) ? OP_INT_MUL : OP_FP_ADD;
+        uop->execution = (uint16_t)(2 + next_random(20));
+        uop->pool = 2;
+        uop->unit_wait = (uint16_t)(chance(10) ? next_random(20) : 0);
+    } else if (chance(95)) {
+        uop->flags |= GRAPH_SHORT;
+        uop->execution = 1;
+    } else
+        uop->flags |= GRAPH_ELIMINATED;
+}
+
+static void make_graph(struct graph_uop *uops, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        struct graph_uop *uop = &uops[i];
+        *uop = (struct graph_uop){.insn = next_random(INSNS)};
+        uint32_t kind = next_random(100);
+        if (kind < 25)
+            add_load(uop, uops, i);
+        else if (kind < 37)
+            add_store(uop, uops, i);
+        else
+            add_operation(uop);
+        for (uint32_t source = 0; source < 1 + next_random(UOP_MAX_SOURCES); source++) {
+            uop->producer[source] = distance(i, 4000);
+            uop->flags |= chance(30) ? (uint32_t)GRAPH_WAKEUP << source : 0;
+        }
+        uop->flags |= chance(1) ? GRAPH_MISPREDICTED | GRAPH_TAKEN : 0;
+        uop->flags |= chance(1) ? GRAPH_LATE | GRAPH_TAKEN : 0;
+        uop->flags |= chance(8) ? GRAPH_TAKEN : 0;
+        uop->flags |= chance(5) ? GRAPH_BREAK : 0;
+        uop->flags |= chance(80) ? GRAPH_FIRST : 0;
+        uop->flags |= chance(1) && chance(30) ? GRAPH_WAITS_HEAD : 0;
+        uop->fetch_width = uop->flags & GRAPH_FIRST ? to_flagged(uops, i, GRAPH_FIRST, 3) : 0;
+        uop->fetch_taken = to_flagged(uops, i, GRAPH_TAKEN, 0);
+        uop->fetch_packet = chance(50) ? distance(i, 200) : 0;
+        uop->after_commit = (uint16_t)(chance(1) ? 1 + next_random(20) : 0);
+        uop->fetch_cache = (uint16_t)(chance(2) ? next_random(100) : 0);
+        uop->fetch_tlb = (uint16_t)(chance(1) ? next_random(30) : 0);
+        uop->int_register = chance(30) ? distance(i, 100) : 0;
+        uop->fp_register = chance(10) ? distance(i, 100) : 0;
+        uop->queue_entry = chance(5) ? distance(i, 60) : 0;
+        uop->serial = chance(1) ? distance(i, 30) : 0;
+    }
+}
+
+static struct graph_machine graph_machine(void) {
+    struct machine machine = little_machine();
+    struct graph_machine graph;
+    machine.branch.taken_bubble = 1;
+    machine.core.issue_wakeup = 2;
+    graph_machine_of(&machine, &graph);
+    return graph;
+}
+
+/* Lengths of three fragments, of which the last is short, taken in pieces of changing size. */
+static void compare(const struct graph_machine *machine, const struct categories *categories,
+                    enum lanes_level level) {
+    static struct graph_uop uops[UOPS];
+    const uint32_t lengths[] = {UOPS, 3000, 7};
+    const uint32_t sets = 1u << (categories ? categories->count : 8);
+    struct error error = {""};
+    struct graph_lanes *lanes = graph_lanes_new(machine, categories, level, &error);
+    assert_non_null(lanes);
+    int64_t *expected = calloc(sets, sizeof *expected);
+    double *times = calloc(sets, sizeof *times);
+    for (uint32_t fragment = 0; fragment < 3; fragment++) {
+        make_graph(uops, lengths[fragment]);
+        for (uint32_t set = 0; set < sets; set++) {
+            struct graph_evaluation *evaluation = graph_evaluation_new_of(machine, categories, set);
+            int64_t last = 0;
+            for (uint32_t i = 0; i < lengths[fragment]; i++)
+                last = graph_evaluate(evaluation, &uops[i])->commit;
+            expected[set] += last;
+            graph_evaluation_free(evaluation);
+        }
+        uint32_t piece;
+        for (uint32_t i = 0; i < lengths[fragment]; i += piece) {
+            piece = 1 + next_random(1500);
+            piece = piece < lengths[fragment] - i ? piece : lengths[fragment] - i;
+            graph_lanes_add(lanes, uops + i, piece, i == 0);
+        }
+        graph_lanes_times(lanes, times);
+        for (uint32_t set = 0; set < sets; set++)
+            if (times[set] != (double)expected[set])
+                fail_msg("%s, fragment %u, set %u: %.0f cycles instead of %lld",
+                         lanes_level_name(level), fragment, set, times[set],
+                         (long long)expected[set]);
+    }
+    free(expected);
+    free(times);
+    graph_lanes_free(lanes);
+}
+
+static void every_set_of_random_graphs(void **state) {
+    (void)state;
+    struct graph_machine machine = graph_machine();
+    for (enum lanes_level level = LANES_PLAIN; level < LANES_BEST; level++) {
+        random_state = 7;
+        if (lanes_level_usable(level))
+            compare(&machine, NULL, level);
+    }
+}
+
+/* Of two queues with pools that issue less than they, in two tables. */
+static void queues_in_tables_of_their_own(void **state) {
+    (void)state;
+    struct graph_machine machine = graph_machine();
+    machine.queue_issue[0] = 3;
+    machine.queue_issue[1] = 9;
+    machine.pool_units[0] = machine.pool_units[1] = 2;
+    machine.pool_queue[2] = 1;
+    for (uint32_t pool = 3; pool < MACHINE_MAX_POOLS - 2; pool++) {
+        machine.pool_queue[pool] = 1;
+        machine.pool_units[pool] = 5;
+    }
+    random_state = 8;
+    compare(&machine, NULL, LANES_BEST);
+    /* No word holds the counters of so many units: plain evaluations do it. */
+    machine.pool_units[2] = 8;
+    for (uint32_t pool = 3; pool < MACHINE_MAX_POOLS; pool++) {
+        machine.pool_queue[pool] = 1;
+        machine.pool_units[pool] = 8;
+    }
+    compare(&machine, NULL, LANES_BEST);
+}
+
+static void other_categories(void **state) {
+    (void)state;
+    struct graph_machine machine = graph_machine();
+    struct error error = {""};
+    struct categories categories = {0};
+    uint32_t *some = calloc(INSNS / 32 + 1, sizeof *some);
+    some[0] = 0x0f0f3355;
+    const struct category list[] = {
+        {.name = "dram", .parts = UINT64_C(1) << PART_MISS_DRAM},
+        {.name = "some",
+         .parts = UINT64_C(1) << PART_MISS_DRAM | UINT64_C(1) << PART_SHORT,
+         .insns = some,
+         .insn_count = INSNS},
+        {.name = "faster",
+         .parts = UINT64_C(1) << PART_L1 | UINT64_C(1) << PART_LONG,
+         .change = CATEGORY_FASTER,
+         .amount = 1},
+        {.name = "half",
+         .parts = UINT64_C(1) << PART_MISS_DRAM | UINT64_C(1) << PART_MISS_L2,
+         .change = CATEGORY_SCALE,
+         .amount = 50},
+        {.name = "win", .parts = UINT64_C(1) << PART_WINDOW},
+        {.name = "win2",
+         .parts = UINT64_C(1) << PART_WINDOW,
+         .change = CATEGORY_SCALE,
+         .amount = 200},
+        {.name = "mul", .parts = UINT64_C(1) << (PART_OPERATION + OP_INT_MUL)},
+        {.name = "branch",
+         .parts = UINT64_C(1) << PART_MISPREDICT,
+         .change = CATEGORY_SCALE,
+         .amount = 30},
+        {.name = "bw", .parts = UINT64_C(1) << PART_BANDWIDTH}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        assert_true(categories_add(&categories, &list[i], &error));
+    for (enum lanes_level level = LANES_PLAIN; level < LANES_BEST; level++) {
+        random_state = 9;
+        if (lanes_level_usable(level))
+            compare(&machine, &categories, level);
+    }
+    categories_free(&categories);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_set_of_random_graphs),
+                                       cmocka_unit_test(queues_in_tables_of_their_own),
+                                       cmocka_unit_test(other_categories)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

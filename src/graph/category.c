@@ -6,20 +6,22 @@
 #include <string.h>
 
 static_assert(GRAPH_PARTS <= 64, "parts fit a bit set");
-static_assert(PART_MISS_TLB + LEVEL_DRAM == PART_MISS_DRAM && LEVEL_L1 == 0, "levels in order");
+static_assert(GRAPH_PART_MISS_TLB + LEVEL_DRAM == GRAPH_PART_MISS_DRAM && LEVEL_L1 == 0,
+              "levels in order");
 
 #define BIT(part) (UINT64_C(1) << (part))
 
 void categories_standard(struct categories *categories) {
-    static const uint64_t parts[] = {BIT(PART_FETCH_CACHE) | BIT(PART_FETCH_TLB),
-                                     BIT(PART_MISS_TLB) | BIT(PART_MISS_L2) | BIT(PART_MISS_LLC) |
-                                         BIT(PART_MISS_DRAM) | BIT(PART_WRITE),
-                                     BIT(PART_L1),
-                                     BIT(PART_SHORT),
-                                     BIT(PART_LONG),
-                                     BIT(PART_BANDWIDTH),
-                                     BIT(PART_MISPREDICT),
-                                     BIT(PART_WINDOW)};
+    static const uint64_t parts[] = {BIT(GRAPH_PART_FETCH_CACHE) | BIT(GRAPH_PART_FETCH_TLB),
+                                     BIT(GRAPH_PART_MISS_TLB) | BIT(GRAPH_PART_MISS_L2) |
+                                         BIT(GRAPH_PART_MISS_LLC) | BIT(GRAPH_PART_MISS_DRAM) |
+                                         BIT(GRAPH_PART_WRITE),
+                                     BIT(GRAPH_PART_L1),
+                                     BIT(GRAPH_PART_SHORT),
+                                     BIT(GRAPH_PART_LONG),
+                                     BIT(GRAPH_PART_BANDWIDTH),
+                                     BIT(GRAPH_PART_MISPREDICT),
+                                     BIT(GRAPH_PART_WINDOW)};
     *categories = (struct categories){0};
     for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct category category = {.parts = parts[i]};
@@ -37,19 +39,20 @@ void categories_free(struct categories *categories) {
 
 static bool check(const struct categories *categories, const struct category *category,
                   struct error *error) {
-    const uint64_t shared = BIT(PART_BANDWIDTH) | BIT(PART_WINDOW);
+    const uint64_t shared = BIT(GRAPH_PART_BANDWIDTH) | BIT(GRAPH_PART_WINDOW);
     if (categories->count == CATEGORIES_MAX)
         return error_set(error, "category %s: there can be no more than %d", category->name,
                          CATEGORIES_MAX);
     if (category->parts & shared && category->insns)
         return error_set(error, "category %s: bw and win belong to all instructions alike",
                          category->name);
-    if (category->parts & BIT(PART_BANDWIDTH) && category->change != CATEGORY_REMOVE)
+    if (category->parts & BIT(GRAPH_PART_BANDWIDTH) && category->change != CATEGORY_REMOVE)
         return error_set(error, "category %s: bw can be idealised wholly only", category->name);
-    bool window = category->parts & BIT(PART_WINDOW), scale = category->change == CATEGORY_SCALE;
+    bool window = category->parts & BIT(GRAPH_PART_WINDOW),
+         scale = category->change == CATEGORY_SCALE;
     if (window && category->change != CATEGORY_REMOVE && (!scale || category->amount < 100))
         return error_set(error, "category %s: a window can only grow", category->name);
-    if (scale && category->amount > 100 && category->parts != BIT(PART_WINDOW))
+    if (scale && category->amount > 100 && category->parts != BIT(GRAPH_PART_WINDOW))
         return error_set(error, "category %s: only a window can grow", category->name);
     return true;
 }
@@ -100,7 +103,7 @@ bool categories_keep(const struct categories *categories, uint32_t set) {
 uint32_t categories_window(const struct categories *categories, uint32_t set,
                            const struct graph_machine *machine) {
     uint64_t most = 0;
-    for (set &= categories->everywhere[PART_WINDOW]; set; set &= set - 1) {
+    for (set &= categories->everywhere[GRAPH_PART_WINDOW]; set; set &= set - 1) {
         const struct category *category = &categories->list[__builtin_ctz(set)];
         uint64_t window = machine->ideal_window;
         if (category->change == CATEGORY_SCALE)

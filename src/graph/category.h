@@ -16,21 +16,22 @@
 #include "util/error.h"
 
 enum graph_part {
-    PART_FETCH_CACHE, /* wait of fetch for the cache */
-    PART_FETCH_TLB,
-    PART_MISS_TLB, /* of a load that the L1 served then, of a store its translation */
-    PART_MISS_L2,  /* of a load that the L2 served; likewise: */
-    PART_MISS_LLC, /* and of what waits for it: a line on its way, an MSHR */
-    PART_MISS_DRAM,
-    PART_WRITE,      /* waits for a store's write to the cache */
-    PART_L1,         /* latency of the L1 and of forwarding */
-    PART_SHORT,      /* one-cycle integer operations, wakeup loop */
-    PART_LONG,       /* all others */
-    PART_MISPREDICT, /* recovery, and fetch bubbles of targets that come late */
-    PART_BANDWIDTH,  /* of fetch, dispatch, issue, units and commit */
-    PART_WINDOW,
-    PART_OPERATION, /* + enum operation: its execution, in PART_SHORT or PART_LONG as well */
-    GRAPH_PARTS = PART_OPERATION + OP_COUNT
+    GRAPH_PART_FETCH_CACHE, /* wait of fetch for the cache */
+    GRAPH_PART_FETCH_TLB,
+    GRAPH_PART_MISS_TLB, /* of a load that the L1 served then, of a store its translation */
+    GRAPH_PART_MISS_L2,  /* of a load that the L2 served; likewise: */
+    GRAPH_PART_MISS_LLC, /* and of what waits for it: a line on its way, an MSHR */
+    GRAPH_PART_MISS_DRAM,
+    GRAPH_PART_WRITE,      /* waits for a store's write to the cache */
+    GRAPH_PART_L1,         /* latency of the L1 and of forwarding */
+    GRAPH_PART_SHORT,      /* one-cycle integer operations, wakeup loop */
+    GRAPH_PART_LONG,       /* all others */
+    GRAPH_PART_MISPREDICT, /* recovery, and fetch bubbles of targets that come late */
+    GRAPH_PART_BANDWIDTH,  /* of fetch, dispatch, issue, units and commit */
+    GRAPH_PART_WINDOW,
+    GRAPH_PART_OPERATION, /* + enum operation: its execution, in GRAPH_PART_SHORT or GRAPH_PART_LONG
+                             as well */
+    GRAPH_PARTS = GRAPH_PART_OPERATION + OP_COUNT
 };
 
 enum category_change {
@@ -90,8 +91,8 @@ uint32_t categories_window(const struct categories *categories, uint32_t set,
 /* The part that a load's or store's `miss` is of. */
 static inline enum graph_part graph_miss_part(const struct graph_uop *uop) {
     if (!(uop->flags & GRAPH_LOAD))
-        return PART_MISS_TLB;
-    return (enum graph_part)(PART_MISS_TLB + uop->level);
+        return GRAPH_PART_MISS_TLB;
+    return (enum graph_part)(GRAPH_PART_MISS_TLB + uop->level);
 }
 
 /* Those that idealise the execution of a µop that is neither load nor store. */
@@ -99,9 +100,9 @@ static inline uint32_t categories_of_execution(const struct categories *categori
                                                const struct graph_uop *uop) {
     if (!(uop->flags & (GRAPH_SHORT | GRAPH_LONG)))
         return 0;
-    unsigned part = uop->flags & GRAPH_SHORT ? PART_SHORT : PART_LONG;
+    unsigned part = uop->flags & GRAPH_SHORT ? GRAPH_PART_SHORT : GRAPH_PART_LONG;
     return categories_of(categories, part, uop->insn) |
-           categories_of(categories, (unsigned)PART_OPERATION + uop->operation, uop->insn);
+           categories_of(categories, (unsigned)GRAPH_PART_OPERATION + uop->operation, uop->insn);
 }
 
 #endif

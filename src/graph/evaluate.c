@@ -41,7 +41,7 @@ struct graph_evaluation *graph_evaluation_new_of(const struct graph_machine *mac
     evaluation->categories = categories ? categories : &evaluation->standard;
     evaluation->machine = *machine;
     evaluation->set = set;
-    evaluation->bandwidth = !(set & evaluation->categories->everywhere[PART_BANDWIDTH]);
+    evaluation->bandwidth = !(set & evaluation->categories->everywhere[GRAPH_PART_BANDWIDTH]);
     evaluation->window = categories_window(evaluation->categories, set, machine);
     return evaluation;
 }
@@ -101,12 +101,12 @@ static int64_t fetch(const struct graph_evaluation *evaluation, const struct gra
     EDGE(cycle, 1, fetch, 0);
     if (uop->after_commit)
         EDGE(cycle, 1, commit, uop->after_commit - 1);
-    if (last & GRAPH_MISPREDICTED && keep(evaluation, PART_MISPREDICT, before->insn))
+    if (last & GRAPH_MISPREDICTED && keep(evaluation, GRAPH_PART_MISPREDICT, before->insn))
         EDGE(cycle, 1, complete,
-             weight(evaluation, PART_MISPREDICT, before->insn, machine->redirect));
+             weight(evaluation, GRAPH_PART_MISPREDICT, before->insn, machine->redirect));
     if (last & GRAPH_LATE)
         EDGE(cycle, 1, fetch,
-             weight(evaluation, PART_MISPREDICT, before->insn, machine->late_bubble));
+             weight(evaluation, GRAPH_PART_MISPREDICT, before->insn, machine->late_bubble));
     if (evaluation->bandwidth) {
         EDGE(cycle, uop->fetch_width, fetch, 1);
         EDGE(cycle, uop->fetch_taken, fetch, 1);
@@ -118,8 +118,8 @@ static int64_t fetch(const struct graph_evaluation *evaluation, const struct gra
     }
     if (!evaluation->window)
         EDGE(cycle, uop->fetch_packet, commit, 0);
-    return cycle + weight(evaluation, PART_FETCH_CACHE, uop->insn, uop->fetch_cache) +
-           weight(evaluation, PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
+    return cycle + weight(evaluation, GRAPH_PART_FETCH_CACHE, uop->insn, uop->fetch_cache) +
+           weight(evaluation, GRAPH_PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
 }
 
 static int64_t dispatch(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
@@ -137,8 +137,9 @@ static int64_t dispatch(const struct graph_evaluation *evaluation, const struct 
     EDGE(cycle, machine->window, commit, 0);
     EDGE(cycle, uop->load_entry, commit, 0);
     EDGE(cycle, uop->store_entry, commit, 1);
-    if (uop->drain && keep(evaluation, PART_WRITE, uop->insn))
-        EDGE(cycle, uop->drain, commit, weight(evaluation, PART_WRITE, uop->insn, uop->store_wait));
+    if (uop->drain && keep(evaluation, GRAPH_PART_WRITE, uop->insn))
+        EDGE(cycle, uop->drain, commit,
+             weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->store_wait));
     EDGE(cycle, uop->int_register, commit, 0);
     EDGE(cycle, uop->fp_register, commit, 0);
     EDGE(cycle, uop->queue_entry, execute, 0);
@@ -149,7 +150,7 @@ static int64_t dispatch(const struct graph_evaluation *evaluation, const struct 
 static inline uint32_t wakeup(const struct graph_evaluation *evaluation,
                               const struct graph_uop *uop, uint32_t i) {
     return uop->flags & (uint32_t)GRAPH_WAKEUP << i
-               ? weight(evaluation, PART_SHORT, uop->insn, evaluation->machine.wakeup_extra)
+               ? weight(evaluation, GRAPH_PART_SHORT, uop->insn, evaluation->machine.wakeup_extra)
                : 0;
 }
 
@@ -160,7 +161,7 @@ static int64_t ready(const struct graph_evaluation *evaluation, const struct gra
     for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
         EDGE(cycle, uop->producer[i], complete, wakeup(evaluation, uop, i));
     uint32_t drain =
-        uop->store_wait ? weight(evaluation, PART_WRITE, uop->insn, uop->store_wait) : 0;
+        uop->store_wait ? weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->store_wait) : 0;
     if (uop->flags & GRAPH_WAITS_HEAD)
         EDGE(cycle, 1, commit, drain);
     else if (uop->flags & GRAPH_HUNG) {
@@ -177,13 +178,13 @@ static int64_t complete_load(const struct graph_evaluation *evaluation, const st
     const struct graph_machine *machine = &evaluation->machine;
     int64_t address = executed + uop->execution;
     const struct graph_nodes *store = back(evaluation, uop->store);
-    if (store && ((uop->flags & GRAPH_FORWARDED && keep(evaluation, PART_WRITE, uop->insn)) ||
+    if (store && ((uop->flags & GRAPH_FORWARDED && keep(evaluation, GRAPH_PART_WRITE, uop->insn)) ||
                   (uop->flags & GRAPH_COVERED && store->commit >= executed))) {
         int64_t start = address;
         later(&start, store->complete);
-        return start + weight(evaluation, PART_L1, uop->insn, machine->forward_latency);
+        return start + weight(evaluation, GRAPH_PART_L1, uop->insn, machine->forward_latency);
     }
-    int64_t cycle = address + weight(evaluation, PART_L1, uop->insn, machine->l1_latency);
+    int64_t cycle = address + weight(evaluation, GRAPH_PART_L1, uop->insn, machine->l1_latency);
     if (!uop->miss && !uop->bringer)
         return cycle;
     uint32_t miss = weight(evaluation, graph_miss_part(uop), uop->insn, uop->miss);

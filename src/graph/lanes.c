@@ -206,10 +206,11 @@ static bool make_groups(struct graph_lanes *lanes) {
     for (uint32_t first = 0; first < sets; first++) {
         if (placed[first])
             continue;
-        bool bandwidth = !(first & categories->everywhere[PART_BANDWIDTH]);
+        bool bandwidth = !(first & categories->everywhere[GRAPH_PART_BANDWIDTH]);
         uint32_t window = categories_window(categories, first, &lanes->machine), count = 0;
         for (uint32_t set = first; set < sets; set++)
-            if (!placed[set] && bandwidth == !(set & categories->everywhere[PART_BANDWIDTH]) &&
+            if (!placed[set] &&
+                bandwidth == !(set & categories->everywhere[GRAPH_PART_BANDWIDTH]) &&
                 window == categories_window(categories, set, &lanes->machine)) {
                 placed[set] = true;
                 same[count++] = set;

@@ -171,8 +171,8 @@ static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layou
           uop->fetch_tlb))
         return;
     step->flags |= STEP_FETCH;
-    extra->cache = part_weight(decoder, PART_FETCH_CACHE, uop->insn, uop->fetch_cache);
-    extra->tlb = part_weight(decoder, PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
+    extra->cache = part_weight(decoder, GRAPH_PART_FETCH_CACHE, uop->insn, uop->fetch_cache);
+    extra->tlb = part_weight(decoder, GRAPH_PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
     extra->packet = back(decoder, layout->commit, packet, layout->commit.mask + 1);
     extra->late = NOTHING;
     if (uop->after_commit && number) {
@@ -183,12 +183,12 @@ static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layou
         step->flags |= STEP_MISPREDICTED;
         extra->previous = place(layout->complete, number - 1);
         extra->redirect =
-            part_weight(decoder, PART_MISPREDICT, last->insn, decoder->machine.redirect);
-        extra->redirect_keep = part_keep(decoder, PART_MISPREDICT, last->insn);
+            part_weight(decoder, GRAPH_PART_MISPREDICT, last->insn, decoder->machine.redirect);
+        extra->redirect_keep = part_keep(decoder, GRAPH_PART_MISPREDICT, last->insn);
     }
     if (late)
         extra->late =
-            part_weight(decoder, PART_MISPREDICT, last->insn, decoder->machine.late_bubble);
+            part_weight(decoder, GRAPH_PART_MISPREDICT, last->insn, decoder->machine.late_bubble);
 }
 
 static void decode_bandwidth(struct lanes_decoder *decoder, const struct lanes_layout *layout,
@@ -226,8 +226,8 @@ static void decode_dispatch(struct lanes_decoder *decoder, const struct lanes_la
     extra->queue_entry = back(decoder, layout->execute, uop->queue_entry, layout->window - 1);
     extra->drain_weight = extra->drain_keep = NOTHING;
     if (uop->drain) {
-        extra->drain_weight = part_weight(decoder, PART_WRITE, uop->insn, uop->store_wait);
-        extra->drain_keep = part_keep(decoder, PART_WRITE, uop->insn);
+        extra->drain_weight = part_weight(decoder, GRAPH_PART_WRITE, uop->insn, uop->store_wait);
+        extra->drain_keep = part_keep(decoder, GRAPH_PART_WRITE, uop->insn);
     }
 }
 
@@ -247,7 +247,7 @@ static void decode_producers(struct lanes_decoder *decoder, const struct lanes_l
             continue;
         uint32_t wakeup =
             uop->flags & (uint32_t)GRAPH_WAKEUP << i
-                ? part_weight(decoder, PART_SHORT, uop->insn, decoder->machine.wakeup_extra)
+                ? part_weight(decoder, GRAPH_PART_SHORT, uop->insn, decoder->machine.wakeup_extra)
                 : (uint32_t)NOTHING;
         if (wakeup == NOTHING && plain < 2) {
             step->producer[plain++] = from;
@@ -268,15 +268,16 @@ static void decode_ready(struct lanes_decoder *decoder, const struct lanes_layou
     if (uop->flags & GRAPH_WAITS_HEAD) {
         extra->head = back(decoder, layout->commit, 1, 1);
         if (uop->store_wait)
-            extra->head_weight = part_weight(decoder, PART_WRITE, uop->insn, uop->store_wait);
+            extra->head_weight = part_weight(decoder, GRAPH_PART_WRITE, uop->insn, uop->store_wait);
     } else if (uop->flags & GRAPH_HUNG) {
         extra->store_complete = back(decoder, layout->complete, uop->store, layout->window - 1);
         extra->store_execute = back(decoder, layout->execute, uop->store, layout->window - 1);
         extra->data_execute = back(decoder, layout->execute, uop->store_data, layout->window - 1);
     } else if (!(uop->flags & GRAPH_COVERED) && has_store(decoder, uop)) {
         extra->head = store_commit(decoder, layout, uop->store);
-        extra->head_weight = weight(
-            decoder, categories_of(decoder->categories, PART_WRITE, uop->insn), uop->store_wait, 1);
+        extra->head_weight =
+            weight(decoder, categories_of(decoder->categories, GRAPH_PART_WRITE, uop->insn),
+                   uop->store_wait, 1);
     } else
         return;
     step->flags |= STEP_READY;
@@ -286,7 +287,7 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
                         const struct graph_uop *uop, struct lanes_step *step,
                         struct lanes_extra *extra) {
     const struct graph_machine *machine = &decoder->machine;
-    uint32_t l1 = categories_of(decoder->categories, PART_L1, uop->insn);
+    uint32_t l1 = categories_of(decoder->categories, GRAPH_PART_L1, uop->insn);
     step->execution = weight(decoder, l1, machine->l1_latency, uop->execution);
     if (uop->miss || uop->bringer) {
         unsigned part = graph_miss_part(uop);
@@ -309,8 +310,9 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
         extra->store_commit = store_commit(decoder, layout, uop->store);
         extra->stored = back(decoder, layout->complete, uop->store, layout->window - 1);
         extra->forward = weight(decoder, l1, machine->forward_latency, 0);
-        extra->write_keep = uop->flags & GRAPH_FORWARDED ? part_keep(decoder, PART_WRITE, uop->insn)
-                                                         : (uint32_t)NOTHING;
+        extra->write_keep = uop->flags & GRAPH_FORWARDED
+                                ? part_keep(decoder, GRAPH_PART_WRITE, uop->insn)
+                                : (uint32_t)NOTHING;
         extra->address = weight(decoder, 0, uop->execution, 0);
     }
 }
@@ -340,7 +342,7 @@ static void decode_execution(struct lanes_decoder *decoder, const struct lanes_l
             back(decoder, layout->complete, uop->producer[UOP_MAX_SOURCES], layout->window - 1);
         extra->data_wakeup =
             uop->flags & (uint32_t)GRAPH_WAKEUP << UOP_MAX_SOURCES
-                ? part_weight(decoder, PART_SHORT, uop->insn, decoder->machine.wakeup_extra)
+                ? part_weight(decoder, GRAPH_PART_SHORT, uop->insn, decoder->machine.wakeup_extra)
                 : (uint32_t)NOTHING;
     }
 }

@@ -207,30 +207,30 @@ static void other_categories(void **state) {
     uint32_t *some = calloc(INSNS / 32 + 1, sizeof *some);
     some[0] = 0x0f0f3355;
     const struct category list[] = {
-        {.name = "dram", .parts = UINT64_C(1) << PART_MISS_DRAM},
+        {.name = "dram", .parts = UINT64_C(1) << GRAPH_PART_MISS_DRAM},
         {.name = "some",
-         .parts = UINT64_C(1) << PART_MISS_DRAM | UINT64_C(1) << PART_SHORT,
+         .parts = UINT64_C(1) << GRAPH_PART_MISS_DRAM | UINT64_C(1) << GRAPH_PART_SHORT,
          .insns = some,
          .insn_count = INSNS},
         {.name = "faster",
-         .parts = UINT64_C(1) << PART_L1 | UINT64_C(1) << PART_LONG,
+         .parts = UINT64_C(1) << GRAPH_PART_L1 | UINT64_C(1) << GRAPH_PART_LONG,
          .change = CATEGORY_FASTER,
          .amount = 1},
         {.name = "half",
-         .parts = UINT64_C(1) << PART_MISS_DRAM | UINT64_C(1) << PART_MISS_L2,
+         .parts = UINT64_C(1) << GRAPH_PART_MISS_DRAM | UINT64_C(1) << GRAPH_PART_MISS_L2,
          .change = CATEGORY_SCALE,
          .amount = 50},
-        {.name = "win", .parts = UINT64_C(1) << PART_WINDOW},
+        {.name = "win", .parts = UINT64_C(1) << GRAPH_PART_WINDOW},
         {.name = "win2",
-         .parts = UINT64_C(1) << PART_WINDOW,
+         .parts = UINT64_C(1) << GRAPH_PART_WINDOW,
          .change = CATEGORY_SCALE,
          .amount = 200},
-        {.name = "mul", .parts = UINT64_C(1) << (PART_OPERATION + OP_INT_MUL)},
+        {.name = "mul", .parts = UINT64_C(1) << (GRAPH_PART_OPERATION + OP_INT_MUL)},
         {.name = "branch",
-         .parts = UINT64_C(1) << PART_MISPREDICT,
+         .parts = UINT64_C(1) << GRAPH_PART_MISPREDICT,
          .change = CATEGORY_SCALE,
          .amount = 30},
-        {.name = "bw", .parts = UINT64_C(1) << PART_BANDWIDTH}};
+        {.name = "bw", .parts = UINT64_C(1) << GRAPH_PART_BANDWIDTH}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         assert_true(categories_add(&categories, &list[i], &error));
     for (enum lanes_level level = LANES_PLAIN; level < LANES_BEST; level++) {

@@ -1,12 +1,13 @@
-/* A lane is one guest thread's core: its builder hands the graph, chunk by chunk, to one evaluation
- * for each set of at most two categories. Times only grow, so what passed between two collections
- * is the difference of what they find. */
+/* A lane is one guest thread's core: its builder hands the graph, chunk by chunk, to the evaluation
+ * of all sets. Times only grow, so what passed between two collections is the difference of what
+ * they find. */
 #include "simulate/graph_breakdown.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph/build.h"
-#include "graph/evaluate.h"
+#include "graph/lanes.h"
 #include "util/executor.h"
 
 enum { SETS = 1 << GRAPH_CATEGORIES };
@@ -26,45 +27,21 @@ struct graph_breakdown {
 struct graph_lane {
     struct graph_breakdown *graph;
     struct graph_builder *builder;
-    struct graph_evaluation *evaluations[SETS]; /* NULL: not measured */
-    double ended[SETS];                         /* cycles of the fragments before this one */
-    int64_t last[SETS];                         /* commit of the last µop of this one */
+    struct graph_lanes *lanes;
     uint64_t instructions;
-    double collected[SETS]; /* likewise, by the last collection */
+    double collected[SETS]; /* cycles by the last collection */
     uint64_t collected_instructions;
 };
-
-static bool is_measured(uint32_t set) {
-    return __builtin_popcount(set) < 3;
-}
-
-static bool begin_fragment(struct graph_lane *lane, struct error *error) {
-    for (uint32_t set = 0; set < SETS; set++) {
-        if (!is_measured(set))
-            continue;
-        lane->ended[set] += (double)lane->last[set];
-        lane->last[set] = 0;
-        graph_evaluation_free(lane->evaluations[set]);
-        lane->evaluations[set] =
-            graph_evaluation_new(&lane->graph->graph, set | lane->graph->ideal);
-        if (!lane->evaluations[set])
-            return error_set(error, "out of memory for the graph");
-    }
-    return true;
-}
 
 static bool take(void *context, const struct graph_uop *uops, const struct packed_life *lives,
                  uint32_t count, bool first, struct error *error) {
     struct graph_lane *lane = context;
     (void)lives;
-    if (first && !begin_fragment(lane, error))
-        return false;
+    (void)error;
     for (uint32_t i = 0; i < count; i++)
         if (uops[i].flags & GRAPH_LAST)
             lane->instructions += uops[i].flags & GRAPH_FUSED ? 2 : 1;
-    for (uint32_t set = 0; set < SETS; set++)
-        for (uint32_t i = 0; lane->evaluations[set] && i < count; i++)
-            lane->last[set] = graph_evaluate(lane->evaluations[set], &uops[i])->commit;
+    graph_lanes_add(lane->lanes, uops, count, first);
     return true;
 }
 
@@ -77,6 +54,10 @@ struct graph_lane *graph_lane_new(struct graph_breakdown *graph, struct tap *tap
         return lane;
     }
     lane->graph = graph;
+    if (!(lane->lanes = graph_lanes_new(&graph->graph, NULL, LANES_BEST, error))) {
+        *good = false;
+        return lane;
+    }
     struct tap_worker worker = graph_builder_worker(lane->builder);
     worker.executor = graph->thread;
     worker.lives = graph->lives;
@@ -87,19 +68,18 @@ struct graph_lane *graph_lane_new(struct graph_breakdown *graph, struct tap *tap
 void graph_lane_free(struct graph_lane *lane) {
     if (!lane)
         return;
-    for (uint32_t set = 0; set < SETS; set++)
-        graph_evaluation_free(lane->evaluations[set]);
+    graph_lanes_free(lane->lanes);
     graph_builder_free(lane->builder);
     free(lane);
 }
 
 void graph_lane_collect(struct graph_lane *lane, uint64_t weight) {
     struct graph_breakdown *graph = lane->graph;
-    for (uint32_t set = 0; set < SETS; set++) {
-        double now = lane->ended[set] + (double)lane->last[set];
-        graph->cycles[set] += (now - lane->collected[set]) * (double)weight;
-        lane->collected[set] = now;
-    }
+    double now[SETS];
+    graph_lanes_times(lane->lanes, now);
+    for (uint32_t set = 0; set < SETS; set++)
+        graph->cycles[set] += (now[set] - lane->collected[set]) * (double)weight;
+    memcpy(lane->collected, now, sizeof now);
     graph->instructions += (lane->instructions - lane->collected_instructions) * weight;
     lane->collected_instructions = lane->instructions;
 }
@@ -134,15 +114,16 @@ bool graph_breakdown_finish(const struct graph_breakdown *graph, struct simulati
                             struct error *error) {
     const char *names[GRAPH_CATEGORIES];
     struct breakdown *breakdown = &simulation->breakdown;
+    if (!(graph->cycles[0] > 0))
+        return true;
     for (uint32_t i = 0; i < GRAPH_CATEGORIES; i++)
         names[i] = ideal_name(i);
     if (!breakdown_init(breakdown, GRAPH_CATEGORIES, names, error))
         return false;
-    bool sampled = (graph->lives.every || simulation->levels) && graph->cycles[0] > 0;
-    double scale = sampled ? (double)simulation->cycles / graph->cycles[0] : 1;
+    bool sampled = graph->lives.every || simulation->levels;
+    double scale = sampled ? (double)simulation->cycles / graph->cycles[graph->ideal] : 1;
     breakdown->instructions = sampled ? simulation->instructions : graph->instructions;
     for (uint32_t set = 0; set < SETS; set++)
-        if (is_measured(set))
-            breakdown->cycles[set] = graph->cycles[set] * scale;
+        breakdown->cycles[set] = graph->cycles[set | graph->ideal] * scale;
     return true;
 }

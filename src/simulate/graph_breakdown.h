@@ -1,5 +1,5 @@
 /* Measures a breakdown while a run is simulated: each core's dependence graph is built behind the
- * simulation and evaluated with sets of categories idealised. Inside of the simulate room; the
+ * simulation and evaluated with every set of categories idealised. Inside of the simulate room; the
  * result is struct simulation's. */
 #ifndef CULPRIT_SIMULATE_GRAPH_BREAKDOWN_H
 #define CULPRIT_SIMULATE_GRAPH_BREAKDOWN_H
@@ -23,8 +23,8 @@ void graph_lane_free(struct graph_lane *lane);
 /* Of a tap that was flushed: what it has shown since the last time counts, `weight` times. */
 void graph_lane_collect(struct graph_lane *lane, uint64_t weight);
 
-/* Fills simulation->breakdown, which the caller frees either way. When not everything was simulated
- * or looked at, what was stands for simulation->cycles. */
+/* Fills simulation->breakdown, unless no µop was looked at; the caller frees it either way. When
+ * not everything was simulated or looked at, what was stands for simulation->cycles. */
 bool graph_breakdown_finish(const struct graph_breakdown *graph, struct simulation *simulation,
                             struct error *error);
 

@@ -114,7 +114,8 @@ struct simulation {
     uint32_t profile_group_count;
     struct commit_summary commits;
 
-    /* Of the GRAPH_CATEGORIES categories; `cycles` NULL: not asked for, or the run is empty. */
+    /* Of the GRAPH_CATEGORIES categories; `cycles` NULL: not asked for, or no µop was
+     * looked at. */
     struct breakdown breakdown;
 
     struct slice_record *slices; /* by thread and position; together they are the run */

@@ -2,8 +2,8 @@
 #ifndef CULPRIT_CMD_ICOST_H
 #define CULPRIT_CMD_ICOST_H
 
-#include "cmd/machine_choice.h"
 #include "cmd/icost_shotgun.h"
+#include "cmd/machine_choice.h"
 #include "cmd/options.h"
 #include "cmd/run.h"
 #include "graph/breakdown.h"

@@ -14,6 +14,7 @@
 
 #include "cmd/cmd.h"
 #include "core/core.h"
+#include "util/count.h"
 
 void print_error(const struct error *error) {
     fprintf(stderr, "culprit: %s\n", error->message);
@@ -33,23 +34,13 @@ void options_fail(const struct argp_state *state, const char *format, ...) {
 }
 
 uint64_t options_count(const struct argp_state *state, const char *option, const char *text) {
-    char *end;
-    errno = 0;
-    uint64_t count = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)*text)) /* strtoull would take blanks and signs */
+    const char *end;
+    uint64_t count;
+    enum count_reading read = count_read(text, &count, &end);
+    if (read == COUNT_NONE || *end)
         options_fail(state, "%s %s: not a count (a whole number, with K, M, G or T for thousands)",
                      option, text);
-    if (errno == ERANGE)
-        options_fail(state, "%s %s: too large", option, text);
-    static const char suffixes[] = "KMGT";
-    const char *suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
-    bool fits = true;
-    for (const char *s = suffixes; suffix && s <= suffix; s++)
-        fits &= !__builtin_mul_overflow(count, 1000, &count);
-    if (*end && (!suffix || end[1]))
-        options_fail(state, "%s %s: not a count (a whole number, with K, M, G or T for thousands)",
-                     option, text);
-    if (!fits)
+    if (read == COUNT_TOO_LARGE)
         options_fail(state, "%s %s: too large", option, text);
     return count;
 }
@@ -201,7 +192,9 @@ static const struct argp_option OUTPUT_OPTIONS[] = {
     {"top", KEY_TOP, "N", 0, "Rows per table (default 10; 0: all)", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
     {"output", KEY_OUTPUT, "FILE", 0,
-     "Write the report there (default: standard error when a command runs, else standard output)",
+     "Write the report there; -: to standard output (default: standard error when a command runs, "
+     "else "
+     "standard output)",
      0},
     {0}};
 

@@ -29,8 +29,9 @@ bool output_open(struct output *output, const char *option, const char *path, FI
     memset(output, 0, sizeof *output);
     output->option = option;
     output->path = path;
-    if (!path) {
-        output->file = standard;
+    if (!path || !strcmp(path, "-")) {
+        output->path = NULL;
+        output->file = path ? stdout : standard;
         return true;
     }
     struct stat existing;

@@ -19,7 +19,7 @@ struct output {
     char temporary[PATH_MAX + 32]; /* empty: written directly */
 };
 
-/* `path` NULL: `standard`. */
+/* `path` NULL: `standard`; "-": standard output. */
 bool output_open(struct output *output, const char *option, const char *path, FILE *standard,
                  struct error *error);
 /* A report, as text or as JSON. */

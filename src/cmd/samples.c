@@ -156,9 +156,9 @@ static void text_sample(struct dump *dump, const struct sample *sample) {
     uint8_t banks[SAMPLE_MAX_BANKS];
     unsigned count = sample_sharers(sample, dump->header->commit_width, banks);
     fprintf(dump->out,
-            "%" PRIu32 "/%" PRIu32 " [%03" PRIu32 "] %" PRIu64 ": %" PRIu64 " cycles: %s\n",
+            "%" PRIu32 "/%" PRIu32 " [%03" PRIu32 "] %" PRIu64 ": %" PRIu64 " cycle%s: %s\n",
             sample->process, sample->thread, sample->core, sample->time, sample->cycles,
-            state_of(sample));
+            sample->cycles == 1 ? "" : "s", state_of(sample));
     for (unsigned i = 0; i < count; i++) {
         char events[128];
         uint64_t address = sample->address[banks[i]];

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/count.h"
 #include "util/executor.h"
 
 struct tracer {
@@ -66,12 +67,11 @@ static const struct tracer_kind *find_kind(const struct tracers *tracers, const 
 }
 
 static bool parse_interval(struct tracer *tracer, const char *text, struct error *error) {
-    char *end;
-    errno = 0;
-    tracer->options.interval = strtoull(text, &end, 10);
+    const char *end;
+    enum count_reading read = count_read(text, &tracer->options.interval, &end);
     if (!tracer->kind->interval)
         return error_set(error, "%s has no interval", tracer->kind->name);
-    if (isdigit((unsigned char)*text) && !errno && !*end && tracer->options.interval)
+    if (read == COUNT_READ && !*end && tracer->options.interval)
         return true;
     return error_set(error, "interval '%s' is no number of %s from 1 on", text,
                      tracer->kind->interval_unit);

@@ -10,6 +10,7 @@
 
 #include "tap/index.h"
 #include "tap/life.h"
+#include "util/count.h"
 
 struct watch {
     struct trigger trigger;
@@ -26,10 +27,10 @@ struct gate {
 
 /* ---- what was asked for ---- */
 
-static bool number(const char *text, int base, uint64_t *value, const char **end) {
+static bool address(const char *text, uint64_t *value, const char **end) {
     char *after;
     errno = 0;
-    *value = strtoull(text, &after, base);
+    *value = strtoull(text, &after, 16);
     *end = after;
     return isxdigit((unsigned char)*text) && errno == 0;
 }
@@ -40,15 +41,15 @@ bool trigger_parse(const char *text, struct trigger *trigger, struct error *erro
     bool good;
     if (!strncmp(text, "cycle:", 6)) {
         trigger->kind = TRIGGER_CYCLE;
-        good = number(text + 6, 10, &trigger->value, &end);
+        good = count_read(text + 6, &trigger->value, &end) == COUNT_READ;
     } else if (!strncmp(text, "insn:", 5)) {
         trigger->kind = TRIGGER_INSTRUCTION;
-        good = number(text + 5, 10, &trigger->value, &end);
+        good = count_read(text + 5, &trigger->value, &end) == COUNT_READ;
     } else {
         trigger->kind = TRIGGER_MARKER;
-        good = !strncmp(text, "0x", 2) && number(text + 2, 16, &trigger->value, &end);
+        good = !strncmp(text, "0x", 2) && address(text + 2, &trigger->value, &end);
         if (good && *end == ':')
-            good = number(end + 1, 10, &trigger->count, &end) && trigger->count;
+            good = count_read(end + 1, &trigger->count, &end) == COUNT_READ && trigger->count;
     }
     return (good && !*end) ||
            error_set(error, "'%s' is no trigger (cycle:N, insn:N, 0xADDRESS or 0xADDRESS:N)", text);

@@ -87,4 +87,76 @@ static inline int64_t evaluate(struct graph *graph) {
     return graph->nodes[graph->count - 1].commit;
 }
 
+/* ---- random graphs ---- */
+
+static uint64_t random_state;
+
+static inline uint32_t next_random(uint32_t below) {
+    random_state = random_state * 6364136223846793005 + 1442695040888963407;
+    return (uint32_t)((random_state >> 33) % below);
+}
+static inline bool one_in(uint32_t of) {
+    return next_random(of) == 0;
+}
+
+/* A distance of up to 40, which may lead beyond the begin. */
+static inline uint16_t distance(uint32_t one_of) {
+    return one_in(one_of) ? (uint16_t)(1 + next_random(40)) : 0;
+}
+
+/* Graphs with every kind of edge; times need not be like those of any core. Static instructions
+ * below 50 are loads, those from 50 to 99 others. */
+static inline void make_random(struct graph *graph, uint32_t count, uint64_t seed) {
+    static const uint32_t ends[3] = {GRAPH_MISPREDICTED, GRAPH_LATE, GRAPH_TAKEN};
+    random_state = seed;
+    graph->machine.dispatch_width = 4;
+    graph->machine.commit_width = 3;
+    graph->machine.window = 30;
+    graph->machine.fetch_room = 50;
+    graph->machine.taken_bubble = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t kind = next_random(10);
+        uint32_t flags = kind < 3 ? GRAPH_LOAD : kind < 5 ? GRAPH_STORE : GRAPH_SHORT;
+        struct graph_uop *uop = add(graph, flags, (uint16_t)(1 + next_random(3)));
+        uop->insn = next_random(50) + (kind < 3 ? 0 : 50);
+        for (int k = 0; k < 2; k++)
+            uop->producer[k] = distance(2);
+        uop->fetch_width = distance(2);
+        uop->fetch_taken = distance(8);
+        uop->fetch_packet = distance(8);
+        uop->load_entry = distance(8);
+        uop->store_entry = distance(8);
+        uop->int_register = distance(8);
+        uop->fp_register = distance(8);
+        uop->queue_entry = distance(16);
+        uop->serial = distance(50);
+        uop->drain = distance(30);
+        uop->store_wait = (uint16_t)next_random(5);
+        uop->fetch_cache = one_in(20) ? 10 : 0;
+        uop->fetch_tlb = one_in(50) ? 20 : 0;
+        uop->after_commit = one_in(50) ? 3 : 0;
+        uop->mshr_wait = one_in(20) ? 4 : 0;
+        uop->unit_wait = one_in(20) ? 2 : 0;
+        uop->pool = (uint8_t)next_random(3);
+        uop->flags |= one_in(4) ? GRAPH_WAKEUP << next_random(UOP_MAX_SOURCES + 1) : 0;
+        if (one_in(10) && kind >= 5)
+            uop->flags |= GRAPH_ELIMINATED;
+        if (one_in(10))
+            uop->flags |= ends[next_random(3)] | (one_in(2) ? GRAPH_BREAK : GRAPH_WAITS_HEAD);
+        if (kind < 5)
+            uop->miss = one_in(5) ? (uint16_t)next_random(80) : 0;
+        if (kind < 3) {
+            uop->flags |= one_in(3) ? GRAPH_PENDING : 0;
+            uop->store = distance(3);
+            uop->store_data = distance(3);
+            uop->bringer = distance(6);
+            uop->flags |= one_in(2)   ? (one_in(2) ? GRAPH_COVERED | GRAPH_HUNG : GRAPH_COVERED)
+                          : one_in(2) ? GRAPH_FORWARDED
+                                      : 0;
+        } else if (kind < 5) {
+            uop->producer[UOP_MAX_SOURCES] = distance(2);
+        }
+    }
+}
+
 #endif

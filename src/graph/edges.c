@@ -127,7 +127,7 @@ static void add_complete(struct list *list, const struct graph_machine *machine,
 
 void graph_fragment_times(struct graph_evaluation *evaluation,
                           const struct graph_fragment *fragment, struct graph_nodes *nodes) {
-    graph_evaluation_restart(evaluation);
+    graph_evaluation_begin(evaluation);
     for (uint32_t i = 0; i < fragment->count; i++)
         nodes[i] = *graph_evaluate(evaluation, &fragment->uops[i]);
 }

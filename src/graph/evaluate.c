@@ -46,11 +46,6 @@ struct graph_evaluation *graph_evaluation_new_of(const struct graph_machine *mac
     return evaluation;
 }
 
-void graph_evaluation_restart(struct graph_evaluation *evaluation) {
-    evaluation->number = 0;
-    memset(&evaluation->slots, 0, sizeof evaluation->slots);
-}
-
 void graph_evaluation_free(struct graph_evaluation *evaluation) {
     free(evaluation);
 }

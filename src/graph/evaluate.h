@@ -30,6 +30,4 @@ void graph_evaluation_begin(struct graph_evaluation *evaluation);
 /* The next µop of the graph; its node times. */
 const struct graph_nodes *graph_evaluate(struct graph_evaluation *evaluation,
                                          const struct graph_uop *uop);
-/* The next µop is the first of another graph. */
-void graph_evaluation_restart(struct graph_evaluation *evaluation);
 #endif

@@ -9,10 +9,9 @@
 struct stream {
     struct graph_fragments *fragments;
     struct stream *next;
-    struct graph_sink after; /* take NULL: none */
-    uint64_t piece;          /* number of the present one */
-    uint32_t at;             /* µops of it so far */
-    struct block *block;     /* that it is kept in; NULL: it is not */
+    uint64_t piece;      /* number of the present one */
+    uint32_t at;         /* µops of it so far */
+    struct block *block; /* that it is kept in; NULL: it is not */
 };
 
 struct block {
@@ -110,6 +109,7 @@ static bool take(void *context, const struct graph_uop *uops, const struct packe
                  uint32_t count, bool first, struct error *error) {
     struct stream *stream = context;
     struct graph_fragments *fragments = stream->fragments;
+    (void)lives;
     if (first && stream->at)
         end_piece(stream);
     for (uint32_t from = 0, part; from < count; from += part) {
@@ -126,19 +126,16 @@ static bool take(void *context, const struct graph_uop *uops, const struct packe
             end_piece(stream);
     }
     fragments->seen += count;
-    return !stream->after.take ||
-           stream->after.take(stream->after.context, uops, lives, count, first, error);
+    return true;
 }
 
-bool graph_fragments_sink(struct graph_fragments *fragments, const struct graph_sink *next,
-                          struct graph_sink *sink, struct error *error) {
+bool graph_fragments_sink(struct graph_fragments *fragments, struct graph_sink *sink,
+                          struct error *error) {
     struct stream *stream = calloc(1, sizeof *stream);
     if (!stream)
         return error_set(error, "out of memory for the dependence graph");
-    *stream = (struct stream){.fragments = fragments,
-                              .next = fragments->streams,
-                              .after = next ? *next : (struct graph_sink){0},
-                              .piece = fragments->stream_count++};
+    *stream = (struct stream){
+        .fragments = fragments, .next = fragments->streams, .piece = fragments->stream_count++};
     fragments->streams = stream;
     *sink = (struct graph_sink){.take = take, .context = stream};
     return true;

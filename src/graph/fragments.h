@@ -24,11 +24,10 @@ struct graph_fragments;
 struct graph_fragments *graph_fragments_new(uint32_t length, uint32_t most);
 void graph_fragments_free(struct graph_fragments *fragments);
 
-/* What takes the graph of one more core, for as long as `fragments` live; `next`, when not NULL,
- * gets the same µops after it. All cores must be on one thread, or not run at the same time. False:
- * out of memory. */
-bool graph_fragments_sink(struct graph_fragments *fragments, const struct graph_sink *next,
-                          struct graph_sink *sink, struct error *error);
+/* What takes the graph of one more core, for as long as `fragments` live. All builders must be on
+ * one thread. False: out of memory. */
+bool graph_fragments_sink(struct graph_fragments *fragments, struct graph_sink *sink,
+                          struct error *error);
 
 /* Once the cores have finished. */
 uint32_t graph_fragments_count(const struct graph_fragments *fragments);

@@ -110,7 +110,7 @@ struct measure {
 static int64_t length(const struct measure *measure, const struct graph_fragment *fragment,
                       uint64_t set) {
     int64_t commit = 0;
-    graph_evaluation_restart(measure->evaluation);
+    graph_evaluation_begin(measure->evaluation);
     for (uint32_t i = 0; i < fragment->count; i++) {
         const struct graph_uop *uop = &fragment->uops[i];
         struct graph_uop hit;

@@ -9,19 +9,6 @@
 
 #include "graph/fragments.h"
 
-struct taken {
-    uint32_t uops, firsts;
-};
-
-static bool count_taken(void *context, const struct graph_uop *uops, const struct life *lives,
-                        uint32_t count, bool first, struct error *error) {
-    (void)uops, (void)lives, (void)error;
-    struct taken *taken = context;
-    taken->uops += count;
-    taken->firsts += first;
-    return true;
-}
-
 /* µops from .. to − 1, numbered by their static instruction, three at a time. */
 static void pour(const struct graph_sink *sink, uint32_t from, uint32_t to, bool first) {
     struct error error = {""};
@@ -57,11 +44,10 @@ static uint64_t kept_pieces(const struct graph_fragments *fragments) {
 static void fragments_are_thinned_out_evenly(void **state) {
     (void)state;
     struct error error = {""};
-    struct taken taken = {0};
-    struct graph_sink sink, next = {count_taken, &taken};
+    struct graph_sink sink;
     struct graph_fragments *fragments = graph_fragments_new(4, 16);
     assert_non_null(fragments);
-    assert_true(graph_fragments_sink(fragments, &next, &sink, &error));
+    assert_true(graph_fragments_sink(fragments, &sink, &error));
     pour(&sink, 0, 16, true);
     assert_int_equal(kept_pieces(fragments), 0xf);
     assert_int_equal(graph_fragments_kept(fragments), 16);
@@ -75,8 +61,6 @@ static void fragments_are_thinned_out_evenly(void **state) {
     assert_int_equal(kept_pieces(fragments),
                      UINT64_C(1) | UINT64_C(1) << 16 | UINT64_C(1) << 32 | UINT64_C(1) << 48);
     assert_int_equal(graph_fragments_seen(fragments), 200);
-    assert_int_equal(taken.uops, 200);
-    assert_int_equal(taken.firsts, 1);
     graph_fragments_free(fragments);
 }
 
@@ -86,7 +70,7 @@ static void fragments_end_where_the_graph_does(void **state) {
     struct error error = {""};
     struct graph_sink sink;
     struct graph_fragments *fragments = graph_fragments_new(4, 40);
-    assert_true(graph_fragments_sink(fragments, NULL, &sink, &error));
+    assert_true(graph_fragments_sink(fragments, &sink, &error));
     pour(&sink, 0, 6, true);
     pour(&sink, 100, 101, true);
     pour(&sink, 200, 204, true);
@@ -112,7 +96,7 @@ static void fragments_of_many_threads(void **state) {
         static struct graph_sink sinks[THREADS];
         struct graph_fragments *fragments = graph_fragments_new(4, 16);
         for (uint32_t i = 0; i < THREADS; i++)
-            assert_true(graph_fragments_sink(fragments, NULL, &sinks[i], &error));
+            assert_true(graph_fragments_sink(fragments, &sinks[i], &error));
         if (turn)
             for (uint32_t k = 0; k < 8; k += 2)
                 for (uint32_t i = THREADS; i-- > 0;)

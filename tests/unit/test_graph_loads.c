@@ -9,7 +9,7 @@ static void inspect_twice(struct graph *graph, uint32_t loads, struct inspection
     struct error error = {""};
     struct graph_sink sink;
     struct graph_fragments *fragments = graph_fragments_new(MOST, 8 * MOST);
-    assert_true(graph_fragments_sink(fragments, NULL, &sink, &error));
+    assert_true(graph_fragments_sink(fragments, &sink, &error));
     for (int i = 0; i < 2; i++)
         assert_true(sink.take(sink.context, graph->uops, NULL, graph->count, true, &error));
     const struct inspection_options options = {.slack = true, .loads = loads};
@@ -140,6 +140,44 @@ static void loads_are_chosen_by_path_and_by_wait(void **state) {
     graph_free(graph);
 }
 
+/* What a load costs is what the category of its misses costs that graph/category.h knows, in random
+ * graphs. */
+static void loads_are_categories_of_their_own(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct graph *graph = graph_new();
+        graph->machine.queue_issue[0] = 2;
+        make_random(graph, 1000, seed);
+        struct inspection inspection;
+        inspect_twice(graph, 8, &inspection);
+        assert_int_equal(inspection.loads.count, 8);
+        for (uint32_t i = 0; i < 8; i++) {
+            uint32_t insn = inspection.loads.loads[i].insn, insns[2] = {0};
+            insns[insn / 32] |= 1u << insn % 32;
+            struct categories categories = {0};
+            const struct category category = {
+                .name = "misses",
+                .parts = 1 << GRAPH_PART_MISS_TLB | 1 << GRAPH_PART_MISS_L2 |
+                         1 << GRAPH_PART_MISS_LLC | 1 << GRAPH_PART_MISS_DRAM,
+                .change = CATEGORY_REMOVE,
+                .insns = memcpy(malloc(sizeof insns), insns, sizeof insns),
+                .insn_count = 64};
+            struct error error = {""};
+            assert_true(categories_add(&categories, &category, &error));
+            struct graph_evaluation *evaluation =
+                graph_evaluation_new_of(&graph->machine, &categories, 1);
+            int64_t commit = 0;
+            for (uint32_t k = 0; k < graph->count; k++)
+                commit = graph_evaluate(evaluation, &graph->uops[k])->commit;
+            assert_int_equal(2 * commit, inspection.loads.cycles - inspection.loads.loads[i].cost);
+            graph_evaluation_free(evaluation);
+            categories_free(&categories);
+        }
+        inspection_free(&inspection);
+        graph_free(graph);
+    }
+}
+
 /* ---- a program on a core ---- */
 
 static bool collect(void *context, const struct graph_uop *uops, const struct packed_life *lives,
@@ -201,6 +239,7 @@ int main(void) {
         cmocka_unit_test(independent_misses),
         cmocka_unit_test(a_pending_hit_goes_with_its_bringer),
         cmocka_unit_test(loads_are_chosen_by_path_and_by_wait),
+        cmocka_unit_test(loads_are_categories_of_their_own),
         cmocka_unit_test(a_chase_is_its_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 small() {
     case $1 in
     chase) echo 20000 1 4096 ;;
+    lists) echo 5000 16384 ;;
     pending) echo 20000 4096 ;;
     bipartite) echo 1 2000 ;;
     quadtree) echo 2 8 ;;

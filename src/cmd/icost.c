@@ -100,8 +100,24 @@ static void check_regions(const struct icost_request *request, const struct argp
                             "run (give one region's trace instead)");
 }
 
+/* The graph is walked as it was observed, in one piece of code with its names. */
+static void check_path(const struct icost_request *request, const struct argp_state *state) {
+    if (!request->path.parts)
+        return;
+    if (request->machine.ideal)
+        options_fail(state, "--ideal: --critical, --slack and --loads look at the machine as it is "
+                            "(without --ideal)");
+    if (request->regions.list)
+        options_fail(state, "--regions: --critical, --slack and --loads are for a single run (give "
+                            "one region's trace instead)");
+    if (request->study.parameter_count)
+        options_fail(state, "--sensitivity: it takes the place of a breakdown (without --critical, "
+                            "--slack and --loads)");
+}
+
 static void check(const struct icost_request *request, const struct argp_state *state) {
     check_regions(request, state);
+    check_path(request, state);
     if (!request->input.command && !request->input.trace && !request->regions.list)
         options_fail(state, "what to simulate? (culprit icost [OPTION...] -- COMMAND..., "
                             "culprit icost FILE.ctrace..., or culprit icost --regions LIST)");
@@ -123,6 +139,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[1] = &request->machine;
         state->child_inputs[2] = &request->output;
         state->child_inputs[3] = &request->shotgun;
+        state->child_inputs[4] = &request->path;
         return 0;
     case KEY_FOCUS:
         request->focus = value;
@@ -165,11 +182,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0},
-                                             {&machine_argp, 0, NULL, 0},
-                                             {&output_argp, 0, NULL, 0},
-                                             {&shotgun_argp, 0, NULL, 0},
-                                             {0}};
+static const struct argp_child CHILDREN[] = {
+    {&input_argp, 0, NULL, 0},   {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0},
+    {&shotgun_argp, 0, NULL, 0}, {&path_argp, 0, NULL, 0},    {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,

@@ -2,6 +2,7 @@
 #ifndef CULPRIT_CMD_ICOST_H
 #define CULPRIT_CMD_ICOST_H
 
+#include "cmd/icost_path.h"
 #include "cmd/icost_shotgun.h"
 #include "cmd/machine_choice.h"
 #include "cmd/options.h"
@@ -22,6 +23,7 @@ struct icost_request {
     struct output_options output;
     struct regions_request regions;
     struct shotgun_choice shotgun;
+    struct path_choice path;
     const char *focus; /* a category; NULL: the costliest */
     double threshold;  /* share of the time */
     uint32_t largest;  /* members of a set that is shown */

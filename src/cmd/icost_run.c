@@ -33,6 +33,7 @@ struct program {
     uint32_t threads;
     struct breakdown ways[WAY_COUNT]; /* cycles NULL: not measured */
     struct shotgun_statistics shotgun;
+    struct icost_path *path; /* NULL: not asked for */
 };
 
 struct icost {
@@ -129,20 +130,31 @@ static bool finish_shotgun(struct icost *icost, struct program *program, struct 
     return interrupt_signal;
 }
 
-/* Simulates a program with its graph, and with samples where they are wanted. */
+static bool finish_path(struct icost *icost, struct program *program, struct error *error) {
+    const struct icost_request *request = icost->request;
+    return !program->path || icost_path_finish(program->path, trace_code(program->input.trace),
+                                               request->output.top, request->threshold, error);
+}
+
+/* Simulates a program with its graph, with samples and with pieces kept where they are wanted. */
 static bool simulate_program(struct icost *icost, struct program *program, struct shotgun *shotgun,
                              struct breakdown_program *row, struct error *error) {
-    const struct simulation_observer sampling = {shotgun_attach, shotgun_detach, shotgun_learn,
-                                                 shotgun};
     const struct icost_request *request = icost->request;
     struct trace *trace = program->input.trace;
+    struct simulation_observer observers[2];
+    uint32_t observer_count = 0;
+    if (shotgun)
+        observers[observer_count++] =
+            (struct simulation_observer){shotgun_attach, shotgun_detach, shotgun_learn, shotgun};
+    if (program->path)
+        observers[observer_count++] = icost_path_observer(program->path);
     const struct simulation_options options = {.machine = icost->machine,
                                                .ideal = request->machine.ideal,
                                                .sampling = sampling_everything(),
                                                .selection = program->input.selection,
                                                .graph = true,
-                                               .observers = &sampling,
-                                               .observer_count = shotgun ? 1 : 0,
+                                               .observers = observers,
+                                               .observer_count = observer_count,
                                                .progress = show_progress,
                                                .progress_context = &icost->progress,
                                                .stop = &interrupt_signal};
@@ -157,7 +169,7 @@ static bool simulate_program(struct icost *icost, struct program *program, struc
     simulation.breakdown = (struct breakdown){0};
     row->seconds[WAY_GRAPH] = simulation.seconds;
     simulation_free(&simulation);
-    if (!good || !icost_input_end(&program->input, error))
+    if (!good || !icost_input_end(&program->input, error) || !finish_path(icost, program, error))
         return false;
     if (program->instructions)
         return finish_shotgun(icost, program, shotgun, &row->seconds[WAY_PROFILER], error);
@@ -168,11 +180,15 @@ static bool simulate_program(struct icost *icost, struct program *program, struc
 static bool read_program(struct icost *icost, struct program *program,
                          struct breakdown_program *row, struct error *error) {
     const struct shotgun_choice *choice = &icost->request->shotgun;
+    const struct path_choice *paths = &icost->request->path;
     struct shotgun *shotgun = NULL;
     if (choice->wanted && !(shotgun = shotgun_new(icost->machine, &choice->options,
                                                   sysconf(_SC_NPROCESSORS_ONLN) > 1, error)))
         return false;
-    bool good = simulate_program(icost, program, shotgun, row, error);
+    bool good = !paths->parts ||
+                (program->path =
+                     icost_path_new(paths, icost->machine, trace_isa(program->input.trace), error));
+    good = good && simulate_program(icost, program, shotgun, row, error);
     shotgun_free(shotgun);
     return good;
 }
@@ -206,6 +222,7 @@ static bool read_programs(struct icost *icost, int *status, struct error *error)
         icost->rows[i].name = trace_command(program->input.trace);
         icost->rows[i].label = program->label;
         icost->rows[i].shotgun = program->ways[WAY_PROFILER].cycles ? &program->shotgun : NULL;
+        icost->rows[i].inspection = program->path ? icost_path_report(program->path) : NULL;
     }
     return true;
 }
@@ -325,6 +342,9 @@ static bool note_ways(struct icost *icost, uint32_t number) {
                                    of_program(icost, number, of), row->simulations,
                                    text_plural(row->simulations),
                                    text_duration(row->seconds[WAY_MULTISIM]).s);
+    if (program->path)
+        good = good && icost_path_note(program->path, report, program->cycles,
+                                       of_program(icost, number, of));
     if (program->threads > 1)
         good = good && report_note(report,
                                    "%" PRIu32 " guest threads%s: each simulated on its own core "
@@ -432,6 +452,7 @@ int icost_breakdown(struct icost_request *request) {
         print_error(&error);
     breakdown_report_free(&icost.report);
     for (uint32_t i = 0; i < icost.count; i++) {
+        icost_path_free(icost.programs[i].path);
         icost_input_close(&icost.programs[i].input);
         free(icost.programs[i].label);
         for (int way = 0; way < WAY_COUNT; way++)

@@ -124,6 +124,8 @@ static json_t *program_object(const struct breakdown_report *report,
         json_object_set_new(object, "shotgun", shotgun_object(program->shotgun));
     json_object_set_new(object, "errors", errors);
     json_object_set_new(object, "reading", reading_array(report, program));
+    if (program->inspection)
+        inspection_json(program->inspection, object);
     return object;
 }
 

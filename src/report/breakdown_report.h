@@ -8,6 +8,7 @@
 #define CULPRIT_REPORT_BREAKDOWN_REPORT_H
 
 #include "graph/breakdown.h"
+#include "report/inspection_report.h"
 #include "report/report.h"
 #include "shotgun/shotgun.h"
 
@@ -18,12 +19,13 @@ const char *breakdown_way_name(enum breakdown_way way); /* "multisim", "graph", 
 
 /* A program. All breakdowns of a report have the same categories. */
 struct breakdown_program {
-    const char *name;                         /* the command */
-    const char *label;                        /* short, for the head of a column */
-    const struct breakdown *ways[WAY_COUNT];  /* NULL: not measured that way; one is */
-    double seconds[WAY_COUNT];                /* that it took */
-    uint32_t simulations;                     /* of WAY_MULTISIM */
-    const struct shotgun_statistics *shotgun; /* of WAY_PROFILER */
+    const char *name;                           /* the command */
+    const char *label;                          /* short, for the head of a column */
+    const struct breakdown *ways[WAY_COUNT];    /* NULL: not measured that way; one is */
+    double seconds[WAY_COUNT];                  /* that it took */
+    uint32_t simulations;                       /* of WAY_MULTISIM */
+    const struct shotgun_statistics *shotgun;   /* of WAY_PROFILER */
+    const struct inspection_report *inspection; /* NULL: not asked for */
 };
 
 enum { BREAKDOWN_NO_FOCUS = UINT32_MAX };

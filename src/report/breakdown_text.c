@@ -319,6 +319,19 @@ static void print_reading(const struct page *page) {
     }
 }
 
+static void print_inspections(const struct page *page, bool colour) {
+    const struct breakdown_report *report = page->report;
+    for (uint32_t i = 0; i < report->program_count; i++) {
+        char label[4 * WIDTH + 1];
+        if (!report->programs[i].inspection)
+            continue;
+        if (report->program_count > 1)
+            fprintf(page->file, "\n%s%s%s\n", page->bold,
+                    text_clean(label, sizeof label, report->programs[i].label), page->plain);
+        inspection_text(report->programs[i].inspection, colour, page->file);
+    }
+}
+
 void breakdown_text(const struct breakdown_report *report, bool colour, FILE *file) {
     const struct page page = {.report = report,
                               .file = file,
@@ -331,5 +344,6 @@ void breakdown_text(const struct breakdown_report *report, bool colour, FILE *fi
         print_columns(&page);
     print_errors(&page);
     print_reading(&page);
+    print_inspections(&page, colour);
     report_text_foot(&report->report, colour, file);
 }

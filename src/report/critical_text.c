@@ -1,0 +1,75 @@
+/* --critical for people: the path by kind of edge, and the instructions with most of it. */
+#include <inttypes.h>
+
+#include "report/inspection_report.h"
+#include "util/text.h"
+
+enum { WIDTH = 100, FIGURES = 36 };
+
+static struct text percent(const struct inspection_report *report, int64_t cycles) {
+    return text_percent((double)cycles, (double)report->inspection->cycles);
+}
+
+/* Parts with cycles, the most first; returns how many. */
+static uint32_t sort_parts(const int64_t cycles[CRITICAL_PARTS], unsigned sorted[CRITICAL_PARTS]) {
+    uint32_t count = 0;
+    for (unsigned part = 0; part < CRITICAL_PARTS; part++) {
+        uint32_t at = count;
+        if (!cycles[part])
+            continue;
+        for (; at > 0 && cycles[part] > cycles[sorted[at - 1]]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = part;
+        count++;
+    }
+    return count;
+}
+
+static void print_edges(const struct inspection_report *report, FILE *file) {
+    const int64_t *cycles = report->inspection->critical.parts;
+    unsigned sorted[CRITICAL_PARTS];
+    uint32_t count = sort_parts(cycles, sorted);
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned part = sorted[i];
+        char count[40];
+        bool negative = cycles[part] < 0;
+        snprintf(count, sizeof count, "%s%s", negative ? "-" : "",
+                 text_count((uint64_t)(negative ? -cycles[part] : cycles[part])).s);
+        fprintf(file, " %-9s%8s%11s  %-14s%s\n", critical_part_name(part),
+                percent(report, cycles[part]).s, count, critical_part_category(part),
+                critical_part_description(part));
+    }
+}
+
+static void print_instructions(const struct inspection_report *report, FILE *file) {
+    for (uint32_t i = 0; i < report->critical.count; i++) {
+        const struct critical_insn *row =
+            critical_find(&report->inspection->critical, report->critical.insns[i]);
+        unsigned sorted[CRITICAL_PARTS];
+        sort_parts(row->parts, sorted);
+        fprintf(file, "%7s%9s  %-9s%6s   ", percent(report, row->cycles).s,
+                text_count((uint64_t)row->cycles).s, critical_part_name(sorted[0]),
+                percent(report, row->parts[sorted[0]]).s);
+        inspection_print_place(report, row->insn, WIDTH - FIGURES, file);
+    }
+}
+
+void critical_text(const struct inspection_report *report, bool colour, FILE *file) {
+    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
+    const struct inspection *inspection = report->inspection;
+    fprintf(file, "\n%scritical path%s of %" PRIu32 " piece%s of the graph: %s cycle%s, %s µop%s",
+            bold, plain, inspection->fragments, text_plural(inspection->fragments),
+            text_count((uint64_t)inspection->cycles).s, text_plural((uint64_t)inspection->cycles),
+            text_count(inspection->kept).s, text_plural(inspection->kept));
+    if (inspection->seen > inspection->kept)
+        fprintf(file, " of %s", text_count(inspection->seen).s);
+    fprintf(file, "\n%s edge     %% of path    cycles  idealised by  what it is%s\n", bold, plain);
+    print_edges(report, file);
+    fprintf(file, "\n%s %% path   cycles  mostly        %%   ", bold);
+    inspection_print_heading(WIDTH - FIGURES, file);
+    fputs(plain, file);
+    print_instructions(report, file);
+    if (report->critical.total > report->critical.count)
+        fprintf(file, "        %" PRIu32 " more (--top 0 shows all)\n",
+                report->critical.total - report->critical.count);
+}

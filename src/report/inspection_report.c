@@ -1,0 +1,142 @@
+/* Rows are sorted by their figures and, so that reports are the same every time, by number. */
+#include "report/inspection_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "util/text.h"
+
+/* A static instruction and what it is sorted by. */
+struct ranked {
+    uint64_t key;
+    uint32_t insn;
+};
+
+static int by_key(const void *left, const void *right) {
+    const struct ranked *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    return a->insn < b->insn ? -1 : a->insn > b->insn;
+}
+
+/* Keeps the `top` largest. */
+static bool rank(struct ranked *ranked, size_t count, uint32_t top, struct insn_rows *rows) {
+    qsort(ranked, count, sizeof *ranked, by_key);
+    rows->total = (uint32_t)count;
+    rows->count = top && top < count ? top : (uint32_t)count;
+    rows->insns = malloc((rows->count + 1) * sizeof *rows->insns);
+    for (uint32_t i = 0; rows->insns && i < rows->count; i++)
+        rows->insns[i] = ranked[i].insn;
+    return rows->insns;
+}
+
+static bool rank_critical(struct inspection_report *report, uint32_t top) {
+    const struct critical *critical = &report->inspection->critical;
+    struct ranked *ranked = malloc((critical->count + 1) * sizeof *ranked);
+    size_t count = 0;
+    for (size_t i = 0; ranked && i < critical->count; i++)
+        if (critical->insns[i].cycles > 0)
+            ranked[count++] =
+                (struct ranked){(uint64_t)critical->insns[i].cycles, critical->insns[i].insn};
+    bool good = ranked && rank(ranked, count, top, &report->critical);
+    free(ranked);
+    return good;
+}
+
+static bool rank_slack(struct inspection_report *report, uint32_t top) {
+    const struct slack *slack = &report->inspection->slack;
+    struct ranked *ranked = malloc((slack->count + 1) * sizeof *ranked);
+    size_t count = 0;
+    for (uint32_t i = 0; ranked && i < slack->count; i++)
+        if (slack->insns[i].executions)
+            ranked[count++] = (struct ranked){slack->insns[i].executions, i};
+    bool good = ranked && rank(ranked, count, top, &report->slack);
+    free(ranked);
+    return good;
+}
+
+bool inspection_report_build(const struct inspection_request *request,
+                             const struct inspection *inspection, const struct code *code,
+                             struct program *program, struct inspection_report *report,
+                             struct error *error) {
+    *report = (struct inspection_report){.inspection = inspection,
+                                         .parts = request->parts,
+                                         .threshold = request->threshold,
+                                         .seconds = request->seconds};
+    return (function_walk_begin(&report->walk, code, program) &&
+            rank_critical(report, request->top) && rank_slack(report, request->top)) ||
+           error_set(error, "out of memory for the report");
+}
+
+void inspection_report_free(struct inspection_report *report) {
+    free(report->critical.insns);
+    free(report->slack.insns);
+    function_walk_end(&report->walk);
+    *report = (struct inspection_report){0};
+}
+
+void inspection_place(const struct inspection_report *report, uint32_t number,
+                      struct insn_place *place) {
+    const struct function_walk *walk = &report->walk;
+    const struct code *code = walk->code;
+    const struct static_insn *insn = &code->insns[number];
+    struct location location;
+    uint64_t address = insn->offset;
+    const char *image = "[anon]";
+    if (insn->image < code->image_count)
+        image = code->images[insn->image].path;
+    if (function_walk_is_file(walk, insn->image)) {
+        const char *slash = strrchr(image, '/');
+        image = slash && slash[1] ? slash + 1 : image;
+        program_offset_to_address(walk->program, walk->images[insn->image], insn->offset, &address);
+    }
+    function_walk_locate(walk, insn->image, insn->offset, &location);
+    *place = (struct insn_place){.image = image,
+                                 .offset = insn->offset,
+                                 .function = location.function,
+                                 .file = location.file,
+                                 .line = location.line};
+    insn_text(code->isa, insn->bytes, insn->length, address, place->text, sizeof place->text);
+}
+
+/* Three cells of which the last is not filled up. */
+static void print_cells(const char *function, const char *source, const char *text,
+                        unsigned columns, FILE *file) {
+    unsigned widths[2] = {columns * 27 / 100, columns * 24 / 100};
+    unsigned rest = columns - widths[0] - widths[1] - 2, need = text_columns(text);
+    char fitted[3][4 * 100 + 1];
+    fprintf(file, "%s %s %s\n",
+            text_fit(fitted[0], sizeof fitted[0], function, widths[0], TEXT_LEFT),
+            text_fit(fitted[1], sizeof fitted[1], source, widths[1], TEXT_LEFT),
+            text_fit(fitted[2], sizeof fitted[2], text, need < rest ? need : rest, TEXT_LEFT));
+}
+
+void inspection_print_heading(unsigned columns, FILE *file) {
+    print_cells("function", "source", "instruction", columns, file);
+}
+
+void inspection_print_place(const struct inspection_report *report, uint32_t insn, unsigned columns,
+                            FILE *file) {
+    struct insn_place place;
+    char offset[512], line[512];
+    inspection_place(report, insn, &place);
+    snprintf(offset, sizeof offset, "%s+0x%" PRIx64, place.image, place.offset);
+    const char *slash = place.file ? strrchr(place.file, '/') : NULL;
+    snprintf(line, sizeof line, "%s:%" PRIu32, slash && slash[1] ? slash + 1 : place.file,
+             place.line);
+    print_cells(place.function ? place.function : "[no symbol]", place.file ? line : offset,
+                place.text, columns, file);
+}
+
+void inspection_text(const struct inspection_report *report, bool colour, FILE *file) {
+    if (!report->inspection->fragments)
+        return;
+    if (report->parts & INSPECT_CRITICAL)
+        critical_text(report, colour, file);
+    if (report->parts & INSPECT_SLACK)
+        slack_text(report, colour, file);
+    if (report->parts & INSPECT_LOADS)
+        loads_text(report, colour, file);
+}

@@ -1,0 +1,122 @@
+/* --loads for people: what the misses of each load cost, how pairs of loads interact, and what that
+ * means. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/inspection_report.h"
+#include "report/report.h"
+#include "util/text.h"
+
+enum { WIDTH = 100, FIGURES = 41, PAIR_CELL = 8 };
+
+static struct text percent(const struct inspection_report *report, int64_t cycles) {
+    return text_percent((double)cycles, (double)report->inspection->loads.cycles);
+}
+
+static void print_loads(const struct inspection_report *report, FILE *file) {
+    const struct load_costs *costs = &report->inspection->loads;
+    for (uint32_t i = 0; i < costs->count; i++) {
+        const struct load_cost *load = &costs->loads[i];
+        double executions = (double)load->tally.executions, misses = (double)load->tally.misses;
+        fprintf(file, "%4" PRIu32 "%8s%9s%9s%8s   ", i + 1, percent(report, load->cost).s,
+                percent(report, load->path).s, text_percent(misses, executions).s,
+                text_quantity((double)load->tally.wait / misses).s);
+        inspection_print_place(report, load->insn, WIDTH - FIGURES, file);
+    }
+    fprintf(file, " all%8s\n", percent(report, costs->together).s);
+}
+
+static void print_pairs(const struct inspection_report *report, const char *bold, const char *plain,
+                        FILE *file) {
+    const struct load_costs *costs = &report->inspection->loads;
+    fprintf(file, "\n%s interaction, %% of time%s\n     ", bold, plain);
+    for (uint32_t k = 0; k < costs->paired; k++)
+        fprintf(file, "%*" PRIu32, PAIR_CELL, costs->pairs[k] + 1);
+    for (uint32_t a = 0; a < costs->paired; a++) {
+        fprintf(file, "\n%4" PRIu32 " ", costs->pairs[a] + 1);
+        for (uint32_t b = 0; b < costs->paired; b++)
+            fprintf(file, "%*s", PAIR_CELL, a == b ? "." : percent(report, costs->icost[a][b]).s);
+    }
+    fputc('\n', file);
+}
+
+struct pair {
+    uint32_t a, b; /* indices of costs->pairs */
+    int64_t icost;
+};
+
+/* Pairs over the threshold, largest |icost| first; at most LOAD_READINGS of them. */
+static uint32_t strongest(const struct inspection_report *report,
+                          struct pair pairs[LOAD_READINGS]) {
+    const struct load_costs *costs = &report->inspection->loads;
+    uint32_t count = 0;
+    for (uint32_t a = 0; a < costs->paired; a++)
+        for (uint32_t b = a + 1; b < costs->paired; b++) {
+            int64_t icost = costs->icost[a][b];
+            double size = fabs((double)icost);
+            uint32_t at = count;
+            if (!icost || size < report->threshold * (double)costs->cycles)
+                continue;
+            while (at > 0 && size > fabs((double)pairs[at - 1].icost))
+                at--;
+            if (at == LOAD_READINGS)
+                continue;
+            count += count < LOAD_READINGS;
+            memmove(&pairs[at + 1], &pairs[at], (count - at - 1) * sizeof *pairs);
+            pairs[at] = (struct pair){a, b, icost};
+        }
+    return count;
+}
+
+uint32_t inspection_read_loads(const struct inspection_report *report,
+                               char text[LOAD_READINGS][LOAD_READING_BYTES]) {
+    const struct load_costs *costs = &report->inspection->loads;
+    struct pair pairs[LOAD_READINGS];
+    uint32_t count = strongest(report, pairs);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t a = costs->pairs[pairs[i].a], b = costs->pairs[pairs[i].b];
+        int64_t alone = costs->loads[a].cost, other = costs->loads[b].cost;
+        const char *word = pairs[i].icost > 0 ? "overlap" : "are in series",
+                   *advice = pairs[i].icost > 0 ? "prefetch both" : "prefetching one is enough";
+        snprintf(text[i], LOAD_READING_BYTES,
+                 "loads %" PRIu32 " and %" PRIu32
+                 " %s: without their misses %s %% less time, alone %s %% and %s %%: %s",
+                 a + 1, b + 1, word, percent(report, alone + other + pairs[i].icost).s,
+                 percent(report, alone).s, percent(report, other).s, advice);
+    }
+    return count;
+}
+
+static void print_reading(const struct inspection_report *report, FILE *file) {
+    char text[LOAD_READINGS][LOAD_READING_BYTES];
+    uint32_t count = inspection_read_loads(report, text);
+    for (uint32_t i = 0; i < count; i++)
+        report_text_wrapped(text[i], " - ", "   ", file);
+    if (!count)
+        fprintf(file,
+                " - no two of them interact by %s %% of the time or more: each can be judged "
+                "alone\n",
+                text_percent(report->threshold, 1).s);
+}
+
+void loads_text(const struct inspection_report *report, bool colour, FILE *file) {
+    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
+    const struct load_costs *costs = &report->inspection->loads;
+    fprintf(file,
+            "\n%sloads%s: time without the misses of each, as perfect prefetching would have "
+            "it\n",
+            bold, plain);
+    if (!costs->count) {
+        fputs(" - no load missed the first-level cache or its TLB\n", file);
+        return;
+    }
+    fprintf(file, "%s  no saves %%   %% path   miss %%  cycles   ", bold);
+    inspection_print_heading(WIDTH - FIGURES, file);
+    fputs(plain, file);
+    print_loads(report, file);
+    if (costs->paired < 2)
+        return;
+    print_pairs(report, bold, plain, file);
+    print_reading(report, file);
+}

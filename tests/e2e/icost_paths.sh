@@ -1,0 +1,86 @@
+# culprit icost --critical, --slack and --loads: sums close, and programs with a known answer have
+# it.
+. tests/e2e/lib.sh
+
+report=$scratch/report.json
+
+# told EXPRESSION...: each holds of the report r.
+told() {
+    python3 - "$report" "$@" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+path, slack, loads, pieces = (r.get(key) for key in ("critical_path", "slack", "loads", "pieces"))
+def icost(a, b):
+    return next(p["icost"]["percent"] for p in loads["pairs"] if p["loads"] == [a, b])
+print(json.dumps({"path": path, "loads": loads}, indent=1)[:4000])
+for text in sys.argv[2:]:
+    assert eval(text), text
+END
+}
+
+sums_close() {
+    seq 30000 | awk '{ print ($1 * 7919) % 30011 }' >"$scratch/numbers"
+    run trace --limit 60K --output "$scratch/sort.ctrace" -- sort "$scratch/numbers" >/dev/null 2>&1
+    run icost --critical --slack --loads=5 --top 0 --json --output "$report" "$scratch/sort.ctrace" &&
+        told 'sum(e["cycles"] for e in path["edges"]) == pieces["cycles"]' \
+            'sum(i["cycles"] for i in path["instructions"]) <= pieces["cycles"]' \
+            'all(sum(e["cycles"] for e in i["edges"]) == i["cycles"] for i in path["instructions"])' \
+            'pieces["uops"] == pieces["of_uops"]' \
+            'abs(pieces["cycles"] - r["cycles"]) < 0.1 * r["cycles"]' \
+            'sum(b["executions"] for b in slack["histogram"]) == slack["executions"]' \
+            'sum(i["executions"] for i in slack["instructions"]) == slack["executions"]' \
+            'all(0 <= i["least"] <= i["mean"] for i in slack["instructions"])' \
+            'len(loads["loads"]) == 5 and len(loads["pairs"]) == 10' \
+            'all(l["misses"] <= l["executions"] for l in loads["loads"])'
+}
+check "cycles of edges sum to the path, executions to those of the slack" sums_close
+
+x86=$WORKLOADS/x86_64
+
+chase() {
+    run icost --critical --slack --loads --from chase_one --limit 60K --json --output "$report" -- \
+        "$x86/chase" 20000 1 131072 >/dev/null &&
+        told 'path["instructions"][0]["function"] == "chase_one"' \
+            'path["instructions"][0]["percent"] > 90' \
+            'next(e for e in path["edges"] if e["edge"] == "EP miss")["percent"] > 90' \
+            'loads["loads"][0]["cost"]["percent"] > 90' \
+            'loads["loads"][0]["text"] == path["instructions"][0]["text"]' \
+            'any(i["least"] == 0 for i in slack["instructions"])'
+}
+parallel() {
+    run icost --loads --from walk_both --limit 60K --json --output "$report" -- \
+        "$x86/lists" 20000 262144 >/dev/null &&
+        told 'icost(0, 1) > 80' 'all(l["cost"]["percent"] < 10 for l in loads["loads"])' \
+            'loads["together"]["percent"] > 90' '"prefetch both" in loads["reading"][0]'
+}
+serial() {
+    run icost --loads --from walk_twice_as_fast --limit 60K --json --output "$report" -- \
+        "$x86/lists" 20000 262144 >/dev/null &&
+        told 'icost(0, 1) < -30' 'all(l["cost"]["percent"] > 30 for l in loads["loads"][:2])' \
+            'loads["loads"][2]["cost"]["percent"] < 10' \
+            '"prefetching one is enough" in loads["reading"][0]'
+}
+for test in "chase: one load is the critical path" "parallel: two lists are worth prefetching together only" \
+    "serial: of two loads in series prefetching one is enough"; do
+    skip_without x86_64-workloads "$test" || check "$test" "${test%%:*}"
+done
+
+text_fits() {
+    run icost --critical --slack --loads --output "$scratch/text" "$scratch/sort.ctrace" \
+        "$scratch/sort.ctrace" && cat "$scratch/text" &&
+        [ "$(grep -c '^critical path of [0-9]' "$scratch/text")" = 2 ] &&
+        grep -q '^ interaction, % of time' "$scratch/text" &&
+        python3 -c 'import sys; assert all(len(line) <= 101 for line in open(sys.argv[1]))' "$scratch/text"
+}
+check "the text has a part for each trace and fits 100 columns" text_fits
+
+refuses() {
+    local said
+    said=$(run icost --loads=65 "$scratch/sort.ctrace" 2>&1)
+    [ $? = 2 ] && grep -q 'loads 65: from 1 to 64' <<<"$said" || return 1
+    said=$(run icost --critical --ideal dl1 "$scratch/sort.ctrace" 2>&1)
+    [ $? = 2 ] && grep -q 'ideal' <<<"$said"
+}
+check "what cannot be shown is refused" refuses
+
+finish

@@ -2,6 +2,7 @@
 #include "graph/build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph/positions.h"
 #include "graph/structure.h"
@@ -11,9 +12,15 @@
  * the records, and compared as differences. */
 enum { RECENT = 1 << 12 };
 struct recent {
-    uint32_t fetch, dispatch, issue, complete, commit;
+    uint32_t fetch, dispatch, complete, commit;
     uint16_t data;    /* distance from a store to the producer of its data */
     bool load, woken; /* a one-cycle operation that the wakeup loop makes longer */
+};
+
+/* The last µop that issued in a cycle, at the place of the cycle's low bits. */
+enum { ISSUED = 1 << 12 };
+struct issued {
+    uint32_t cycle, uop; /* low bits of its position */
 };
 
 /* What all µops of an operation have alike. */
@@ -34,6 +41,7 @@ struct graph_builder {
     struct graph_structure *structure;
     struct positions packets;
     struct recent recent[RECENT];
+    struct issued issued[ISSUED];
     uint32_t last_flags; /* of the µop before; enum life_flags */
     uint32_t drained;    /* cycle at which the store queue last had room again */
     uint64_t drain;      /* and the store whose write it had waited for; UINT64_MAX: none yet */
@@ -146,11 +154,10 @@ static void set_queue(const struct graph_builder *builder, const struct packed_l
                       struct graph_uop *uop) {
     uint64_t number = builder->number;
     uint64_t far = builder->graph.window < number ? builder->graph.window : number;
-    for (uint64_t back = 1; back <= far && back < RECENT; back++)
-        if (recent(builder, back)->issue == life->kept.dispatch) {
-            uop->queue_entry = (uint16_t)back;
-            return;
-        }
+    const struct issued *issued = &builder->issued[life->kept.dispatch % ISSUED];
+    uint32_t back = (uint32_t)number - issued->uop;
+    if (issued->cycle == life->kept.dispatch && back <= far && back < RECENT)
+        uop->queue_entry = (uint16_t)back;
 }
 
 /* The weight of the edge from the commit before, where fetch waited for that. */
@@ -305,8 +312,11 @@ static inline void set_execution(struct graph_builder *builder, const struct pac
 
 static inline void set_producers(const struct graph_builder *builder,
                                  const struct packed_life *life, struct graph_uop *uop) {
-    for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
-        uop->producer[i] = life->producer[i] <= builder->number ? life->producer[i] : 0;
+    if (builder->number >= GRAPH_FAR)
+        memcpy(uop->producer, life->producer, sizeof uop->producer);
+    else
+        for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
+            uop->producer[i] = life->producer[i] <= builder->number ? life->producer[i] : 0;
     if (!builder->graph.wakeup_extra)
         return;
     for (uint32_t i = 0; i <= UOP_MAX_SOURCES; i++)
@@ -317,11 +327,11 @@ static inline void set_producers(const struct graph_builder *builder,
 
 static inline void note(struct graph_builder *builder, const struct packed_life *life,
                         const struct graph_uop *uop) {
-    bool issued = life->flags & LIFE_ISSUED;
+    uint32_t issue = life->flags & LIFE_ISSUED ? life->kept.issue : life->kept.dispatch;
+    builder->issued[issue % ISSUED] = (struct issued){issue, (uint32_t)builder->number};
     builder->recent[builder->number % RECENT] =
         (struct recent){.fetch = life->fetch,
                         .dispatch = life->kept.dispatch,
-                        .issue = issued ? life->kept.issue : life->kept.dispatch,
                         .complete = life->complete,
                         .commit = (uint32_t)life->end,
                         .data = uop->producer[UOP_MAX_SOURCES],
@@ -349,6 +359,7 @@ static void add(struct graph_builder *builder, const struct packed_life *life,
 static void begin(struct graph_builder *builder) {
     builder->number = 0;
     builder->last_flags = 0;
+    memset(builder->issued, 0, sizeof builder->issued);
     graph_structure_begin(builder->structure);
     builder->packets.count = 0;
     builder->drain = UINT64_MAX;

@@ -170,7 +170,7 @@ static inline void tap_advance(struct tap_state *state, const struct tap_record 
 
 /* ---- buffers ---- */
 
-enum { TAP_BUFFER_WORDS = 16384, TAP_RECORD_WORDS = 3 + 255, TAP_BUFFER_LIVES = 2048 };
+enum { TAP_BUFFER_WORDS = 16384, TAP_RECORD_WORDS = 3 + 255, TAP_BUFFER_LIVES = 4096 };
 struct packed_life;
 
 /* Owned by the tap; workers only read, and only until `consume` returns. */

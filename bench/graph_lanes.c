@@ -31,7 +31,7 @@ static double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static bool take(void *context, const struct graph_uop *uops, const struct life *lives,
+static bool take(void *context, const struct graph_uop *uops, const struct packed_life *lives,
                  uint32_t count, bool first, struct error *error) {
     struct recording *recording = context;
     (void)lives;
@@ -130,8 +130,7 @@ int main(int argc, char **argv) {
         .one_thread = true,
         .selection = {.thread = -1, .limit = argc > 3 ? strtoull(argv[3], NULL, 0) : 1000000}};
     struct simulation simulation;
-    if (!simulation_run(trace, &options, &simulation, &error) ||
-        !graph_builder_flush(recording.builder, &error)) {
+    if (!simulation_run(trace, &options, &simulation, &error)) {
         fprintf(stderr, "graph_lanes: %s\n", error.message);
         return 1;
     }

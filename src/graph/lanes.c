@@ -1,10 +1,7 @@
 /* The sets are sorted into groups that agree about bandwidth and window; each chunk of µops is
  * decoded once for every window and then evaluated for one group after the other, so that the rows
  * of a group stay in the cache meanwhile. Times are 32 bits from the begin of the fragment, and are
- * moved back before they grow too large.
- *
- * Counters of slots lie lane by lane, since lanes drift apart, so that the cycles at hand of each
- * are few cache lines. They are cleared behind the dispatch of each lane. */
+ * moved back before they grow too large. */
 #include "graph/lanes.h"
 
 #include <stdlib.h>
@@ -19,8 +16,7 @@ struct graph_lanes {
     struct graph_machine machine;
     struct categories categories;
     lanes_kernel *run; /* NULL: one evaluation for each set */
-    struct lanes_slot pools[MACHINE_MAX_POOLS];
-    uint32_t tables;
+    struct lanes_slots slots;
     struct lanes_decoder *decoder;
     struct lanes_layout *layouts[LAYOUTS];
     uint32_t layout_count;
@@ -56,89 +52,41 @@ bool lanes_level_usable(enum lanes_level level) {
         return __builtin_cpu_supports("avx2");
     if (level == LANES_AVX512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512cd");
 #endif
     return level == LANES_PLAIN;
 }
 
 /* ---- slots ---- */
 
-/* Bits of a counter up to `limit`, with the one above. */
-static uint32_t counter_bits(uint32_t limit) {
-    uint32_t bits = 1;
-    while (1u << (bits - 1) < limit)
-        bits++;
-    return bits;
+static void add_counter(struct lanes_slots *slots, struct lanes_slot *slot, uint32_t limit) {
+    struct lanes_counter *counter = &slots->counters[slots->counter_count];
+    while (1u << counter->bits < limit)
+        counter->bits++;
+    counter->inverted = (1u << counter->bits) - limit;
+    counter->plane = slots->planes;
+    slots->planes += counter->bits + 1;
+    slot->counters[slot->count++] = slots->counter_count++;
 }
 
-static void counter(struct lanes_slot *slot, uint32_t *bit, uint32_t limit) {
-    uint32_t bits = counter_bits(limit);
-    slot->increment |= 1u << *bit;
-    slot->add |= ((1u << (bits - 1)) - limit) << *bit;
-    slot->full |= 1u << (*bit + bits - 1);
-    *bit += bits;
-}
-
-/* A queue's counters follow those of other queues in a table, or begin the next. A limit that
- * others keep already needs no counter. False: they do not fit a word. */
-static bool place_queue(struct graph_lanes *lanes, uint32_t queue, uint32_t *table, uint32_t *bit) {
-    const struct graph_machine *machine = &lanes->machine;
-    uint32_t issue = machine->queue_issue[queue], units = 0, bits = 0;
+/* A limit that others keep already needs no counter. */
+static void place_queue(struct lanes_slots *slots, const struct graph_machine *machine,
+                        uint32_t queue) {
+    uint32_t issue = machine->queue_issue[queue], units = 0;
     for (uint32_t pool = 0; pool < MACHINE_MAX_POOLS; pool++)
-        if (machine->pool_queue[pool] == queue) {
+        if (machine->pool_queue[pool] == queue)
             units += machine->pool_units[pool];
-            if (machine->pool_units[pool] < issue)
-                bits += counter_bits(machine->pool_units[pool]);
-        }
-    bool limited = issue && issue < units;
-    bits += limited ? counter_bits(issue) : 0;
-    if (bits > 32)
-        return false;
-    if (*bit + bits > 32) {
-        ++*table;
-        *bit = 0;
-    }
     struct lanes_slot of_queue = {0};
-    if (limited)
-        counter(&of_queue, bit, issue);
+    if (issue && issue < units)
+        add_counter(slots, &of_queue, issue);
     for (uint32_t pool = 0; pool < MACHINE_MAX_POOLS; pool++) {
         if (machine->pool_queue[pool] != queue || machine->pool_units[pool] == 0)
             continue;
-        struct lanes_slot *slot = &lanes->pools[pool];
-        *slot = of_queue;
-        slot->table = *table * LANES_GROUP * LANES_STRIDE;
+        slots->pools[pool] = of_queue;
         if (machine->pool_units[pool] < issue)
-            counter(slot, bit, machine->pool_units[pool]);
+            add_counter(slots, &slots->pools[pool], machine->pool_units[pool]);
     }
-    return true;
-}
-
-static bool place_slots(struct graph_lanes *lanes) {
-    uint32_t table = 0, bit = 0;
-    for (uint32_t queue = 0; queue < MACHINE_MAX_QUEUES; queue++)
-        if (!place_queue(lanes, queue, &table, &bit))
-            return false;
-    lanes->tables = table + 1;
-    return true;
-}
-
-static void clear(struct lanes_group *group, uint32_t lane, int32_t to) {
-    int32_t from = group->cleared[lane];
-    uint32_t count = to - from < LANES_CELLS ? (uint32_t)(to - from) : LANES_CELLS;
-    uint32_t begin = (uint32_t)from % LANES_CELLS;
-    uint32_t first = count < LANES_CELLS - begin ? count : LANES_CELLS - begin;
-    for (uint32_t table = 0; table < group->tables; table++) {
-        uint32_t *cells = group->slots + (table * LANES_GROUP + lane) * (size_t)LANES_STRIDE;
-        memset(cells + begin, 0, first * sizeof *cells);
-        memset(cells, 0, (count - first) * sizeof *cells);
-    }
-    group->cleared[lane] = to;
-}
-
-void lanes_clear(struct lanes_group *group) {
-    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
-        if (group->dispatch[lane] > group->cleared[lane])
-            clear(group, lane, group->dispatch[lane]);
 }
 
 /* ---- groups ---- */
@@ -167,16 +115,15 @@ static void *allocate(size_t bytes) {
 }
 
 static bool group_init(struct graph_lanes *lanes, struct lanes_group *group) {
-    group->pools = lanes->pools;
+    group->slots = &lanes->slots;
     group->machine = &lanes->machine;
-    group->tables = lanes->tables;
     if (!(group->rows = allocate(group->layout->bytes)))
         return false;
     int32_t *never = (int32_t *)(group->rows + LANES_ROW);
     for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
         never[lane] = LANES_NEVER;
-    size_t cells = (size_t)lanes->tables * LANES_GROUP * LANES_STRIDE;
-    return !group->bandwidth || (group->slots = allocate(cells * sizeof(uint32_t))) != NULL;
+    size_t bytes = (size_t)lanes->slots.planes * LANES_WORDS * LANES_ROW;
+    return !group->bandwidth || (group->planes = allocate(bytes)) != NULL;
 }
 
 /* The sets of one kind, with their last to fill its last group. */
@@ -242,11 +189,12 @@ static void begin(struct graph_lanes *lanes) {
         struct lanes_group *group = &lanes->groups[i];
         for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
             group->total[lane] += lanes->any ? group->commit[lane] : 0;
-            if (lanes->any && group->bandwidth && group->commit[lane] >= group->cleared[lane])
-                clear(group, lane, group->commit[lane] + 1);
-            group->cleared[lane] = group->fetch[lane] = 0;
+            group->base[lane] = group->fetch[lane] = 0;
             group->dispatch[lane] = group->commit[lane] = LANES_NEVER;
         }
+        if (group->bandwidth)
+            memset(group->planes, 0, (size_t)lanes->slots.planes * LANES_WORDS * LANES_ROW);
+        memset(group->taken, 0, sizeof group->taken);
     }
     lanes->any = false;
     lanes_decoder_begin(lanes->decoder);
@@ -266,10 +214,11 @@ struct graph_lanes *graph_lanes_new(const struct graph_machine *machine,
             ;
         /* What completed a window ago is before dispatch only if wakeup takes no longer. */
         bool fits =
-            machine->wakeup_extra <= machine->complete_to_commit + machine->dispatch_to_issue &&
-            place_slots(lanes);
+            machine->wakeup_extra <= machine->complete_to_commit + machine->dispatch_to_issue;
+        for (uint32_t queue = 0; queue < MACHINE_MAX_QUEUES; queue++)
+            place_queue(&lanes->slots, machine, queue);
         lanes->run = fits ? LEVELS[level].run : NULL;
-        lanes->decoder = lanes_decoder_new(machine, &lanes->categories, lanes->pools);
+        lanes->decoder = lanes_decoder_new(machine, &lanes->categories, &lanes->slots);
         bool made = lanes->decoder && (fits ? make_groups(lanes) : make_evaluations(lanes));
         if (made) {
             begin(lanes);
@@ -291,7 +240,7 @@ void graph_lanes_free(struct graph_lanes *lanes) {
     free(lanes->total);
     for (uint32_t i = 0; i < lanes->group_count; i++) {
         free(lanes->groups[i].rows);
-        free(lanes->groups[i].slots);
+        free(lanes->groups[i].planes);
     }
     free(lanes->groups);
     for (uint32_t i = 0; i < lanes->layout_count; i++)
@@ -300,9 +249,9 @@ void graph_lanes_free(struct graph_lanes *lanes) {
     free(lanes);
 }
 
-/* Moves the times of a lane back, rows and all, by a whole number of rounds of its cells. */
+/* Moves the times of a lane back, rows and all. */
 static void move(struct lanes_group *group, uint32_t lane) {
-    int32_t by = group->dispatch[lane] / LANES_CELLS * LANES_CELLS;
+    int32_t by = group->dispatch[lane];
     int32_t *rows = (int32_t *)(group->rows + LANES_WEIGHTS * LANES_ROW);
     size_t count = (group->layout->bytes - LANES_WEIGHTS * LANES_ROW) / LANES_ROW;
     for (size_t row = 0; row < count; row++) {
@@ -312,7 +261,7 @@ static void move(struct lanes_group *group, uint32_t lane) {
     group->fetch[lane] = group->fetch[lane] - by > -LATE ? group->fetch[lane] - by : -LATE;
     group->dispatch[lane] -= by;
     group->commit[lane] -= by;
-    group->cleared[lane] = group->cleared[lane] - by > -LATE ? group->cleared[lane] - by : -LATE;
+    group->base[lane] = group->base[lane] - by > -LATE ? group->base[lane] - by : -LATE;
     group->total[lane] += by;
 }
 

@@ -16,7 +16,16 @@ INLINE bool is_any(vector mask) {
     return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
 }
 
+/* Number of the lowest bit that is set; 32: none. Alone, it is the exponent of a float, with the
+ * sign when it is the highest. */
+INLINE bits lowest(bits x) {
+    __m256 alone = _mm256_cvtepi32_ps((__m256i)(x & -x));
+    bits number = (((bits)_mm256_castps_si256(alone) >> 23) & 255) - 127;
+    return (bits)where((vector)(x == 0), (vector){0} + 32, (vector)number);
+}
+
 #include "graph/lanes_slots.h"
+#include "graph/lanes_take.h"
 
 LANES_KERNEL(lanes_run_avx2)
 #endif

@@ -18,7 +18,7 @@ struct weight_key {
 struct lanes_decoder {
     struct graph_machine machine;
     const struct categories *categories;
-    const struct lanes_slot *pools;
+    const struct lanes_slots *slots;
     struct lanes_group *groups;
     uint32_t group_count;
     uint64_t number; /* of the next µop in the fragment */
@@ -32,13 +32,13 @@ struct lanes_decoder {
 
 struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
                                         const struct categories *categories,
-                                        const struct lanes_slot *pools) {
+                                        const struct lanes_slots *slots) {
     struct lanes_decoder *decoder = calloc(1, sizeof *decoder);
     if (!decoder)
         return NULL;
     decoder->machine = *machine;
     decoder->categories = categories;
-    decoder->pools = pools;
+    decoder->slots = slots;
     decoder->weight_count = 2;
     lanes_decoder_begin(decoder);
     return decoder;
@@ -321,7 +321,7 @@ static void decode_execution(struct lanes_decoder *decoder, const struct lanes_l
                              const struct graph_uop *uop, struct lanes_step *step,
                              struct lanes_extra *extra) {
     step->unit_wait = uop->unit_wait;
-    if (decoder->pools[uop->pool].full)
+    if (decoder->slots->pools[uop->pool].count)
         step->flags |= (uint32_t)(uop->pool + 1) << STEP_POOL;
     if (uop->mshr_wait) {
         step->flags |= STEP_MSHR;

@@ -1,6 +1,6 @@
 /* Included by graph/lanes_LEVEL.c: evaluates the steps of a layout for the lanes of one group. The
  * file says which instructions may be used (TARGET), how many lanes a vector has (WIDTH), and what
- * plain GNU C has no operator for: latest(), is_any() and take_slots(). */
+ * plain GNU C has no operator for: latest(), is_any() and lowest(). */
 
 typedef int32_t vector __attribute__((vector_size(4 * WIDTH), may_alias));
 typedef uint32_t bits __attribute__((vector_size(4 * WIDTH), may_alias));
@@ -23,7 +23,8 @@ INLINE vector where(vector mask, vector then, vector otherwise) {
 
 INLINE vector latest(vector a, vector b);
 
-/* Takes slots in the cycles that nodes->execute has, or in later ones, which it has then. */
+/* Takes slots in the cycles that nodes->execute has, or in later ones, which it has then
+ * (graph/lanes_slots.h). */
 INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
                        struct nodes *nodes);
 
@@ -104,7 +105,7 @@ INLINE void step_execute(struct lanes_group *group, const struct lanes_step *ste
             EACH_VECTOR nodes->execute[k] += step->unit_wait;
         uint32_t pool = step->flags >> STEP_POOL;
         if (pool)
-            take_slots(group, &group->pools[pool - 1], nodes);
+            take_slots(group, &group->slots->pools[pool - 1], nodes);
     }
     if (step->flags & STEP_MSHR)
         EACH_VECTOR nodes->execute[k] += ROW(extra->mshr);

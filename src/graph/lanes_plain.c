@@ -16,6 +16,15 @@ INLINE bool is_any(vector mask) {
     return any != 0;
 }
 
+/* Number of the lowest bit that is set; 32: none. */
+INLINE bits lowest(bits x) {
+    bits number;
+    for (unsigned i = 0; i < WIDTH; i++)
+        number[i] = x[i] ? (uint32_t)__builtin_ctz(x[i]) : 32;
+    return number;
+}
+
 #include "graph/lanes_slots.h"
+#include "graph/lanes_take.h"
 
 LANES_KERNEL(lanes_run_plain)

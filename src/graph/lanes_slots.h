@@ -1,52 +1,87 @@
-/* Included by levels without scatter: slots lane by lane. */
+/* Included after graph/lanes_kernel.h: issue slots. Of each queue and pool that limits issue
+ * the planes of a counter show, for every lane, how many slots are taken in each cycle of a window
+ * that begins at `base`. Bits of a word are 32 cycles: the first cycle in which all counters have a
+ * place is found with a shift, and counted there as an adder does. The window follows dispatch,
+ * since nothing is taken before it any more. */
 
-/* Slow: contended, or far ahead. */
-TARGET __attribute__((noinline)) static int32_t
-take_later(struct lanes_group *group, const struct lanes_slot *slot, uint32_t lane, int32_t cycle) {
-    uint32_t *cells = group->slots + slot->table + lane * LANES_STRIDE;
-    for (; cycle < group->dispatch[lane] + GRAPH_SLOTS; cycle++) {
-        uint32_t *cell = &cells[(uint32_t)cycle % LANES_CELLS];
-        if (!((*cell + slot->add) & slot->full)) {
-            *cell += slot->increment;
-            break;
+#define PLANE(plane, word)                                                                         \
+    (((bits *)(group->planes + ((plane)*LANES_WORDS + (word)) * LANES_ROW))[k])
+
+/* Shifts the planes of a counter; whether any bit is left. */
+INLINE bool slide_counter(struct lanes_group *group, const struct lanes_counter *counter,
+                          unsigned k, bits by) {
+    bits left = {0};
+    for (uint32_t plane = counter->plane; plane <= counter->plane + counter->bits; plane++)
+        for (uint32_t word = 0; word < LANES_WORDS; word++) {
+            bits low = PLANE(plane, word) >> by;
+            if (word + 1 < LANES_WORDS)
+                low |= (PLANE(plane, word + 1) << 1) << (31 - by);
+            PLANE(plane, word) = low;
+            left |= low;
         }
-    }
-    return cycle;
+    return is_any((vector)left);
 }
 
-TARGET __attribute__((noinline)) static void
-take_far(struct lanes_group *group, const struct lanes_slot *slot, int32_t *cycles) {
-    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
-        if (group->dispatch[lane] - group->cleared[lane] > LANES_CELLS - GRAPH_SLOTS) {
-            lanes_clear(group);
-            break;
+/* Moves the window of a vector up to dispatch. */
+TARGET __attribute__((noinline)) static void slide(struct lanes_group *group, vector dispatch,
+                                                   unsigned k) {
+    vector *base = &((vector *)group->base)[k];
+    /* What is all behind is shifted out. */
+    vector gone = dispatch - (LANES_WORDS + 1) * 32;
+    *base = latest(*base, gone);
+    while (is_any(dispatch - *base > LANES_LAG)) {
+        vector by = dispatch - *base;
+        by = where(by > 31, (vector){0} + 31, by);
+        for (uint32_t rest = group->taken[k]; rest; rest &= rest - 1) {
+            uint32_t counter = (uint32_t)__builtin_ctz(rest);
+            if (!slide_counter(group, &group->slots->counters[counter], k, (bits)by))
+                group->taken[k] &= ~(1u << counter);
         }
-    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
-        cycles[lane] = take_later(group, slot, lane, cycles[lane]);
+        *base += by;
+    }
 }
 
-INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
-                       struct nodes *nodes) {
-    int32_t cycles[LANES_GROUP] __attribute__((aligned(64)));
-    bits far = {0};
-    EACH_VECTOR {
-        ((vector *)cycles)[k] = nodes->execute[k];
-        ((vector *)group->dispatch)[k] = nodes->dispatch[k];
-        far |= (bits)(nodes->execute[k] - ((vector *)group->cleared)[k]);
+/* Counts one more in the cycles of `carry`. */
+INLINE void count_slot(struct lanes_group *group, const struct lanes_counter *counter,
+                       uint32_t word, unsigned k, bits carry) {
+    uint32_t plane = counter->plane;
+    for (uint32_t bit = 0; bit < counter->bits; bit++, plane++) {
+        bits value = PLANE(plane, word);
+        bits one = counter->inverted >> bit & 1 ? ~value : value;
+        PLANE(plane, word) = value ^ carry;
+        carry &= one;
     }
-    if (is_any((vector)(far >= (uint32_t)GRAPH_SLOTS))) {
-        take_far(group, slot, cycles);
-    } else {
-        uint32_t *cells = group->slots + slot->table, add = slot->add, full = slot->full,
-                 increment = slot->increment;
-        _Pragma("GCC unroll 8") for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
-            uint32_t *cell = &cells[lane * LANES_STRIDE + (uint32_t)cycles[lane] % LANES_CELLS];
-            uint32_t taken = *cell;
-            if (__builtin_expect(((taken + add) & full) != 0, 0))
-                cycles[lane] = take_later(group, slot, lane, cycles[lane]);
-            else
-                *cell = taken + increment;
-        }
-    }
-    EACH_VECTOR nodes->execute[k] = ((vector *)cycles)[k];
+    PLANE(plane, word) |= carry;
+}
+
+/* Takes slots in one word of the window. `cycle` counts from its begin; `pending`: the lanes that
+ * still look for a slot. */
+INLINE void take_in_word(struct lanes_group *group, const struct lanes_slot *slot, uint32_t word,
+                         unsigned k, vector limit, vector *cycle, vector *pending) {
+    const struct lanes_counter *first = &group->slots->counters[slot->counters[0]];
+    const struct lanes_counter *second = &group->slots->counters[slot->counters[1]];
+    vector here = *pending & (*cycle < (int32_t)(32 * word + 32));
+    if (!is_any(here))
+        return;
+    bits full = PLANE(first->plane + first->bits, word);
+    if (slot->count == 2)
+        full |= PLANE(second->plane + second->bits, word);
+    bits from = (bits)*cycle & 31;
+    vector found = (vector)from + (vector)lowest(~(full >> from));
+    vector at = found + (int32_t)(32 * word);
+    vector taken = here & (found < 32) & (at < limit);
+    bits carry = (bits)(taken & (vector)(((bits){0} + 1) << ((bits)found & 31)));
+    count_slot(group, first, word, k, carry);
+    if (slot->count == 2)
+        count_slot(group, second, word, k, carry);
+    *cycle = where(here, where(at < limit, at, limit), *cycle);
+    *pending &= ~taken & (*cycle < limit);
+}
+
+/* Marks the counters as used, and makes the window reach as far as is needed. */
+INLINE void prepare_window(struct lanes_group *group, const struct lanes_slot *slot,
+                           vector dispatch, unsigned k) {
+    if (__builtin_expect(is_any(dispatch - ((vector *)group->base)[k] > LANES_LAG), 0))
+        slide(group, dispatch, k);
+    group->taken[k] |= 1u << slot->counters[0] | 1u << slot->counters[slot->count - 1];
 }

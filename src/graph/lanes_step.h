@@ -20,12 +20,13 @@
 
 enum {
     LANES_GROUP = 64,
-    LANES_CHUNK = 1024,             /* steps */
-    LANES_ROW = 4 * LANES_GROUP,    /* bytes */
-    LANES_WEIGHTS = 2048,           /* rows of weights */
-    LANES_CELLS = 2 * GRAPH_SLOTS,  /* of cycles, for slots: as many behind as ahead */
-    LANES_STRIDE = LANES_CELLS + 80 /* from lane to lane; none share the low 12 bits */
+    LANES_CHUNK = 1024,          /* steps */
+    LANES_ROW = 4 * LANES_GROUP, /* bytes */
+    LANES_WEIGHTS = 2048,        /* rows of weights */
+    LANES_WORDS = 4,             /* of 32 cycles each, in which slots are counted, */
+    LANES_LAG = 16               /* of which so many are behind dispatch at most */
 };
+static_assert(LANES_LAG + GRAPH_SLOTS <= 32 * LANES_WORDS, "the window holds all that compete");
 /* Earlier than anything; rows 0 and 1 of the weights are nothing and this. */
 #define LANES_NEVER (-(1 << 30))
 
@@ -83,31 +84,43 @@ struct lanes_layout {
     struct lanes_extra extras[LANES_CHUNK];
 };
 
-/* Counters of a cycle's slots, of a queue and its pools, share a word; each has a bit above it that
- * is set when `add` is added to a counter that is full. */
+/* Slots taken of a queue or pool, in a window of cycles, one bit of each: bit planes of a binary
+ * counter, then a plane of those that are full. Each plane is LANES_WORDS rows. A counter that
+ * begins with all planes zero begins with `inverted`, so that it is full when it overflows. */
+struct lanes_counter {
+    uint32_t plane; /* the first */
+    uint32_t bits;  /* planes before that of the full */
+    uint32_t inverted;
+};
+enum { LANES_COUNTERS = MACHINE_MAX_QUEUES + MACHINE_MAX_POOLS };
+
+/* What a µop of a pool takes a slot of, `count` of them; none: there is always one. */
 struct lanes_slot {
-    uint32_t table;                /* first word */
-    uint32_t add, full, increment; /* full: 0: there is always a slot */
+    uint32_t counters[2];
+    uint32_t count;
+};
+
+struct lanes_slots {
+    struct lanes_slot pools[MACHINE_MAX_POOLS];
+    struct lanes_counter counters[LANES_COUNTERS];
+    uint32_t counter_count, planes;
 };
 
 struct lanes_group {
     const struct lanes_layout *layout;
     bool bandwidth; /* not idealised */
     char *rows;
-    uint32_t *slots; /* [table][lane][cycle] */
+    char *planes;                    /* of counters, row by row; NULL without bandwidth */
+    uint32_t taken[LANES_GROUP / 4]; /* of each vector the set of counters that are not all zero */
     uint32_t sets[LANES_GROUP];
     int64_t total[LANES_GROUP]; /* cycles of earlier fragments, and what times were moved by */
     int32_t fetch[LANES_GROUP] __attribute__((aligned(64))); /* of the latest µop: */
     int32_t dispatch[LANES_GROUP] __attribute__((aligned(64)));
     int32_t commit[LANES_GROUP] __attribute__((aligned(64)));
-    int32_t cleared[LANES_GROUP] __attribute__((aligned(64))); /* no slot is taken before */
-    const struct lanes_slot *pools;
+    int32_t base[LANES_GROUP] __attribute__((aligned(64))); /* cycle of bit 0 of the planes */
+    const struct lanes_slots *slots;
     const struct graph_machine *machine;
-    uint32_t tables;
 };
-
-/* No slot is taken before `dispatch` any more. */
-void lanes_clear(struct lanes_group *group);
 
 typedef void lanes_kernel(struct lanes_group *group, uint32_t count);
 lanes_kernel lanes_run_plain, lanes_run_avx2, lanes_run_avx512;
@@ -117,7 +130,7 @@ lanes_kernel lanes_run_plain, lanes_run_avx2, lanes_run_avx512;
 struct lanes_decoder;
 struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
                                         const struct categories *categories,
-                                        const struct lanes_slot *pools);
+                                        const struct lanes_slots *slots);
 void lanes_decoder_free(struct lanes_decoder *decoder);
 void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *machine,
                        uint32_t window);

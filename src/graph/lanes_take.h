@@ -1,0 +1,14 @@
+/* Included after graph/lanes_slots.h: takes slots word by word. */
+
+INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
+                       struct nodes *nodes) {
+    EACH_VECTOR {
+        prepare_window(group, slot, nodes->dispatch[k], k);
+        vector base = ((vector *)group->base)[k];
+        vector limit = nodes->dispatch[k] + GRAPH_SLOTS - base;
+        vector cycle = nodes->execute[k] - base, pending = cycle < limit;
+        for (uint32_t word = 0; word < LANES_WORDS; word++)
+            take_in_word(group, slot, word, k, limit, &cycle, &pending);
+        nodes->execute[k] = cycle + base;
+    }
+}

@@ -21,7 +21,7 @@ static const struct {
     [EDGE_FBW] = {"FBW", "bw", "fetch bandwidth"},
     [EDGE_DF] = {"DF", "bw", "no room between fetch and dispatch"},
     [EDGE_FF] = {"FF", "", "in-order fetch"},
-    [EDGE_SQ] = {"SQ", "win", "store queue full: write of a store to the cache"},
+    [EDGE_SQ] = {"SQ", "win, dmiss", "store queue full: write of a store to the cache"},
     [EDGE_CS] = {"CS", "", "serialising instruction"},
     [EDGE_CQ] = {"CQ", "win", "load queue, store queue or registers full"},
     [EDGE_ED] = {"ED", "win", "issue queue full"},

@@ -1,6 +1,6 @@
 /* The table of built-in tracers. */
 #include "attribute/tracers.h"
 
-const struct tracer_kind *const tracer_kinds[] = {&binary_tracer,   &csv_tracer, &calls_tracer,
-                                                  &counters_tracer, &bbv_tracer, &life_tracer,
-                                                  &tip_tracer,      &tea_tracer, NULL};
+const struct tracer_kind *const tracer_kinds[] = {
+    &binary_tracer, &csv_tracer, &calls_tracer, &counters_tracer, &bbv_tracer,
+    &life_tracer,   &tip_tracer, &tea_tracer,   &shotgun_tracer,  NULL};

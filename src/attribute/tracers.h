@@ -6,6 +6,7 @@
 
 extern const struct tracer_kind calls_tracer, counters_tracer;
 extern const struct tracer_kind tip_tracer, tea_tracer; /* src/samples/ */
+extern const struct tracer_kind shotgun_tracer;         /* src/shotgun/ */
 extern const struct tracer_kind *const tracer_kinds[];  /* NULL at the end */
 
 #endif

@@ -115,10 +115,29 @@ static void check_path(const struct icost_request *request, const struct argp_st
                             "--slack and --loads)");
 }
 
+static void check_samples(const struct icost_request *request, const struct argp_state *state) {
+    const struct shotgun_choice *shotgun = &request->shotgun;
+    const struct input_options *input = &request->input;
+    if (!shotgun->path)
+        return;
+    if (input->command || input->trace || request->regions.list)
+        options_fail(state, "--shotgun-file: it takes the place of a command, trace or regions");
+    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow ||
+        request->multisim != ICOST_NONE || shotgun->design == SHOTGUN_PERFECT)
+        options_fail(state, "--shotgun-file: samples were taken before (without --skip, --limit, "
+                            "--from, --thread, --follow, --multisim and --shotgun-design 1)");
+    if (request->path.parts)
+        options_fail(state,
+                     "--shotgun-file: --critical, --slack and --loads are of a run (give its "
+                     "command or trace)");
+}
+
 static void check(const struct icost_request *request, const struct argp_state *state) {
     check_regions(request, state);
     check_path(request, state);
-    if (!request->input.command && !request->input.trace && !request->regions.list)
+    check_samples(request, state);
+    if (!request->input.command && !request->input.trace && !request->regions.list &&
+        !request->shotgun.path)
         options_fail(state, "what to simulate? (culprit icost [OPTION...] -- COMMAND..., "
                             "culprit icost FILE.ctrace..., or culprit icost --regions LIST)");
     if (!request->study.parameter_count)

@@ -39,6 +39,7 @@ struct program {
 struct icost {
     struct icost_request *request;
     struct icost_regions regions;
+    struct shotgun_file samples;
     struct machine_choice *machines;
     const struct machine *machine;
     struct output report_file, svg_file;
@@ -80,6 +81,17 @@ static bool find_focus(struct icost *icost, struct error *error) {
            error_set(error, "--focus %s: no such category: choose from %s", focus, known);
 }
 
+/* Of samples, the machine that they were taken on. */
+static bool choose_machines(struct icost *icost, struct error *error) {
+    const struct icost_request *request = icost->request;
+    struct machine_options options = request->machine;
+    if (request->shotgun.path && !shotgun_read(request->shotgun.path, &icost->samples, error))
+        return false;
+    if (request->shotgun.path && !options.machine)
+        options.machine = icost->samples.machine;
+    return machine_choice_load(icost->machines, &options, error);
+}
+
 static bool prepare(struct icost *icost, struct error *error) {
     const struct icost_request *request = icost->request;
     uint32_t programs = 1 + request->input.more_count;
@@ -87,8 +99,7 @@ static bool prepare(struct icost *icost, struct error *error) {
     icost->rows = calloc(programs, sizeof *icost->rows);
     if (!icost->programs || !icost->rows)
         return error_set(error, "out of memory for %" PRIu32 " programs", programs);
-    return find_focus(icost, error) &&
-           machine_choice_load(icost->machines, &request->machine, error) &&
+    return find_focus(icost, error) && choose_machines(icost, error) &&
            output_open(&icost->report_file, "--output", request->output.output,
                        request->input.command ? stderr : stdout, error) &&
            (!request->svg || output_open(&icost->svg_file, "--svg", request->svg, NULL, error)) &&
@@ -208,10 +219,28 @@ static bool read_regions(struct icost *icost, struct error *error) {
     return true;
 }
 
+/* A breakdown from samples that another run took. */
+static bool read_samples(struct icost *icost, struct error *error) {
+    struct program *program = &icost->programs[icost->count++];
+    struct shotgun_file *file = &icost->samples;
+    if (!(icost->machine = machine_choice_of(icost->machines, file->code.code.isa, error)))
+        return false;
+    struct shotgun *shotgun = shotgun_from(icost->machine, file, error);
+    bool good = shotgun && finish_shotgun(icost, program, shotgun,
+                                          &icost->rows[0].seconds[WAY_PROFILER], error);
+    shotgun_free(shotgun);
+    icost->rows[0].name = file->command;
+    icost->rows[0].label = "samples";
+    icost->rows[0].shotgun = &program->shotgun;
+    return good;
+}
+
 static bool read_programs(struct icost *icost, int *status, struct error *error) {
     const struct input_options *options = &icost->request->input;
     if (icost->request->regions.list)
         return read_regions(icost, error);
+    if (icost->request->shotgun.path)
+        return read_samples(icost, error);
     for (uint32_t i = 0; i <= options->more_count && !interrupt_signal; i++) {
         struct program *program = &icost->programs[icost->count++];
         if (!icost_input_open(&program->input, options, i, icost->folder, status, error) ||
@@ -393,7 +422,7 @@ static bool note_all(struct icost *icost, bool partial) {
     const struct icost_request *request = icost->request;
     if (unfollowed && request->input.command && !request->input.follow)
         report->next = next_with_option("--follow", request->argc, request->argv);
-    else if (!partial && !request->multisim && !request->regions.list)
+    else if (!partial && !request->multisim && !request->regions.list && !request->shotgun.path)
         report->next = next_with_option("--multisim", request->argc, request->argv);
     return note_worth(icost);
 }
@@ -459,6 +488,7 @@ int icost_breakdown(struct icost_request *request) {
             breakdown_free(&icost.programs[i].ways[way]);
     }
     icost_regions_free(&icost.regions);
+    shotgun_file_free(&icost.samples);
     free(icost.programs);
     free(icost.rows);
     temporary_remove(icost.folder);

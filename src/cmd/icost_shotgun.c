@@ -7,7 +7,7 @@
 #include "cmd/options.h"
 #include "util/text.h"
 
-enum { KEY_SHOTGUN = 2048, KEY_DESIGN, KEY_LENGTH, KEY_PERIOD };
+enum { KEY_SHOTGUN = 2048, KEY_DESIGN, KEY_FILE, KEY_LENGTH, KEY_PERIOD };
 enum { MAX_FRAGMENTS = 1 << 20 };
 
 static const struct argp_option OPTIONS[] = {
@@ -20,6 +20,8 @@ static const struct argp_option OPTIONS[] = {
      "1 every instruction measured, 2 one sample for each static instruction, 3 short signatures, "
      "4 long and short ones (default)",
      0},
+    {"shotgun-file", KEY_FILE, "FILE", 0,
+     "From the samples that a shotgun tap of 'culprit sim' wrote to FILE; no command, no trace", 0},
     {"shotgun-length", KEY_LENGTH, "N", 0, "Instructions of a fragment (default 2000)", 0},
     {"shotgun-period", KEY_PERIOD, "N", 0,
      "A detailed sample every N instructions, on the average (default 50; twice as many each time "
@@ -54,6 +56,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         choice->design = (enum shotgun_design)take_count(state, "--shotgun-design", value,
                                                          SHOTGUN_PERFECT, SHOTGUN_LONG_AND_SHORT);
         choice->options.perfect = choice->design == SHOTGUN_PERFECT;
+        break;
+    case KEY_FILE:
+        choice->path = value;
         break;
     case KEY_LENGTH:
         choice->options.length =

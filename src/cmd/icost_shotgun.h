@@ -9,6 +9,7 @@
 
 struct shotgun_choice {
     bool wanted;
+    const char *path; /* samples taken before, in place of a command or trace; NULL: none */
     struct shotgun_options options;
     uint32_t fragments;
     enum shotgun_design design;

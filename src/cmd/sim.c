@@ -43,7 +43,8 @@ static const struct argp_option OPTIONS[] = {
      "Write a trace; may be repeated. KIND: binary, csv (a line per commit), life (a line per "
      "µop), "
      "calls (cycles by call stack, folded for flame graphs), counters (a line per interval), bbv "
-     "(basic block vectors for SimPoint), tip, tea (samples, for 'culprit samples'). SETTING: "
+     "(basic block vectors for SimPoint), tip, tea (samples, for 'culprit samples'), shotgun "
+     "(samples, for 'culprit icost --shotgun-file'). SETTING: "
      "start=TRIGGER, stop=TRIGGER, interval=N. "
      "TRIGGER: cycle:N, insn:N, 0xADDRESS, 0xADDRESS:N (its N-th execution)",
      0},

@@ -111,7 +111,7 @@ static struct shotgun_uop infer(const struct shotgun_constructor *constructor,
     bool far = !(signature & SIGNATURE_1);
     if (uop->flags & GRAPH_LOAD && (far || !branch)) {
         inferred.miss = default_miss(machine, machine->l1d.latency, far);
-        inferred.level = far ? LEVEL_LLC : LEVEL_L2;
+        inferred.level = !far ? LEVEL_L2 : machine->llc.present ? LEVEL_LLC : LEVEL_DRAM;
     } else if (branch && uop->flags & GRAPH_LAST) {
         inferred.flags = GRAPH_MISPREDICTED;
     } else if (!branch && uop->flags & GRAPH_FIRST && !(uop->flags & GRAPH_LOAD)) {

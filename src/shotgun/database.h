@@ -44,6 +44,7 @@ struct shotgun_uop {
         after_commit;
     uint16_t store, store_data, bringer, queue_entry, drain, fetch_packet;
     uint8_t level, tlb;
+    uint16_t reserved;
 };
 static_assert(sizeof(struct shotgun_uop) == 36, "hundreds of thousands are kept");
 enum {

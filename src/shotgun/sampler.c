@@ -48,7 +48,7 @@ struct shotgun_sampler *shotgun_sampler_new(struct shotgun_database *database,
     sampler->truth = truth;
     sampler->next_sample = shotgun_sample_gap(database);
     sampler->next_stretch = shotgun_skeleton_gap(database);
-    sampler->stretch.bits = malloc(signature_words(length) * sizeof(uint64_t));
+    sampler->stretch.bits = calloc(signature_words(length), sizeof(uint64_t));
     sampler->stretch.path = truth ? malloc(length * sizeof(uint32_t)) : NULL;
     if (sampler->stretch.bits && (!truth || sampler->stretch.path))
         return sampler;

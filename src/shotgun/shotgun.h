@@ -11,12 +11,16 @@
 #include "graph/breakdown.h"
 #include "shotgun/construct.h"
 #include "shotgun/database.h"
+#include "shotgun/file.h"
 #include "tap/tap.h"
 
 struct shotgun;
 /* NULL with an error. The machine must outlive it. `threads`: sampling has a thread of its own. */
 struct shotgun *shotgun_new(const struct machine *machine, const struct shotgun_options *options,
                             bool threads, struct error *error);
+/* The same from a file of samples, whose database and code it takes: for shotgun_breakdown(). */
+struct shotgun *shotgun_from(const struct machine *machine, struct shotgun_file *file,
+                             struct error *error);
 void shotgun_free(struct shotgun *shotgun);
 
 /* For a simulation's observer: the context is the struct shotgun. */

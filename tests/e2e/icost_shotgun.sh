@@ -72,6 +72,30 @@ tells() {
 }
 check "the table has its column, and tells what it rests on" tells
 
+# The same samples from a file give the same breakdown.
+from_a_file() {
+    local samples=$scratch/gzip.shotgun
+    run sim --machine fields2004 --set l1d.latency=4 --tap "shotgun:$samples" "$trace" >/dev/null &&
+        shotgun --shotgun && cp "$report" "$scratch/run.json" &&
+        run icost --shotgun-file "$samples" --set l1d.latency=4 --json --output "$report" &&
+        python3 - "$report" "$scratch/run.json" <<'END' &&
+import json, sys
+file, run = (json.load(open(name)) for name in sys.argv[1:])
+assert file["way"] == "profiler" and file["machine"] == "fields2004" and file["program"].startswith("gzip")
+assert file["sets"] == run["profiler"]["sets"] and file["shotgun"]["paths"] is None
+assert file["shotgun"]["instructions"] == run["shotgun"]["instructions"]
+END
+        head -c 100000 "$samples" >"$scratch/cut.shotgun" &&
+        fails_with 1 'cut.shotgun is damaged at byte' run icost --shotgun-file "$scratch/cut.shotgun"
+}
+check "samples in a file give the same breakdown" from_a_file
+check "a file that is none" fails_with 1 'not a file of shotgun samples' \
+    run icost --shotgun-file "$trace"
+check "a file in place of a run only" fails_with 2 'takes the place' \
+    run icost --shotgun-file "$scratch/gzip.shotgun" "$trace"
+check "a tap with more samples than can be taken" fails_with 1 '32 at least' \
+    run sim --tap "shotgun:$scratch/x.shotgun,interval=10" "$trace"
+
 check "a run too short for a fragment is told" fails_with 1 'shotgun-length' \
     run icost --shotgun --limit 1000 "$trace"
 check "a design that there is not" fails_with 2 'from 1 to 4' run icost --shotgun-design 5 "$trace"

@@ -1,0 +1,41 @@
+/* The bytes of a file of samples as its writer and reader share them; docs/shotgun-format.md. */
+#ifndef CULPRIT_SHOTGUN_FORMAT_H
+#define CULPRIT_SHOTGUN_FORMAT_H
+
+#include "shotgun/file.h"
+#include "util/little_endian.h"
+#include "util/record.h"
+
+/* File: magic, version, four zero bytes; then records. */
+#define SHOTGUN_MAGIC                                                                              \
+    "\x89"                                                                                         \
+    "CSG\r\n\x1a\n"
+
+enum {
+    SHOTGUN_VERSION = 1,
+    SHOTGUN_PROLOGUE_BYTES = 16,
+    SHOTGUN_PAYLOAD_MAX = 1 << 18, /* bytes */
+    SHOTGUN_TEXT_MAX = 65535,
+    SHOTGUN_HEADER_BYTES = 56, /* then the texts */
+    SHOTGUN_INSN_BYTES = 32,
+    SHOTGUN_SAMPLE_BYTES = 28, /* then its µops */
+    SHOTGUN_UOP_BYTES = 36,
+    SHOTGUN_END_BYTES = 24
+};
+
+enum shotgun_record {
+    SHOTGUN_HEADER = 1,
+    SHOTGUN_CODE,
+    SHOTGUN_SAMPLES,
+    SHOTGUN_SIGNATURES,
+    SHOTGUN_END
+};
+
+/* One sample with its µops; the bytes it takes. */
+uint32_t shotgun_pack(const struct shotgun_sample *sample, const struct shotgun_uop *uops,
+                      uint8_t *bytes);
+/* Reads one of at most `size` bytes; *taken of them. NULL, or what is wrong with it. */
+const char *shotgun_unpack(const uint8_t *bytes, uint32_t size, struct shotgun_sample *sample,
+                           struct shotgun_uop uops[SHOTGUN_INSN_UOPS], uint32_t *taken);
+
+#endif

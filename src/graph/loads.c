@@ -99,7 +99,7 @@ static bool choose_loads(const struct load_tally *tally, const struct critical *
 struct measure {
     struct load_costs *costs;
     const struct graph_fragments *fragments;
-    struct graph_evaluation *evaluation;
+    struct graph_evaluation *evaluation, *dmiss; /* of nothing idealised, of all data misses */
     uint8_t *number_of;                /* by static instruction: of a load + 1; 0: another */
     int64_t (*single)[LOADS_MOST + 1]; /* [fragment]: its length without each load's misses; the
                                           last: as it is */
@@ -107,10 +107,10 @@ struct measure {
 };
 
 /* Length of a fragment with a set of loads idealised. */
-static int64_t length(const struct measure *measure, const struct graph_fragment *fragment,
-                      uint64_t set) {
+static int64_t length(const struct measure *measure, struct graph_evaluation *evaluation,
+                      const struct graph_fragment *fragment, uint64_t set) {
     int64_t commit = 0;
-    graph_evaluation_begin(measure->evaluation);
+    graph_evaluation_begin(evaluation);
     for (uint32_t i = 0; i < fragment->count; i++) {
         const struct graph_uop *uop = &fragment->uops[i];
         struct graph_uop hit;
@@ -120,7 +120,7 @@ static int64_t length(const struct measure *measure, const struct graph_fragment
             hit.miss = hit.mshr_wait = hit.bringer = 0;
             uop = &hit;
         }
-        commit = graph_evaluate(measure->evaluation, uop)->commit;
+        commit = graph_evaluate(evaluation, uop)->commit;
     }
     return commit;
 }
@@ -135,16 +135,19 @@ static void measure_singles(const struct measure *measure) {
             if (number && misses(&fragment.uops[i]))
                 present |= UINT64_C(1) << (number - 1);
         }
-        int64_t whole = length(measure, &fragment, 0);
+        int64_t whole = length(measure, measure->evaluation, &fragment, 0);
         for (uint32_t i = 0; i < costs->count; i++) {
             uint64_t set = UINT64_C(1) << i & present;
-            measure->single[f][i] = set ? length(measure, &fragment, set) : whole;
+            measure->single[f][i] =
+                set ? length(measure, measure->evaluation, &fragment, set) : whole;
             costs->loads[i].cost += whole - measure->single[f][i];
         }
         measure->single[f][LOADS_MOST] = whole;
         measure->present[f] = present;
         costs->cycles += whole;
-        costs->together += whole - (present ? length(measure, &fragment, present) : whole);
+        costs->dmiss += whole - length(measure, measure->dmiss, &fragment, 0);
+        costs->together +=
+            whole - (present ? length(measure, measure->evaluation, &fragment, present) : whole);
     }
 }
 
@@ -157,7 +160,8 @@ static int64_t icost(const struct measure *measure, uint32_t f, const struct loa
         return 0;
     struct graph_fragment fragment = graph_fragments_get(measure->fragments, f);
     const int64_t *single = measure->single[f];
-    return single[a] + single[b] - single[LOADS_MOST] - length(measure, &fragment, set);
+    return single[a] + single[b] - single[LOADS_MOST] -
+           length(measure, measure->evaluation, &fragment, set);
 }
 
 static void measure_pairs(const struct measure *measure) {
@@ -207,14 +211,16 @@ bool load_costs_measure(const struct graph_machine *machine,
     struct measure measure = {.costs = costs,
                               .fragments = fragments,
                               .evaluation = graph_evaluation_new(machine, 0),
+                              .dmiss = graph_evaluation_new(machine, IDEAL_DMISS),
                               .number_of = calloc(tally->count + 1, 1),
                               .single = calloc(count + 1, sizeof *measure.single),
                               .present = calloc(count + 1, sizeof *measure.present)};
-    bool good = measure.evaluation && measure.number_of && measure.single && measure.present &&
-                choose_loads(tally, critical, most, costs);
+    bool good = measure.evaluation && measure.dmiss && measure.number_of && measure.single &&
+                measure.present && choose_loads(tally, critical, most, costs);
     if (good)
         measure_all(&measure);
     graph_evaluation_free(measure.evaluation);
+    graph_evaluation_free(measure.dmiss);
     free(measure.number_of);
     free(measure.single);
     free(measure.present);

@@ -37,6 +37,7 @@ struct load_cost {
 struct load_costs {
     int64_t cycles;                     /* of the fragments, with nothing idealised */
     int64_t together;                   /* cost of all the loads below */
+    int64_t dmiss;                      /* of the misses of all loads and stores */
     struct load_cost loads[LOADS_MOST]; /* the costliest first; of the same cost the longest wait */
     uint32_t count;
     /* Pairs: of the loads pairs[0 .. paired-1] (indices into loads, ascending). */

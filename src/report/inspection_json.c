@@ -119,8 +119,9 @@ static json_t *loads_object(const struct inspection_report *report) {
         json_array_append_new(loads, load_object(report, &costs->loads[i]));
     for (uint32_t i = 0; i < count; i++)
         json_array_append_new(reading, string(text[i]));
-    return json_pack("{s:o, s:o, s:o, s:o}", "loads", loads, "pairs", pairs_array(costs),
-                     "together", amount(costs->together, costs->cycles), "reading", reading);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "loads", loads, "pairs", pairs_array(costs),
+                     "together", amount(costs->together, costs->cycles), "dmiss",
+                     amount(costs->dmiss, costs->cycles), "reading", reading);
 }
 
 void inspection_json(const struct inspection_report *report, json_t *object) {

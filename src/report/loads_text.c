@@ -24,7 +24,8 @@ static void print_loads(const struct inspection_report *report, FILE *file) {
                 text_quantity((double)load->tally.wait / misses).s);
         inspection_print_place(report, load->insn, WIDTH - FIGURES, file);
     }
-    fprintf(file, " all%8s\n", percent(report, costs->together).s);
+    fprintf(file, " all%8s   together; the misses of all loads and stores (dmiss): %s\n",
+            percent(report, costs->together).s, percent(report, costs->dmiss).s);
 }
 
 static void print_pairs(const struct inspection_report *report, const char *bold, const char *plain,

@@ -30,6 +30,7 @@ sums_close() {
             'sum(b["executions"] for b in slack["histogram"]) == slack["executions"]' \
             'sum(i["executions"] for i in slack["instructions"]) == slack["executions"]' \
             'all(0 <= i["least"] <= i["mean"] for i in slack["instructions"])' \
+            'loads["together"]["cycles"] < loads["dmiss"]["cycles"]' \
             'len(loads["loads"]) == 5 and len(loads["pairs"]) == 10' \
             'all(l["misses"] <= l["executions"] for l in loads["loads"])'
 }

@@ -44,6 +44,7 @@ static void parallel_misses(void **state) {
     assert_int_equal(costs->loads[1].path, 0);
     assert_int_equal(costs->loads[1].tally.wait, 2 * 80);
     assert_int_equal(costs->together, 2 * 100);
+    assert_int_equal(costs->dmiss, 2 * 100);
     assert_int_equal(costs->paired, 2);
     assert_int_equal(costs->icost[0][1], 2 * 80);
     assert_int_equal(costs->icost[1][0], 2 * 80);

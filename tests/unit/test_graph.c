@@ -1,0 +1,448 @@
+/* The dependence graph: node times of graphs made by hand, edge by edge, and graphs built of little
+ * programs that ran on a core, whose costs are known. */
+#include "graph_fixture.h"
+
+#include "core_fixture.h"
+#include "graph/breakdown.h"
+#include "graph/build.h"
+#include "graph/lanes.h"
+
+/* ---- graphs made by hand, on the wide machine of graph_fixture.h ---- */
+
+static const struct graph_nodes *times_of(struct graph *graph, uint32_t ideal) {
+    struct graph_fragment fragment = whole(graph);
+    struct graph_evaluation *evaluation = graph_evaluation_new(&graph->machine, ideal);
+    assert_non_null(evaluation);
+    graph_fragment_times(evaluation, &fragment, graph->nodes);
+    graph_evaluation_free(evaluation);
+    return graph->nodes;
+}
+
+static void expect_nodes(const struct graph_nodes *nodes, const int64_t (*expected)[6],
+                         uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t found[6] = {nodes[i].fetch,   nodes[i].dispatch, nodes[i].ready,
+                                  nodes[i].execute, nodes[i].complete, nodes[i].commit};
+        for (int k = 0; k < 6; k++)
+            if (found[k] != expected[i][k])
+                fail_msg("%c(%u) is %lld, not %lld", "FDREPC"[k], i, (long long)found[k],
+                         (long long)expected[i][k]);
+    }
+}
+
+/* A machine as in Fig. 2: four instructions in the window, two fetched and two committed in a
+ * cycle; a cycle from each node to the next. i0 takes 10 cycles, i1 needs it; i2 and i3, which
+ * takes 5, need nothing; i4 needs i2, and room in the window; i5 needs i4. */
+static void example_of_figure_2(void **state) {
+    (void)state;
+    struct graph *graph = graph_new();
+    graph->machine.dispatch_width = graph->machine.commit_width = 2;
+    graph->machine.window = 4;
+    graph->machine.ideal_window = 80;
+    graph->machine.frontend_depth = 1;
+    add(graph, GRAPH_LONG, 10);
+    add(graph, GRAPH_SHORT, 1)->producer[0] = 1;
+    add(graph, GRAPH_SHORT, 1);
+    add(graph, GRAPH_LONG, 5);
+    add(graph, GRAPH_SHORT, 1)->producer[0] = 2;
+    add(graph, GRAPH_SHORT, 1)->producer[0] = 1;
+    for (uint32_t i = 2; i < 6; i++)
+        graph->uops[i].fetch_width = 2;
+    static const int64_t real[6][6] = {{0, 1, 2, 2, 12, 13},    {0, 1, 12, 12, 13, 14},
+                                       {1, 2, 3, 3, 4, 14},     {1, 2, 3, 3, 8, 15},
+                                       {2, 13, 14, 14, 15, 16},  /* D: C(0) */
+                                       {2, 14, 15, 15, 16, 17}}; /* D: C(1) */
+    expect_nodes(times_of(graph, 0), real, 6);
+    static const int64_t win[2][6] = {{2, 3, 4, 4, 5, 15}, {2, 3, 5, 5, 6, 16}}; /* C: CC, CBW */
+    expect_nodes(times_of(graph, IDEAL_WIN) + 4, win, 2);
+    static const int64_t lgalu[6][6] = {{0, 1, 2, 2, 2, 3}, {0, 1, 2, 2, 3, 4}, {1, 2, 3, 3, 4, 5},
+                                        {1, 2, 3, 3, 3, 5}, {2, 3, 4, 4, 5, 6}, {2, 4, 5, 5, 6, 7}};
+    expect_nodes(times_of(graph, IDEAL_LGALU), lgalu, 6);
+    static const int64_t bw[6][6] = {{0, 1, 2, 2, 12, 13},    {0, 1, 12, 12, 13, 14},
+                                     {0, 1, 2, 2, 3, 14},     {0, 1, 2, 2, 7, 14},
+                                     {0, 13, 14, 14, 15, 16}, {0, 14, 15, 15, 16, 17}};
+    expect_nodes(times_of(graph, IDEAL_BW), bw, 6);
+    graph_free(graph);
+}
+
+/* Of four adds the last gets what `set` gives it: a node of its without and with, and with `ideal`,
+ * which takes it away again. Without, F is 0, D 3, R and E 4, P 5, C 6, as of all. */
+#define EXPECT_EDGE(member, without, with, ideal, set)                                             \
+    do {                                                                                           \
+        struct graph *graph = graph_new();                                                         \
+        for (int i_ = 0; i_ < 4; i_++)                                                             \
+            add(graph, GRAPH_SHORT, 1);                                                            \
+        struct graph_uop *uop = &graph->uops[3];                                                   \
+        struct graph_machine *machine = &graph->machine;                                           \
+        (void)uop, (void)machine;                                                                  \
+        assert_int_equal(times_of(graph, 0)[3].member, without);                                   \
+        set;                                                                                       \
+        assert_int_equal(times_of(graph, 0)[3].member, with);                                      \
+        if (ideal)                                                                                 \
+            assert_int_equal(times_of(graph, ideal)[3].member, without);                           \
+        graph_free(graph);                                                                         \
+    } while (0)
+
+static void edges_to_fetch(void **state) {
+    (void)state;
+    EXPECT_EDGE(fetch, 0, 1, IDEAL_BW, uop->fetch_width = 3);      /* FBW */
+    EXPECT_EDGE(fetch, 0, 1, IDEAL_BW, uop->fetch_taken = 1);      /* FT */
+    EXPECT_EDGE(fetch, 0, 1, IDEAL_BW, uop->flags |= GRAPH_BREAK); /* FB */
+    EXPECT_EDGE(fetch, 0, 7, IDEAL_BW,                             /* FB */
+                (uop[-1].flags |= GRAPH_TAKEN, machine->taken_bubble = 7));
+    EXPECT_EDGE(fetch, 0, 2, IDEAL_BMISP, uop[-1].flags |= GRAPH_LATE);             /* FL */
+    EXPECT_EDGE(fetch, 0, 3, IDEAL_BW, machine->fetch_room = 2);                    /* DF: D(1) */
+    EXPECT_EDGE(fetch, 0, 6, IDEAL_WIN, uop->fetch_packet = 3);                     /* CT: C(0) */
+    EXPECT_EDGE(fetch, 0, 6 + 4, 0, uop->after_commit = 5);                         /* CF: C(2) */
+    EXPECT_EDGE(fetch, 0, 5 + 2, IDEAL_BMISP, uop[-1].flags |= GRAPH_MISPREDICTED); /* PD */
+    EXPECT_EDGE(fetch, 0, 11 + 6, IDEAL_IMISS, (uop->fetch_cache = 11, uop->fetch_tlb = 6));
+    /* The cache comes behind the edge that counts. */
+    EXPECT_EDGE(fetch, 0, 7 + 11, IDEAL_BMISP | IDEAL_IMISS,
+                (uop[-1].flags |= GRAPH_MISPREDICTED, uop->fetch_cache = 11));
+}
+
+static void edges_to_dispatch(void **state) {
+    (void)state;
+    EXPECT_EDGE(dispatch, 3, 8, IDEAL_IMISS, uop[-2].fetch_cache = 5);  /* FF, FD, DD */
+    EXPECT_EDGE(dispatch, 3, 4, IDEAL_BW, machine->dispatch_width = 3); /* DBW */
+    EXPECT_EDGE(dispatch, 3, 6, IDEAL_WIN, machine->window = 3);        /* CD: C(0) */
+    EXPECT_EDGE(dispatch, 3, 6, IDEAL_WIN, uop->load_entry = 3);        /* CQ */
+    EXPECT_EDGE(dispatch, 3, 6 + 1, IDEAL_WIN, uop->store_entry = 3);
+    EXPECT_EDGE(dispatch, 3, 6, IDEAL_WIN, uop->int_register = 3);
+    EXPECT_EDGE(dispatch, 3, 6, IDEAL_WIN, uop->fp_register = 3);
+    EXPECT_EDGE(dispatch, 3, 6 + 20, IDEAL_WIN, (uop->drain = 2, uop->store_wait = 20)); /* SQ */
+    EXPECT_EDGE(dispatch, 3, 6 + 20, IDEAL_DMISS, (uop->drain = 2, uop->store_wait = 20));
+    EXPECT_EDGE(dispatch, 3, 4, IDEAL_WIN, uop->queue_entry = 1); /* ED: E(2) */
+    EXPECT_EDGE(dispatch, 3, 6, 0, uop->serial = 1);              /* CS: C(2) */
+    /* A window 20 times as large is one, too: C(0) of 21 before. */
+    struct graph *graph = graph_new();
+    graph->machine.window = 1;
+    graph->machine.ideal_window = 20;
+    for (int i = 0; i < 22; i++)
+        add(graph, GRAPH_SHORT, 1);
+    assert_int_equal(times_of(graph, IDEAL_WIN)[19].dispatch, 3);
+    assert_int_equal(times_of(graph, IDEAL_WIN)[20].dispatch, 6);
+    assert_int_equal(times_of(graph, 0)[1].dispatch, 6);
+    graph_free(graph);
+}
+
+static void edges_to_ready_and_execute(void **state) {
+    (void)state;
+    EXPECT_EDGE(ready, 4, 5, 0, uop->producer[3] = 1); /* PR: P(2) */
+    EXPECT_EDGE(ready, 4, 5, IDEAL_SHALU, uop->producer[0] = 3);
+    EXPECT_EDGE(ready, 4, 6, IDEAL_SHALU, (uop->producer[1] = 3, uop->flags |= GRAPH_WAKEUP << 1));
+    EXPECT_EDGE(ready, 4, 6 + 9, 0, (uop->flags |= GRAPH_WAITS_HEAD, uop->store_wait = 9)); /* CR */
+    /* SR: of a load, of the add at 2. It may not be forwarded: C(1) + 1; was written late: more. */
+    EXPECT_EDGE(ready, 4, 6 + 1, 0, (uop->flags = GRAPH_LOAD, uop->store = 2));
+    EXPECT_EDGE(ready, 4, 6 + 1 + 9, 0,
+                (uop->flags = GRAPH_LOAD, uop->store = 2, uop->store_wait = 9));
+    EXPECT_EDGE(ready, 4, 4, 0, (uop->flags = GRAPH_LOAD | GRAPH_COVERED, uop->store = 2));
+    /* It knew that it waited: P(1) - 1, E(1), E(0) of the data. */
+    EXPECT_EDGE(ready, 4, 14 - 1, 0,
+                (uop->flags = GRAPH_LOAD | GRAPH_COVERED | GRAPH_HUNG, uop->store = 2,
+                 uop[-2].execution = 10));
+    EXPECT_EDGE(ready, 4, 9, 0,
+                (uop->flags = GRAPH_LOAD | GRAPH_COVERED | GRAPH_HUNG, uop->store = 2,
+                 uop->store_data = 1, uop[-1].mshr_wait = 5));
+    EXPECT_EDGE(execute, 4, 4 + 6, IDEAL_BW, uop->unit_wait = 6); /* RE */
+    EXPECT_EDGE(execute, 4, 4 + 6, IDEAL_DMISS, uop->mshr_wait = 6);
+    EXPECT_EDGE(execute, 4, 5, IDEAL_BW, machine->queue_issue[0] = 3);
+    EXPECT_EDGE(execute, 4, 7, IDEAL_BW, machine->pool_units[0] = 1);
+    EXPECT_EDGE(execute, 4, 4, 0, (machine->pool_units[0] = 3, uop->pool = 1));
+    EXPECT_EDGE(execute, 4, 5, IDEAL_BW,
+                (machine->queue_issue[0] = 3, uop->pool = 1)); /* another pool of the queue */
+}
+
+/* An older µop that is ready later leaves its slot to a younger one; one per cycle. Ready in 9, 4,
+ * 4 and 5: they issue in 9, 4, 5 and 6. */
+static void slots_go_to_the_oldest(void **state) {
+    (void)state;
+    struct graph *graph = graph_new();
+    graph->machine.queue_issue[0] = 1;
+    add(graph, GRAPH_SHORT, 1)->unit_wait = 5;
+    add(graph, GRAPH_SHORT, 1);
+    add(graph, GRAPH_SHORT, 1);
+    add(graph, GRAPH_SHORT, 1)->producer[0] = 2;
+    const struct graph_nodes *nodes = times_of(graph, 0);
+    assert_int_equal(nodes[0].execute, 9);
+    assert_int_equal(nodes[1].execute, 4);
+    assert_int_equal(nodes[2].execute, 5);
+    assert_int_equal(nodes[3].execute, 6);
+    graph_free(graph);
+}
+
+static void edges_to_complete_and_commit(void **state) {
+    (void)state;
+    /* EP: a load takes 1 + 2, and what it misses. */
+    EXPECT_EDGE(complete, 5, 4 + 1 + 2 + 80, 0, (uop->flags = GRAPH_LOAD, uop->miss = 80));
+    EXPECT_EDGE(complete, 5, 4 + 1 + 2 + 80, IDEAL_DL1 | IDEAL_DMISS,
+                (uop->flags = GRAPH_LOAD, uop->miss = 80));
+    EXPECT_EDGE(complete, 5, 4 + 30, 0, (uop->flags = GRAPH_LONG, uop->execution = 30));
+    EXPECT_EDGE(complete, 5, 4 + 1 + 8, IDEAL_DMISS, (uop->flags = GRAPH_STORE, uop->miss = 8));
+    /* Data of a store: P(2) = 14. */
+    EXPECT_EDGE(
+        complete, 5, 14, 0,
+        (uop->flags = GRAPH_STORE, uop->producer[UOP_MAX_SOURCES] = 1, uop[-1].execution = 10));
+    /* PP: the line comes with P(2) = 54; 3 cycles after it, if it was on its way. */
+    EXPECT_EDGE(complete, 5, 54, 0,
+                (uop->flags = GRAPH_LOAD, uop->bringer = 1, uop[-1].execution = 50));
+    EXPECT_EDGE(complete, 5, 54 + 3, 0,
+                (uop->flags = GRAPH_LOAD | GRAPH_PENDING, uop->bringer = 1, uop->miss = 3,
+                 uop[-1].execution = 50));
+    EXPECT_EDGE(complete, 5, 54 + 3, IDEAL_DMISS | IDEAL_DL1,
+                (uop->flags = GRAPH_LOAD | GRAPH_PENDING, uop->bringer = 1, uop->miss = 3,
+                 uop[-1].execution = 50));
+    /* SP: the store at 2, P = 14, is in the queue when the load issues in 4; 4 more. */
+    EXPECT_EDGE(complete, 5, 14 + 4, 0,
+                (uop->flags = GRAPH_LOAD | GRAPH_COVERED, uop->store = 2, uop[-2].execution = 10));
+    EXPECT_EDGE(complete, 5, 5 + 4, IDEAL_DL1,
+                (uop->flags = GRAPH_LOAD | GRAPH_COVERED, uop->store = 2));
+    /* It left long ago, but its write took longer. */
+    EXPECT_EDGE(complete, 5, 14 + 5, 0,
+                (uop->flags = GRAPH_LOAD | GRAPH_COVERED | GRAPH_FORWARDED, uop->store = 3,
+                 uop->unit_wait = 10));
+    EXPECT_EDGE(complete, 5, 14 + 3, 0,
+                (uop->flags = GRAPH_LOAD | GRAPH_COVERED, uop->store = 3, uop->unit_wait = 10));
+    EXPECT_EDGE(commit, 6, 15, 0, uop[-2].execution = 10);          /* CC */
+    EXPECT_EDGE(commit, 6, 7, IDEAL_BW, machine->commit_width = 3); /* CBW */
+    EXPECT_EDGE(complete, 5, 3, 0, uop->flags = GRAPH_ELIMINATED);
+}
+
+/* ---- graphs of programs that ran on the little machine of core_fixture.h ---- */
+
+enum { LINE = 64, HIGH = 0x100000 };
+
+struct built {
+    struct graph_uop *uops;
+    uint32_t count;
+};
+
+static bool keep_uops(void *context, const struct graph_uop *uops, const struct packed_life *lives,
+                      uint32_t count, bool first, struct error *error) {
+    struct built *built = context;
+    (void)lives;
+    (void)error;
+    assert_int_equal(first, built->count == 0);
+    built->uops = realloc(built->uops, (built->count + count) * sizeof *uops);
+    assert_non_null(built->uops);
+    memcpy(built->uops + built->count, uops, count * sizeof *uops);
+    built->count += count;
+    return true;
+}
+
+static struct built build(struct program_fixture *program, const struct machine *machine) {
+    struct built built = {0};
+    const struct graph_sink sink = {keep_uops, &built};
+    struct graph_builder *builder = graph_builder_new(machine, program->code.isa, &sink);
+    assert_non_null(builder);
+    struct tap_worker worker = graph_builder_worker(builder);
+    program->worker = &worker;
+    simulate_on(program, machine, 0, FIXTURE_DYNAMIC, NULL, NULL);
+    program->worker = NULL;
+    graph_builder_free(builder);
+    assert_int_equal(built.count, program->life_count);
+    return built;
+}
+
+/* The graph's node times are those of the run; returns how many µops were different, once set
+ * right, so that those behind are not counted as well. */
+static uint32_t compare_with_run(struct program_fixture *program, const struct machine *machine) {
+    struct built built = build(program, machine);
+    struct graph_machine graph;
+    graph_machine_of(machine, &graph);
+    struct graph_evaluation *evaluation = graph_evaluation_new(&graph, 0);
+    int64_t move = 0;
+    uint32_t different = 0;
+    for (uint32_t i = 0; i < built.count; i++) {
+        const struct graph_nodes *nodes = graph_evaluate(evaluation, &built.uops[i]);
+        const struct life *life = &program->lives[i];
+        if (i == 0)
+            move = (int64_t)life->fetch - nodes->fetch;
+        bool same = nodes->fetch + move == (int64_t)life->fetch &&
+                    nodes->dispatch + move == (int64_t)life->dispatch &&
+                    nodes->complete + move == (int64_t)life->complete &&
+                    nodes->commit + move == (int64_t)life->commit;
+        different += !same;
+        move = (int64_t)life->commit - nodes->commit;
+    }
+    graph_evaluation_free(evaluation);
+    free(built.uops);
+    return different;
+}
+
+/* t(S) of categories that each idealise parts of one instruction. */
+static void measure(struct program_fixture *program, const struct machine *machine,
+                    const struct category *list, uint32_t count, double *times) {
+    struct built built = build(program, machine);
+    struct categories categories = {0};
+    struct graph_machine graph;
+    struct error error = {""};
+    graph_machine_of(machine, &graph);
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(categories_add(&categories, &list[i], &error));
+    struct graph_lanes *lanes =
+        graph_lanes_new(&graph, count ? &categories : NULL, LANES_BEST, &error);
+    assert_non_null(lanes);
+    graph_lanes_add(lanes, built.uops, built.count, true);
+    graph_lanes_times(lanes, times);
+    graph_lanes_free(lanes);
+    categories_free(&categories);
+    free(built.uops);
+}
+
+/* The misses of one instruction. */
+static struct category misses_of(uint32_t insn) {
+    struct category category = {.name = "misses",
+                                .parts = UINT64_C(1) << GRAPH_PART_MISS_L2 |
+                                         UINT64_C(1) << GRAPH_PART_MISS_LLC |
+                                         UINT64_C(1) << GRAPH_PART_MISS_DRAM,
+                                .insn_count = FIXTURE_INSNS};
+    category.insns = calloc(FIXTURE_INSNS / 32, sizeof *category.insns);
+    category.insns[insn / 32] |= 1u << insn % 32;
+    return category;
+}
+
+/* Two misses of 100 cycles at once: F 1, D 4, E 5, P 5 + 1 + 2 + 100 = 108, C 109, less the first
+ * fetch 108. Either alone costs nothing, both 100: they are parallel, icost +100. */
+static void parallel_misses(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    uint32_t a = load(program, 1, 0), b = load(program, 2, 0);
+    execute_at(program, a, HIGH, 8);
+    execute_at(program, b, HIGH + LINE, 8);
+    double times[4];
+    const struct category list[] = {misses_of(a), misses_of(b)};
+    measure(program, &machine, list, 2, times);
+    assert_true(times[0] == 108 && times[1] == 108 && times[2] == 108);
+    assert_true(times[3] == 8); /* P 8, C 9 */
+    program_fixture_free(program);
+}
+
+/* The second load needs the first: E 5, P 108, E 108, P 211. A multiplication of 106 cycles beside
+ * them takes from 5 to 111. Without one miss or both it is 111: each costs 100, both together, too.
+ * They are serial, icost -100. */
+static void serial_misses_beside_equal_work(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.classes[OP_INT_MUL].latency = 106;
+    struct program_fixture *program = program_fixture_new();
+    uint32_t a = load(program, 1, 0), b = load(program, 1, 1);
+    execute_at(program, a, HIGH, 8);
+    execute_at(program, b, HIGH + LINE, 8);
+    execute(program, operation(program, OP_INT_MUL, 3, 0));
+    double times[4];
+    const struct category list[] = {misses_of(a), misses_of(b)};
+    measure(program, &machine, list, 2, times);
+    assert_true(times[0] == 211);
+    assert_true(times[1] == 111 && times[2] == 111 && times[3] == 111);
+    program_fixture_free(program);
+}
+
+/* One after the other and nothing beside: each costs 100, both 200, icost 0. */
+static void independent_misses(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    uint32_t a = load(program, 1, 0), b = load(program, 1, 1);
+    execute_at(program, a, HIGH, 8);
+    execute_at(program, b, HIGH + LINE, 8);
+    double times[4];
+    const struct category list[] = {misses_of(a), misses_of(b)};
+    measure(program, &machine, list, 2, times);
+    assert_true(times[0] == 211 && times[1] == 111 && times[2] == 111 && times[3] == 11);
+    program_fixture_free(program);
+}
+
+/* Standard categories: a miss until 108 beside an operation of 103 cycles until 108. dmiss and
+ * lgalu cost nothing alone, 100 together: then the load's hit lasts longest, P 8. Without that as
+ * well, all that is left is 1 cycle of address generation. */
+static void a_miss_beside_a_long_operation(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.classes[OP_INT_MUL].latency = 103;
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, load(program, 1, 0), HIGH, 8);
+    execute(program, operation(program, OP_INT_MUL, 3, 0));
+    double times[256];
+    measure(program, &machine, NULL, 0, times);
+    assert_true(times[0] == 108);
+    assert_true(times[IDEAL_DMISS] == 108 && times[IDEAL_LGALU] == 108);
+    assert_true(times[IDEAL_DMISS | IDEAL_LGALU] == 8);
+    assert_true(times[IDEAL_DMISS | IDEAL_LGALU | IDEAL_DL1] == 6);
+    assert_true(times[255] == 6);
+    program_fixture_free(program);
+}
+
+/* Loads and stores to few and to many lines, chains of operations, branches that go either way. */
+static void execute_anything(struct program_fixture *program, uint32_t count) {
+    uint32_t add = alu(program, 2, 2, 3);
+    uint32_t other = alu(program, 6, 7, 0), multiply = operation(program, OP_INT_MUL, 7, 6);
+    uint32_t write = store(program, 2, 1), read = load(program, 3, 0), wide = load(program, 4, 3);
+    uint32_t jump = branch(program, BRANCH_CONDITIONAL, 3);
+    random_state = 3;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t kind = next_random(100);
+        if (kind < 5)
+            execute(program, multiply);
+        else if (kind < 30)
+            execute(program, add);
+        else if (kind < 55)
+            execute(program, other);
+        else if (kind < 65)
+            execute_at(program, write, HIGH + 8 * next_random(64), 8);
+        else if (kind < 80)
+            execute_at(program, read, HIGH + 8 * next_random(64), 8);
+        else if (kind < 88)
+            execute_at(program, wide, HIGH + LINE * next_random(2048), 8);
+        else
+            execute(program, jump)->flags |= next_random(2) ? DYN_TAKEN : 0;
+    }
+}
+
+/* On the little machine F, D, P and C of every µop are as they were, but for one in a hundred: not
+ * every slot goes to the same µop. */
+static void graphs_are_as_the_run(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute_anything(program, 20000);
+    uint32_t different = compare_with_run(program, &machine);
+    if (different > program->life_count / 100)
+        fail_msg("%u of %u differ", different, program->life_count);
+    program_fixture_free(program);
+}
+
+/* The graph is as long as the run, within 0.2 %, on every machine that comes with the program. */
+static void graphs_are_as_long_as_the_run(void **state) {
+    (void)state;
+    static const char *const MACHINES[] = {"boom-simpoint", "boom-tea",   "boom-tip",
+                                           "chen-ooo",      "fields2004", "zen4"};
+    for (size_t i = 0; i < sizeof MACHINES / sizeof *MACHINES; i++) {
+        struct error error = {""};
+        struct machine machine;
+        if (!machine_load(MACHINES[i], &machine, &error))
+            fail_msg("%s", error.message);
+        struct program_fixture *program = program_fixture_new();
+        execute_anything(program, 20000);
+        double times[256];
+        measure(program, &machine, NULL, 0, times);
+        double cycles =
+            (double)(program->lives[program->life_count - 1].commit - program->lives[0].fetch);
+        if (times[0] < 0.998 * cycles || times[0] > 1.002 * cycles)
+            fail_msg("%s: %.0f, not %.0f cycles", MACHINES[i], times[0], cycles);
+        program_fixture_free(program);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(example_of_figure_2),    cmocka_unit_test(edges_to_fetch),
+        cmocka_unit_test(edges_to_dispatch),      cmocka_unit_test(edges_to_ready_and_execute),
+        cmocka_unit_test(slots_go_to_the_oldest), cmocka_unit_test(edges_to_complete_and_commit),
+        cmocka_unit_test(parallel_misses),        cmocka_unit_test(serial_misses_beside_equal_work),
+        cmocka_unit_test(independent_misses),     cmocka_unit_test(a_miss_beside_a_long_operation),
+        cmocka_unit_test(graphs_are_as_the_run),  cmocka_unit_test(graphs_are_as_long_as_the_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -132,7 +132,19 @@ static void check_samples(const struct icost_request *request, const struct argp
                      "command or trace)");
 }
 
+static void check_categories(const struct icost_request *request, const struct argp_state *state) {
+    if (!request->category.categories.count)
+        return;
+    if (request->multisim != ICOST_NONE || request->shotgun.wanted || request->shotgun.path ||
+        request->study.parameter_count || request->regions.list)
+        options_fail(state, "--category: only the graph of a run knows it (without --multisim, "
+                            "--shotgun, --sensitivity and --regions)");
+    if (request->machine.ideal)
+        options_fail(state, "--ideal: --category says what is idealised (without --ideal)");
+}
+
 static void check(const struct icost_request *request, const struct argp_state *state) {
+    check_categories(request, state);
     check_regions(request, state);
     check_path(request, state);
     check_samples(request, state);
@@ -159,6 +171,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[2] = &request->output;
         state->child_inputs[3] = &request->shotgun;
         state->child_inputs[4] = &request->path;
+        state->child_inputs[5] = &request->category;
         return 0;
     case KEY_FOCUS:
         request->focus = value;
@@ -201,9 +214,13 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {
-    {&input_argp, 0, NULL, 0},   {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0},
-    {&shotgun_argp, 0, NULL, 0}, {&path_argp, 0, NULL, 0},    {0}};
+static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0},
+                                             {&machine_argp, 0, NULL, 0},
+                                             {&output_argp, 0, NULL, 0},
+                                             {&shotgun_argp, 0, NULL, 0},
+                                             {&path_argp, 0, NULL, 0},
+                                             {&category_argp, 0, NULL, 0},
+                                             {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -236,6 +253,7 @@ int cmd_icost(int argc, char **argv) {
     int status =
         request.study.parameter_count ? icost_sensitivity(&request) : icost_breakdown(&request);
     sensitivity_free(&request.study);
+    categories_free(&request.category.categories);
     free(request.argv);
     return status;
 }

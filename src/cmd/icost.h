@@ -2,6 +2,7 @@
 #ifndef CULPRIT_CMD_ICOST_H
 #define CULPRIT_CMD_ICOST_H
 
+#include "cmd/icost_category.h"
 #include "cmd/icost_path.h"
 #include "cmd/icost_shotgun.h"
 #include "cmd/machine_choice.h"
@@ -24,6 +25,7 @@ struct icost_request {
     struct regions_request regions;
     struct shotgun_choice shotgun;
     struct path_choice path;
+    struct category_choice category;
     const char *focus; /* a category; NULL: the costliest */
     double threshold;  /* share of the time */
     uint32_t largest;  /* members of a set that is shown */

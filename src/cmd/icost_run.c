@@ -19,6 +19,7 @@
 #include "cmd/output.h"
 #include "cmd/temporary.h"
 #include "report/breakdown_report.h"
+#include "simulate/category_places.h"
 #include "simulate/simulate.h"
 #include "util/progress.h"
 #include "util/text.h"
@@ -33,7 +34,8 @@ struct program {
     uint32_t threads;
     struct breakdown ways[WAY_COUNT]; /* cycles NULL: not measured */
     struct shotgun_statistics shotgun;
-    struct icost_path *path; /* NULL: not asked for */
+    struct icost_path *path;        /* NULL: not asked for */
+    struct category_places *places; /* NULL: no category has any */
 };
 
 struct icost {
@@ -47,7 +49,7 @@ struct icost {
     struct program *programs;
     struct breakdown_program *rows; /* of the report */
     uint32_t count;                 /* programs that were begun */
-    const char *names[CATEGORIES], *descriptions[CATEGORIES];
+    const char *names[CATEGORIES_MAX], *descriptions[CATEGORIES_MAX];
     uint32_t focus;
     struct breakdown_report report;
     struct progress progress;
@@ -67,11 +69,12 @@ static void show_progress(void *context, uint64_t instructions) {
 
 static bool find_focus(struct icost *icost, struct error *error) {
     const char *focus = icost->request->focus;
-    char known[128] = "";
+    const struct category_choice *own = &icost->request->category;
+    char known[CATEGORIES_MAX * (CATEGORY_NAME_BYTES + 2)] = "";
     icost->focus = BREAKDOWN_NO_FOCUS;
-    for (uint32_t i = 0; i < CATEGORIES; i++) {
-        icost->names[i] = ideal_name(i);
-        icost->descriptions[i] = ideal_description(i);
+    for (uint32_t i = 0; i < (own->categories.count ? own->categories.count : CATEGORIES); i++) {
+        icost->names[i] = own->categories.count ? own->categories.list[i].name : ideal_name(i);
+        icost->descriptions[i] = own->categories.count ? own->texts[i] : ideal_description(i);
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
                  icost->names[i]);
         if (focus && !strcmp(focus, icost->names[i]))
@@ -152,14 +155,18 @@ static bool simulate_program(struct icost *icost, struct program *program, struc
                              struct breakdown_program *row, struct error *error) {
     const struct icost_request *request = icost->request;
     struct trace *trace = program->input.trace;
-    struct simulation_observer observers[2];
+    struct simulation_observer observers[3];
     uint32_t observer_count = 0;
     if (shotgun)
         observers[observer_count++] =
             (struct simulation_observer){shotgun_attach, shotgun_detach, shotgun_learn, shotgun};
     if (program->path)
         observers[observer_count++] = icost_path_observer(program->path);
+    if (program->places)
+        observers[observer_count++] = category_places_observer(program->places);
+    const struct categories *own = &request->category.categories;
     const struct simulation_options options = {.machine = icost->machine,
+                                               .categories = own->count ? own : NULL,
                                                .ideal = request->machine.ideal,
                                                .sampling = sampling_everything(),
                                                .selection = program->input.selection,
@@ -196,10 +203,16 @@ static bool read_program(struct icost *icost, struct program *program,
     if (choice->wanted && !(shotgun = shotgun_new(icost->machine, &choice->options,
                                                   sysconf(_SC_NPROCESSORS_ONLN) > 1, error)))
         return false;
+    struct category_choice *own = &icost->request->category;
+    if (own->placed &&
+        !(program->places = category_places_new(&own->categories, own->places, error)))
+        return false;
     bool good = !paths->parts ||
                 (program->path =
                      icost_path_new(paths, icost->machine, trace_isa(program->input.trace), error));
     good = good && simulate_program(icost, program, shotgun, row, error);
+    good = good &&
+           (!program->places || interrupt_signal || category_places_met(program->places, error));
     shotgun_free(shotgun);
     return good;
 }
@@ -361,8 +374,9 @@ static bool note_ways(struct icost *icost, uint32_t number) {
             of_program(icost, number, of), text_duration(row->seconds[WAY_GRAPH]).s,
             text_percent(fabs(graph->cycles[0] - (double)program->cycles), (double)program->cycles)
                 .s,
-            program->ways[WAY_MULTISIM].cycles ? ""
-                                               : "; --multisim tells how far its costs are off");
+            program->ways[WAY_MULTISIM].cycles || icost->request->category.categories.count
+                ? ""
+                : "; --multisim tells how far its costs are off");
     if (program->ways[WAY_PROFILER].cycles)
         good = good && shotgun_note(report, &icost->request->shotgun, &program->shotgun,
                                     of_program(icost, number, of));
@@ -422,7 +436,8 @@ static bool note_all(struct icost *icost, bool partial) {
     const struct icost_request *request = icost->request;
     if (unfollowed && request->input.command && !request->input.follow)
         report->next = next_with_option("--follow", request->argc, request->argv);
-    else if (!partial && !request->multisim && !request->regions.list && !request->shotgun.path)
+    else if (!partial && !request->multisim && !request->category.categories.count &&
+             !request->regions.list && !request->shotgun.path)
         report->next = next_with_option("--multisim", request->argc, request->argv);
     return note_worth(icost);
 }
@@ -482,6 +497,7 @@ int icost_breakdown(struct icost_request *request) {
     breakdown_report_free(&icost.report);
     for (uint32_t i = 0; i < icost.count; i++) {
         icost_path_free(icost.programs[i].path);
+        category_places_free(icost.programs[i].places);
         icost_input_close(&icost.programs[i].input);
         free(icost.programs[i].label);
         for (int way = 0; way < WAY_COUNT; way++)

@@ -57,6 +57,19 @@ struct categories {
     uint32_t restricted;              /* set of the others */
 };
 
+/* One more, as a user writes it:
+ *
+ *     NAME=PART[,PART...][:CHANGE][@PLACE[,PLACE...]]     or without NAME=, the only part's
+ *
+ * PART: a standard category, which stands for its parts; icache, itlb; dtlb, l2, llc, dram (data
+ * misses by what served them; dtlb: the L1, behind a TLB miss), write; an operation ("int_mul").
+ * CHANGE: -N, N cycles faster; N%, what is left of it. PLACE: see simulate/category_places.h;
+ * `places` points to them inside `text`, NULL: all instructions; the set of instructions is empty
+ * then, of CATEGORY_INSNS. */
+enum { CATEGORY_INSNS = 1 << 24 };
+bool categories_parse(struct categories *categories, const char *text, const char **places,
+                      struct error *error);
+
 /* The eight of enum ideal, in its order. */
 void categories_standard(struct categories *categories);
 void categories_free(struct categories *categories);

@@ -4,20 +4,21 @@
 #include "simulate/graph_breakdown.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "graph/build.h"
 #include "graph/lanes.h"
 #include "util/executor.h"
 
-enum { SETS = 1 << GRAPH_CATEGORIES };
-static_assert(SETS == (int)IDEAL_DLONG, "the categories come first");
+enum { SETS = 1 << CATEGORIES_MAX };
+static_assert(1 << GRAPH_CATEGORIES == (int)IDEAL_DLONG, "the categories come first");
 
 struct graph_breakdown {
     struct machine machine;
     struct graph_machine graph;
     enum isa isa;
-    uint32_t ideal; /* of the simulation; categories only */
+    struct categories standard;
+    const struct categories *categories;
+    uint32_t ideal; /* of the simulation; standard categories only */
     struct tap_windows lives;
     struct executor *thread; /* or NULL */
     double cycles[SETS];
@@ -54,7 +55,7 @@ struct graph_lane *graph_lane_new(struct graph_breakdown *graph, struct tap *tap
         return lane;
     }
     lane->graph = graph;
-    if (!(lane->lanes = graph_lanes_new(&graph->graph, NULL, LANES_BEST, error))) {
+    if (!(lane->lanes = graph_lanes_new(&graph->graph, graph->categories, LANES_BEST, error))) {
         *good = false;
         return lane;
     }
@@ -77,9 +78,10 @@ void graph_lane_collect(struct graph_lane *lane, uint64_t weight) {
     struct graph_breakdown *graph = lane->graph;
     double now[SETS];
     graph_lanes_times(lane->lanes, now);
-    for (uint32_t set = 0; set < SETS; set++)
+    for (uint32_t set = 0; set < 1u << graph->categories->count; set++) {
         graph->cycles[set] += (now[set] - lane->collected[set]) * (double)weight;
-    memcpy(lane->collected, now, sizeof now);
+        lane->collected[set] = now[set];
+    }
     graph->instructions += (lane->instructions - lane->collected_instructions) * weight;
     lane->collected_instructions = lane->instructions;
 }
@@ -94,7 +96,9 @@ struct graph_breakdown *graph_breakdown_new(const struct simulation_options *opt
     graph->machine = *options->machine;
     graph_machine_of(options->machine, &graph->graph);
     graph->isa = isa;
-    graph->ideal = options->ideal & (SETS - 1);
+    categories_standard(&graph->standard);
+    graph->categories = options->categories ? options->categories : &graph->standard;
+    graph->ideal = options->categories ? 0 : options->ideal & (IDEAL_DLONG - 1);
     graph->lives = options->graph_lives;
     if (own_thread && !(graph->thread = executor_new("graph", error))) {
         free(graph);
@@ -112,18 +116,19 @@ void graph_breakdown_free(struct graph_breakdown *graph) {
 
 bool graph_breakdown_finish(const struct graph_breakdown *graph, struct simulation *simulation,
                             struct error *error) {
-    const char *names[GRAPH_CATEGORIES];
+    const struct categories *categories = graph->categories;
+    const char *names[CATEGORIES_MAX];
     struct breakdown *breakdown = &simulation->breakdown;
     if (!(graph->cycles[0] > 0))
         return true;
-    for (uint32_t i = 0; i < GRAPH_CATEGORIES; i++)
-        names[i] = ideal_name(i);
-    if (!breakdown_init(breakdown, GRAPH_CATEGORIES, names, error))
+    for (uint32_t i = 0; i < categories->count; i++)
+        names[i] = categories->list[i].name;
+    if (!breakdown_init(breakdown, categories->count, names, error))
         return false;
     bool sampled = graph->lives.every || simulation->levels;
     double scale = sampled ? (double)simulation->cycles / graph->cycles[graph->ideal] : 1;
     breakdown->instructions = sampled ? simulation->instructions : graph->instructions;
-    for (uint32_t set = 0; set < SETS; set++)
+    for (uint32_t set = 0; set < breakdown_sets(breakdown); set++)
         breakdown->cycles[set] = graph->cycles[set | graph->ideal] * scale;
     return true;
 }

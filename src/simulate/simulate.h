@@ -19,6 +19,7 @@
 #include "attribute/profiler.h"
 #include "core/core.h"
 #include "graph/breakdown.h"
+#include "graph/category.h"
 #include "machine/machine.h"
 #include "simulate/sampling.h"
 #include "simulate/selection.h"
@@ -68,6 +69,9 @@ struct simulation_options {
      */
     bool graph;
     struct tap_windows graph_lives;
+    /* With these categories; NULL: the standard ones. Their sets of instructions may grow while
+     * code becomes known. */
+    const struct categories *categories;
 
     /* Record slices of every thread, whose positions count from the first instruction selected;
      * NULL: none. Everything must be simulated. */
@@ -114,8 +118,8 @@ struct simulation {
     uint32_t profile_group_count;
     struct commit_summary commits;
 
-    /* Of the GRAPH_CATEGORIES categories; `cycles` NULL: not asked for, or no µop was
-     * looked at. */
+    /* Of the GRAPH_CATEGORIES standard categories, or those of the options; `cycles` NULL: not
+     * asked for, or no µop was looked at. */
     struct breakdown breakdown;
 
     struct slice_record *slices; /* by thread and position; together they are the run */

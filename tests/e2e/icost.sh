@@ -162,6 +162,30 @@ check "nothing to do" fails_with 2 'what to simulate' run icost
 
 
 # An interrupted command is told of as far as it went.
+# Two loads of a step miss at once: either costs nothing, both nearly all.
+own_categories() {
+    local first second lists=$scratch/lists.ctrace
+    first=$(grep -n 'first = first->next;' workloads/lists.c | cut -d: -f1)
+    second=$(grep -n 'second = second->next;' workloads/lists.c | head -1 | cut -d: -f1)
+    run trace --from walk_both --limit 20K --output "$lists" -- "$WORKLOADS/x86_64/lists" 20000 262144 >/dev/null 2>&1 &&
+        run icost --json --output "$report" --category "a=dmiss@lists.c:$first" \
+            --category "b=dmiss@workloads/lists.c:$second" --category dmiss@walk_both \
+            --category half=dram:50% "$lists" &&
+        told 'names == ["a", "b", "dmiss", "half"]' 'cost("a") < 0.1 * r["cycles"]' \
+            'cost("b") < 0.1 * r["cycles"]' 'icost("a", "b") > 0.6 * r["cycles"]' \
+            'abs(cost("a", "b") - cost("dmiss")) < 0.02 * r["cycles"]' \
+            '0.3 * cost("dmiss") < cost("half") < 0.6 * cost("dmiss")'
+}
+skip_without x86_64-workloads "categories of one's own" ||
+    check "categories of one's own: parallel misses of two lines, half of memory's latency" own_categories
+
+check "a part that is none" fails_with 2 "no such part: 'cash'.*int_mul" run icost --category x=cash "$trace"
+check "bandwidth of a place" fails_with 2 'all instructions alike' run icost --category bw@main "$trace"
+check "a change that is none" fails_with 2 'N cycles faster' run icost --category dl1:fast "$trace"
+check "two categories of a name" fails_with 2 'two of the name l2' run icost --category l2 --category l2 "$trace"
+check "a place that is nowhere" fails_with 1 "executed at 'nowhere'" run icost --category dmiss@nowhere "$trace"
+check "--category with --multisim" fails_with 2 'without --multisim' run icost --category l2 --multisim "$trace"
+
 set -m
 interrupted() {
     "$CULPRIT" icost --json --output "$report" -- sh -c 'while :; do :; done' 2>"$scratch/err" &

@@ -14,7 +14,7 @@ static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "Shotgun profiling:", 7},
     {"shotgun", KEY_SHOTGUN, "N", OPTION_ARG_OPTIONAL,
      "Also from N fragments of the graph, constructed from sparse samples as hardware could take "
-     "them (default 512)",
+     "them (default 1024)",
      0},
     {"shotgun-design", KEY_DESIGN, "1-4", 0,
      "1 every instruction measured, 2 one sample for each static instruction, 3 short signatures, "

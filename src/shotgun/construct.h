@@ -29,7 +29,8 @@ enum shotgun_design {
 enum shotgun_outcome {
     SHOTGUN_COMPLETE,
     SHOTGUN_ILLEGAL,   /* aborted: signature bits that the instruction cannot have */
-    SHOTGUN_NO_TARGET, /* aborted: no sample says where an indirect branch went */
+    SHOTGUN_NO_TARGET, /* aborted: no sample says where an indirect branch went, or only such as
+                          went on in a different way */
     SHOTGUN_LEFT_CODE, /* aborted: no instruction is known there */
     SHOTGUN_TOO_LONG,  /* aborted: repeated instructions of too many µops */
     SHOTGUN_OUTCOMES

@@ -24,7 +24,7 @@ enum {
     SHOTGUN_LENGTH = 2000,   /* instructions of a signature sample */
     SHOTGUN_LENGTH_MAX = 1 << 16,
     SHOTGUN_SAMPLES_MAX = 1 << 18, /* detailed; then half of them go */
-    SHOTGUN_SKELETONS_MAX = 512,   /* signature samples, likewise */
+    SHOTGUN_SKELETONS_MAX = 1024,  /* signature samples, likewise */
     SHOTGUN_INSN_UOPS = 64         /* kept of one instruction; a repeated one may have more */
 };
 
@@ -36,23 +36,27 @@ struct shotgun_options {
     bool perfect; /* and graphs, as design 1 has them */
 };
 
+enum { SHOTGUN_NONE = UINT32_MAX };
+
 /* What was measured of a µop: all of Table V that is marked D. Distances in µops back, times in
  * cycles, as in struct graph_uop. */
 struct shotgun_uop {
-    uint32_t flags; /* of enum graph_flags, those in SHOTGUN_OBSERVED */
+    uint32_t flags;      /* of enum graph_flags, those in SHOTGUN_OBSERVED */
+    uint32_t store_insn; /* static instruction of the store at distance `store`; SHOTGUN_NONE */
     uint16_t fetch_cache, fetch_tlb, unit_wait, mshr_wait, execution, miss, store_wait,
         after_commit;
     uint16_t store, store_data, bringer, queue_entry, drain, fetch_packet;
     uint8_t level, tlb;
     uint16_t reserved;
 };
-static_assert(sizeof(struct shotgun_uop) == 36, "hundreds of thousands are kept");
+static_assert(sizeof(struct shotgun_uop) == 40, "hundreds of thousands are kept");
 enum {
     SHOTGUN_OBSERVED = GRAPH_MISPREDICTED | GRAPH_LATE | GRAPH_TAKEN | GRAPH_FLUSHES |
                        GRAPH_FORWARDED | GRAPH_COVERED | GRAPH_BREAK | GRAPH_HUNG | GRAPH_PENDING
 };
-static inline struct shotgun_uop shotgun_observe(const struct graph_uop *uop) {
+static inline struct shotgun_uop shotgun_observe(const struct graph_uop *uop, uint32_t store_insn) {
     return (struct shotgun_uop){.flags = uop->flags & SHOTGUN_OBSERVED,
+                                .store_insn = store_insn,
                                 .fetch_cache = uop->fetch_cache,
                                 .fetch_tlb = uop->fetch_tlb,
                                 .unit_wait = uop->unit_wait,
@@ -70,8 +74,6 @@ static inline struct shotgun_uop shotgun_observe(const struct graph_uop *uop) {
                                 .level = uop->level,
                                 .tlb = uop->tlb};
 }
-
-enum { SHOTGUN_NONE = UINT32_MAX };
 
 /* A detailed sample. */
 struct shotgun_sample {

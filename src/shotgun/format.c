@@ -26,7 +26,8 @@ static void fields_of(struct shotgun_uop *uop, uint16_t *fields[TIMES]) {
                                   &uop->drain,       &uop->fetch_packet};
     memcpy(fields, all, sizeof all);
 }
-static_assert(SHOTGUN_UOP_BYTES == 4 + 2 * TIMES + 4, "flags, fields, level, TLB and two zeros");
+static_assert(SHOTGUN_UOP_BYTES == 8 + 2 * TIMES + 4,
+              "flags, store, fields, level, TLB and two zeros");
 
 /* What was observed, in the order of its bits in the file. */
 static const uint32_t OBSERVED[] = {GRAPH_MISPREDICTED, GRAPH_LATE,      GRAPH_TAKEN,
@@ -52,7 +53,8 @@ static void pack_uop(struct shotgun_uop uop, uint8_t *at) {
     uint16_t *fields[TIMES];
     fields_of(&uop, fields);
     put_u32(at, bits_of(uop.flags));
-    at += 4;
+    put_u32(at + 4, uop.store_insn);
+    at += 8;
     for (int i = 0; i < TIMES; i++)
         at = put_u16(at, *fields[i]);
     at[0] = uop.level;
@@ -63,11 +65,11 @@ static void pack_uop(struct shotgun_uop uop, uint8_t *at) {
 static const char *unpack_uop(const uint8_t *at, struct shotgun_uop *uop) {
     uint16_t *fields[TIMES];
     uint32_t bits = get_u32(at);
-    *uop = (struct shotgun_uop){.flags = flags_of(bits)};
+    *uop = (struct shotgun_uop){.flags = flags_of(bits), .store_insn = get_u32(at + 4)};
     fields_of(uop, fields);
     for (int i = 0; i < TIMES; i++)
-        *fields[i] = get_u16(at + 4 + 2 * i);
-    at += 4 + 2 * TIMES;
+        *fields[i] = get_u16(at + 8 + 2 * i);
+    at += 8 + 2 * TIMES;
     uop->level = at[0];
     uop->tlb = at[1];
     return bits >> OBSERVED_COUNT || uop->level > LEVEL_DRAM || uop->tlb > 1 || at[2] || at[3]

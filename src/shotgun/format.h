@@ -19,7 +19,7 @@ enum {
     SHOTGUN_HEADER_BYTES = 56, /* then the texts */
     SHOTGUN_INSN_BYTES = 32,
     SHOTGUN_SAMPLE_BYTES = 28, /* then its µops */
-    SHOTGUN_UOP_BYTES = 36,
+    SHOTGUN_UOP_BYTES = 40,
     SHOTGUN_END_BYTES = 24
 };
 

@@ -26,6 +26,9 @@ struct shotgun_sampler {
     uint64_t number; /* of the present instruction; instructions since the beginning */
     uint64_t next_sample, next_stretch;
 
+    uint64_t uops_seen;
+    uint32_t insns[GRAPH_FAR + 1]; /* static instructions of the latest µops */
+
     bool open; /* an instruction whose last µop is still to come: */
     uint32_t insn, uops;
     unsigned events;
@@ -77,6 +80,12 @@ static bool wants_sample(const struct shotgun_sampler *sampler) {
            sampler->since >= CONTEXT_INSNS;
 }
 
+static uint32_t store_of(const struct shotgun_sampler *sampler, const struct graph_uop *uop) {
+    if (uop->store == 0 || uop->store > sampler->uops_seen)
+        return SHOTGUN_NONE;
+    return sampler->insns[(sampler->uops_seen - uop->store) % (GRAPH_FAR + 1)];
+}
+
 static void keep_uop(struct shotgun_sampler *sampler, const struct graph_uop *uop) {
     struct shotgun_sample *sample = &sampler->sample;
     if (sample->uops_executed == 0) {
@@ -85,7 +94,7 @@ static void keep_uop(struct shotgun_sampler *sampler, const struct graph_uop *uo
         sampler->next_sample = sampler->number + shotgun_sample_gap(sampler->database);
     }
     if (sample->uop_count < SHOTGUN_INSN_UOPS)
-        sampler->kept[sample->uop_count++] = shotgun_observe(uop);
+        sampler->kept[sample->uop_count++] = shotgun_observe(uop, store_of(sampler, uop));
     sample->uops_executed++;
 }
 
@@ -191,6 +200,7 @@ static bool take(struct shotgun_sampler *sampler, const struct graph_uop *uop,
     if (sampler->uops == 0 ? wants_sample(sampler)
                            : sample_under_way(sampler) && sampler->sampled == sampler->number)
         keep_uop(sampler, uop);
+    sampler->insns[sampler->uops_seen++ % (GRAPH_FAR + 1)] = uop->insn;
     sampler->uops++;
     sampler->events |= signature_events(uop);
     if (!keep_graph(sampler, uop, error))
@@ -204,6 +214,7 @@ static void lose(struct shotgun_sampler *sampler) {
     sampler->open = sampler->stretch.under_way = false;
     sampler->sample.uops_executed = 0;
     sampler->since = 0;
+    sampler->uops_seen = 0;
 }
 
 bool shotgun_sampler_take(struct shotgun_sampler *sampler, const struct graph_uop *uops,

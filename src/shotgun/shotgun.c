@@ -2,11 +2,14 @@
  * are drawn at random, each at most once. */
 #include "shotgun/shotgun.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph/lanes.h"
 #include "region/random.h"
 #include "shotgun/lane.h"
+#include "shotgun/stand_in.h"
 #include "shotgun/validate.h"
 #include "util/executor.h"
 
@@ -95,27 +98,52 @@ bool shotgun_learn(void *context, const struct code *code, struct error *error) 
 
 /* ---- fragments ---- */
 
-static void add_fragment(struct graph_lanes *lanes, const struct graph_uop *uops, size_t count) {
-    enum { MOST = 1 << 20 };
-    for (size_t begin = 0; begin < count; begin += MOST)
-        graph_lanes_add(lanes, uops + begin,
-                        (uint32_t)(count - begin < MOST ? count - begin : MOST), begin == 0);
-}
+enum { SETS = 1 << CATEGORIES };
+
+/* Fragments being made, and their times. */
+struct making {
+    const struct shotgun *shotgun;
+    const struct shotgun_request *request;
+    struct shotgun_statistics *statistics;
+    struct graph_lanes *lanes;
+    double sum[SETS];      /* of all fragments in the lanes */
+    size_t count;          /* signature samples that are tried */
+    size_t *order;         /* their numbers, drawn at random */
+    bool *complete;        /* of each in that order: there is a fragment, */
+    double (*times)[SETS]; /* and its t(S) */
+    struct signature_profile *profiles;
+    uint32_t *weights;
+};
 
 /* The pipeline is empty when a fragment begins and is not when the run gets there: what it takes to
  * fill is taken off, the same of all sets. */
-static void take_times(const struct shotgun *shotgun, const struct shotgun_request *request,
-                       const struct graph_lanes *lanes, uint64_t fragments,
-                       struct breakdown *breakdown) {
+static double fill_cycles(const struct shotgun *shotgun) {
     struct graph_machine machine;
-    double times[1 << CATEGORIES];
     graph_machine_of(shotgun->machine, &machine);
-    double fill =
-        (double)machine.frontend_depth + machine.dispatch_to_issue + machine.complete_to_commit;
-    graph_lanes_times(lanes, times);
-    for (uint32_t set = 0; set < breakdown_sets(breakdown); set++)
-        breakdown->cycles[set] = times[set | request->ideal] - fill * (double)fragments;
-    breakdown->instructions = fragments * shotgun->database.options.length;
+    return (double)machine.frontend_depth + machine.dispatch_to_issue + machine.complete_to_commit;
+}
+
+/* The times of a fragment. */
+static void evaluate(struct making *making, const struct graph_uop *uops, size_t count,
+                     double *times) {
+    enum { MOST = 1 << 20 };
+    double sum[SETS], fill = fill_cycles(making->shotgun);
+    assert(times);
+    for (size_t begin = 0; begin < count; begin += MOST)
+        graph_lanes_add(making->lanes, uops + begin,
+                        (uint32_t)(count - begin < MOST ? count - begin : MOST), begin == 0);
+    graph_lanes_times(making->lanes, sum);
+    for (uint32_t set = 0; set < SETS; set++)
+        times[set] =
+            sum[set | making->request->ideal] - making->sum[set | making->request->ideal] - fill;
+    memcpy(making->sum, sum, sizeof sum);
+}
+
+static void add_times(struct breakdown *breakdown, const double *times, uint32_t weight,
+                      uint32_t length) {
+    for (uint32_t set = 0; set < SETS; set++)
+        breakdown->cycles[set] += times[set] * weight;
+    breakdown->instructions += (uint64_t)weight * length;
 }
 
 /* Numbers 0 to count − 1 in an order drawn at random (Fisher and Yates). */
@@ -129,89 +157,134 @@ static size_t *shuffle(size_t count, uint64_t *random) {
     return order;
 }
 
-/* Constructs a fragment, as often as it takes. */
-static bool construct_one(struct shotgun *shotgun, const struct shotgun_request *request,
-                          struct shotgun_constructor *constructor, size_t skeleton,
-                          struct graph_lanes *lanes, struct shotgun_statistics *statistics,
+static bool making_begin(struct making *making, struct error *error) {
+    const struct shotgun_database *database = &making->shotgun->database;
+    struct graph_machine machine;
+    uint64_t random = database->options.seed;
+    graph_machine_of(making->shotgun->machine, &machine);
+    size_t count = database->skeleton_count;
+    making->count = count < making->request->fragments ? count : making->request->fragments;
+    making->order = shuffle(count, &random);
+    making->complete = calloc(count, sizeof *making->complete);
+    making->times = calloc(count, sizeof *making->times);
+    making->profiles = calloc(count, sizeof *making->profiles);
+    making->weights = calloc(count, sizeof *making->weights);
+    if (!making->order || !making->complete || !making->times || !making->profiles ||
+        !making->weights)
+        return error_set(error, "out of memory for the fragments of the graph");
+    return (making->lanes = graph_lanes_new(&machine, NULL, LANES_BEST, error)) != NULL;
+}
+
+static void making_end(struct making *making) {
+    graph_lanes_free(making->lanes);
+    free(making->order);
+    free(making->complete);
+    free(making->times);
+    free(making->profiles);
+    free(making->weights);
+}
+
+/* Constructs a fragment, as often as it takes. *complete: it was done. */
+static bool construct_one(struct making *making, struct shotgun_constructor *constructor,
+                          size_t skeleton, const uint32_t *path, double *times, bool *complete,
                           struct error *error) {
-    bool follows = request->design != SHOTGUN_SHORT_SIGNATURES;
-    const uint32_t *path = NULL;
-    if (follows && shotgun->truth.paths)
-        path = shotgun->truth.paths + skeleton * shotgun->database.options.length;
-    for (int tries = 0; tries < SHOTGUN_TRIES; tries++) {
+    *complete = false;
+    for (int tries = 0; tries < SHOTGUN_TRIES && !*complete; tries++) {
         const struct shotgun_fragment *fragment = shotgun_construct(constructor, skeleton);
         if (!fragment)
             return error_set(error, "out of memory for a fragment of the graph");
-        shotgun_count(statistics, fragment, path);
-        if (fragment->outcome == SHOTGUN_COMPLETE) {
-            add_fragment(lanes, fragment->uops, fragment->uop_count);
-            break;
-        }
+        shotgun_count(making->statistics, fragment, path);
+        *complete = fragment->outcome == SHOTGUN_COMPLETE;
+        if (*complete)
+            evaluate(making, fragment->uops, fragment->uop_count, times);
     }
     return true;
 }
 
-static bool construct_fragments(struct shotgun *shotgun, const struct shotgun_request *request,
-                                const size_t *order, struct graph_lanes *lanes,
-                                struct shotgun_statistics *statistics, struct error *error) {
-    const struct shotgun_database *database = &shotgun->database;
-    size_t count = request->fragments;
-    if (request->design != SHOTGUN_SHORT_SIGNATURES && count > database->skeleton_count)
-        count = database->skeleton_count;
-    struct shotgun_constructor *constructor =
-        shotgun_constructor_new(database, &shotgun->code, shotgun->machine, request->design, error);
-    bool good = constructor;
-    for (size_t i = 0; good && i < count; i++)
-        good = construct_one(shotgun, request, constructor, order[i % database->skeleton_count],
-                             lanes, statistics, error);
-    shotgun_constructor_free(constructor);
-    return good;
+/* Designs 2 and 4: one for each signature sample. */
+static bool follow_skeletons(struct making *making, struct shotgun_constructor *constructor,
+                             struct error *error) {
+    const struct shotgun *shotgun = making->shotgun;
+    uint32_t length = shotgun->database.options.length;
+    for (size_t i = 0; i < making->count; i++) {
+        size_t skeleton = making->order[i];
+        const uint32_t *path =
+            shotgun->truth.paths ? shotgun->truth.paths + skeleton * length : NULL;
+        making->profiles[i] =
+            signature_profile_of(shotgun_bits(&shotgun->database, skeleton), length);
+        if (!construct_one(making, constructor, skeleton, path, making->times[i],
+                           &making->complete[i], error))
+            return false;
+    }
+    return true;
+}
+
+/* Design 3: from detailed samples. */
+static bool stitch_samples(struct making *making, struct shotgun_constructor *constructor,
+                           struct breakdown *breakdown, struct error *error) {
+    uint32_t length = making->shotgun->database.options.length;
+    for (uint32_t i = 0; i < making->request->fragments; i++) {
+        double times[SETS];
+        bool complete;
+        if (!construct_one(making, constructor, 0, NULL, times, &complete, error))
+            return false;
+        if (complete)
+            add_times(breakdown, times, 1, length);
+    }
+    return true;
 }
 
 /* Design 1: as the graph has them. */
-static void copy_fragments(const struct shotgun *shotgun, const struct shotgun_request *request,
-                           const size_t *order, struct graph_lanes *lanes,
-                           struct shotgun_statistics *statistics) {
-    const struct shotgun_truth *truth = &shotgun->truth;
-    size_t count = shotgun->database.skeleton_count;
-    for (size_t i = 0; i < count && i < request->fragments; i++) {
-        size_t begin = order[i] ? truth->graph_ends[order[i] - 1] : 0;
-        add_fragment(lanes, truth->graphs + begin, truth->graph_ends[order[i]] - begin);
-        statistics->outcomes[SHOTGUN_COMPLETE]++;
-        statistics->sources[SHOTGUN_EXACT] += shotgun->database.options.length;
+static void copy_fragments(struct making *making) {
+    const struct shotgun_truth *truth = &making->shotgun->truth;
+    for (size_t i = 0; i < making->count; i++) {
+        size_t number = making->order[i], begin = number ? truth->graph_ends[number - 1] : 0;
+        evaluate(making, truth->graphs + begin, truth->graph_ends[number] - begin,
+                 making->times[i]);
+        making->complete[i] = true;
+        making->statistics->outcomes[SHOTGUN_COMPLETE]++;
+        making->statistics->sources[SHOTGUN_EXACT] += making->shotgun->database.options.length;
     }
 }
 
-/* A breakdown of the eight categories, nothing measured. */
+static bool make_fragments(struct making *making, struct breakdown *breakdown,
+                           struct error *error) {
+    const struct shotgun *shotgun = making->shotgun;
+    enum shotgun_design design = making->request->design;
+    bool good = true;
+    if (design == SHOTGUN_PERFECT) {
+        copy_fragments(making);
+    } else {
+        struct shotgun_constructor *constructor = shotgun_constructor_new(
+            &shotgun->database, &shotgun->code, shotgun->machine, design, error);
+        good = constructor && (design == SHOTGUN_SHORT_SIGNATURES
+                                   ? stitch_samples(making, constructor, breakdown, error)
+                                   : follow_skeletons(making, constructor, error));
+        shotgun_constructor_free(constructor);
+    }
+    shotgun_weigh(making->profiles, making->complete, making->count, making->weights);
+    for (size_t i = 0; i < making->count; i++)
+        if (making->weights[i])
+            add_times(breakdown, making->times[i], making->weights[i],
+                      shotgun->database.options.length);
+    return good;
+}
+
+/* A breakdown of the eight categories, all times 0. */
 static bool begin_breakdown(struct breakdown *breakdown, struct error *error) {
     const char *names[CATEGORIES];
     for (unsigned i = 0; i < CATEGORIES; i++)
         names[i] = ideal_name(i);
-    return breakdown_init(breakdown, CATEGORIES, names, error);
-}
-
-/* Fragments on their way into the lanes. */
-static bool make_fragments(struct shotgun *shotgun, const struct shotgun_request *request,
-                           struct graph_lanes *lanes, struct shotgun_statistics *statistics,
-                           struct error *error) {
-    uint64_t random = shotgun->database.options.seed;
-    size_t *order = shuffle(shotgun->database.skeleton_count, &random);
-    bool good = true;
-    if (!order)
-        return error_set(error, "out of memory for the fragments of the graph");
-    if (request->design == SHOTGUN_PERFECT)
-        copy_fragments(shotgun, request, order, lanes, statistics);
-    else
-        good = construct_fragments(shotgun, request, order, lanes, statistics, error);
-    free(order);
-    return good;
+    if (!breakdown_init(breakdown, CATEGORIES, names, error))
+        return false;
+    breakdown_clear(breakdown);
+    return true;
 }
 
 bool shotgun_breakdown(struct shotgun *shotgun, const struct shotgun_request *request,
                        struct breakdown *breakdown, struct shotgun_statistics *statistics,
                        struct error *error) {
     const struct shotgun_database *database = &shotgun->database;
-    struct graph_machine machine;
     *statistics = (struct shotgun_statistics){.samples = database->sample_count,
                                               .skeletons = database->skeleton_count};
     if (!begin_breakdown(breakdown, error))
@@ -223,15 +296,11 @@ bool shotgun_breakdown(struct shotgun *shotgun, const struct shotgun_request *re
                          "shotgun profiling: too few instructions for a signature sample of %u "
                          "(run more of them, or make fragments shorter with --shotgun-length)",
                          database->options.length);
-    graph_machine_of(shotgun->machine, &machine);
-    struct graph_lanes *lanes = graph_lanes_new(&machine, NULL, LANES_BEST, error);
-    bool good = lanes && make_fragments(shotgun, request, lanes, statistics, error);
-    uint64_t complete = statistics->outcomes[SHOTGUN_COMPLETE];
-    if (good && complete == 0)
-        good = error_set(error, "shotgun profiling: every fragment was discarded (shorter ones may "
+    struct making making = {.shotgun = shotgun, .request = request, .statistics = statistics};
+    bool good = making_begin(&making, error) && make_fragments(&making, breakdown, error);
+    making_end(&making);
+    if (good && breakdown->instructions == 0)
+        return error_set(error, "shotgun profiling: every fragment was discarded (shorter ones may "
                                 "do: --shotgun-length)");
-    if (good)
-        take_times(shotgun, request, lanes, complete, breakdown);
-    graph_lanes_free(lanes);
     return good;
 }

@@ -49,8 +49,8 @@ struct shotgun_statistics {
      * behind them, by where they came from. */
     uint64_t sources[SHOTGUN_NOTHING];
     /* Against what was executed, where that is known (`truth` of the options, designs 2 and 4):
-     * fragments that left the path, and which of them were discarded; those aborted though they had
-     * not left it; targets taken from samples on the path, and how many were right. */
+     * fragments that left the path, and which of them were discarded; those found illegal though
+     * they had not left it; targets taken from samples on the path, and how many were right. */
     bool validated;
     uint64_t errant, errant_discarded, right_discarded;
     uint64_t targets, targets_right;

@@ -1,5 +1,5 @@
 /* A fragment has left the path at the first instruction that is not the one executed; the one at
- * which it was aborted counts too. */
+ * which it was aborted counts too, if there was one. */
 #include "shotgun/validate.h"
 
 /* Whether `insn` is what was executed there. A compare that is wholly in its branch is not seen
@@ -14,11 +14,13 @@ static void validate(struct shotgun_statistics *statistics, const struct shotgun
     uint32_t end = fragment->insns, right = 0;
     while (right < end && is_right(path, right, fragment->path[right]))
         right++;
-    bool errant = right < end || (!complete && !is_right(path, end, fragment->next));
+    bool stopped = fragment->outcome == SHOTGUN_NO_TARGET;
+    bool errant = right < end || (!complete && !stopped && !is_right(path, end, fragment->next));
     statistics->errant += errant;
     statistics->errant_discarded += errant && !complete;
-    statistics->right_discarded += !errant && !complete;
-    for (uint32_t i = 0; i < right && (i + 1 < end || !complete); i++) {
+    statistics->right_discarded += !errant && !complete && !stopped;
+    uint32_t known = complete || stopped ? end - 1 : end; /* instructions whose next is known */
+    for (uint32_t i = 0; i < right && i < known; i++) {
         uint32_t next = i + 1 < end ? fragment->path[i + 1] : fragment->next;
         statistics->targets += fragment->by_sample[i];
         statistics->targets_right += fragment->by_sample[i] && is_right(path, i + 1, next);

@@ -5,6 +5,7 @@
 #include "graph/build.h"
 #include "shotgun/construct.h"
 #include "shotgun/sampler.h"
+#include "shotgun/stand_in.h"
 #include "shotgun/validate.h"
 
 /* ---- signatures ---- */
@@ -260,6 +261,63 @@ static void follows_calls_and_returns(void **state) {
     hand_close(&hand);
 }
 
+/*  0 indirect jump    1 alu    2 jump 0    3 alu    4 jump 0: from 0 to 1, whose ten instructions
+ * behind it have no bits but those of the jumps. The only sample went to 3 and met four misses. */
+static void check_elsewhere(const struct shotgun_fragment *fragment) {
+    assert_int_equal(fragment->outcome, SHOTGUN_NO_TARGET);
+    assert_int_equal(fragment->insns, 1);
+}
+static void check_believed(const struct shotgun_fragment *fragment) {
+    static const uint32_t path[] = {0, 3, 4, 0, 3, 4, 0, 3};
+    assert_int_equal(fragment->outcome, SHOTGUN_COMPLETE);
+    assert_path(fragment, path, LENGTH);
+}
+
+static void believes_targets(void **state) {
+    (void)state;
+    static const struct shotgun_uop nothing = {.execution = 1};
+    struct hand hand;
+    uint64_t there;
+    hand_open(&hand);
+    branch(hand.program, BRANCH_INDIRECT, 1);
+    alu(hand.program, 1, 0, 0);
+    goes_to(&hand, branch(hand.program, BRANCH_JUMP, 0), 0);
+    alu(hand.program, 1, 0, 0);
+    goes_to(&hand, branch(hand.program, BRANCH_JUMP, 0), 0);
+    skeleton(&hand, 0, "10 00 10 10 00 10 10 00");
+    uint64_t context = signature_context(shotgun_bits(&hand.database, 0), LENGTH, 0, &there);
+    uint64_t misses = (uint64_t)0xaa << (CONTEXT_INSNS + 1) * SIGNATURE_BITS;
+    sample(&hand, 0, context ^ misses, 3, &nothing);
+    construct(&hand, SHOTGUN_LONG_AND_SHORT, check_elsewhere);
+    sample(&hand, 0, context, 3, &nothing);
+    construct(&hand, SHOTGUN_LONG_AND_SHORT, check_believed);
+    hand_close(&hand);
+}
+
+/*  0 store    1 alu    2 load: of three rounds the load of the last read what the store did so many
+ * µops before as the sample says, or next to that; a store of another instruction does not count.
+ */
+static void check_stores(const struct shotgun_fragment *fragment) {
+    assert_int_equal(fragment->outcome, SHOTGUN_COMPLETE);
+    assert_int_equal(fragment->uops[2].store, 0); /* before the fragment */
+    assert_int_equal(fragment->uops[6].store, 6); /* 5 before it is no store: the nearest is 0 */
+}
+
+static void finds_stores(void **state) {
+    (void)state;
+    static const struct shotgun_uop far = {.execution = 1, .store = 5, .store_insn = 0};
+    struct hand hand;
+    hand_open(&hand);
+    store(hand.program, 1, 2);
+    alu(hand.program, 1, 0, 0);
+    load(hand.program, 3, 2);
+    goes_to(&hand, branch(hand.program, BRANCH_JUMP, 0), 0);
+    skeleton(&hand, 0, "10 00 10 10 10 00 10 10");
+    sample(&hand, 2, 0, SHOTGUN_NONE, &far);
+    construct(&hand, SHOTGUN_LONG_AND_SHORT, check_stores);
+    hand_close(&hand);
+}
+
 /* ---- aborted ---- */
 
 static void check_illegal_at_1(const struct shotgun_fragment *fragment) {
@@ -380,6 +438,28 @@ static void database_is_bounded(void **state) {
     assert_int_equal(database->skeleton_count, SHOTGUN_SKELETONS_MAX / 2 + 1);
     assert_int_equal(database->starts[100] / 2, 100);
     hand_close(&hand);
+}
+
+/* Of four instructions each: 0 has loads only, 1 two misses, 2 three; 1 was discarded, and 2 is
+ * more like it than 0. */
+static void stands_in(void **state) {
+    (void)state;
+    const uint64_t words[4] = {0x55, 0xf5, 0xfd, 0x55};
+    struct signature_profile profiles[4];
+    bool complete[4] = {true, false, true, false};
+    uint32_t weights[4];
+    for (int i = 0; i < 4; i++)
+        profiles[i] = signature_profile_of(&words[i], 4);
+    assert_int_equal(profiles[1].insns[1], 2);
+    assert_int_equal(profiles[1].insns[3], 2);
+    shotgun_weigh(profiles, complete, 4, weights);
+    assert_int_equal(weights[0], 2); /* itself and 3 */
+    assert_int_equal(weights[1], 0);
+    assert_int_equal(weights[2], 2); /* itself and 1 */
+    assert_int_equal(weights[3], 0);
+    complete[0] = complete[2] = false;
+    shotgun_weigh(profiles, complete, 4, weights);
+    assert_int_equal(weights[0] + weights[1] + weights[2] + weights[3], 0);
 }
 
 /* ---- a simulated program ---- */
@@ -514,9 +594,12 @@ int main(void) {
         cmocka_unit_test(infers_without_samples),
         cmocka_unit_test(chooses_by_signature),
         cmocka_unit_test(follows_calls_and_returns),
+        cmocka_unit_test(believes_targets),
+        cmocka_unit_test(finds_stores),
         cmocka_unit_test(aborts),
         cmocka_unit_test(validates),
         cmocka_unit_test(database_is_bounded),
+        cmocka_unit_test(stands_in),
         cmocka_unit_test(simulated_loop),
         cmocka_unit_test(simulated_loop_of_fused_pairs),
     };

@@ -23,6 +23,7 @@ static void bytes_by_hand(void **state) {
                                           .uop_count = 1,
                                           .uops_executed = 1};
     const struct shotgun_uop uop = {.flags = GRAPH_PENDING,
+                                    .store_insn = SHOTGUN_NONE,
                                     .fetch_cache = 10,
                                     .execution = 1,
                                     .miss = 300,
@@ -34,6 +35,7 @@ static void bytes_by_hand(void **state) {
                                                             */
         0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 1, 0, 0,    0, 1, 0, 0, 0, /* target; executed; kept */
         0,    1,    0,    0,                                           /* bit 8 */
+        0xff, 0xff, 0xff, 0xff,                                        /* no store */
         10,   0,    0,    0,    0, 0, 0, 0, 1, 0, 0x2c, 1, /* fetch, unit, execution, miss */
         0,    0,    0,    0,    0, 0, 0, 0, 5, 0, 0,    0, 0, 0, 0, 0, /* bringer */
         3,    1,    0,    0};
@@ -52,7 +54,7 @@ static void bytes_by_hand(void **state) {
         assert_non_null(shotgun_unpack(bytes, size, &again, uops, &taken));
     static const struct {
         uint8_t at, value;
-    } wrong[] = {{5, 4}, {16, 2}, {20, 0}, {24, 0}, {24, 65}, {29, 2}, {60, 4}, {61, 2}, {62, 1}};
+    } wrong[] = {{5, 4}, {16, 2}, {20, 0}, {24, 0}, {24, 65}, {29, 2}, {64, 4}, {65, 2}, {66, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         uint8_t kept = bytes[wrong[i].at];
         bytes[wrong[i].at] = wrong[i].value;

@@ -361,7 +361,7 @@ static void begin(struct graph_builder *builder) {
     builder->last_flags = 0;
     memset(builder->issued, 0, sizeof builder->issued);
     graph_structure_begin(builder->structure);
-    builder->packets.count = 0;
+    positions_begin(&builder->packets);
     builder->drain = UINT64_MAX;
 }
 

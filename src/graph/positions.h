@@ -10,8 +10,15 @@
 struct positions {
     uint64_t *at;
     uint32_t mask;
-    uint64_t count; /* ever added since it was last set to 0 */
+    uint64_t count; /* since positions_begin() */
 };
+
+/* None so far: their places are farther back than any distance. */
+static inline void positions_begin(struct positions *positions) {
+    positions->count = 0;
+    for (uint64_t i = 0; i <= positions->mask; i++)
+        positions->at[i] = UINT64_MAX / 2;
+}
 
 /* Holds the last `reach` and one more. False: out of memory. */
 static inline bool positions_new(struct positions *positions, uint32_t reach) {
@@ -19,7 +26,10 @@ static inline bool positions_new(struct positions *positions, uint32_t reach) {
     while (size < (uint64_t)reach + 1)
         size *= 2;
     positions->mask = (uint32_t)(size - 1);
-    return (positions->at = calloc(size, sizeof *positions->at)) != NULL;
+    if (!(positions->at = calloc(size, sizeof *positions->at)))
+        return false;
+    positions_begin(positions);
+    return true;
 }
 
 static inline void positions_add(struct positions *positions, uint64_t at) {
@@ -31,12 +41,10 @@ static inline uint16_t distance_to(uint64_t number, uint64_t other) {
     return distance <= GRAPH_FAR ? (uint16_t)distance : 0;
 }
 
-/* Distance from a µop to the one of the kind `back` ones ago; 1 is the latest. 0: there are not so
- * many, or it is too far. */
+/* Distance from a µop to the one of the kind `back` ones ago, from 1, the latest, to the reach (one
+ * more if the µop itself was added last). 0: there are not so many, or it is too far. */
 static inline uint16_t positions_back(const struct positions *positions, uint64_t number,
                                       uint32_t back) {
-    if (back == 0 || back > positions->count || back > positions->mask + 1u)
-        return 0;
     return distance_to(number, positions->at[(positions->count - back) & positions->mask]);
 }
 

@@ -54,32 +54,10 @@ void graph_structure_free(struct graph_structure *structure) {
 void graph_structure_begin(struct graph_structure *structure) {
     structure->number = structure->load_hold = structure->stop = 0;
     structure->serial_end = false;
-    structure->insns.count = structure->taken.count = 0;
-    structure->loads.count = structure->stores.count = 0;
-    structure->int_writers.count = structure->fp_writers.count = 0;
-}
-
-static void set(struct graph_structure *structure, struct graph_uop *uop, unsigned traits) {
-    uint64_t number = structure->number;
-    if (uop->flags & GRAPH_FIRST) {
-        positions_add(&structure->insns, number);
-        uop->fetch_width = positions_back(&structure->insns, number, structure->fetch_width + 1);
-    }
-    if (structure->stop)
-        uop->fetch_taken = distance_to(number + 1, structure->stop);
-    if (uop->flags & GRAPH_LOAD && structure->load_queue)
-        uop->load_entry = positions_back(&structure->loads, number, structure->load_queue);
-    if (uop->flags & GRAPH_STORE)
-        uop->store_entry = positions_back(&structure->stores, number, structure->store_queue);
-    if (traits & TRAIT_INT_REGISTER && structure->int_registers)
-        uop->int_register =
-            positions_back(&structure->int_writers, number, structure->int_registers);
-    if (traits & TRAIT_FP_REGISTER && structure->fp_registers)
-        uop->fp_register = positions_back(&structure->fp_writers, number, structure->fp_registers);
-    if (number && (traits & TRAIT_SERIAL || structure->serial_end))
-        uop->serial = 1;
-    else if (uop->flags & GRAPH_LOAD && structure->load_hold)
-        uop->serial = distance_to(number + 1, structure->load_hold);
+    struct positions *all[] = {&structure->insns,  &structure->taken,       &structure->loads,
+                               &structure->stores, &structure->int_writers, &structure->fp_writers};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        positions_begin(all[i]);
 }
 
 static void note_taken(struct graph_structure *structure, uint64_t number) {
@@ -88,25 +66,47 @@ static void note_taken(struct graph_structure *structure, uint64_t number) {
     structure->stop = back ? number + 2 - back : 0;
 }
 
+/* What a µop takes of `count` it has from the one that took it so many before; no limit: from none.
+ */
+static inline uint16_t take(struct positions *positions, uint64_t number, uint32_t count) {
+    if (!count)
+        return 0;
+    uint16_t back = positions_back(positions, number, count);
+    positions_add(positions, number);
+    return back;
+}
+
 void graph_structure_add(struct graph_structure *structure, struct graph_uop *uop,
                          unsigned traits) {
-    set(structure, uop, traits);
     uint64_t number = structure->number++;
+    if (uop->flags & GRAPH_FIRST) {
+        positions_add(&structure->insns, number);
+        uop->fetch_width = positions_back(&structure->insns, number, structure->fetch_width + 1);
+    }
+    if (structure->stop)
+        uop->fetch_taken = distance_to(number + 1, structure->stop);
+    if (uop->flags & GRAPH_LOAD) {
+        uop->load_entry = take(&structure->loads, number, structure->load_queue);
+        if (structure->load_hold)
+            uop->serial = distance_to(number + 1, structure->load_hold);
+    } else if (uop->flags & GRAPH_STORE) {
+        uop->store_entry = take(&structure->stores, number, structure->store_queue);
+    }
+    if (traits & TRAIT_INT_REGISTER)
+        uop->int_register = take(&structure->int_writers, number, structure->int_registers);
+    if (traits & TRAIT_FP_REGISTER)
+        uop->fp_register = take(&structure->fp_writers, number, structure->fp_registers);
+    if (number && (traits & TRAIT_SERIAL || structure->serial_end))
+        uop->serial = 1;
     structure->serial_end = traits & TRAIT_SERIAL_END;
     if (traits & TRAIT_HOLDS_LOADS)
         structure->load_hold = number + 1;
     if (uop->flags & GRAPH_TAKEN)
         note_taken(structure, number);
-    if (uop->flags & GRAPH_LOAD && structure->load_queue)
-        positions_add(&structure->loads, number);
-    if (uop->flags & GRAPH_STORE)
-        positions_add(&structure->stores, number);
-    if (traits & TRAIT_INT_REGISTER && structure->int_registers)
-        positions_add(&structure->int_writers, number);
-    if (traits & TRAIT_FP_REGISTER && structure->fp_registers)
-        positions_add(&structure->fp_writers, number);
 }
 
 uint16_t graph_structure_store(const struct graph_structure *structure, uint32_t stores_back) {
+    if (stores_back == 0 || stores_back > structure->stores.mask)
+        return 0;
     return positions_back(&structure->stores, structure->number - 1, stores_back);
 }

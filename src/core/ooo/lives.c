@@ -20,34 +20,35 @@ void lives_dispatched(struct core *core, uint64_t first, uint8_t held) {
 }
 
 /* What the core has of the lives of µops from `first` on when they commit. */
-static void pack_lives(const struct core *core, struct life_cursor *cursor, uint64_t first,
-                       uint64_t count, struct packed_life *life) {
+static inline void pack_lives(const struct core *core, struct life_cursor *cursor, uint64_t first,
+                              uint64_t count, struct packed_life *life) {
+    const struct packet *packet = &core->packets[cursor->packet & core->packet_mask];
+    uint64_t insns = cursor->insns;
     for (uint64_t at = first; at < first + count; at++, life++) {
         const struct stream_uop *stream = stream_at(core, at);
         const struct uop_order *order = order_at(core, at);
         const struct uop_state *uop = &core->uops[at & core->mask];
-        while (core->packets[cursor->packet & core->packet_mask].end <= at)
-            cursor->packet++;
-        const struct packet *packet = &core->packets[cursor->packet & core->packet_mask];
-        cursor->insns += (uint16_t)(order->insns - cursor->insns);
+        while (packet->end <= at)
+            packet = &core->packets[++cursor->packet & core->packet_mask];
+        insns += (uint16_t)(order->insns - insns);
         life->uop = at;
-        life->insn_number = cursor->insns - 1;
+        life->insn_number = insns - 1;
         life->end = core->cycle;
         life->insn = stream->insn;
         life->flags = ((stream->is.flags | uop->is.flags) & U_LIFE) | LIFE_DISPATCHED |
                       LIFE_COMPLETED | (uint32_t)order->covered * LIFE_COVERED;
         life->fetch = (uint32_t)packet->arrives - core->machine.frontend_depth;
+        life->complete = (uint32_t)uop->complete;
         life->fetch_delay_cache = packet->delay_cache;
         life->fetch_delay_tlb = packet->delay_tlb;
-        life->complete = (uint32_t)uop->complete;
         life->kept = core->lives[at & core->mask];
         memcpy(life->producer, order->producer, sizeof life->producer);
         life->stores_back = order->store;
         life->psv = uop->psv;
-        life->uop_index =
-            stream->is.flags & U_FUSED ? 0 : prepared_at(core, stream->static_uop)->uop_index;
+        life->uop_index = stream->is.pending;
         life->operation = stream->is.operation;
     }
+    cursor->insns = insns;
 }
 
 /* What is different when it was squashed. */

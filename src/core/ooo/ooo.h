@@ -98,7 +98,8 @@ enum { LINK_DATA = UOP_MAX_SOURCES, LINK_STORE, LINK_COUNT };
 /* What a µop is: the static part of its state, flags changing as it lives. */
 struct uop_kind {
     uint32_t flags;  /* enum uop_state_flags */
-    uint8_t pending; /* operands not yet known, once it is dispatched */
+    uint8_t pending; /* operands not yet known, once it is dispatched; in the stream: its index
+                        within its instruction */
     uint8_t operation;
     uint8_t queue; /* issue queue; NO_QUEUE: issues nowhere */
     uint8_t pool;
@@ -115,11 +116,10 @@ struct prepared_uop {
     uint64_t insn_address;
     uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
     uint8_t data;      /* OP_STORE: register stored; RENAME_READ_NONE */
-    uint8_t uop_index; /* within its instruction */
     uint8_t insn_length;
     uint8_t memory; /* load or store: index into the instruction's memory operands, or 255 */
     uint8_t many;   /* more than two sources or destinations */
-    uint8_t reserved[3];
+    uint8_t reserved[4];
 };
 static_assert(sizeof(struct prepared_uop) == 32, "two to a cache line");
 enum { PREPARED_SHIFT = 12, PREPARED_CHUNK = 1 << PREPARED_SHIFT, PREPARED_CHUNKS = 1 << 14 };

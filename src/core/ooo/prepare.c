@@ -89,12 +89,12 @@ bool prepare(struct core *core, uint32_t insn_number, struct error *error) {
         struct prepared_uop *prepared = prepared_at(core, core->prepared_count + k);
         *prepared = (struct prepared_uop){
             .is = {.flags = flags,
+                   .pending = (uint8_t)k,
                    .operation = uop->operation,
                    .pool = (uint8_t)pool,
                    .queue = flags & U_ELIMINATED ? NO_QUEUE : (uint8_t)core->pools[pool].queue},
             .insn_address = insn->address,
             .data = flags & U_STORE && uop->data != REG_NONE ? uop->data : RENAME_READ_NONE,
-            .uop_index = (uint8_t)k,
             .insn_length = insn->length,
             .memory = uop->memory,
             .many = uop->source_count > 2 || uop->destination_count > 2,

@@ -191,6 +191,8 @@ static bool sample_rest(struct long_run *run, struct error *error) {
     struct progress progress;
     const struct simulation_options options = {.machine = run->machine,
                                                .ideal = run->request.ideal,
+                                               .graph = true,
+                                               .graph_lives = GRAPH_SOME,
                                                .sampling = run->request.sampling,
                                                .selection = {.thread = -1},
                                                .progress = show_progress,

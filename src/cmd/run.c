@@ -161,6 +161,8 @@ static struct simulation_options options_of(struct run *run, const struct machin
                                          .ideal = request->machine.ideal,
                                          .sampling = request->sampling,
                                          .selection = {.thread = -1},
+                                         .graph = request->plain,
+                                         .graph_lives = GRAPH_SOME,
                                          .observers = run->observers,
                                          .observer_count = set_observers(run, machine),
                                          .progress = show_progress,

@@ -161,6 +161,8 @@ static void close_ends(struct second_run *run) {
 static struct region_run *new_regions(struct second_run *run, struct error *error) {
     const struct region_run_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
+                                               .graph = true,
+                                               .graph_lives = GRAPH_SOME_OF_REGION,
                                                .isa = run->request->isa,
                                                .chained = true,
                                                .stop = &interrupt_signal,
@@ -214,6 +216,8 @@ static bool sample_again(struct second_run *run, struct error *error) {
     interrupt_watch(result->trace);
     const struct simulation_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
+                                               .graph = true,
+                                               .graph_lives = GRAPH_SOME,
                                                .sampling = run->request->sampling,
                                                .selection = {.thread = -1},
                                                .progress = show_progress,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/what_if.h"
 #include "util/text.h"
 
 enum { WIDTH = 100, NAME_BYTES = 512, EVENT_LINES = 8, MAIN_COMPONENTS = 5 };
@@ -367,6 +368,7 @@ void report_text(const struct report *report, bool colour, FILE *file) {
         else if (report->by != BY_INSTRUCTION)
             print_table(report, &report->grouped, false, style, file);
         print_instructions(report, style, file);
+        what_if_text(&report->simulation->breakdown, colour, file);
         if (report->plain)
             print_legend(report, style, file);
     }

@@ -93,6 +93,9 @@ bool report_add_worth(struct report *report) {
     good &=
         report_note(report, "not modelled: the kernel (cycles are user cycles; a system call only "
                             "flushes), execution down wrong paths");
+    if (simulation->breakdown.cycles)
+        good &= report_note(report, "what if: from the dependence graph of some of the simulated "
+                                    "instructions; 'culprit icost' takes all");
     uint32_t threads = threads_simulated(simulation);
     if (threads > 1)
         good &= report_note(report,

@@ -1,15 +1,17 @@
 /* A lane is one guest thread's core: its builder hands the graph, chunk by chunk, to the evaluation
  * of all sets. Times only grow, so what passed between two collections is the difference of what
- * they find. */
+ * they find. Of windows of µops the first DENSE are all evaluated, then one of THIN; each counts
+ * as many times as what it stands for. */
 #include "simulate/graph_breakdown.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph/build.h"
 #include "graph/lanes.h"
 #include "util/executor.h"
 
-enum { SETS = 1 << CATEGORIES_MAX };
+enum { SETS = 1 << CATEGORIES_MAX, DENSE = 16, THIN = 5 };
 static_assert(1 << GRAPH_CATEGORIES == (int)IDEAL_DLONG, "the categories come first");
 
 struct graph_breakdown {
@@ -29,16 +31,43 @@ struct graph_lane {
     struct graph_breakdown *graph;
     struct graph_builder *builder;
     struct graph_lanes *lanes;
-    uint64_t instructions;
-    double collected[SETS]; /* cycles by the last collection */
-    uint64_t collected_instructions;
+    uint64_t windows;      /* so far */
+    uint32_t counts;       /* times that what is evaluated counts */
+    bool passed;           /* this window is not evaluated */
+    double settled[SETS];  /* times of the lanes that are in `cycles` */
+    double cycles[SETS];   /* since the last collection */
+    uint64_t instructions; /* likewise */
 };
+
+static void settle(struct graph_lane *lane) {
+    double now[SETS];
+    graph_lanes_times(lane->lanes, now);
+    for (uint32_t set = 0; set < 1u << lane->graph->categories->count; set++) {
+        lane->cycles[set] += (now[set] - lane->settled[set]) * lane->counts;
+        lane->settled[set] = now[set];
+    }
+}
+
+static void begin_window(struct graph_lane *lane) {
+    const struct tap_windows *lives = &lane->graph->lives;
+    uint64_t number = lane->windows++;
+    bool in_full = !lives->every || (lives->all && number == 0), dense = number < DENSE;
+    uint32_t counts = in_full ? 1 : (uint32_t)(lives->every / lives->length) * (dense ? 1 : THIN);
+    lane->passed = !in_full && !dense && number % THIN != 0;
+    if (counts != lane->counts)
+        settle(lane);
+    lane->counts = counts;
+}
 
 static bool take(void *context, const struct graph_uop *uops, const struct packed_life *lives,
                  uint32_t count, bool first, struct error *error) {
     struct graph_lane *lane = context;
     (void)lives;
     (void)error;
+    if (first)
+        begin_window(lane);
+    if (lane->passed)
+        return true;
     for (uint32_t i = 0; i < count; i++)
         if (uops[i].flags & GRAPH_LAST)
             lane->instructions += uops[i].flags & GRAPH_FUSED ? 2 : 1;
@@ -76,14 +105,12 @@ void graph_lane_free(struct graph_lane *lane) {
 
 void graph_lane_collect(struct graph_lane *lane, uint64_t weight) {
     struct graph_breakdown *graph = lane->graph;
-    double now[SETS];
-    graph_lanes_times(lane->lanes, now);
-    for (uint32_t set = 0; set < 1u << graph->categories->count; set++) {
-        graph->cycles[set] += (now[set] - lane->collected[set]) * (double)weight;
-        lane->collected[set] = now[set];
-    }
-    graph->instructions += (lane->instructions - lane->collected_instructions) * weight;
-    lane->collected_instructions = lane->instructions;
+    settle(lane);
+    for (uint32_t set = 0; set < 1u << graph->categories->count; set++)
+        graph->cycles[set] += lane->cycles[set] * (double)weight;
+    graph->instructions += lane->instructions * weight;
+    memset(lane->cycles, 0, sizeof lane->cycles);
+    lane->instructions = 0;
 }
 
 struct graph_breakdown *graph_breakdown_new(const struct simulation_options *options, enum isa isa,

@@ -43,6 +43,11 @@ struct simulation_observer {
 
 enum { GRAPH_CATEGORIES = 8 }; /* those of enum ideal before IDEAL_DLONG, in its order */
 
+/* A part of the µops that is enough for the breakdown of a run: its beginning, where caches are
+ * cold, in full, then a fiftieth and less. Of a region: a tenth. */
+#define GRAPH_SOME           ((struct tap_windows){.length = 20000, .every = 1000000, .all = 200000})
+#define GRAPH_SOME_OF_REGION ((struct tap_windows){.length = 20000, .every = 200000})
+
 struct simulation_options {
     const struct machine *machine;
     uint32_t ideal; /* enum ideal */

@@ -81,7 +81,8 @@ static void want_lives(struct tap *tap, struct tap_windows lives) {
     assert(!lives.every || (lives.length && lives.length <= lives.every));
     if (first)
         tap->lives = lives;
-    else if (lives.length != tap->lives.length || lives.every != tap->lives.every)
+    else if (lives.length != tap->lives.length || lives.every != tap->lives.every ||
+             lives.all != tap->lives.all)
         tap->lives = (struct tap_windows){0};
 }
 

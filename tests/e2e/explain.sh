@@ -11,7 +11,9 @@ sampled() {
             'r["instructions_simulated"] < r["instructions_executed"]' \
             '0.9 < r["instructions"] / r["instructions_executed"] <= 1' \
             'r["sampling"]["cpi_half_interval_95"] > 0' \
-            'any("sampling error" in n for n in r["notes"])' 'any("--warm" in n for n in r["notes"])'
+            'any("sampling error" in n for n in r["notes"])' 'any("--warm" in n for n in r["notes"])' \
+            'len(r["what_if"]["costs"]) == 8 and len(r["what_if"]["pairs"]) == 28' \
+            'all(0 <= c["cost"]["percent"] < 100 for c in r["what_if"]["costs"])'
 }
 check "a long run is sampled; weighted cycles sum exactly" sampled
 
@@ -31,9 +33,24 @@ END
 }
 check "the sampled CPI is near the exact one" covers
 
+# The costs are those of icost, which takes all instructions.
+what_if() {
+    run icost --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
+        python3 - "$scratch/exact" "$scratch/icost" <<'END'
+import json, sys
+some, every = (json.load(open(path)) for path in sys.argv[1:])
+costs = {c["category"]: c["cost"]["percent"] for c in some["what_if"]["costs"]}
+for s in every["sets"]:
+    if len(s["members"]) == 1:
+        print(s["members"][0], costs[s["members"][0]], s["cost"]["percent"])
+        assert abs(costs[s["members"][0]] - s["cost"]["percent"]) < 4
+END
+}
+check "what if, from a part of the instructions, is near icost" what_if
+
 words() {
     run explain --limit 300K -- gzip -c "$scratch/numbers" 2>"$scratch/text" >/dev/null &&
-        for word in 'what the words mean' execute mispredict 'L1 miss' stalled kernel 'next: culprit explain'; do
+        for word in 'what the words mean' execute mispredict 'L1 miss' stalled kernel 'what if' 'overlap' 'next: culprit explain'; do
             grep -q "$word" "$scratch/text" || { echo "no $word"; return 1; }
         done
 }

@@ -8,7 +8,7 @@ enum { FAR = 1 << 20 };
  * places again. */
 static void a_window_in_each_period(void **state) {
     (void)state;
-    const struct tap_windows windows = {3, 10};
+    const struct tap_windows windows = {3, 10, 0};
     unsigned met = 0;
     for (uint64_t period = 0; period < 1000; period++) {
         struct tap_window window = tap_window(windows, period);
@@ -19,7 +19,16 @@ static void a_window_in_each_period(void **state) {
         met |= 1u << (window.from - 10 * period);
     }
     assert_int_equal(met, 0xff); /* places 0 to 7 */
-    struct tap_window all = tap_window((struct tap_windows){0, 0}, 0);
+    const struct tap_windows begun = {.length = 3, .every = 10, .all = 25};
+    struct tap_window beginning = tap_window(begun, 0);
+    assert_int_equal(beginning.from, 0);
+    assert_int_equal(beginning.end, 25);
+    for (uint64_t period = 0; period < 4; period++) {
+        struct tap_window window = tap_window(begun, period + 1);
+        assert_int_equal(window.from, 25 + tap_window(windows, period).from);
+        assert_int_equal(window.end, window.from + 3);
+    }
+    struct tap_window all = tap_window((struct tap_windows){0}, 0);
     assert_int_equal(all.from, 0);
     assert_int_equal(all.end, UINT64_MAX);
 }
@@ -114,8 +123,8 @@ static void windows_show_what_a_full_run_shows(void **state) {
     assert_int_equal(program->life_count, program->statistics.uops);
 
     /* Rare, dense, one µop, touching, as long as their periods. */
-    const struct tap_windows windows[] = {{1000, 5000}, {50, 100}, {1, 7},    {99, 100},
-                                          {100, 100},   {1, 1},    {3, 10000}};
+    const struct tap_windows windows[] = {{1000, 5000, 0}, {50, 100, 0}, {1, 7, 0},    {99, 100, 0},
+                                          {100, 100, 0},   {1, 1, 0},    {3, 10000, 0}};
     for (unsigned i = 0; i < sizeof windows / sizeof *windows; i++) {
         simulate_keeping(program, &machine, windows[i], &some);
         assert_memory_equal(&expected, &program->result, sizeof expected);
@@ -139,7 +148,7 @@ static void workers_that_differ_get_all(void **state) {
     uint32_t add = alu(program, 1, 1, 0);
     for (int i = 0; i < 1000; i++)
         execute(program, add);
-    simulate_keeping(program, &machine, (struct tap_windows){10, 100}, &kept);
+    simulate_keeping(program, &machine, (struct tap_windows){10, 100, 0}, &kept);
     assert_int_equal(kept.count, 100);
     const struct tap_worker other = {.name = "keep",
                                      .kinds = 1 << TAP_LIFE,

@@ -152,6 +152,11 @@ static void some_uops_stand_for_all(void **state) {
     uint64_t cycles = measure(1, &options, &some);
     expect_within(some.cycles[0], (double)cycles, 1e-9);
     expect_like(&some, &whole, 0.05);
+    breakdown_free(&some);
+    /* All but the last 8,000 as themselves; the last in a period of which half is looked at. */
+    options.graph_lives = (struct tap_windows){.length = 4000, .every = 8000, .all = 40000};
+    measure(1, &options, &some);
+    expect_like(&some, &whole, 0.01);
     breakdown_free(&whole);
     breakdown_free(&some);
 }

@@ -261,16 +261,16 @@ static void follows_calls_and_returns(void **state) {
     hand_close(&hand);
 }
 
-/*  0 indirect jump    1 alu    2 jump 0    3 alu    4 jump 0: from 0 to 1, whose ten instructions
- * behind it have no bits but those of the jumps. The only sample went to 3 and met four misses. */
+/*  0 indirect jump    1 alu    2 jump 0    3 alu    4 jump 0. The only sample of 0 went to 3, and
+ * its next four instructions were a load, an alu and two branches not taken; a sample whose next
+ * four missed went the same way for all one knows. */
 static void check_elsewhere(const struct shotgun_fragment *fragment) {
     assert_int_equal(fragment->outcome, SHOTGUN_NO_TARGET);
     assert_int_equal(fragment->insns, 1);
 }
 static void check_believed(const struct shotgun_fragment *fragment) {
-    static const uint32_t path[] = {0, 3, 4, 0, 3, 4, 0, 3};
-    assert_int_equal(fragment->outcome, SHOTGUN_COMPLETE);
-    assert_path(fragment, path, LENGTH);
+    assert_true(fragment->insns > 1);
+    assert_int_equal(fragment->path[1], 3);
 }
 
 static void believes_targets(void **state) {
@@ -286,10 +286,11 @@ static void believes_targets(void **state) {
     goes_to(&hand, branch(hand.program, BRANCH_JUMP, 0), 0);
     skeleton(&hand, 0, "10 00 10 10 00 10 10 00");
     uint64_t context = signature_context(shotgun_bits(&hand.database, 0), LENGTH, 0, &there);
+    uint64_t ways = (uint64_t)0x155 << (CONTEXT_INSNS + 1) * SIGNATURE_BITS;
     uint64_t misses = (uint64_t)0xaa << (CONTEXT_INSNS + 1) * SIGNATURE_BITS;
-    sample(&hand, 0, context ^ misses, 3, &nothing);
+    sample(&hand, 0, context ^ ways, 3, &nothing);
     construct(&hand, SHOTGUN_LONG_AND_SHORT, check_elsewhere);
-    sample(&hand, 0, context, 3, &nothing);
+    sample(&hand, 0, context ^ misses, 3, &nothing);
     construct(&hand, SHOTGUN_LONG_AND_SHORT, check_believed);
     hand_close(&hand);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "region/random.h"
+#include "shotgun/infer.h"
 #include "shotgun/match.h"
 #include "util/array.h"
 
@@ -21,9 +22,7 @@ struct shotgun_constructor {
     struct graph_structure *structure;
     uint64_t random;
     struct shotgun_fragment fragment;
-    uint16_t fetch_miss, near_miss,
-        far_miss; /* cycles: what is inferred of an instruction miss, and
-                     of a data miss that the L2 served, or did not */
+    struct shotgun_guess guess; /* where no sample says it */
 
     /* ---- along the fragment ---- */
     uint32_t insn;                     /* static instruction that comes next */
@@ -40,70 +39,6 @@ const char *shotgun_outcome_name(enum shotgun_outcome outcome) {
     static const char *const names[SHOTGUN_OUTCOMES] = {
         "complete", "illegal signature", "unknown target", "unknown code", "too long"};
     return names[outcome];
-}
-
-/* ---- what a sample would say, had there been one ---- */
-
-static uint16_t cycles(double count) {
-    return count < GRAPH_FAR ? (uint16_t)count : GRAPH_FAR;
-}
-
-/* Cycles beyond the L1 of an access that misses it, and, if `far`, the L2. */
-static uint16_t default_miss(const struct machine *machine, uint32_t l1_latency, bool far) {
-    double beyond = machine->l2.present ? machine->l2.latency : 0;
-    if (far && machine->llc.present) {
-        beyond = machine->llc.latency;
-    } else if (far || !machine->l2.present) {
-        const struct machine_dram *dram = &machine->dram;
-        double row = dram->clock_ghz > 0 ? (dram->tcl + dram->trcd) / dram->clock_ghz : 0;
-        beyond += dram->banked ? dram->base_latency + row * machine->clock_ghz : dram->latency;
-    }
-    return cycles(beyond > l1_latency ? beyond - l1_latency : 0);
-}
-
-/* What misses take on the average in the samples; what the machine says where there are none. */
-static void find_defaults(struct shotgun_constructor *constructor) {
-    const struct shotgun_database *database = constructor->database;
-    const struct machine *machine = constructor->machine;
-    struct {
-        uint64_t cycles, count;
-    } fetch = {0, 0}, near = {0, 0}, far = {0, 0};
-    for (size_t i = 0; i < database->uop_count; i++) {
-        const struct shotgun_uop *uop = &database->uops[i];
-        fetch.cycles += uop->fetch_cache;
-        fetch.count += uop->fetch_cache > 0;
-        near.cycles += uop->level == LEVEL_L2 ? uop->miss : 0;
-        near.count += uop->level == LEVEL_L2;
-        far.cycles += uop->level > LEVEL_L2 ? uop->miss : 0;
-        far.count += uop->level > LEVEL_L2;
-    }
-    constructor->fetch_miss = fetch.count ? (uint16_t)(fetch.cycles / fetch.count)
-                                          : default_miss(machine, machine->l1i.latency, false);
-    constructor->near_miss = near.count ? (uint16_t)(near.cycles / near.count)
-                                        : default_miss(machine, machine->l1d.latency, false);
-    constructor->far_miss = far.count ? (uint16_t)(far.cycles / far.count)
-                                      : default_miss(machine, machine->l1d.latency, true);
-}
-
-/* From the signature and the binary: bit 2 on a branch means a misprediction, on a load a data
- * miss, else an instruction miss. */
-static struct shotgun_uop infer(const struct shotgun_constructor *constructor,
-                                const struct graph_uop *uop, unsigned signature, bool branch) {
-    struct shotgun_uop inferred = {.store_insn = SHOTGUN_NONE, .execution = uop->execution};
-    if (!(signature & SIGNATURE_2))
-        return inferred;
-    bool far = !(signature & SIGNATURE_1);
-    if (uop->flags & GRAPH_LOAD && (far || !branch)) {
-        inferred.miss = far ? constructor->far_miss : constructor->near_miss;
-        inferred.level = !far                                ? LEVEL_L2
-                         : constructor->machine->llc.present ? LEVEL_LLC
-                                                             : LEVEL_DRAM;
-    } else if (branch && uop->flags & GRAPH_LAST) {
-        inferred.flags = GRAPH_MISPREDICTED;
-    } else if (!branch && uop->flags & GRAPH_FIRST && !(uop->flags & GRAPH_LOAD)) {
-        inferred.fetch_cache = constructor->fetch_miss;
-    }
-    return inferred;
 }
 
 struct shotgun_constructor *shotgun_constructor_new(const struct shotgun_database *database,
@@ -132,7 +67,7 @@ struct shotgun_constructor *shotgun_constructor_new(const struct shotgun_databas
         !made->fragment.by_sample)
         error_set(error, "out of memory for fragments of the graph");
     else if (shotgun_index_new(&made->index, database, code->code.insn_count, error)) {
-        find_defaults(made);
+        made->guess = shotgun_guess_of(database, machine);
         return made;
     }
     shotgun_constructor_free(made);
@@ -268,7 +203,7 @@ struct appearance {
     bool compare;                        /* its last µop is in the branch behind it */
     bool fused;                          /* has the last µop of the compare before it */
     bool taken;
-    bool elsewhere; /* the sample's target is not this one's */
+    const struct shotgun_sample *went; /* the one that says its target; NULL: none */
 };
 
 /* µops it executes: as many as it has, or as often as the sample says that it was repeated. */
@@ -299,7 +234,7 @@ static struct shotgun_uop observe(const struct shotgun_constructor *constructor,
                                   const struct graph_uop *uop, bool branch) {
     const struct static_insn *insn = shotgun_insn(constructor->code, as->insn);
     const struct shotgun_uop *observed = observed_uop(constructor, insn, as->sample, k);
-    struct shotgun_uop inferred = infer(constructor, uop, as->signature, branch);
+    struct shotgun_uop inferred = shotgun_infer(&constructor->guess, uop, as->signature, branch);
     if (!observed)
         return inferred;
     if (constructor->design == SHOTGUN_ONE_SAMPLE ||
@@ -354,8 +289,8 @@ static bool append_uop(struct shotgun_constructor *constructor, const struct app
 struct choice {
     const struct shotgun_sample *sample;
     enum shotgun_source source;
-    unsigned signature; /* of the instruction */
-    bool elsewhere;     /* it went on to other code than the signature sample did */
+    unsigned signature;                /* of the instruction */
+    const struct shotgun_sample *went; /* that went on as the signature sample did; NULL: none */
 };
 
 /* Instructions behind it at which a sample may have taken another way and yet have gone to the same
@@ -379,17 +314,17 @@ static struct choice choose(struct shotgun_constructor *constructor, const uint6
     if (bits)
         context = signature_context(bits, constructor->length, position, &there);
     choice.signature = context_own(context);
-    bool exact = true;
-    choice.sample = constructor->design == SHOTGUN_ONE_SAMPLE
-                        ? shotgun_only(&constructor->index, constructor->insn)
-                        : shotgun_match(&constructor->index, constructor->insn, context, there,
-                                        &constructor->random, &exact);
+    bool exact;
+    choice.sample = shotgun_match(&constructor->index, constructor->insn, context, there,
+                                  &constructor->random, &exact);
     if (!choice.sample)
         return choice;
-    if (constructor->design == SHOTGUN_ONE_SAMPLE)
+    if (!went_elsewhere(choice.sample, context, there))
+        choice.went = choice.sample;
+    if (constructor->design == SHOTGUN_ONE_SAMPLE) {
+        choice.sample = shotgun_only(&constructor->index, constructor->insn);
         exact = !((choice.sample->context ^ context) & there);
-    else
-        choice.elsewhere = went_elsewhere(choice.sample, context, there);
+    }
     if (!bits) /* nothing else says it */
         choice.signature = context_own(choice.sample->context);
     choice.source = exact ? SHOTGUN_EXACT : SHOTGUN_INEXACT;
@@ -441,7 +376,7 @@ static uint32_t next_insn(struct shotgun_constructor *constructor, const struct 
         break;
     }
     *by_sample = true;
-    return as->elsewhere ? CODE_UNKNOWN : sampled_target(constructor, as->sample);
+    return sampled_target(constructor, as->went);
 }
 
 /* ---- a fragment ---- */
@@ -488,7 +423,7 @@ static bool step(struct shotgun_constructor *constructor, const uint64_t *bits, 
         .sample = choice.sample,
         .compare = shotgun_fuses(constructor->code, constructor->machine, insn),
         .fused = constructor->fused,
-        .elsewhere = choice.elsewhere,
+        .went = choice.went,
         .taken = is->branch != BRANCH_NONE &&
                  (is->branch != BRANCH_CONDITIONAL || choice.signature & SIGNATURE_1)};
     uint32_t uops = executed_uops(is, &as);

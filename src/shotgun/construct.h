@@ -2,7 +2,7 @@
  * §5 and Fig. 7), in the four designs of its Table IV.
  *
  *     1  every instruction was measured: the fragment is the graph's own
- *     2  one detailed sample for each static instruction
+ *     2  one detailed sample for each static instruction, along a path found as in design 4
  *     3  detailed samples alone: a fragment begins with one drawn at random, the next is one of the
  *        following instruction whose signatures overlap best, and so on
  *     4  a signature sample is the skeleton; for each of its instructions the detailed sample whose

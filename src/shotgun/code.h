@@ -4,6 +4,8 @@
 #ifndef CULPRIT_SHOTGUN_CODE_H
 #define CULPRIT_SHOTGUN_CODE_H
 
+#include <assert.h>
+
 #include "graph/structure.h"
 #include "machine/machine.h"
 #include "trace/dynamic.h"
@@ -34,7 +36,9 @@ bool shotgun_code_link(struct shotgun_code *copy, struct error *error);
 
 static inline const struct static_insn *shotgun_insn(const struct shotgun_code *copy,
                                                      uint32_t insn) {
-    return &copy->code.insns[insn];
+    const struct static_insn *found = &copy->code.insns[insn];
+    assert(found->uop_count > 0);
+    return found;
 }
 
 /* The instruction is a compare that fuses with the branch behind it on this machine. */

@@ -3,7 +3,6 @@
  * fragment; edges that would lead to before its beginning are left out. */
 #include "shotgun/construct.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +21,7 @@ struct shotgun_constructor {
     struct graph_structure *structure;
     uint64_t random;
     struct shotgun_fragment fragment;
-    struct shotgun_guess guess; /* where no sample says it */
+    struct shotgun_inference inference; /* where no sample says it */
 
     /* ---- along the fragment ---- */
     uint32_t insn;                     /* static instruction that comes next */
@@ -67,8 +66,9 @@ struct shotgun_constructor *shotgun_constructor_new(const struct shotgun_databas
         !made->fragment.by_sample)
         error_set(error, "out of memory for fragments of the graph");
     else if (shotgun_index_new(&made->index, database, code->code.insn_count, error)) {
-        made->guess = shotgun_guess_of(database, machine);
-        return made;
+        if (shotgun_inference_new(&made->inference, database, code, machine))
+            return made;
+        error_set(error, "out of memory for fragments of the graph");
     }
     shotgun_constructor_free(made);
     return NULL;
@@ -78,6 +78,7 @@ void shotgun_constructor_free(struct shotgun_constructor *constructor) {
     if (!constructor)
         return;
     shotgun_index_free(&constructor->index);
+    shotgun_inference_free(&constructor->inference);
     graph_structure_free(constructor->structure);
     free(constructor->returns);
     free(constructor->stores);
@@ -204,6 +205,9 @@ struct appearance {
     bool fused;                          /* has the last µop of the compare before it */
     bool taken;
     const struct shotgun_sample *went; /* the one that says its target; NULL: none */
+    bool inferred;                     /* what happened to it: */
+    struct inferred_events events;
+    bool loads; /* rather than stores only */
 };
 
 /* µops it executes: as many as it has, or as often as the sample says that it was repeated. */
@@ -227,35 +231,39 @@ static const struct shotgun_uop *observed_uop(const struct shotgun_constructor *
     return &constructor->database->uops[sample->first_uop + k];
 }
 
-/* What the sample says, if there is one; misses and mispredictions are the signature's if it was
- * sampled with other ones. */
+/* The µop's part in what happened to its instruction. */
+static void take_events(struct shotgun_uop *observed, const struct graph_uop *uop,
+                        const struct inferred_events *events, bool memory) {
+    bool first = uop->flags & GRAPH_FIRST, last = uop->flags & GRAPH_LAST;
+    observed->flags &= ~(uint32_t)(GRAPH_MISPREDICTED | GRAPH_PENDING);
+    observed->flags |= last && events->mispredicted ? GRAPH_MISPREDICTED : 0;
+    observed->fetch_cache = first ? events->fetch_cache : 0;
+    observed->fetch_tlb = first ? events->fetch_tlb : 0;
+    observed->miss = memory ? events->miss : 0;
+    observed->level = memory ? events->level : 0;
+    observed->tlb = memory ? events->tlb : 0;
+}
+
+/* What the sample says, if there is one; misses and mispredictions are inferred if it was sampled
+ * with another signature. */
 static struct shotgun_uop observe(const struct shotgun_constructor *constructor,
                                   const struct appearance *as, uint32_t k,
-                                  const struct graph_uop *uop, bool branch) {
+                                  const struct graph_uop *uop) {
     const struct static_insn *insn = shotgun_insn(constructor->code, as->insn);
-    const struct shotgun_uop *observed = observed_uop(constructor, insn, as->sample, k);
-    struct shotgun_uop inferred = shotgun_infer(&constructor->guess, uop, as->signature, branch);
-    if (!observed)
-        return inferred;
-    if (constructor->design == SHOTGUN_ONE_SAMPLE ||
-        context_own(as->sample->context) == as->signature)
-        return *observed;
-    struct shotgun_uop both = *observed;
-    both.flags &= ~(uint32_t)(GRAPH_MISPREDICTED | GRAPH_PENDING);
-    both.flags |= inferred.flags;
-    both.fetch_cache = inferred.fetch_cache;
-    both.fetch_tlb = 0;
-    both.miss = inferred.miss;
-    both.level = inferred.level;
-    both.tlb = 0;
-    return both;
+    const struct shotgun_uop *sampled = observed_uop(constructor, insn, as->sample, k);
+    struct shotgun_uop observed = {.store_insn = SHOTGUN_NONE, .execution = uop->execution};
+    if (sampled)
+        observed = *sampled;
+    if (!sampled || as->inferred)
+        take_events(&observed, uop, &as->events,
+                    uop->flags & (as->loads ? GRAPH_LOAD : GRAPH_STORE));
+    return observed;
 }
 
 static bool append_uop(struct shotgun_constructor *constructor, const struct appearance *as,
                        uint32_t k, uint32_t count) {
     const struct shotgun_code *code = constructor->code;
     const struct static_insn *insn = shotgun_insn(code, as->insn);
-    assert(insn->uop_count > 0); /* every instruction has one */
     uint32_t index = k % insn->uop_count;
     struct static_uop uop = shotgun_static_uop(code, constructor->machine, as->insn, index);
     const struct uop *operands = &code->code.uops[insn->first_uop + index];
@@ -275,7 +283,7 @@ static bool append_uop(struct shotgun_constructor *constructor, const struct app
             uop.graph.flags &= ~(uint32_t)GRAPH_FIRST;
     }
     bool branch = insn->branch != BRANCH_NONE;
-    struct shotgun_uop observed = observe(constructor, as, k, &uop.graph, branch);
+    struct shotgun_uop observed = observe(constructor, as, k, &uop.graph);
     apply(constructor, &uop.graph, &observed);
     if (branch && as->taken && uop.graph.flags & GRAPH_LAST)
         uop.graph.flags |= GRAPH_TAKEN;
@@ -291,6 +299,7 @@ struct choice {
     enum shotgun_source source;
     unsigned signature;                /* of the instruction */
     const struct shotgun_sample *went; /* that went on as the signature sample did; NULL: none */
+    uint64_t context, there;           /* of the instruction */
 };
 
 /* Instructions behind it at which a sample may have taken another way and yet have gone to the same
@@ -313,6 +322,8 @@ static struct choice choose(struct shotgun_constructor *constructor, const uint6
     uint64_t context = constructor->expected, there = constructor->expected_there;
     if (bits)
         context = signature_context(bits, constructor->length, position, &there);
+    choice.context = context;
+    choice.there = there;
     choice.signature = context_own(context);
     bool exact;
     choice.sample = shotgun_match(&constructor->index, constructor->insn, context, there,
@@ -426,6 +437,13 @@ static bool step(struct shotgun_constructor *constructor, const uint64_t *bits, 
         .went = choice.went,
         .taken = is->branch != BRANCH_NONE &&
                  (is->branch != BRANCH_CONDITIONAL || choice.signature & SIGNATURE_1)};
+    as.inferred = !as.sample || (constructor->design != SHOTGUN_ONE_SAMPLE &&
+                                 context_own(as.sample->context) != as.signature);
+    if (as.inferred)
+        as.events = shotgun_infer(&constructor->inference, insn, choice.context, choice.there,
+                                  &constructor->random);
+    for (uint32_t i = 0; i < is->uop_count; i++)
+        as.loads |= constructor->code->code.uops[is->first_uop + i].operation == OP_LOAD;
     uint32_t uops = executed_uops(is, &as);
     if (fragment->uop_count + uops > (uint64_t)constructor->length * SHOTGUN_UOPS_PER_INSN) {
         fragment->outcome = SHOTGUN_TOO_LONG;

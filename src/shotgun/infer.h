@@ -1,25 +1,46 @@
-/* What a detailed sample would say of a µop, had there been one (interaction-cost paper, §5.4):
- * inferred from the signature and the binary. */
+/* What a detailed sample would say of an instruction, had there been one (interaction-cost paper,
+ * §5.4): inferred from the signature and the binary.
+ *
+ * Bit 2 says that something happened, and not what. What it was a sample of another instruction
+ * tells, of the same kind and with the same two bits, and of those the one around which the
+ * signatures are most alike: where code is executed for the first time and every other instruction
+ * misses the cache, such a one did as well. */
 #ifndef CULPRIT_SHOTGUN_INFER_H
 #define CULPRIT_SHOTGUN_INFER_H
 
 #include <stdbool.h>
 
 #include "machine/machine.h"
+#include "shotgun/code.h"
 #include "shotgun/database.h"
 
-/* Cycles of an instruction miss, and of a data miss that the L2 served (near) or did not (far). */
-struct shotgun_guess {
+enum insn_kind { KIND_BRANCH, KIND_LOAD, KIND_STORE, KIND_OTHER, KINDS };
+enum { KIND_CLASSES = KINDS * 2 }; /* and bit 1 */
+
+struct shotgun_inference {
+    const struct shotgun_database *database;
+    const struct shotgun_code *code;
+    uint32_t *members;              /* samples with bit 2 of their own, by class */
+    size_t first[KIND_CLASSES + 1]; /* of a class, in `members` */
+    /* Cycles of an instruction miss, and of a data miss that the L2 served (near) or did not (far),
+     * where there is no such sample: as the machine says. */
     uint16_t fetch_miss, near_miss, far_miss;
     uint8_t far_level; /* enum memory_level that serves what the L2 does not */
 };
-/* On the average of the samples; what the machine says where there are none. */
-struct shotgun_guess shotgun_guess_of(const struct shotgun_database *database,
-                                      const struct machine *machine);
+/* False: out of memory. */
+bool shotgun_inference_new(struct shotgun_inference *inference,
+                           const struct shotgun_database *database, const struct shotgun_code *code,
+                           const struct machine *machine);
+void shotgun_inference_free(struct shotgun_inference *inference);
 
-/* Bit 2 on a branch means a misprediction, on a load a data miss, else an instruction miss. `uop`:
- * its static part. */
-struct shotgun_uop shotgun_infer(const struct shotgun_guess *guess, const struct graph_uop *uop,
-                                 unsigned signature, bool branch);
+/* What happened to the instruction. */
+struct inferred_events {
+    bool mispredicted;
+    uint16_t fetch_cache, fetch_tlb; /* of its first µop */
+    uint16_t miss;                   /* of its load; of its store if it has none */
+    uint8_t level, tlb;              /* likewise */
+};
+struct inferred_events shotgun_infer(const struct shotgun_inference *inference, uint32_t insn,
+                                     uint64_t context, uint64_t there, uint64_t *random);
 
 #endif

@@ -269,6 +269,22 @@ static bool read_programs(struct icost *icost, int *status, struct error *error)
     return true;
 }
 
+/* An interrupt leaves out the last programs. Returns how many were measured. */
+static uint32_t fill_rows(struct icost *icost) {
+    uint32_t count = 0;
+    for (; count < icost->count; count++) {
+        bool measured = false;
+        for (int way = 0; way < WAY_COUNT; way++)
+            if (icost->programs[count].ways[way].cycles) {
+                icost->rows[count].ways[way] = &icost->programs[count].ways[way];
+                measured = true;
+            }
+        if (!measured)
+            break;
+    }
+    return count;
+}
+
 /* ---- multisim ---- */
 
 /* Which sets; the empty one first. */
@@ -328,30 +344,20 @@ static bool simulate_sets(struct icost *icost, uint32_t number, struct error *er
     return good;
 }
 
+/* The focus is chosen here at the latest: its pairs may be all that are simulated. */
 static bool simulate_all_sets(struct icost *icost, struct error *error) {
     bool good = true;
-    for (uint32_t i = 0; good && i < icost->count && icost->request->multisim; i++)
+    if (!icost->request->multisim)
+        return true;
+    uint32_t measured = fill_rows(icost);
+    if (measured && icost->focus == BREAKDOWN_NO_FOCUS)
+        icost->focus = breakdown_costliest(icost->rows, measured);
+    for (uint32_t i = 0; good && i < icost->count; i++)
         good = interrupt_signal || simulate_sets(icost, i, error);
     return good;
 }
 
 /* ---- report ---- */
-
-/* An interrupt leaves out the last programs. Returns how many were measured. */
-static uint32_t fill_rows(struct icost *icost) {
-    uint32_t count = 0;
-    for (; count < icost->count; count++) {
-        bool measured = false;
-        for (int way = 0; way < WAY_COUNT; way++)
-            if (icost->programs[count].ways[way].cycles) {
-                icost->rows[count].ways[way] = &icost->programs[count].ways[way];
-                measured = true;
-            }
-        if (!measured)
-            break;
-    }
-    return count;
-}
 
 /* " of LABEL" where there are several programs. */
 static const char *of_program(const struct icost *icost, uint32_t number, char text[64]) {

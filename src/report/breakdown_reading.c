@@ -35,6 +35,11 @@ static struct text times_as_fast(const struct reading *reading, uint32_t set) {
     return text_quantity(reading->breakdown->cycles[0] / reading->breakdown->cycles[set]);
 }
 
+/* Whether it is more than the zero that it would be printed as. */
+static bool saves(const struct reading *reading, uint32_t set) {
+    return share_saved(reading, set) >= 0.0005;
+}
+
 static bool tell_costliest(const struct reading *reading, const uint32_t *pairs, uint32_t count) {
     const struct breakdown *breakdown = reading->breakdown;
     uint32_t best = 1, best_pair = 0;
@@ -44,13 +49,15 @@ static bool tell_costliest(const struct reading *reading, const uint32_t *pairs,
     for (uint32_t i = 0; i < count; i++)
         if (!best_pair || breakdown->cycles[pairs[i]] < breakdown->cycles[best_pair])
             best_pair = pairs[i];
-    bool good = report_note(reading->to,
-                            "%s costs most: without it the run takes %s %% less time, "
-                            "%s times as fast",
-                            first_of(reading, best), saved(reading, best).s,
-                            times_as_fast(reading, best).s);
+    bool good = saves(reading, best)
+                    ? report_note(reading->to,
+                                  "%s costs most: without it the run takes %s %% less time, "
+                                  "%s times as fast",
+                                  first_of(reading, best), saved(reading, best).s,
+                                  times_as_fast(reading, best).s)
+                    : report_note(reading->to, "removing any one of the causes saves nothing");
     bool all = count == breakdown->count * (breakdown->count - 1) / 2;
-    return good && (!best_pair || !all ||
+    return good && (!best_pair || !all || !saves(reading, best_pair) ||
                     report_note(reading->to,
                                 "the best two to remove together are %s and %s: %s %% less time, "
                                 "%s times as fast",

@@ -87,6 +87,8 @@ static void print_head(const struct page *page) {
 
 /* ---- one program, one way ---- */
 
+/* The sign of a pair says how it stands; of more causes, only how they differ from their subsets:
+ * three in series have a positive one, as three that overlap. */
 static const char *remark_on(const struct page *page, uint32_t set, double share) {
     if (!(set & (set - 1)))
         return page->report->descriptions[__builtin_ctz(set)];
@@ -94,6 +96,9 @@ static const char *remark_on(const struct page *page, uint32_t set, double share
         return "not measured";
     if (fabs(share) < page->report->threshold)
         return "";
+    if (__builtin_popcount(set) > 2)
+        return share < 0 ? "together less than its smaller sets add up to"
+                         : "together more than its smaller sets add up to";
     return share < 0 ? "in series: removing one is enough" : "overlap: they go only together";
 }
 

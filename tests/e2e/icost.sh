@@ -44,6 +44,14 @@ agrees_with_sim() {
 }
 check "costs are differences of sim --ideal" agrees_with_sim
 
+# The focus is the costliest by the graph where none is given; its pairs are then simulated.
+focus_is_simulated() {
+    run icost --multisim=focus --json --output "$report" --limit 20K "$trace" &&
+        told 'm["simulations"] == 16' \
+            'sum(len(s["members"]) == 2 and r["focus"] in s["members"] for s in m["sets"]) == 7'
+}
+check "the pairs of the focus chosen are simulated" focus_is_simulated
+
 everything_sums() {
     run icost --multisim=all --json --output "$report" --limit 20K "$trace" &&
         told 'r["instructions"] == 20000' 'r["way"] == "graph"' \

@@ -120,6 +120,38 @@ static void independence_is_told(void **state) {
         4, (const char *const[]){"b costs most", "best two", "no pair", "a and b are independent"});
 }
 
+static void that_nothing_saves_is_told(void **state) {
+    (void)state;
+    for (uint32_t set = 0; set < 8; set++)
+        breakdown.cycles[set] = 100;
+    expect_reading(2, (const char *const[]){"removing any one of the causes saves nothing",
+                                            "no pair measured interacts by 2.0 %"});
+}
+
+/* One cycle that removing any of three removes: pairs have -1, all three 1 - 3 + 3 = +1 of 10.
+ * Three that overlap have +1 as well: only of pairs does the sign say how they stand. */
+static void signs_of_pairs_alone_are_read(void **state) {
+    (void)state;
+    const struct machine machine = {.name = "m", .clock_ghz = 1};
+    const char *const descriptions[] = {"", "", ""};
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    breakdown.cycles[0] = 10;
+    for (uint32_t set = 1; set < 8; set++)
+        breakdown.cycles[set] = 9;
+    report.report.machine = &machine;
+    report.descriptions = descriptions;
+    assert_true(breakdown_report_choose(&report));
+    breakdown_text(&report, false, file);
+    fclose(file);
+    assert_non_null(strstr(text, "-10.0        -1  in series: removing one is enough\n"));
+    assert_non_null(
+        strstr(text, "10.0         1  together more than its smaller sets add up to\n"));
+    assert_null(strstr(text, "overlap"));
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_costliest_is_in_focus, make, forget),
@@ -128,6 +160,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(pairs_are_read, make, forget),
         cmocka_unit_test_setup_teardown(what_was_not_measured_is_not_told, make, forget),
         cmocka_unit_test_setup_teardown(independence_is_told, make, forget),
+        cmocka_unit_test_setup_teardown(that_nothing_saves_is_told, make, forget),
+        cmocka_unit_test_setup_teardown(signs_of_pairs_alone_are_read, make, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

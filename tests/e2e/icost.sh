@@ -163,6 +163,9 @@ check "an unknown focus is told before the command runs" fails_with 125 'nonsens
     run icost --focus nonsense -- touch "$scratch/ran"
 check "... which then is not run" test ! -e "$scratch/ran"
 check "an unknown choice of sets" fails_with 2 'focus, pairs, all' run icost --multisim=some "$trace"
+full_disk() { run icost "$@" --limit 5K "$trace" >/dev/full; }
+check "a full disk is told" fails_with 1 'No space left' full_disk
+check "... of JSON" fails_with 1 'No space left' full_disk --json
 check "a study of a key that is not there" fails_with 1 '--sensitivity.*core.robb' \
     run icost --sensitivity core.robb=1,2 "$trace"
 check "a study without values" fails_with 2 'core.rob=64,128' run icost --sensitivity core.rob "$trace"

@@ -115,7 +115,7 @@ struct prepared_uop {
     struct uop_kind is;
     uint64_t insn_address;
     uint8_t source[UOP_MAX_SOURCES], destination[UOP_MAX_DESTINATIONS]; /* unused: RENAME_* */
-    uint8_t data;      /* OP_STORE: register stored; RENAME_READ_NONE */
+    uint8_t data; /* OP_STORE: register stored; RENAME_READ_NONE */
     uint8_t insn_length;
     uint8_t memory; /* load or store: index into the instruction's memory operands, or 255 */
     uint8_t many;   /* more than two sources or destinations */

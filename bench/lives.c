@@ -1,33 +1,61 @@
-/* One simulation of a trace, with a worker that wants life records and looks at none of them: what
- * the core and the tap take to make them. Prints seconds (wall, processor of all threads), cycles
- * and how many records there were. usage: lives TRACE MACHINE none|all|LENGTH/EVERY [one]
- * one: on one thread. */
+/* One simulation of a trace, with what life records are taken of it (none; all; windows of LENGTH
+ * µops in every so many) and who takes them: nobody looks at them, or the dependence graph is built
+ * from them, for nobody. Prints seconds (wall, processor of all threads), instructions, cycles, and
+ * how many lives there were. usage: lives TRACE MACHINE none|all|LENGTH/EVERY null|graph [one]
+ * one: all on one thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "graph/build.h"
 #include "simulate/simulate.h"
+#include "util/executor.h"
 
-struct counted {
-    struct tap_worker worker;
+struct taker {
+    const struct machine *machine;
+    bool wanted, graph;
+    struct tap_windows windows;
+    struct executor *executor; /* the graph's */
+    struct graph_builder *builder;
     uint64_t lives;
 };
 
 static bool count(void *context, const struct tap_buffer *buffer, struct error *error) {
-    struct counted *counted = context;
+    struct taker *taker = context;
     (void)error;
-    counted->lives += buffer->records[TAP_LIFE];
+    taker->lives += buffer->life_count;
+    return true;
+}
+
+static bool take(void *context, const struct graph_uop *uops, const struct packed_life *lives,
+                 uint32_t count, bool first, struct error *error) {
+    struct taker *taker = context;
+    (void)uops, (void)lives, (void)first, (void)error;
+    taker->lives += count;
     return true;
 }
 
 static bool attach(void *context, struct tap_source source, struct tap *tap, void **state,
                    struct error *error) {
-    struct counted *counted = context;
+    struct taker *taker = context;
     (void)source;
-    *state = counted;
-    return !counted->worker.consume || tap_add_worker(tap, &counted->worker, error);
+    *state = taker;
+    if (!taker->wanted)
+        return true;
+    struct tap_worker worker = {
+        .name = "lives", .kinds = 1 << TAP_LIFE, .consume = count, .context = taker};
+    if (taker->graph) {
+        const struct graph_sink sink = {take, taker};
+        taker->builder = graph_builder_new(taker->machine, ISA_X86_64, &sink);
+        if (!taker->builder)
+            return error_set(error, "out of memory");
+        worker = graph_builder_worker(taker->builder);
+        worker.executor = taker->executor;
+    }
+    worker.lives = taker->windows;
+    return tap_add_worker(tap, &worker, error);
 }
 
 static double seconds_of(clockid_t clock) {
@@ -36,43 +64,49 @@ static double seconds_of(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* False: `text` is no mode. */
-static bool choose(struct counted *counted, const char *text) {
-    struct tap_worker *worker = &counted->worker;
-    if (!strcmp(text, "none"))
-        return true;
-    *worker = (struct tap_worker){
-        .name = "lives", .kinds = 1 << TAP_LIFE, .consume = count, .context = counted};
-    return !strcmp(text, "all") ||
-           sscanf(text, "%" SCNu64 "/%" SCNu64, &worker->lives.length, &worker->lives.every) == 2;
+/* False: the arguments are none. */
+static bool choose(struct taker *taker, int count, char **arguments) {
+    if (count < 5)
+        return false;
+    const char *which = arguments[3];
+    taker->wanted = strcmp(which, "none") != 0;
+    taker->graph = !strcmp(arguments[4], "graph");
+    return !taker->wanted || !strcmp(which, "all") ||
+           sscanf(which, "%" SCNu64 "/%" SCNu64, &taker->windows.length, &taker->windows.every) ==
+               2;
 }
 
 int main(int argc, char **argv) {
     struct error error = {""};
     static struct machine machine;
-    struct counted counted = {.lives = 0};
-    if (argc < 4 || !choose(&counted, argv[3])) {
-        fprintf(stderr, "usage: lives TRACE MACHINE none|all|LENGTH/EVERY [one]\n");
+    struct taker taker = {.machine = &machine};
+    if (!choose(&taker, argc, argv)) {
+        fprintf(stderr, "usage: lives TRACE MACHINE none|all|LENGTH/EVERY null|graph [one]\n");
         return 2;
     }
-    const struct simulation_observer observer = {.attach = attach, .context = &counted};
+    bool one = argc > 5;
+    if (taker.graph && !one)
+        taker.executor = executor_new("graph", &error);
+    const struct simulation_observer observer = {.attach = attach, .context = &taker};
     const struct simulation_options options = {.machine = &machine,
                                                .sampling = sampling_everything(),
                                                .observers = &observer,
                                                .observer_count = 1,
-                                               .one_thread = argc > 4};
+                                               .one_thread = one};
     struct simulation simulation = {0};
     struct trace *trace =
         machine_load(argv[2], &machine, &error) ? trace_open(argv[1], &error) : NULL;
     double wall = seconds_of(CLOCK_MONOTONIC), processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     bool good = trace && simulation_run(trace, &options, &simulation, &error);
+    executor_free(taker.executor);
     wall = seconds_of(CLOCK_MONOTONIC) - wall;
     processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - processor;
     if (good)
         printf("%.4f %.4f %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", wall, processor,
-               simulation.instructions, simulation.cycles, counted.lives);
+               simulation.instructions, simulation.cycles, taker.lives);
     else
         fprintf(stderr, "lives: %s\n", error.message);
+    graph_builder_free(taker.builder);
     simulation_free(&simulation);
     if (trace)
         trace_close(trace);

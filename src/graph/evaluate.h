@@ -14,7 +14,7 @@ struct graph_nodes {
 };
 
 /* How far ahead of its dispatch a µop competes for issue slots. */
-enum { GRAPH_SLOTS = 96 };
+enum { GRAPH_SLOTS = 224 };
 
 struct graph_evaluation;
 /* `ideal`: enum ideal, without dlong. NULL: out of memory. */

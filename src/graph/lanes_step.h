@@ -23,7 +23,7 @@ enum {
     LANES_CHUNK = 1024,          /* steps */
     LANES_ROW = 4 * LANES_GROUP, /* bytes */
     LANES_WEIGHTS = 2048,        /* rows of weights */
-    LANES_WORDS = 4,             /* of 32 cycles each, in which slots are counted, */
+    LANES_WORDS = 8,             /* of 32 cycles each, in which slots are counted, */
     LANES_LAG = 16               /* of which so many are behind dispatch at most */
 };
 static_assert(LANES_LAG + GRAPH_SLOTS <= 32 * LANES_WORDS, "the window holds all that compete");

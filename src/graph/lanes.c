@@ -194,7 +194,9 @@ static void begin(struct graph_lanes *lanes) {
         }
         if (group->bandwidth)
             memset(group->planes, 0, (size_t)lanes->slots.planes * LANES_WORDS * LANES_ROW);
-        memset(group->taken, 0, sizeof group->taken);
+        group->taken = 0;
+        for (uint32_t k = 0; k < LANES_GROUP / 4; k++)
+            group->words[k] = 2;
     }
     lanes->any = false;
     lanes_decoder_begin(lanes->decoder);

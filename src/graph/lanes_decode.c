@@ -5,10 +5,10 @@
 
 #include "graph/lanes_step.h"
 
-enum { FAR = GRAPH_FAR + 1, HASH = 4 * LANES_WEIGHTS, STORES = 2048, MISSES = 1024, FETCHES = 512 };
+enum { FAR = GRAPH_FAR + 1, HASH = 4 * LANES_WEIGHTS, STORES = 2048, MISSES = 1024, FETCHES = 256 };
 enum { NOTHING = 0, NEVER = LANES_ROW };
 /* As many rows as a µop may need at most. */
-enum { WEIGHTS_OF_UOP = 16, KEEP = 1 << 16 };
+enum { WEIGHTS_OF_UOP = 16, KEEP = 1 << 16, FEW = 32 };
 
 struct weight_key {
     uint64_t key;   /* cycles | always | categories, see key_of() */
@@ -22,12 +22,15 @@ struct lanes_decoder {
     struct lanes_group *groups;
     uint32_t group_count;
     uint64_t number; /* of the next µop in the fragment */
-    struct graph_uop last;
+    uint32_t last_flags, last_insn;
     int64_t reach; /* the latest µop behind which a cycle of fetch has ended */
     uint32_t stores, misses;
-    uint32_t store_at[FAR], miss_at[FAR]; /* ordinal + 1 of latest µops; 0: none */
+    /* Of the latest µops, which store it is, counted from 1, times 2 plus 1, or which miss times 2;
+     * 0: neither. */
+    uint32_t ordinal_at[FAR];
     struct weight_key weights[HASH];
     uint32_t weight_count;
+    uint32_t executions[OP_COUNT][8][FEW]; /* places of weights plus 1; 0: not yet known */
 };
 
 struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
@@ -51,7 +54,7 @@ void lanes_decoder_free(struct lanes_decoder *decoder) {
 void lanes_decoder_begin(struct lanes_decoder *decoder) {
     decoder->number = 0;
     decoder->reach = -1;
-    decoder->last = (struct graph_uop){0};
+    decoder->last_flags = 0;
 }
 
 static uint32_t power_of_two(uint32_t least) {
@@ -140,9 +143,9 @@ static inline uint32_t place(struct lanes_ring ring, uint64_t number) {
 /* Of the µop so far back; `reach`: what is farther does not matter. */
 static inline uint32_t back(const struct lanes_decoder *decoder, struct lanes_ring ring,
                             uint32_t distance, uint32_t reach) {
-    if (distance == 0 || distance > decoder->number || distance > reach)
-        return NEVER;
-    return place(ring, decoder->number - distance);
+    uint32_t most = decoder->number < reach ? (uint32_t)decoder->number : reach;
+    /* A distance of 0 is the largest of all. */
+    return distance - 1 < most ? place(ring, decoder->number - distance) : (uint32_t)NEVER;
 }
 
 /* C of a store. */
@@ -150,9 +153,9 @@ static uint32_t store_commit(const struct lanes_decoder *decoder, const struct l
                              uint32_t distance) {
     if (distance == 0 || distance > decoder->number)
         return NEVER;
-    uint32_t ordinal = decoder->store_at[(decoder->number - distance) % FAR];
-    if (ordinal && decoder->stores - (ordinal - 1) <= STORES)
-        return place(layout->stores, ordinal - 1);
+    uint32_t ordinal = decoder->ordinal_at[(decoder->number - distance) % FAR];
+    if (ordinal % 2 && decoder->stores - (ordinal / 2 - 1) <= STORES)
+        return place(layout->stores, ordinal / 2 - 1);
     return back(decoder, layout->commit, distance, layout->commit.mask + 1);
 }
 
@@ -161,9 +164,9 @@ static uint32_t store_commit(const struct lanes_decoder *decoder, const struct l
 static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layout *layout,
                          const struct graph_uop *uop, struct lanes_step *step,
                          struct lanes_extra *extra) {
-    const struct graph_uop *last = &decoder->last;
     uint64_t number = decoder->number;
-    bool mispredicted = last->flags & GRAPH_MISPREDICTED, late = last->flags & GRAPH_LATE;
+    bool mispredicted = decoder->last_flags & GRAPH_MISPREDICTED;
+    bool late = decoder->last_flags & GRAPH_LATE;
     uint32_t packet = layout->ideal ? 0 : uop->fetch_packet;
     step->room_from =
         back(decoder, layout->dispatch, decoder->machine.fetch_room, layout->dispatch.mask + 1);
@@ -182,13 +185,13 @@ static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layou
     if (mispredicted) {
         step->flags |= STEP_MISPREDICTED;
         extra->previous = place(layout->complete, number - 1);
-        extra->redirect =
-            part_weight(decoder, GRAPH_PART_MISPREDICT, last->insn, decoder->machine.redirect);
-        extra->redirect_keep = part_keep(decoder, GRAPH_PART_MISPREDICT, last->insn);
+        extra->redirect = part_weight(decoder, GRAPH_PART_MISPREDICT, decoder->last_insn,
+                                      decoder->machine.redirect);
+        extra->redirect_keep = part_keep(decoder, GRAPH_PART_MISPREDICT, decoder->last_insn);
     }
     if (late)
-        extra->late =
-            part_weight(decoder, GRAPH_PART_MISPREDICT, last->insn, decoder->machine.late_bubble);
+        extra->late = part_weight(decoder, GRAPH_PART_MISPREDICT, decoder->last_insn,
+                                  decoder->machine.late_bubble);
 }
 
 static void decode_bandwidth(struct lanes_decoder *decoder, const struct lanes_layout *layout,
@@ -286,9 +289,6 @@ static void decode_ready(struct lanes_decoder *decoder, const struct lanes_layou
 static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout *layout,
                         const struct graph_uop *uop, struct lanes_step *step,
                         struct lanes_extra *extra) {
-    const struct graph_machine *machine = &decoder->machine;
-    uint32_t l1 = categories_of(decoder->categories, GRAPH_PART_L1, uop->insn);
-    step->execution = weight(decoder, l1, machine->l1_latency, uop->execution);
     if (uop->miss || uop->bringer) {
         unsigned part = graph_miss_part(uop);
         bool pending = uop->flags & GRAPH_PENDING;
@@ -298,9 +298,9 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
         extra->bringer_weight = pending ? miss : (uint32_t)NOTHING;
         extra->bringer = back(decoder, layout->complete, uop->bringer, layout->window - 1);
         if (extra->bringer == NEVER && pending && uop->bringer <= decoder->number) {
-            uint32_t ordinal = decoder->miss_at[(decoder->number - uop->bringer) % FAR];
-            if (ordinal && decoder->misses - (ordinal - 1) <= MISSES)
-                extra->bringer = place(layout->misses, ordinal - 1);
+            uint32_t ordinal = decoder->ordinal_at[(decoder->number - uop->bringer) % FAR];
+            if (ordinal && ordinal % 2 == 0 && decoder->misses - (ordinal / 2 - 1) <= MISSES)
+                extra->bringer = place(layout->misses, ordinal / 2 - 1);
         }
         extra->bringer_keep = part_keep(decoder, part, uop->insn);
         extra->at_miss = place(layout->misses, decoder->misses);
@@ -309,7 +309,8 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
         step->flags |= STEP_FORWARD | (uop->flags & GRAPH_COVERED ? STEP_COVERED : 0);
         extra->store_commit = store_commit(decoder, layout, uop->store);
         extra->stored = back(decoder, layout->complete, uop->store, layout->window - 1);
-        extra->forward = weight(decoder, l1, machine->forward_latency, 0);
+        extra->forward =
+            part_weight(decoder, GRAPH_PART_L1, uop->insn, decoder->machine.forward_latency);
         extra->write_keep = uop->flags & GRAPH_FORWARDED
                                 ? part_keep(decoder, GRAPH_PART_WRITE, uop->insn)
                                 : (uint32_t)NOTHING;
@@ -331,13 +332,7 @@ static void decode_execution(struct lanes_decoder *decoder, const struct lanes_l
         decode_load(decoder, layout, uop, step, extra);
         return;
     }
-    uint32_t set = categories_of_execution(decoder->categories, uop);
-    step->execution = weight(decoder, set, uop->execution, 0);
     if (uop->flags & GRAPH_STORE) {
-        if (uop->miss)
-            step->execution =
-                weight(decoder, categories_of(decoder->categories, graph_miss_part(uop), uop->insn),
-                       uop->miss, uop->execution);
         extra->data =
             back(decoder, layout->complete, uop->producer[UOP_MAX_SOURCES], layout->window - 1);
         extra->data_wakeup =
@@ -347,13 +342,41 @@ static void decode_execution(struct lanes_decoder *decoder, const struct lanes_l
     }
 }
 
+/* EP, but for what of a load is beyond the L1. */
+static uint32_t find_execution(struct lanes_decoder *decoder, const struct graph_uop *uop) {
+    const struct categories *categories = decoder->categories;
+    if (uop->flags & GRAPH_LOAD)
+        return weight(decoder, categories_of(categories, GRAPH_PART_L1, uop->insn),
+                      decoder->machine.l1_latency, uop->execution);
+    if (uop->flags & GRAPH_STORE && uop->miss)
+        return weight(decoder, categories_of(categories, graph_miss_part(uop), uop->insn),
+                      uop->miss, uop->execution);
+    return weight(decoder, categories_of_execution(categories, uop), uop->execution, 0);
+}
+
+/* It is most often one of few. */
+static uint32_t execution_weight(struct lanes_decoder *decoder, const struct graph_uop *uop) {
+    if (decoder->categories->restricted || uop->execution >= FEW ||
+        (uop->flags & GRAPH_STORE && uop->miss))
+        return find_execution(decoder, uop);
+    uint32_t flags = uop->flags;
+    uint32_t kind =
+        (flags & GRAPH_SHORT ? 1 : 0) + (flags & GRAPH_LONG ? 2 : 0) + (flags & GRAPH_LOAD ? 4 : 0);
+    uint32_t *found = &decoder->executions[uop->operation][kind][uop->execution];
+    if (!*found)
+        *found = find_execution(decoder, uop) + 1;
+    return *found - 1;
+}
+
 static void decode(struct lanes_decoder *decoder, struct lanes_layout *layout, uint32_t index,
-                   const struct graph_uop *uop, uint32_t fetch_distance, uint32_t fetch_weight) {
+                   const struct graph_uop *uop, uint32_t fetch_distance, uint32_t fetch_weight,
+                   uint32_t execution) {
     struct lanes_step *step = &layout->steps[index];
     struct lanes_extra *extra = &layout->extras[index];
     uint64_t number = decoder->number;
     step->flags = 0;
     step->extra = index;
+    step->execution = execution;
     step->at_fetch = place(layout->fetch, number);
     step->at_dispatch = place(layout->dispatch, number);
     step->at_execute = place(layout->execute, number);
@@ -381,7 +404,7 @@ static uint32_t fetch_edge(struct lanes_decoder *decoder, const struct graph_uop
     *distance = 1;
     if (number == 0)
         return 0;
-    if (decoder->last.flags & GRAPH_TAKEN && decoder->machine.taken_bubble) {
+    if (decoder->last_flags & GRAPH_TAKEN && decoder->machine.taken_bubble) {
         decoder->reach = number - 1;
         return decoder->machine.taken_bubble;
     }
@@ -402,6 +425,7 @@ uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const 
     decoder->group_count = group_count;
     if (decoder->weight_count + WEIGHTS_OF_UOP > LANES_WEIGHTS) {
         memset(decoder->weights, 0, sizeof decoder->weights);
+        memset(decoder->executions, 0, sizeof decoder->executions);
         decoder->weight_count = 2;
     }
     uint32_t made = 0;
@@ -410,15 +434,18 @@ uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const 
             break;
         const struct graph_uop *uop = &uops[made];
         uint32_t distance, weight = fetch_edge(decoder, uop, &distance);
+        uint32_t execution = execution_weight(decoder, uop);
         for (uint32_t i = 0; i < layout_count; i++)
-            decode(decoder, layouts[i], made, uop, distance, weight);
+            decode(decoder, layouts[i], made, uop, distance, weight, execution);
         uint64_t number = decoder->number++;
         bool store = uop->flags & GRAPH_STORE;
         bool missed = uop->flags & GRAPH_LOAD && !(uop->flags & GRAPH_ELIMINATED) &&
                       (uop->miss || uop->bringer);
-        decoder->store_at[number % FAR] = store ? ++decoder->stores : 0;
-        decoder->miss_at[number % FAR] = missed ? ++decoder->misses : 0;
-        decoder->last = *uop;
+        decoder->ordinal_at[number % FAR] = store    ? 2 * ++decoder->stores + 1
+                                            : missed ? 2 * ++decoder->misses
+                                                     : 0;
+        decoder->last_flags = uop->flags;
+        decoder->last_insn = uop->insn;
     }
     return made;
 }

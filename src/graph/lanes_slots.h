@@ -7,18 +7,21 @@
 #define PLANE(plane, word)                                                                         \
     (((bits *)(group->planes + ((plane)*LANES_WORDS + (word)) * LANES_ROW))[k])
 
-/* Shifts the planes of a counter; whether any bit is left. */
+/* Shifts the planes of a counter; whether any bit of the last word is left. */
 INLINE bool slide_counter(struct lanes_group *group, const struct lanes_counter *counter,
                           unsigned k, bits by) {
+    uint32_t last = group->words[k] - 1;
     bits left = {0};
-    for (uint32_t plane = counter->plane; plane <= counter->plane + counter->bits; plane++)
-        for (uint32_t word = 0; word < LANES_WORDS; word++) {
-            bits low = PLANE(plane, word) >> by;
-            if (word + 1 < LANES_WORDS)
-                low |= (PLANE(plane, word + 1) << 1) << (31 - by);
-            PLANE(plane, word) = low;
-            left |= low;
+    for (uint32_t plane = counter->plane; plane <= counter->plane + counter->bits; plane++) {
+        bits low = PLANE(plane, 0);
+        for (uint32_t word = 0; word < last; word++) {
+            bits high = PLANE(plane, word + 1);
+            PLANE(plane, word) = low >> by | (high << 1) << (31 - by);
+            low = high;
         }
+        PLANE(plane, last) = low >> by;
+        left |= low >> by;
+    }
     return is_any((vector)left);
 }
 
@@ -32,11 +35,13 @@ TARGET __attribute__((noinline)) static void slide(struct lanes_group *group, ve
     while (is_any(dispatch - *base > LANES_LAG)) {
         vector by = dispatch - *base;
         by = where(by > 31, (vector){0} + 31, by);
-        for (uint32_t rest = group->taken[k]; rest; rest &= rest - 1) {
+        bool left = false;
+        for (uint32_t rest = group->taken; rest; rest &= rest - 1) {
             uint32_t counter = (uint32_t)__builtin_ctz(rest);
-            if (!slide_counter(group, &group->slots->counters[counter], k, (bits)by))
-                group->taken[k] &= ~(1u << counter);
+            left |= slide_counter(group, &group->slots->counters[counter], k, (bits)by);
         }
+        if (!left && group->words[k] > 2)
+            group->words[k]--;
         *base += by;
     }
 }
@@ -76,12 +81,6 @@ INLINE void take_in_word(struct lanes_group *group, const struct lanes_slot *slo
         count_slot(group, second, word, k, carry);
     *cycle = where(here, where(at < limit, at, limit), *cycle);
     *pending &= ~taken & (*cycle < limit);
-}
-
-/* Marks the counters as used, and makes the window reach as far as is needed. */
-INLINE void prepare_window(struct lanes_group *group, const struct lanes_slot *slot,
-                           vector dispatch, unsigned k) {
-    if (__builtin_expect(is_any(dispatch - ((vector *)group->base)[k] > LANES_LAG), 0))
-        slide(group, dispatch, k);
-    group->taken[k] |= 1u << slot->counters[0] | 1u << slot->counters[slot->count - 1];
+    if (word >= group->words[k])
+        group->words[k] = word + 1;
 }

@@ -111,7 +111,8 @@ struct lanes_group {
     bool bandwidth; /* not idealised */
     char *rows;
     char *planes;                    /* of counters, row by row; NULL without bandwidth */
-    uint32_t taken[LANES_GROUP / 4]; /* of each vector the set of counters that are not all zero */
+    uint32_t taken;                  /* set of counters that are not all zero */
+    uint32_t words[LANES_GROUP / 4]; /* of each vector, that are not all zero; 2 at least */
     uint32_t sets[LANES_GROUP];
     int64_t total[LANES_GROUP]; /* cycles of earlier fragments, and what times were moved by */
     int32_t fetch[LANES_GROUP] __attribute__((aligned(64))); /* of the latest µop: */

@@ -185,6 +185,31 @@ static void infers_without_samples(void **state) {
     hand_close(&hand);
 }
 
+/* The loop, and a load elsewhere of which there are two samples with both bits: the one whose
+ * surroundings are those of the first load waited for its instruction, the other for its data. */
+static void check_alike(const struct shotgun_fragment *fragment) {
+    assert_int_equal(fragment->source[0], SHOTGUN_MISSING);
+    assert_int_equal(fragment->uops[0].fetch_cache, 40);
+    assert_int_equal(fragment->uops[0].miss, 0);
+}
+
+static void infers_from_the_most_alike(void **state) {
+    (void)state;
+    static const struct shotgun_uop fetch = {.fetch_cache = 40},
+                                    miss = {.miss = 77, .level = LEVEL_L2};
+    struct hand hand;
+    uint64_t there;
+    hand_open(&hand);
+    uint32_t first = make_loop(&hand), other = load(hand.program, 5, 6);
+    skeleton(&hand, first, "11 00 10 10 00 10 10 00");
+    uint64_t context = signature_context(shotgun_bits(&hand.database, 0), LENGTH, 0, &there);
+    uint64_t own = (uint64_t)3 << CONTEXT_INSNS * SIGNATURE_BITS;
+    sample(&hand, other, (context ^ CONTEXT_ALL) | own, SHOTGUN_NONE, &miss);
+    sample(&hand, other, context, SHOTGUN_NONE, &fetch);
+    construct(&hand, SHOTGUN_LONG_AND_SHORT, check_alike);
+    hand_close(&hand);
+}
+
 /* The same loop; of two samples of the load the one whose signatures match is taken at each place,
  * design 2 takes the first of them everywhere. Fragment: the first load missed, the others did not.
  */
@@ -593,6 +618,7 @@ int main(void) {
         cmocka_unit_test(bits_by_hand),
         cmocka_unit_test(contexts_by_hand),
         cmocka_unit_test(infers_without_samples),
+        cmocka_unit_test(infers_from_the_most_alike),
         cmocka_unit_test(chooses_by_signature),
         cmocka_unit_test(follows_calls_and_returns),
         cmocka_unit_test(believes_targets),

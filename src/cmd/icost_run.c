@@ -365,6 +365,13 @@ static const char *of_program(const struct icost *icost, uint32_t number, char t
     return text;
 }
 
+/* Whether `win` costs enough by the graph to be misled by what the graph does not know: a miss may
+ * begin when its operands are there, however many others are in flight. */
+static bool window_misses(const struct icost *icost, const struct breakdown *graph) {
+    return !icost->request->category.categories.count && icost->machine->l1d.mshrs &&
+           breakdown_share(graph, IDEAL_WIN) >= icost->request->threshold;
+}
+
 static bool note_ways(struct icost *icost, uint32_t number) {
     const struct program *program = &icost->programs[number];
     const struct breakdown_program *row = &icost->rows[number];
@@ -383,6 +390,12 @@ static bool note_ways(struct icost *icost, uint32_t number) {
             program->ways[WAY_MULTISIM].cycles || icost->request->category.categories.count
                 ? ""
                 : "; --multisim tells how far its costs are off");
+    if (graph->cycles && window_misses(icost, graph))
+        good = good && report_note(report,
+                                   "graph%s: with win it lets more misses be in flight than the "
+                                   "%" PRIu32 " of this L1; where those are all in use, a larger "
+                                   "window gains less, which --multisim tells",
+                                   of_program(icost, number, of), icost->machine->l1d.mshrs);
     if (program->ways[WAY_PROFILER].cycles)
         good = good && shotgun_note(report, &icost->request->shotgun, &program->shotgun,
                                     of_program(icost, number, of));

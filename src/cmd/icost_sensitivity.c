@@ -40,7 +40,8 @@ static bool prepare(struct job *job, struct error *error) {
            (job->folder = temporary_folder(error));
 }
 
-/* What is not in a file yet is read to its end, to be kept. */
+/* What is not in a file yet is read to its end, to be kept. An interrupt may leave the last of what
+ * was captured torn. */
 static bool read_input(struct job *job, struct error *error) {
     struct trace_batch batch;
     uint64_t instructions = 0;
@@ -49,7 +50,7 @@ static bool read_input(struct job *job, struct error *error) {
     while (job->input.kept && (got = trace_next(job->input.trace, &batch, error)) > 0)
         progress_update(&job->progress, instructions += batch.insn_count);
     progress_finish(&job->progress);
-    return got >= 0 && icost_input_end(&job->input, error);
+    return (got >= 0 || interrupt_signal) && icost_input_end(&job->input, error);
 }
 
 static bool simulate(struct job *job, struct error *error) {

@@ -120,9 +120,18 @@ static bool tell_pairs(const struct reading *reading, const uint32_t *pairs, uin
     return good && tell_independent(reading, pairs, count);
 }
 
+/* The reference where it has all single causes. */
+static const struct breakdown *breakdown_to_read(const struct breakdown_program *program) {
+    const struct breakdown *reference = program->ways[WAY_MULTISIM];
+    for (uint32_t i = 0; reference && i < reference->count; i++)
+        if (isnan(reference->cycles[1u << i]))
+            reference = NULL;
+    return reference ? reference : breakdown_shown(program);
+}
+
 bool breakdown_read(const struct breakdown_report *report, const struct breakdown_program *program,
                     struct report *to) {
-    const struct reading reading = {report, breakdown_shown(program), to};
+    const struct reading reading = {report, breakdown_to_read(program), to};
     uint32_t sets = breakdown_sets(reading.breakdown);
     double *icosts = calloc(sets, sizeof *icosts);
     uint32_t *pairs = calloc(sets, sizeof *pairs);

@@ -137,3 +137,20 @@ struct breakdown_error breakdown_report_error(const struct breakdown_report *rep
     return breakdown_compare(program->ways[WAY_MULTISIM], program->ways[way], report->rows,
                              report->singles + report->pairs);
 }
+
+uint32_t breakdown_report_farthest(const struct breakdown_report *report,
+                                   const struct breakdown_program *program, enum breakdown_way way,
+                                   double *difference) {
+    uint32_t farthest = 0;
+    *difference = 0;
+    for (uint32_t i = 0; i < report->singles + report->pairs + report->others; i++) {
+        uint32_t set = report->rows[i];
+        double off = breakdown_share(program->ways[way], set) -
+                     breakdown_share(program->ways[WAY_MULTISIM], set);
+        if (!isnan(off) && fabs(off) > fabs(*difference)) {
+            *difference = off;
+            farthest = set;
+        }
+    }
+    return farthest;
+}

@@ -65,7 +65,14 @@ struct breakdown_error breakdown_report_error(const struct breakdown_report *rep
                                               const struct breakdown_program *program,
                                               enum breakdown_way way);
 
-/* Plain words on a program's strongest interactions, for printing: one note each, added to `to`,
+/* Of the rows, the one where a way is farthest from multisim, in parts of the time: Table IX's
+ * error leaves out what multisim finds small. 0: they agree in all. */
+uint32_t breakdown_report_farthest(const struct breakdown_report *report,
+                                   const struct breakdown_program *program, enum breakdown_way way,
+                                   double *difference);
+
+/* Plain words on a program's strongest interactions, by multisim where it has all causes, for
+ * printing: one note each, added to `to`,
  * whose other members are not touched (breakdown_reading.c). False: out of memory. */
 bool breakdown_read(const struct breakdown_report *report, const struct breakdown_program *program,
                     struct report *to);

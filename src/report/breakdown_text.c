@@ -25,13 +25,19 @@ static uint32_t row_count(const struct breakdown_report *report) {
 }
 
 /* "dl1 + win" */
-static void print_name(const struct page *page, uint32_t set) {
+static const char *name_of(const struct page *page, uint32_t set, char *name, size_t size) {
     const struct breakdown *breakdown = breakdown_shown(&page->report->programs[0]);
-    char name[BREAKDOWN_CATEGORIES * (BREAKDOWN_NAME_BYTES + 3)] = "";
+    *name = '\0';
     for (uint32_t i = 0; i < breakdown->count; i++)
         if (set & 1u << i)
-            snprintf(name + strlen(name), sizeof name - strlen(name), "%s%s", *name ? " + " : "",
+            snprintf(name + strlen(name), size - strlen(name), "%s%s", *name ? " + " : "",
                      breakdown->names[i]);
+    return name;
+}
+
+static void print_name(const struct page *page, uint32_t set) {
+    char name[BREAKDOWN_CATEGORIES * (BREAKDOWN_NAME_BYTES + 3)];
+    name_of(page, set, name, sizeof name);
     fputc(' ', page->file);
     cell(page->file, name, NAME - 1, TEXT_LEFT);
 }
@@ -279,7 +285,15 @@ static void print_error_of(const struct page *page, const struct breakdown_progr
                            enum breakdown_way way) {
     struct breakdown_error error = breakdown_report_error(page->report, program, way);
     bool several = page->report->program_count > 1;
-    char text[512], rows[256] = "no row is 5 % or more";
+    char text[1024], rows[256] = "no row is 5 % or more", farthest[300] = "";
+    double difference;
+    uint32_t set = breakdown_report_farthest(page->report, program, way, &difference);
+    if (set) {
+        char name[200];
+        snprintf(farthest, sizeof farthest, "; farthest off is %s, by %s%s %% of the time",
+                 name_of(page, set, name, sizeof name), difference > 0 ? "+" : "",
+                 text_percent(difference, 1).s);
+    }
     if (error.sets)
         snprintf(rows, sizeof rows,
                  "mean %s %%, largest %s %%, of the %" PRIu32 " row%s of 5 %% or more",
@@ -287,9 +301,9 @@ static void print_error_of(const struct page *page, const struct breakdown_progr
                  text_plural(error.sets));
     snprintf(text, sizeof text,
              "%.100s%s%s: %s; sign right in %" PRIu32 " of %" PRIu32 " pairs "
-             "over 2 %%",
+             "over 2 %%%s",
              several ? program->label : "", several ? ", " : "", breakdown_way_name(way), rows,
-             error.same_sign, error.pairs);
+             error.same_sign, error.pairs, farthest);
     report_text_wrapped(text, " - ", "   ", page->file);
 }
 

@@ -112,10 +112,7 @@ bool validation_json(const struct validation_report *report, FILE *file, struct 
         markers_object(report), "markers_not_tried", string(report->markers_kept), "cold_start",
         trials_array(validation), "regions", regions_array(validation), "notes",
         notes_array(&report->report), "next", string(report->report.next));
-    /* That it could not be written is told when the file is closed. */
-    bool good = object &&
-                (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 ||
-                 ferror(file));
+    bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
     json_decref(object);
     fputc('\n', file);
     if (ferror(file))

@@ -209,6 +209,16 @@ interrupted() {
     [ $status = 130 ] && told 'r["partial"]' 'r["instructions"] > 0' 'len(r["sets"]) == 255'
 }
 check "an interrupt gives the partial breakdown" interrupted
+
+study_interrupted() {
+    "$CULPRIT" icost --sensitivity core.rob=64,128 -- sh -c 'while :; do :; done' 2>"$scratch/err" &
+    local process=$!
+    sleep 1
+    kill -INT -- -$process
+    wait $process
+    [ $? = 125 ] && cat "$scratch/err" && grep -q 'interrupted before anything' "$scratch/err"
+}
+check "an interrupted capture for a study is told as such" study_interrupted
 set +m
 
 finish

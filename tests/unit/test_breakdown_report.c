@@ -152,6 +152,29 @@ static void signs_of_pairs_alone_are_read(void **state) {
     free(text);
 }
 
+/* c costs 1 by the graph, 40 by multisim, which is read then; all else is the same, or not
+ * simulated. */
+static void the_reference_is_told(void **state) {
+    (void)state;
+    static const double cycles[] = {100, 90, 75, 70, 60, NAN, NAN, NAN};
+    struct breakdown reference;
+    struct error error;
+    double difference;
+    assert_true(breakdown_init(&reference, 3, NAMES, &error));
+    memcpy(reference.cycles, cycles, sizeof cycles);
+    program.ways[WAY_MULTISIM] = &reference;
+    assert_true(breakdown_report_choose(&report));
+    assert_int_equal(breakdown_report_farthest(&report, &program, WAY_GRAPH, &difference), 4);
+    assert_true(fabs(difference + 0.39) < 1e-9);
+    expect_reading(
+        2, (const char *const[]){"c costs most: without it the run takes 40.0 %", "in series"});
+    reference.cycles[2] = NAN;
+    expect_reading(4, (const char *const[]){"b costs most", "best two", "overlap", "in series"});
+    reference.cycles[4] = 99;
+    assert_int_equal(breakdown_report_farthest(&report, &program, WAY_GRAPH, &difference), 0);
+    breakdown_free(&reference);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_costliest_is_in_focus, make, forget),
@@ -162,6 +185,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(independence_is_told, make, forget),
         cmocka_unit_test_setup_teardown(that_nothing_saves_is_told, make, forget),
         cmocka_unit_test_setup_teardown(signs_of_pairs_alone_are_read, make, forget),
+        cmocka_unit_test_setup_teardown(the_reference_is_told, make, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

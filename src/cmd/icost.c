@@ -51,7 +51,7 @@ static const struct argp_option OPTIONS[] = {
      "Warm caches and predictors with at most N instructions before each region (default: all that "
      "were captured)",
      0},
-    {NULL, 0, NULL, 0, "Picture:", 8},
+    {NULL, 0, NULL, 0, "Picture:", 9},
     {"svg", KEY_SVG, "FILE", 0, "Draw the breakdown, or the study, as SVG", 0},
     {0}};
 

@@ -13,7 +13,7 @@
 enum { KEY_CRITICAL = 3072, KEY_SLACK, KEY_LOADS };
 
 static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Where in the program, from pieces of the graph:", 6},
+    {NULL, 0, NULL, 0, "Where in the program, from pieces of the graph:", 8},
     {"critical", KEY_CRITICAL, NULL, 0,
      "Show the critical path: cycles by what they waited for, and by instruction", 0},
     {"slack", KEY_SLACK, NULL, 0,

@@ -187,11 +187,11 @@ static uint32_t fetchable(const struct graph_builder *builder, const struct grap
         cycle = later(cycle, last->commit + uop->after_commit - 1);
     if (uop->fetch_width)
         cycle = later(cycle, recent(builder, uop->fetch_width)->fetch + 1);
-    if (uop->fetch_taken)
+    if (uop->fetch_taken && uop->fetch_taken < RECENT)
         cycle = later(cycle, recent(builder, uop->fetch_taken)->fetch + 1);
-    if (builder->number >= graph->fetch_room)
+    if (builder->number >= graph->fetch_room && graph->fetch_room < RECENT)
         cycle = later(cycle, recent(builder, graph->fetch_room)->dispatch);
-    if (uop->fetch_packet)
+    if (uop->fetch_packet && uop->fetch_packet < RECENT)
         cycle = later(cycle, recent(builder, uop->fetch_packet)->commit);
     return cycle;
 }

@@ -167,9 +167,9 @@ static json_t *whole_object(const struct breakdown_report *report) {
 bool breakdown_json(const struct breakdown_report *report, FILE *file, struct error *error) {
     json_t *object = whole_object(report);
     /* That it could not be written is told when the file is closed. */
-    bool good = object &&
-                (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 ||
-                 ferror(file));
+    bool good =
+        object &&
+        (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 || ferror(file));
     json_decref(object);
     fputc('\n', file);
     return good || error_set(error, "out of memory for the report");

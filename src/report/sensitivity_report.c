@@ -130,9 +130,9 @@ bool sensitivity_json(const struct sensitivity_report *report, FILE *file, struc
         (json_int_t)report->instructions, "parameters", parameters_array(report->study), "runs",
         runs_array(report->study), "notes", notes, "next", string(head->next));
     /* That it could not be written is told when the file is closed. */
-    bool good = object &&
-                (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 ||
-                 ferror(file));
+    bool good =
+        object &&
+        (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 || ferror(file));
     json_decref(object);
     fputc('\n', file);
     return good || error_set(error, "out of memory for the report");

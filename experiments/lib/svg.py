@@ -198,8 +198,8 @@ class Bars(Panel):
 
 
 class Stacks(Panel):
-    """Stacked bars: `bars` of names, `parts` of (name, values from the bottom up). `clusters`: how
-    many bars stand together, one number each; `overlay` a (name, values) drawn as marks on an axis
+    """Stacked bars: `bars` of names, `parts` of (name, values from the axis on, negative ones
+    downward: `low` must then be below). `clusters`: how many bars stand together, one number each; `overlay` a (name, values) drawn as marks on an axis
     of its own on the right."""
 
     def __init__(self, title, value_title, bars, parts, clusters=None, overlay=None, **options):
@@ -216,7 +216,8 @@ class Stacks(Panel):
         return entries + ([(self.overlay[0], "#000", 0)] if self.overlay else [])
 
     def highest(self):
-        return max(sum(values[b] for _, values in self.parts) for b in range(len(self.bars)))
+        return max(sum(max(values[b], 0) for _, values in self.parts)
+                   for b in range(len(self.bars)))
 
     def plot(self, canvas):
         gaps = len(self.clusters)
@@ -225,11 +226,14 @@ class Stacks(Panel):
         x, b, middles = self.x0 + 0.3 * space, 0, []
         for cluster in self.clusters:
             for _ in range(cluster):
-                middle, low = x + space / 2, 0
+                middle, low, under = x + space / 2, 0, 0
                 for i, (name, values) in enumerate(self.parts):
-                    self.bar(canvas, middle - width / 2, width, low, low + values[b],
-                             colour_of(name, i), f"{self.bars[b]}, {name}: {values[b]:.4g}")
-                    low += values[b]
+                    value = values[b]
+                    begin = low if value >= 0 else under + value
+                    self.bar(canvas, middle - width / 2, width, begin, begin + abs(value),
+                             colour_of(name, i), f"{self.bars[b]}, {name}: {value:.4g}")
+                    low += max(value, 0)
+                    under += min(value, 0)
                 self.note_cut(canvas, middle - width / 2, low)
                 self.name_below(canvas, middle, self.bars[b])
                 middles.append(middle)

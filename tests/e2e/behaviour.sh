@@ -97,7 +97,7 @@ shows x86_64 "matmul: instructions commit most of the time, without events" \
     "${tea[@]}" -- "$x86/matmul" 60 6
 shows x86_64 "stlf: no event, a load that waits for forwarding" \
     'part("Base") > 0.8 and hot["function"] == "through_memory"' \
-    "${tea[@]}" -- "$x86/stlf" 200000
+    "${tea[@]}" -- "$x86/stlf" 400000
 shows x86_64 "strings: functions of the C library are named" \
     'any(f["function"] and f["image"].startswith("libc.so") for f in d["functions"])' \
     "${tea[@]}" -- "$x86/strings" 200

@@ -361,7 +361,9 @@ static bool simulate_all_sets(struct icost *icost, struct error *error) {
 
 /* " of LABEL" where there are several programs. */
 static const char *of_program(const struct icost *icost, uint32_t number, char text[64]) {
-    snprintf(text, 64, icost->count > 1 ? " of %.40s" : "", icost->programs[number].label);
+    if (icost->count == 1)
+        return "";
+    snprintf(text, 64, " of %.40s", icost->programs[number].label);
     return text;
 }
 

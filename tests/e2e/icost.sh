@@ -174,7 +174,6 @@ check "a study without values" fails_with 2 'core.rob=64,128' run icost --sensit
 check "nothing to do" fails_with 2 'what to simulate' run icost
 
 
-# An interrupted command is told of as far as it went.
 # Two loads of a step miss at once: either costs nothing, both nearly all.
 own_categories() {
     local first second lists=$scratch/lists.ctrace
@@ -200,6 +199,7 @@ check "a place that is nowhere" fails_with 1 "executed at 'nowhere'" run icost -
 check "--category with --multisim" fails_with 2 'without --multisim' run icost --category l2 --multisim "$trace"
 
 set -m
+# An interrupted command is told of as far as it went.
 interrupted() {
     "$CULPRIT" icost --json --output "$report" -- sh -c 'while :; do :; done' 2>"$scratch/err" &
     local process=$! status

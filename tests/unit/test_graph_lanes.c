@@ -190,7 +190,7 @@ static void queues_in_tables_of_their_own(void **state) {
     }
     random_state = 8;
     compare(&machine, NULL, LANES_BEST);
-    /* No word holds the counters of so many units: plain evaluations do it. */
+    /* As many pools as there can be. */
     machine.pool_units[2] = 8;
     for (uint32_t pool = 3; pool < MACHINE_MAX_POOLS; pool++) {
         machine.pool_queue[pool] = 1;

@@ -38,6 +38,7 @@ struct program_fixture {
     struct tap_windows windows; /* of the lives */
     bool without_life; /* simulate without life records: dispatch then goes its plain way */
     const struct tap_worker *worker; /* one more, of the test's own; NULL: none */
+    struct stall_causes *causes;     /* of a core in order; NULL: none */
     struct core_statistics statistics;
     struct oracle *oracle;
     struct golden *golden;
@@ -234,7 +235,8 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
         assert_true(tap_add_worker(tap, &worker, &error));
     if (program->worker)
         assert_true(tap_add_worker(tap, program->worker, &error));
-    struct core_options options = {.ideal = ideal, .executor = pipeline, .tap = tap};
+    struct core_options options = {
+        .ideal = ideal, .executor = pipeline, .tap = tap, .causes = program->causes};
     struct core *core = core_new(machine, &options, &error);
     if (!core)
         fail_msg("core_new: %s", error.message);

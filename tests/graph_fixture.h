@@ -31,7 +31,9 @@ static inline struct graph_machine wide_machine(void) {
                                     .complete_to_commit = 1,
                                     .l1_latency = 2,
                                     .forward_latency = 4,
-                                    .load_latency = 1};
+                                    .load_latency = 1,
+                                    .store_queue = 50,
+                                    .store_drain = 4};
     for (int i = 0; i < MACHINE_MAX_POOLS; i++)
         machine.pool_units[i] = 255;
     for (int i = 0; i < MACHINE_MAX_QUEUES; i++)
@@ -114,6 +116,7 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
     graph->machine.window = 30;
     graph->machine.fetch_room = 50;
     graph->machine.taken_bubble = 1;
+    graph->machine.mshrs[LEVEL_L2] = 3;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t kind = next_random(10);
         uint32_t flags = kind < 3 ? GRAPH_LOAD : kind < 5 ? GRAPH_STORE : GRAPH_SHORT;
@@ -130,12 +133,12 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
         uop->fp_register = distance(8);
         uop->queue_entry = distance(16);
         uop->serial = distance(50);
-        uop->drain = distance(30);
+        uop->fill = one_in(8) ? (uint16_t)next_random(300) : 0;
         uop->store_wait = (uint16_t)next_random(5);
         uop->fetch_cache = one_in(20) ? 10 : 0;
         uop->fetch_tlb = one_in(50) ? 20 : 0;
         uop->after_commit = one_in(50) ? 3 : 0;
-        uop->mshr_wait = one_in(20) ? 4 : 0;
+        uop->mshr_wait = one_in(20) ? 4 : 0; /* or write_wait */
         uop->unit_wait = one_in(20) ? 2 : 0;
         uop->pool = (uint8_t)next_random(3);
         uop->flags |= one_in(4) ? GRAPH_WAKEUP << next_random(UOP_MAX_SOURCES + 1) : 0;
@@ -144,7 +147,7 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
         if (one_in(10))
             uop->flags |= ends[next_random(3)] | (one_in(2) ? GRAPH_BREAK : GRAPH_WAITS_HEAD);
         if (kind < 5)
-            uop->miss = one_in(5) ? (uint16_t)next_random(80) : 0;
+            uop->level = LEVEL_L2, uop->miss = one_in(5) ? (uint16_t)next_random(80) : 0;
         if (kind < 3) {
             uop->flags |= one_in(3) ? GRAPH_PENDING : 0;
             uop->store = distance(3);

@@ -82,7 +82,7 @@ static bool names_init(struct names *names, const struct code *code) {
         return false;
     for (uint32_t i = 0; i < code->image_count; i++) {
         const struct code_image *image = &code->images[i];
-        names->images[i] = image->kind == IMAGE_FILE
+        names->images[i] = image->kind == CODE_IMAGE_FILE
                                ? program_add_image(names->program, image->path, image->build_id,
                                                    image->build_id_size)
                                : UINT32_MAX;

@@ -8,7 +8,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "region/bbv_profile.h"
@@ -170,7 +169,7 @@ static void print_result(const struct request *request, const char *path,
     for (size_t i = 0; i < result->note_count; i++)
         fprintf(out, "note: %s\n", result->notes[i]);
     fputs("next: culprit regions ", out);
-    next_put_word(out, path);
+    text_put_word(out, path);
     fputc('\n', out);
 }
 

@@ -84,14 +84,30 @@ static bool find_focus(struct icost *icost, struct error *error) {
            error_set(error, "--focus %s: no such category: choose from %s", focus, known);
 }
 
-/* Of samples, the machine that they were taken on. */
+/* The machine that the samples were taken on, with its changes; what is asked for comes on top. */
+static bool sampled_machine(const struct machine_options *asked, struct shotgun_file *samples,
+                            struct machine_options *options, struct error *error) {
+    *options = (struct machine_options){.machine = samples->machine, .ideal = asked->ideal};
+    char *rest = samples->settings, *line;
+    uint32_t room = OPTIONS_MAX_SETTINGS - asked->setting_count;
+    while ((line = strsep(&rest, "\n")) && rest) {
+        if (options->setting_count == room)
+            return error_set(error, "the samples' machine has too many changes (give --machine)");
+        options->settings[options->setting_count++] = line;
+    }
+    for (uint32_t i = 0; i < asked->setting_count; i++)
+        options->settings[options->setting_count++] = asked->settings[i];
+    return true;
+}
+
 static bool choose_machines(struct icost *icost, struct error *error) {
     const struct icost_request *request = icost->request;
     struct machine_options options = request->machine;
-    if (request->shotgun.path && !shotgun_read(request->shotgun.path, &icost->samples, error))
+    if (request->shotgun.path &&
+        (!shotgun_read(request->shotgun.path, &icost->samples, error) ||
+         (!options.machine &&
+          !sampled_machine(&request->machine, &icost->samples, &options, error))))
         return false;
-    if (request->shotgun.path && !options.machine)
-        options.machine = icost->samples.machine;
     return machine_choice_load(icost->machines, &options, error);
 }
 
@@ -367,13 +383,6 @@ static const char *of_program(const struct icost *icost, uint32_t number, char t
     return text;
 }
 
-/* Whether `win` costs enough by the graph to be misled by what the graph does not know: a miss may
- * begin when its operands are there, however many others are in flight. */
-static bool window_misses(const struct icost *icost, const struct breakdown *graph) {
-    return !icost->request->category.categories.count && icost->machine->l1d.mshrs &&
-           breakdown_share(graph, IDEAL_WIN) >= icost->request->threshold;
-}
-
 static bool note_ways(struct icost *icost, uint32_t number) {
     const struct program *program = &icost->programs[number];
     const struct breakdown_program *row = &icost->rows[number];
@@ -392,12 +401,6 @@ static bool note_ways(struct icost *icost, uint32_t number) {
             program->ways[WAY_MULTISIM].cycles || icost->request->category.categories.count
                 ? ""
                 : "; --multisim tells how far its costs are off");
-    if (graph->cycles && window_misses(icost, graph))
-        good = good && report_note(report,
-                                   "graph%s: with win it lets more misses be in flight than the "
-                                   "%" PRIu32 " of this L1; where those are all in use, a larger "
-                                   "window gains less, which --multisim tells",
-                                   of_program(icost, number, of), icost->machine->l1d.mshrs);
     if (program->ways[WAY_PROFILER].cycles)
         good = good && shotgun_note(report, &icost->request->shotgun, &program->shotgun,
                                     of_program(icost, number, of));

@@ -5,18 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void next_put_word(FILE *file, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+=./,:@%^";
-    if (*word && strspn(word, plain) == strlen(word)) {
-        fputs(word, file);
-        return;
-    }
-    fputc('\'', file);
-    for (; *word; word++)
-        fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, file);
-    fputc('\'', file);
-}
+#include "util/text.h"
 
 /* The idealisation that takes away the costliest cause, if that is at least a twentieth. */
 static const char *choose_ideal(const struct report *report) {
@@ -45,7 +34,7 @@ char *next_with_option(const char *option, int argc, char **argv) {
         if (!argv[i])
             continue;
         fputc(' ', file);
-        next_put_word(file, argv[i]);
+        text_put_word(file, argv[i]);
     }
     if (fclose(file) != 0) {
         free(text);

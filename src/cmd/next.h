@@ -2,8 +2,6 @@
 #ifndef CULPRIT_CMD_NEXT_H
 #define CULPRIT_CMD_NEXT_H
 
-#include <stdio.h>
-
 #include "report/report.h"
 
 /* Quoted for a shell; to be freed; NULL when there is nothing to suggest. `unfollowed`: --follow
@@ -11,7 +9,5 @@
 char *next_command(const struct report *report, bool unfollowed, int argc, char **argv);
 /* What was typed, with this option in front of the others; likewise. */
 char *next_with_option(const char *option, int argc, char **argv);
-/* A word, quoted for a shell where it must be. */
-void next_put_word(FILE *file, const char *word);
 
 #endif

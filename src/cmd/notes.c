@@ -48,7 +48,7 @@ bool explain_nothing(const struct input_options *input, const struct trace *trac
 void note_images(struct report *report, const struct code *code, struct program *program) {
     uint32_t noted = 0;
     for (uint32_t i = 0; i < code->image_count && noted < NOTED_IMAGES; i++) {
-        if (code->images[i].kind != IMAGE_FILE)
+        if (code->images[i].kind != CODE_IMAGE_FILE)
             continue;
         uint32_t image = program_add_image(program, code->images[i].path, code->images[i].build_id,
                                            code->images[i].build_id_size);

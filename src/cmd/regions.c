@@ -134,7 +134,7 @@ static void print_next(const struct work *work, int argc, char **argv) {
         static const char special[] = "\"'\\$`;&|<>()*?[]{}#~!\n\t";
         bool plain = run->has_table && !strpbrk(run->table.command, special);
         fputs("\nnext: culprit trace --regions ", stdout);
-        next_put_word(stdout, request->output);
+        text_put_word(stdout, request->output);
         printf(" -- %s\n", plain ? run->table.command : "COMMAND");
         return;
     }

@@ -8,7 +8,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/next.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "region/region_traces.h"
@@ -119,7 +118,7 @@ static void print_text(const struct region_traces *traces, const char *list,
                 "skew up to %s instructions: this run differs from the one that was profiled\n",
                 text_grouped(skew).s);
     fputs("next: culprit sim --regions ", stderr);
-    next_put_word(stderr, list);
+    text_put_word(stderr, list);
     fputc('\n', stderr);
 }
 

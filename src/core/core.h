@@ -38,11 +38,14 @@ const char *ideal_name(unsigned index);        /* of bit 1 << index */
 const char *ideal_description(unsigned index); /* for help */
 
 struct executor;
+struct stall_causes;
 struct core_options {
     uint32_t ideal;            /* enum ideal */
     struct executor *executor; /* thread that runs the pipeline; NULL: the caller's. Cores may share
                                   one. Results are the same */
     struct tap *tap;           /* NULL: none */
+    struct stall_causes
+        *causes; /* of a core in order: filled in (core/stall_causes.h). NULL: none */
 };
 
 struct core;

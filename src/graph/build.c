@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/mshrs.h"
 #include "graph/positions.h"
 #include "graph/structure.h"
 #include "memory/memory.h"
@@ -43,8 +44,6 @@ struct graph_builder {
     struct recent recent[RECENT];
     struct issued issued[ISSUED];
     uint32_t last_flags; /* of the µop before; enum life_flags */
-    uint32_t drained;    /* cycle at which the store queue last had room again */
-    uint64_t drain;      /* and the store whose write it had waited for; UINT64_MAX: none yet */
     struct graph_uop uops[GRAPH_CHUNK];
 };
 
@@ -60,11 +59,24 @@ static uint32_t later(uint32_t a, uint32_t b) {
     return is_later(a, b) ? a : b;
 }
 
+static void set_mshrs(const struct machine *machine, struct graph_machine *graph) {
+    const struct machine_cache *levels[] = {&machine->l1d, &machine->l2, &machine->llc};
+    uint32_t fewest = 0;
+    for (unsigned level = LEVEL_L1; level < LEVEL_DRAM; level++) {
+        const struct machine_cache *cache = levels[level];
+        if (cache->present && cache->mshrs && (!fewest || cache->mshrs < fewest))
+            fewest = cache->mshrs;
+        graph->mshrs[level + 1] = fewest <= MSHR_MOST ? fewest : 0;
+    }
+}
+
 void graph_machine_of(const struct machine *machine, struct graph_machine *graph) {
     const struct machine_core *core = &machine->core;
     uint64_t ideal = (uint64_t)core->rob * LIFE_STORES_BACK;
     *graph = (struct graph_machine){
         .dispatch_width = core->dispatch_width,
+        .store_queue = core->store_queue,
+        .store_drain = core->store_drain,
         .commit_width = core->commit_width,
         .window = core->rob,
         .ideal_window = ideal < GRAPH_FAR ? (uint32_t)ideal : GRAPH_FAR,
@@ -87,6 +99,7 @@ void graph_machine_of(const struct machine *machine, struct graph_machine *graph
     }
     for (uint32_t queue = 0; queue < machine->queue_count; queue++)
         graph->queue_issue[queue] = machine->queues[queue].issue;
+    set_mshrs(machine, graph);
 }
 
 static struct kind kind_of(const struct machine *machine, unsigned operation) {
@@ -134,19 +147,6 @@ void graph_builder_free(struct graph_builder *builder) {
 
 static inline const struct recent *recent(const struct graph_builder *builder, uint64_t back) {
     return &builder->recent[(builder->number - back) % RECENT];
-}
-
-/* The store queue was full: its oldest store was being written. Those that left with it waited for
- * the same write. */
-static void set_drain(struct graph_builder *builder, const struct packed_life *life,
-                      struct graph_uop *uop) {
-    if (life->kept.dispatch != builder->drained || builder->drain == UINT64_MAX) {
-        builder->drained = life->kept.dispatch;
-        builder->drain = builder->number - uop->store_entry;
-    }
-    uop->drain = distance_to(builder->number, builder->drain);
-    if (uop->drain && uop->drain < RECENT)
-        uop->store_wait = cycles(life->kept.dispatch - recent(builder, uop->drain)->commit);
 }
 
 /* Its queue had no room until one of the µops in it issued. */
@@ -275,6 +275,7 @@ static inline void set_load(const struct graph_builder *builder, const struct pa
                             struct graph_uop *uop) {
     if (life->stores_back)
         uop->store = graph_structure_store(builder->structure, life->stores_back);
+    uop->fill = life->kept.fill;
     uint64_t back = life->uop - (life->kept.brought_by - 1);
     if (life->kept.brought_by && back <= builder->number && back <= GRAPH_FAR)
         uop->bringer = (uint16_t)back;
@@ -301,8 +302,11 @@ static inline void set_execution(struct graph_builder *builder, const struct pac
         uop->tlb = (life->psv & PSV_ST_TLB) != 0;
         if (uop->flags & GRAPH_LOAD)
             set_load(builder, life, uop);
-        else if (uop->store_entry && kept->dispatch_block == DISPATCH_STORE_QUEUE)
-            set_drain(builder, life, uop);
+        else if (uop->store_entry && kept->write_latency) {
+            uop->fill = kept->fill;
+            uop->write_wait = kept->write_latency - 1;
+            uop->level = kept->write_level;
+        }
     }
     if (kept->dispatch_block == DISPATCH_QUEUE)
         set_queue(builder, life, uop);
@@ -362,7 +366,6 @@ static void begin(struct graph_builder *builder) {
     memset(builder->issued, 0, sizeof builder->issued);
     graph_structure_begin(builder->structure);
     positions_begin(&builder->packets);
-    builder->drain = UINT64_MAX;
 }
 
 /* How many lives from the first on follow each other and have committed, GRAPH_CHUNK at most. */

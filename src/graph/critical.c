@@ -21,9 +21,14 @@ static const struct {
     [EDGE_FBW] = {"FBW", "bw", "fetch bandwidth"},
     [EDGE_DF] = {"DF", "bw", "no room between fetch and dispatch"},
     [EDGE_FF] = {"FF", "", "in-order fetch"},
-    [EDGE_SQ] = {"SQ", "win, dmiss", "store queue full: write of a store to the cache"},
+    [EDGE_WBW] = {"WBW", "bw", "bandwidth of writes to the cache"},
+    [EDGE_CW] = {"CW", "", "write after the commit of the store"},
+    [EDGE_WW] = {"WW", "", "in-order writes to the cache"},
+    [EDGE_WL] = {"WL", "", "write to the cache"},
+    [EDGE_LL] = {"LL", "", "stores leave the store queue in order"},
+    [EDGE_SQ] = {"SQ", "win", "store queue full"},
     [EDGE_CS] = {"CS", "", "serialising instruction"},
-    [EDGE_CQ] = {"CQ", "win", "load queue, store queue or registers full"},
+    [EDGE_CQ] = {"CQ", "win", "load queue or registers full"},
     [EDGE_ED] = {"ED", "win", "issue queue full"},
     [EDGE_CD] = {"CD", "win", "re-order buffer full"},
     [EDGE_DBW] = {"DBW", "bw", "dispatch bandwidth"},
@@ -41,9 +46,9 @@ static const struct {
     [EDGE_CBW] = {"CBW", "bw", "commit bandwidth"},
     [EDGE_CC] = {"CC", "", "in-order commit"},
     [PART_FETCH_MISS] = {"FF miss", "imiss", "instruction cache and TLB misses"},
-    [PART_MSHR] = {"RE MSHR", "dmiss", "wait for a miss status register"},
+    [PART_MSHR] = {"MSHR", "dmiss", "loads and writes: wait for a miss status register"},
     [PART_L1] = {"EP L1", "dl1", "loads: first-level cache, or store queue"},
-    [PART_MISS] = {"EP miss", "dmiss", "loads and stores: beyond the first level, TLB"},
+    [PART_MISS] = {"EP miss", "dmiss", "loads, stores, writes: beyond the first level, TLB"},
 };
 
 const char *critical_part_name(unsigned part) {
@@ -97,11 +102,13 @@ static bool charge(struct critical *critical, uint32_t insn, unsigned part, int6
 static bool charge_edge(struct critical *critical, const struct graph_fragment *fragment,
                         const struct graph_edge *edge, uint32_t index) {
     bool source = edge->kind == EDGE_PD || edge->kind == EDGE_FL || edge->kind == EDGE_CF ||
-                  edge->kind == EDGE_FB || edge->kind == EDGE_SQ;
-    enum critical_part apart = edge->to == NODE_F      ? PART_FETCH_MISS
-                               : edge->kind == EDGE_RE ? PART_MSHR
-                                                       : PART_L1;
-    uint32_t insn = fragment->uops[index].insn;
+                  edge->kind == EDGE_FB;
+    bool write = edge->to == NODE_W || edge->to == NODE_L;
+    enum critical_part apart = edge->to == NODE_F               ? PART_FETCH_MISS
+                               : edge->kind == EDGE_RE || write ? PART_MSHR
+                                                                : PART_L1;
+    const struct graph_uop *uop = &fragment->uops[index];
+    uint32_t insn = write ? uop[-(int64_t)uop->store_entry].insn : uop->insn;
     return charge(critical, source ? fragment->uops[edge->source].insn : insn, edge->kind,
                   edge->weight - edge->apart - edge->miss) &&
            charge(critical, insn, apart, edge->apart) &&

@@ -15,9 +15,9 @@
 /* What cycles are counted by: enum graph_edge_kind, and parts of some kinds apart. */
 enum critical_part {
     PART_FETCH_MISS = EDGE_COUNT, /* of every edge to F: instruction cache and TLB */
-    PART_MSHR,                    /* of RE */
+    PART_MSHR,                    /* of RE, and of every edge to W */
     PART_L1,                      /* of EP: loads, from L1 or the store queue */
-    PART_MISS,                    /* of EP: loads beyond L1, translation of loads and stores */
+    PART_MISS, /* of EP: loads beyond L1, translation of loads and stores; of WL */
     CRITICAL_PARTS
 };
 const char *critical_part_name(unsigned part);        /* "EP", "EP miss" */
@@ -41,8 +41,9 @@ struct critical {
 };
 
 /* Adds a fragment, whose node times are those of graph_fragment_times(). A cycle belongs to the
- * instruction whose node the edge leads to; of PD, FL, CF, FB and SQ to that which it comes from,
- * the branch, flushing instruction or store. False: out of memory. critical_free() either way. */
+ * instruction whose node the edge leads to; of PD, FL, CF and FB to that which it comes from, the
+ * branch or flushing instruction; of edges to W and L to the store that is written. False: out of
+ * memory. critical_free() either way. */
 bool critical_add(struct critical *critical, const struct graph_machine *machine,
                   const struct graph_fragment *fragment, const struct graph_nodes *nodes,
                   struct error *error);

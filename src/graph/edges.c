@@ -54,12 +54,46 @@ static void add_fetch(struct list *list, const struct graph_machine *machine,
         list->edges[i].apart = (int32_t)wait;
 }
 
+/* Whether it takes the store queue entry of a store of the fragment. */
+static bool frees_entry(const struct graph_uop *uop, uint32_t index) {
+    return uop->store_entry && uop->store_entry <= index;
+}
+
+/* The distance from a µop that takes an entry to the one that did so many takings ago; 0: none. */
+static uint32_t takings_back(const struct graph_uop *uop, uint32_t index, uint32_t count) {
+    for (uint32_t back = 1; back <= index; back++)
+        if (frees_entry(uop - back, index - back) && --count == 0)
+            return back;
+    return 0;
+}
+
+static void add_write(struct list *list, const struct graph_machine *machine,
+                      const struct graph_uop *uop, const struct graph_nodes *nodes) {
+    const struct graph_nodes *own = &nodes[list->index];
+    uint32_t before = takings_back(uop, list->index, 1), first = list->count;
+    add(list, EDGE_WBW, takings_back(uop, list->index, machine->store_drain), NODE_W, NODE_W, 1);
+    add(list, EDGE_CW, uop->store_entry, NODE_C, NODE_W, 0);
+    add(list, EDGE_WW, before, NODE_W, NODE_W, 0);
+    int64_t wait = own->written;
+    for (uint32_t i = first; i < list->count; i++) {
+        const struct graph_edge *edge = &list->edges[i];
+        int64_t later = own->written - node_time(&nodes[edge->source], edge->from) - edge->weight;
+        wait = later < wait ? later : wait;
+    }
+    for (uint32_t i = first; i < list->count; i++) {
+        list->edges[i].apart = (int32_t)wait;
+        list->edges[i].weight += (int32_t)wait;
+    }
+    add_own(list, EDGE_WL, NODE_W, NODE_L, 1 + (int64_t)uop->write_wait)->miss = uop->write_wait;
+    add(list, EDGE_LL, before, NODE_L, NODE_L, 0);
+}
+
 static void add_dispatch(struct list *list, const struct graph_machine *machine,
                          const struct graph_uop *uop) {
-    add(list, EDGE_SQ, uop->drain, NODE_C, NODE_D, uop->store_wait);
+    if (frees_entry(uop, list->index))
+        add_own(list, EDGE_SQ, NODE_L, NODE_D, 0);
     add(list, EDGE_CS, uop->serial, NODE_C, NODE_D, 0);
     add(list, EDGE_CQ, uop->load_entry, NODE_C, NODE_D, 0);
-    add(list, EDGE_CQ, uop->store_entry, NODE_C, NODE_D, 1);
     add(list, EDGE_CQ, uop->int_register, NODE_C, NODE_D, 0);
     add(list, EDGE_CQ, uop->fp_register, NODE_C, NODE_D, 0);
     add(list, EDGE_ED, uop->queue_entry, NODE_E, NODE_D, 0);
@@ -138,6 +172,8 @@ uint32_t graph_edges(const struct graph_machine *machine, const struct graph_fra
     struct list list = {.edges = edges, .index = index};
     const struct graph_uop *uop = &fragment->uops[index];
     add_fetch(&list, machine, uop);
+    if (frees_entry(uop, index))
+        add_write(&list, machine, uop, nodes);
     add_dispatch(&list, machine, uop);
     if (uop->flags & GRAPH_ELIMINATED) {
         add_own(&list, EDGE_DR, NODE_D, NODE_R, 0);

@@ -1,14 +1,15 @@
 /* The edges of a fragment of the graph, one by one, with nothing idealised: for walks along them.
  *
  * Issue slots are no edges: what a µop waited for one is the weight of its RE, as it was in the
- * evaluation that gave the node times. Where a load got its value from is taken from there too. */
+ * evaluation that gave the node times, and so are waits for MSHRs that writes have before their W.
+ * Where a load got its value from is taken from there too. */
 #ifndef CULPRIT_GRAPH_EDGES_H
 #define CULPRIT_GRAPH_EDGES_H
 
 #include "graph/evaluate.h"
 #include "graph/fragments.h"
 
-enum graph_node { NODE_F, NODE_D, NODE_R, NODE_E, NODE_P, NODE_C, NODE_COUNT };
+enum graph_node { NODE_F, NODE_W, NODE_L, NODE_D, NODE_R, NODE_E, NODE_P, NODE_C, NODE_COUNT };
 
 /* Kinds of edges (graph.h), by the node they lead to; of one node the most telling first. */
 enum graph_edge_kind {
@@ -21,6 +22,11 @@ enum graph_edge_kind {
     EDGE_FBW,
     EDGE_DF,
     EDGE_FF,
+    EDGE_WBW,
+    EDGE_CW,
+    EDGE_WW,
+    EDGE_WL,
+    EDGE_LL,
     EDGE_SQ,
     EDGE_CS,
     EDGE_CQ,
@@ -46,8 +52,9 @@ enum graph_edge_kind {
 struct graph_edge {
     uint32_t source; /* µop it comes from: index in the fragment */
     int32_t weight;  /* cycles */
-    /* Of the weight, waits for instruction cache and TLB (of edges to F), for MSHRs (RE), for L1 or
-     * the store queue (EP of a load); what a load or store takes beyond L1. */
+    /* Of the weight, waits for instruction cache and TLB (of edges to F), for MSHRs (RE, of edges
+     * to W), for L1 or the store queue (EP of a load); what a load, store or write takes beyond L1.
+     */
     int32_t apart, miss;
     uint8_t from, to, kind;
 };

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/mshrs.h"
+
 enum { NODES = GRAPH_FAR + 1 };
 
 /* Issue slots taken of each cycle. */
@@ -13,6 +15,8 @@ struct slots {
     uint8_t queue[GRAPH_SLOTS][MACHINE_MAX_QUEUES], pool[GRAPH_SLOTS][MACHINE_MAX_POOLS];
 };
 
+enum { DRAINS = 64 };
+static_assert((int)DRAINS > (int)GRAPH_DRAIN_MOST, "the writes of a cycle before");
 struct graph_evaluation {
     struct graph_machine machine;
     const struct categories *categories;
@@ -24,6 +28,9 @@ struct graph_evaluation {
     struct graph_uop last;
     struct graph_nodes nodes[NODES];
     struct slots slots;
+    struct mshrs mshrs;
+    uint64_t writes;                             /* of stores, so far */
+    int64_t written[DRAINS], left[GRAPH_WRITES]; /* of the latest, as in their nodes */
 };
 
 struct graph_evaluation *graph_evaluation_new(const struct graph_machine *machine, uint32_t ideal) {
@@ -52,6 +59,8 @@ void graph_evaluation_free(struct graph_evaluation *evaluation) {
 
 void graph_evaluation_begin(struct graph_evaluation *evaluation) {
     evaluation->number = 0;
+    evaluation->writes = 0;
+    mshrs_begin(&evaluation->mshrs);
     memset(&evaluation->slots, 0, sizeof evaluation->slots);
 }
 
@@ -117,24 +126,54 @@ static int64_t fetch(const struct graph_evaluation *evaluation, const struct gra
            weight(evaluation, GRAPH_PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
 }
 
-static int64_t dispatch(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
-                        int64_t fetched) {
+/* The write of the store whose store queue entry the µop takes: in order, as many a cycle as the
+ * drain takes, each with an MSHR if its line must be brought. */
+static void write_store(struct graph_evaluation *evaluation, const struct graph_uop *uop,
+                        struct graph_nodes *nodes) {
     const struct graph_machine *machine = &evaluation->machine;
-    int64_t cycle = fetched + machine->frontend_depth;
+    uint64_t number = evaluation->writes++;
+    int64_t cycle = back(evaluation, uop->store_entry)->commit;
+    if (number)
+        later(&cycle, evaluation->written[(number - 1) % DRAINS]);
+    if (evaluation->bandwidth && number >= machine->store_drain)
+        later(&cycle, evaluation->written[(number - machine->store_drain) % DRAINS] + 1);
+    uint32_t fill = weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->fill);
+    if (fill)
+        cycle = mshrs_take(&evaluation->mshrs, back(evaluation, 1)->dispatch, cycle, fill,
+                           graph_mshrs(machine, evaluation->window, uop->level));
+    nodes->written = evaluation->written[number % DRAINS] = cycle;
+    cycle += 1 + weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->write_wait);
+    if (number)
+        later(&cycle, evaluation->left[(number - 1) % GRAPH_WRITES]);
+    nodes->left = evaluation->left[number % GRAPH_WRITES] = cycle;
+}
+
+/* When an entry is free for the µop whose write was the last: with a larger store queue that of an
+ * older store, once for each group. */
+static int64_t entry_free(const struct graph_evaluation *evaluation) {
+    uint64_t more = graph_more_entries(&evaluation->machine, evaluation->window);
+    uint64_t last = evaluation->writes - 1;
+    return last >= more && (!more || last % GRAPH_ENTRY_GROUP == 0)
+               ? evaluation->left[(last - more) % GRAPH_WRITES]
+               : 0;
+}
+
+static int64_t dispatch(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
+                        const struct graph_nodes *nodes) {
+    const struct graph_machine *machine = &evaluation->machine;
+    int64_t cycle = nodes->fetch + machine->frontend_depth;
     EDGE(cycle, 1, dispatch, 0);
     EDGE(cycle, uop->serial, commit, 0);
     if (evaluation->bandwidth)
         EDGE(cycle, machine->dispatch_width, dispatch, 1);
+    if (nodes->left)
+        later(&cycle, entry_free(evaluation));
     if (evaluation->window) {
         EDGE(cycle, evaluation->window, commit, 0);
         return cycle;
     }
     EDGE(cycle, machine->window, commit, 0);
     EDGE(cycle, uop->load_entry, commit, 0);
-    EDGE(cycle, uop->store_entry, commit, 1);
-    if (uop->drain && keep(evaluation, GRAPH_PART_WRITE, uop->insn))
-        EDGE(cycle, uop->drain, commit,
-             weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->store_wait));
     EDGE(cycle, uop->int_register, commit, 0);
     EDGE(cycle, uop->fp_register, commit, 0);
     EDGE(cycle, uop->queue_entry, execute, 0);
@@ -232,12 +271,20 @@ static int64_t take_slot(struct graph_evaluation *evaluation, int64_t dispatched
 
 static int64_t execute(struct graph_evaluation *evaluation, const struct graph_uop *uop,
                        const struct graph_nodes *nodes) {
+    const struct graph_machine *machine = &evaluation->machine;
     int64_t cycle = nodes->ready;
     if (evaluation->bandwidth)
         cycle = take_slot(evaluation, nodes->dispatch, cycle + uop->unit_wait, uop->pool);
-    return uop->mshr_wait
-               ? cycle + weight(evaluation, graph_miss_part(uop), uop->insn, uop->mshr_wait)
-               : cycle;
+    if (!(uop->flags & GRAPH_LOAD))
+        return cycle;
+    if (!evaluation->window)
+        return uop->mshr_wait
+                   ? cycle + weight(evaluation, graph_miss_part(uop), uop->insn, uop->mshr_wait)
+                   : cycle;
+    uint32_t fill = weight(evaluation, graph_miss_part(uop), uop->insn, uop->fill);
+    return fill ? mshrs_take(&evaluation->mshrs, nodes->dispatch, cycle, fill,
+                             graph_mshrs(machine, evaluation->window, uop->level))
+                : cycle;
 }
 
 const struct graph_nodes *graph_evaluate(struct graph_evaluation *evaluation,
@@ -245,7 +292,10 @@ const struct graph_nodes *graph_evaluate(struct graph_evaluation *evaluation,
     const struct graph_machine *machine = &evaluation->machine;
     struct graph_nodes nodes;
     nodes.fetch = fetch(evaluation, uop);
-    nodes.dispatch = dispatch(evaluation, uop, nodes.fetch);
+    nodes.written = nodes.left = 0;
+    if (back(evaluation, uop->store_entry))
+        write_store(evaluation, uop, &nodes);
+    nodes.dispatch = dispatch(evaluation, uop, &nodes);
     if (uop->flags & GRAPH_ELIMINATED) {
         nodes.ready = nodes.execute = nodes.complete = nodes.dispatch;
     } else {

@@ -4,6 +4,10 @@
  *
  *   F fetched, D dispatched, R operands there, E issued, P result there, C committed
  *
+ * and two of the store whose store queue entry i takes, if it takes one; they come before D(i):
+ *
+ *   W written to the cache, L has left the store queue: its line is owned, as are those before it
+ *
  * A node is the maximum over the edges that lead to it. The paper's graph has instructions; a core
  * cracks them, so ours has µops. Its D stands for fetch too; our cores fetch ahead of a stalled
  * dispatch, as far as the buffers between the two allow, so fetch has a node of its own.
@@ -20,7 +24,8 @@
  *   PR   P(j) -> R(i)      0; issue-wakeup extra of a one-cycle producer (shalu)
  *   RE   R(i) -> E(i)      wait for an issue slot and a unit (bw): the first cycle in which
  *                          queue and pool have one left by the older, as they issue oldest first;
- *                          as observed for units not pipelined (bw) and for MSHRs (dmiss)
+ *                          as observed for units not pipelined (bw) and for MSHRs (dmiss), which
+ *                          are counted instead where the window is ideal (graph/mshrs.h)
  *   EP   E(i) -> P(i)      execution (shalu, lgalu); of a load address generation, L1 (dl1) and
  *                          what is beyond it (dmiss)
  *   PP   P(j) -> P(i)      0, i loads from the line that j's miss brings; of a line that was on its
@@ -41,11 +46,15 @@
  * queue: j the last of the packet whose entry i takes (win) CF   C(i-1) -> F(i)    fetch goes on
  * after the commit of a flushing instruction, a system call, or the flush of an ordering violation
  *   DBW  D(i-dbw) -> D(i)  1, dispatch bandwidth (bw)
- *   CQ   C(j) -> D(i)      0, load queue, physical registers, 1, store queue: j the one whose entry
- *                          it takes (win)
- *   SQ   C(j) -> D(i)      observed: j's write to the cache, which held up the store queue (win,
- *                          dmiss)
+ *   CQ   C(j) -> D(i)      0, load queue, physical registers: j the one whose entry it takes (win)
+ *   SQ   L(i) -> D(i)      0, store queue: the store whose entry i takes has left it (win)
  *   ED   E(j) -> D(i)      0, issue queue: observed (win)
+ *   CW   C(j) -> W(i)      0, j the store whose entry i takes; before every edge to W a wait for an
+ *                          MSHR, counted, if the line must be brought (dmiss)
+ *   WW   W(j) -> W(i)      0, in-order writes: j the last µop that took an entry
+ *   WBW  W(j) -> W(i)      1, store drain: j the one that took it so many entries ago (bw)
+ *   WL   W(i) -> L(i)      1, the write; and what it took beyond that, observed (dmiss)
+ *   LL   L(j) -> L(i)      0, in order; j as of WW
  *   CS   C(j) -> D(i)      0, j = i-1 around serialising instructions, a fence before a load
  *   CR   C(i-1) -> R(i)    instructions that issue at the head only
  *   SR   P(j) -> R(i)      j a store that i waits for: less the address generation of i, but not
@@ -65,6 +74,7 @@
 #include "core/core.h"
 #include "isa/insn.h"
 #include "machine/machine.h"
+#include "memory/memory.h"
 #include "tap/life.h"
 
 enum graph_flags { /* those that a life record has too are where it has them */
@@ -116,14 +126,19 @@ struct graph_uop {
     uint16_t queue_entry;                                        /* ED */
     uint16_t serial;                                             /* CS */
     uint16_t fetch_cache, fetch_tlb;                             /* of F: imiss */
-    uint16_t drain;        /* SQ: the store whose write the store queue waited for */
-    uint16_t store_wait;   /* weight of SQ; of SR and CR what the write took beyond a cycle */
+    uint16_t fill;         /* cycles for which the load, or that write, holds an MSHR */
+    uint16_t store_wait;   /* of SR and CR: what the write took beyond a cycle */
     uint16_t after_commit; /* CF to this µop: weight + 1; 0: none */
-    uint16_t unit_wait, mshr_wait; /* RE: observed */
-    uint16_t execution;            /* EP; of loads and stores address generation */
+    uint16_t unit_wait;    /* RE: observed */
+    union {
+        uint16_t mshr_wait;  /* of a load: RE, observed */
+        uint16_t write_wait; /* of a store: what the write of the one whose entry it takes took
+                                beyond a cycle */
+    };
+    uint16_t execution; /* EP; of loads and stores address generation */
     uint16_t miss; /* EP of a load beyond the L1, of a store its translation; of PP if pending */
     uint8_t operation; /* enum operation */
-    uint8_t level;     /* enum memory_level that served a load */
+    uint8_t level;     /* enum memory_level that served a load, or that write */
     uint8_t tlb;       /* the load or store missed the first-level data TLB */
     uint8_t pool;      /* of functional units */
 };
@@ -139,6 +154,10 @@ struct graph_machine {
     uint32_t l1_latency, forward_latency, load_latency; /* the last: address generation */
     uint32_t pool_units[MACHINE_MAX_POOLS], pool_queue[MACHINE_MAX_POOLS];
     uint32_t queue_issue[MACHINE_MAX_QUEUES];
+    uint32_t store_queue, store_drain; /* entries; writes per cycle */
+    /* By enum memory_level that serves a miss: the fewest MSHRs of the levels before it; 0:
+     * unlimited, or more than MSHR_MOST. */
+    uint32_t mshrs[LEVEL_DRAM + 1];
 };
 void graph_machine_of(const struct machine *machine, struct graph_machine *graph);
 

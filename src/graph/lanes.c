@@ -62,11 +62,11 @@ bool lanes_level_usable(enum lanes_level level) {
 
 static void add_counter(struct lanes_slots *slots, struct lanes_slot *slot, uint32_t limit) {
     struct lanes_counter *counter = &slots->counters[slots->counter_count];
-    while (1u << counter->bits < limit)
+    while (limit >> counter->bits)
         counter->bits++;
-    counter->inverted = (1u << counter->bits) - limit;
+    counter->limit = limit;
     counter->plane = slots->planes;
-    slots->planes += counter->bits + 1;
+    slots->planes += counter->bits;
     slot->counters[slot->count++] = slots->counter_count++;
 }
 
@@ -87,6 +87,13 @@ static void place_queue(struct lanes_slots *slots, const struct graph_machine *m
         if (machine->pool_units[pool] < issue)
             add_counter(slots, &slots->pools[pool], machine->pool_units[pool]);
     }
+}
+
+static bool fits_level(const struct lanes_slots *slots, enum lanes_level level) {
+    for (uint32_t i = 0; i < slots->counter_count; i++)
+        if (level == LANES_AVX512 && slots->counters[i].bits > LANES_BITS)
+            return false;
+    return true;
 }
 
 /* ---- groups ---- */
@@ -117,7 +124,8 @@ static void *allocate(size_t bytes) {
 static bool group_init(struct graph_lanes *lanes, struct lanes_group *group) {
     group->slots = &lanes->slots;
     group->machine = &lanes->machine;
-    if (!(group->rows = allocate(group->layout->bytes)))
+    group->mshrs = calloc(LANES_GROUP, sizeof *group->mshrs);
+    if (!group->mshrs || !(group->rows = allocate(group->layout->bytes)))
         return false;
     int32_t *never = (int32_t *)(group->rows + LANES_ROW);
     for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
@@ -142,26 +150,46 @@ static bool add_kind(struct graph_lanes *lanes, const uint32_t *sets, uint32_t c
     return true;
 }
 
+/* All sets, those first that agree about what makes a µop wait long for a slot: so they share
+ * vectors, and the others need not look as far ahead. */
+static void order_sets(const struct categories *categories, uint32_t *ordered) {
+    const uint32_t *parts = categories->everywhere;
+    uint32_t all = (1u << categories->count) - 1, made = 0;
+    uint32_t misses = parts[GRAPH_PART_MISS_L2] | parts[GRAPH_PART_MISS_LLC] |
+                      parts[GRAPH_PART_MISS_DRAM] | parts[GRAPH_PART_MISPREDICT];
+    uint32_t of_waits = 0;
+    do {
+        uint32_t others = 0;
+        do
+            ordered[made++] = of_waits | others;
+        while ((others = (others - (all & ~misses)) & (all & ~misses)));
+    } while ((of_waits = (of_waits - misses) & misses));
+}
+
 static bool make_groups(struct graph_lanes *lanes) {
     enum { SETS = 1 << CATEGORIES_MAX };
     const struct categories *categories = &lanes->categories;
-    uint32_t sets = 1u << categories->count, same[SETS];
+    uint32_t sets = 1u << categories->count, same[SETS], ordered[SETS];
     bool placed[SETS] = {false};
     if (!(lanes->groups = aligned_alloc(64, sets * sizeof *lanes->groups)))
         return false;
     memset(lanes->groups, 0, sets * sizeof *lanes->groups);
-    for (uint32_t first = 0; first < sets; first++) {
+    order_sets(categories, ordered);
+    for (uint32_t i = 0; i < sets; i++) {
+        uint32_t first = ordered[i];
         if (placed[first])
             continue;
         bool bandwidth = !(first & categories->everywhere[GRAPH_PART_BANDWIDTH]);
         uint32_t window = categories_window(categories, first, &lanes->machine), count = 0;
-        for (uint32_t set = first; set < sets; set++)
+        for (uint32_t j = i; j < sets; j++) {
+            uint32_t set = ordered[j];
             if (!placed[set] &&
                 bandwidth == !(set & categories->everywhere[GRAPH_PART_BANDWIDTH]) &&
                 window == categories_window(categories, set, &lanes->machine)) {
                 placed[set] = true;
                 same[count++] = set;
             }
+        }
         if (!add_kind(lanes, same, count, bandwidth, window))
             return false;
     }
@@ -191,6 +219,7 @@ static void begin(struct graph_lanes *lanes) {
             group->total[lane] += lanes->any ? group->commit[lane] : 0;
             group->base[lane] = group->fetch[lane] = 0;
             group->dispatch[lane] = group->commit[lane] = LANES_NEVER;
+            mshrs_begin(&group->mshrs[lane]);
         }
         if (group->bandwidth)
             memset(group->planes, 0, (size_t)lanes->slots.planes * LANES_WORDS * LANES_ROW);
@@ -212,13 +241,14 @@ struct graph_lanes *graph_lanes_new(const struct graph_machine *machine,
             lanes->categories = *categories;
         else
             categories_standard(&lanes->categories);
-        for (; !lanes_level_usable(level); level--)
-            ;
-        /* What completed a window ago is before dispatch only if wakeup takes no longer. */
-        bool fits =
-            machine->wakeup_extra <= machine->complete_to_commit + machine->dispatch_to_issue;
         for (uint32_t queue = 0; queue < MACHINE_MAX_QUEUES; queue++)
             place_queue(&lanes->slots, machine, queue);
+        while (!lanes_level_usable(level) || !fits_level(&lanes->slots, level))
+            level--;
+        /* What completed a window ago is before dispatch only if wakeup takes no longer. */
+        bool fits =
+            machine->wakeup_extra <= machine->complete_to_commit + machine->dispatch_to_issue &&
+            machine->store_queue <= LANES_STORES;
         lanes->run = fits ? LEVELS[level].run : NULL;
         lanes->decoder = lanes_decoder_new(machine, &lanes->categories, &lanes->slots);
         bool made = lanes->decoder && (fits ? make_groups(lanes) : make_evaluations(lanes));
@@ -243,6 +273,7 @@ void graph_lanes_free(struct graph_lanes *lanes) {
     for (uint32_t i = 0; i < lanes->group_count; i++) {
         free(lanes->groups[i].rows);
         free(lanes->groups[i].planes);
+        free(lanes->groups[i].mshrs);
     }
     free(lanes->groups);
     for (uint32_t i = 0; i < lanes->layout_count; i++)
@@ -251,9 +282,20 @@ void graph_lanes_free(struct graph_lanes *lanes) {
     free(lanes);
 }
 
-/* Moves the times of a lane back, rows and all. */
+void lanes_take_mshrs(struct lanes_group *group, const int32_t *dispatched, int32_t *cycle,
+                      const int32_t *fill, uint32_t limit) {
+    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+        if (fill[lane])
+            cycle[lane] = (int32_t)mshrs_take(&group->mshrs[lane], dispatched[lane], cycle[lane],
+                                              (uint32_t)fill[lane], limit);
+}
+
+/* Moves the times of a lane back, rows and all, so far that dispatch comes within two periods. */
 static void move(struct lanes_group *group, uint32_t lane) {
-    int32_t by = group->dispatch[lane];
+    int32_t by = (group->dispatch[lane] / MSHR_PERIOD - 1) * MSHR_PERIOD;
+    if (by <= 0)
+        return;
+    mshrs_move(&group->mshrs[lane], by);
     int32_t *rows = (int32_t *)(group->rows + LANES_WEIGHTS * LANES_ROW);
     size_t count = (group->layout->bytes - LANES_WEIGHTS * LANES_ROW) / LANES_ROW;
     for (size_t row = 0; row < count; row++) {

@@ -23,81 +23,214 @@ INLINE bits lowest(bits x) {
 
 #include "graph/lanes_slots.h"
 
-/* Takes slots of the lanes that have found none nearby: first moves the window, where it lags; then
- * word by word. What is GRAPH_SLOTS behind dispatch or more takes none. */
-TARGET __attribute__((noinline)) static vector take_far(struct lanes_group *group,
-                                                        const struct lanes_slot *slot,
-                                                        vector dispatch, vector execute, unsigned k,
-                                                        vector pending) {
-    if (is_any(dispatch - ((vector *)group->base)[k] > LANES_LAG))
-        slide(group, dispatch, k);
-    vector base = ((vector *)group->base)[k], cycle = execute - base;
-    vector limit = dispatch + GRAPH_SLOTS - base;
-    pending &= cycle < limit;
-    for (uint32_t word = 0; word < LANES_WORDS && is_any(pending); word++)
-        take_in_word(group, slot, word, k, limit, &cycle, &pending);
-    return cycle + base;
+#define WORD(plane, word) ((__m512i *)(plane))[(word) * (LANES_ROW / 64)]
+
+enum { PLANE_BYTES = LANES_WORDS * LANES_ROW };
+
+/* Where a counter is full, but for the planes behind `bit`: `full` is so for those before. */
+INLINE __m512i and_needed(__m512i full, __m512i value, uint32_t limit, uint32_t bit) {
+    __m512i needed = _mm512_set1_epi32(limit >> bit & 1 ? -1 : 0);
+    return _mm512_ternarylogic_epi32(full, value, needed, 0xd0); /* full & (value | ~needed) */
 }
 
-/* Of each lane the first or the second word of a plane. */
-#define EITHER(plane)     _mm512_mask_mov_epi32(WORD(plane, 0), second, WORD(plane, 1))
-#define WORD(plane, word) ((__m512i)PLANE(plane, word))
-
-INLINE void store_either(struct lanes_group *group, uint32_t plane, unsigned k, __mmask16 second,
-                         __m512i value) {
-    _mm512_mask_store_epi32(&PLANE(plane, 0), (__mmask16)~second, value);
-    _mm512_mask_store_epi32(&PLANE(plane, 1), second, value);
+/* From `cycle` on the first that is not occupied, `occupied` being the words that cycles are in;
+ * the step there, which may lead to another word. Bits are rotated so that each lane's cycle comes
+ * first, and the ones there are counted. */
+INLINE __m512i step_to_free(__m512i occupied, __m512i cycle) {
+    __m512i ahead = _mm512_rorv_epi32(occupied, cycle), all = _mm512_set1_epi32(-1);
+    __m512i ones = _mm512_andnot_si512(_mm512_sub_epi32(ahead, all), ahead);
+    return _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_lzcnt_epi32(ones));
 }
 
-/* As count_slot(), in the first or the second word of each lane; `full`: the last plane. */
-INLINE void count_either(struct lanes_group *group, const struct lanes_counter *counter, unsigned k,
-                         __mmask16 second, __m512i full, __m512i carry) {
-    uint32_t plane = counter->plane;
-    for (uint32_t bit = 0; bit < counter->bits; bit++, plane++) {
-        __m512i value = EITHER(plane);
-        store_either(group, plane, k, second, _mm512_xor_si512(value, carry));
-        carry = counter->inverted >> bit & 1 ? _mm512_andnot_si512(value, carry)
-                                             : _mm512_and_si512(value, carry);
+INLINE __mmask16 same_word(__mmask16 lanes, __m512i a, __m512i b) {
+    return _mm512_mask_testn_epi32_mask(lanes, _mm512_xor_si512(a, b), _mm512_set1_epi32(~31));
+}
+
+/* Of a counter; the compiler knows `count`, so that their words stay in registers. */
+struct planes {
+    char *first;
+    uint32_t count, limit;
+};
+
+INLINE struct planes planes_of(const struct lanes_group *group, const struct lanes_slot *slot,
+                               unsigned which, uint32_t count) {
+    const struct lanes_counter *counter = &group->slots->counters[slot->counters[which]];
+    return (struct planes){group->planes + counter->plane * PLANE_BYTES, count, counter->limit};
+}
+
+#define EACH_PLANE(planes, bytes)                                                                  \
+    char *plane = (planes)->first + (bytes);                                                       \
+    _Pragma("GCC unroll 4") for (uint32_t bit = 0; bit < (planes)->count;                          \
+                                 bit++, plane += PLANE_BYTES)
+
+INLINE __m512i load_word(const struct planes *planes, uint32_t at, __m512i *value) {
+    __m512i full = _mm512_set1_epi32(-1);
+    EACH_PLANE(planes, at) {
+        value[bit] = WORD(plane, 0);
+        full = and_needed(full, value[bit], planes->limit, bit);
     }
-    store_either(group, plane, k, second, _mm512_or_si512(full, carry));
+    return full;
+}
+
+/* Counts one more in the cycles of `carry`. */
+INLINE void count_word(const struct planes *planes, uint32_t at, const __m512i *value,
+                       __m512i carry) {
+    EACH_PLANE(planes, at) {
+        WORD(plane, 0) = _mm512_xor_si512(value[bit], carry);
+        carry = _mm512_and_si512(value[bit], carry);
+    }
+}
+
+/* Likewise, of each lane the first or, where `second`, the second word. */
+INLINE __m512i load_either(const struct planes *planes, uint32_t at, __mmask16 second,
+                           __m512i *value) {
+    __m512i full = _mm512_set1_epi32(-1);
+    EACH_PLANE(planes, at) {
+        value[bit] = _mm512_mask_mov_epi32(WORD(plane, 0), second, WORD(plane, 1));
+        full = and_needed(full, value[bit], planes->limit, bit);
+    }
+    return full;
+}
+
+INLINE void count_either(const struct planes *planes, uint32_t at, __mmask16 second,
+                         const __m512i *value, __m512i carry) {
+    EACH_PLANE(planes, at) {
+        __m512i more = _mm512_xor_si512(value[bit], carry);
+        carry = _mm512_and_si512(value[bit], carry);
+        WORD(plane, 0) = _mm512_mask_mov_epi32(more, second, WORD(plane, 0));
+        WORD(plane, 1) = _mm512_mask_mov_epi32(WORD(plane, 1), second, more);
+    }
+}
+
+/* The words that the cycles of `lanes` are in, as bits. */
+INLINE uint32_t words_of(__m512i cycle, __mmask16 lanes) {
+    __m512i number = _mm512_srli_epi32(cycle, 5);
+    return (uint32_t)_mm512_reduce_or_epi32(
+        _mm512_maskz_sllv_epi32(lanes, _mm512_set1_epi32(1), number));
+}
+
+/* Takes slots of those `pending` of a vector, word by word. Words do not wait for one another: so
+ * lanes that go on to the next are left for another round. */
+INLINE vector take_by_word(struct lanes_group *group, const struct planes *one,
+                           const struct planes *other, vector dispatch, vector execute, unsigned k,
+                           __mmask16 pending) {
+    __m512i base = (__m512i)((vector *)group->base)[k];
+    __m512i cycle = _mm512_sub_epi32((__m512i)execute, base);
+    __m512i limit = _mm512_sub_epi32((__m512i)(dispatch + GRAPH_SLOTS), base);
+    do {
+        __m512i from = cycle;
+        __mmask16 left = 0;
+        uint32_t words = words_of(from, pending);
+        uint32_t count = 32 - (uint32_t)__builtin_clz(words);
+        group->words[k] = count > group->words[k] ? count : group->words[k];
+        for (; words; words &= words - 1) {
+            uint32_t word = (uint32_t)__builtin_ctz(words), at_word = word * LANES_ROW + 64 * k;
+            __m512i begin = _mm512_set1_epi32((int32_t)(32 * word));
+            __mmask16 here = same_word(pending, from, begin);
+            __m512i value[LANES_BITS], value_other[LANES_BITS];
+            __m512i occupied = load_word(one, at_word, value);
+            if (other->count)
+                occupied = _mm512_or_si512(occupied, load_word(other, at_word, value_other));
+            __m512i at = _mm512_add_epi32(from, step_to_free(occupied, from));
+            __mmask16 inside = same_word(here, at, begin);
+            __m512i end = _mm512_add_epi32(begin, _mm512_set1_epi32(32));
+            at = _mm512_min_epi32(_mm512_mask_mov_epi32(end, inside, at), limit);
+            __mmask16 competes = _mm512_mask_cmplt_epi32_mask(here, at, limit);
+            __mmask16 taken = inside & competes;
+            __m512i carry = _mm512_maskz_rolv_epi32(taken, _mm512_set1_epi32(1), at);
+            count_word(one, at_word, value, carry);
+            if (other->count)
+                count_word(other, at_word, value_other, carry);
+            cycle = _mm512_mask_mov_epi32(cycle, here, at);
+            left |= competes & ~taken;
+        }
+        pending = left;
+    } while (pending);
+    return (vector)_mm512_add_epi32(cycle, base);
+}
+
+/* Takes slots of the lanes that have found none nearby; first moves the window, where it lags. */
+INLINE void take_far(struct lanes_group *group, const struct planes *one,
+                     const struct planes *other, const vector *dispatch, vector *execute,
+                     uint64_t far) {
+    for (unsigned k = 0; k < VECTORS; k++, far >>= WIDTH)
+        if (far & 0xffff) {
+            if (is_any(dispatch[k] - ((vector *)group->base)[k] > LANES_LAG))
+                slide(group, dispatch[k], k);
+            execute[k] =
+                take_by_word(group, one, other, dispatch[k], execute[k], k, (__mmask16)far);
+        }
 }
 
 /* Most cycles lie in the first two words, where nothing is GRAPH_SLOTS behind dispatch, and have a
- * place in their word: bits are rotated so that each lane's cycle comes first, and the ones there
- * are counted. */
+ * place in their word. Returns the lanes that still look for one. */
+INLINE uint64_t take_near(struct lanes_group *group, const struct planes *one,
+                          const struct planes *other, struct nodes *nodes) {
+    static_assert(GRAPH_SLOTS >= 64, "two words compete");
+    const __m512i *base = (const __m512i *)group->base;
+    uint64_t far = 0;
+    EACH_VECTOR {
+        __m512i execute = (__m512i)nodes->execute[k];
+        __m512i cycle = _mm512_sub_epi32(execute, base[k]);
+        __mmask16 near = _mm512_cmplt_epi32_mask(cycle, _mm512_set1_epi32(64));
+        __mmask16 second = _mm512_cmpge_epi32_mask(cycle, _mm512_set1_epi32(32));
+        __m512i value[LANES_BITS], value_other[LANES_BITS];
+        __m512i occupied = load_either(one, 64 * k, second, value);
+        if (other->count)
+            occupied = _mm512_or_si512(occupied, load_either(other, 64 * k, second, value_other));
+        __m512i step = step_to_free(occupied, cycle), at = _mm512_add_epi32(cycle, step);
+        __mmask16 taken = same_word(near, at, cycle);
+        __m512i carry = _mm512_maskz_rolv_epi32(taken, _mm512_set1_epi32(1), at);
+        count_either(one, 64 * k, second, value, carry);
+        if (other->count)
+            count_either(other, 64 * k, second, value_other, carry);
+        __mmask16 competes =
+            _mm512_cmplt_epi32_mask(execute, (__m512i)(nodes->dispatch[k] + GRAPH_SLOTS));
+        far |= (uint64_t)(uint16_t)(competes & ~taken) << WIDTH * k;
+        nodes->execute[k] = (vector)_mm512_mask_add_epi32(execute, taken, execute, step);
+    }
+    return far;
+}
+
+/* One for each number of planes of the two counters; none has more than LANES_BITS. */
+#define TAKE(ones, others)                                                                         \
+    TARGET __attribute__((noinline)) static void take_far_##ones##_##others(                       \
+        struct lanes_group *group, const struct lanes_slot *slot, const vector *dispatch,          \
+        vector *execute, uint64_t far) {                                                           \
+        struct planes one = planes_of(group, slot, 0, ones);                                       \
+        struct planes other = planes_of(group, slot, 1, others);                                   \
+        take_far(group, &one, &other, dispatch, execute, far);                                     \
+    }
+#define EACH_TAKE                                                                                  \
+    TAKE(1, 0)                                                                                     \
+    TAKE(2, 0)                                                                                     \
+    TAKE(3, 0) TAKE(4, 0) TAKE(2, 1) TAKE(2, 2) TAKE(3, 1) TAKE(3, 2) TAKE(3, 3) TAKE(4, 1)        \
+        TAKE(4, 2) TAKE(4, 3) TAKE(4, 4)
+EACH_TAKE
+#undef TAKE
+
 INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
                        struct nodes *nodes) {
-    static_assert(GRAPH_SLOTS >= 64, "two words compete");
-    const struct lanes_counter *one = &group->slots->counters[slot->counters[0]];
-    const struct lanes_counter *other = &group->slots->counters[slot->counters[1]];
-    const __m512i word = _mm512_set1_epi32(32), words = _mm512_set1_epi32(64);
-    const __m512i all = _mm512_set1_epi32(-1), single = _mm512_set1_epi32(1);
+    const struct lanes_counter *counters = group->slots->counters;
+    uint32_t planes = counters[slot->counters[0]].bits;
+    if (slot->count == 2)
+        planes += 8 * counters[slot->counters[1]].bits;
     group->taken |= 1u << slot->counters[0] | 1u << slot->counters[slot->count - 1];
-    EACH_VECTOR {
-        __m512i cycle = (__m512i)(nodes->execute[k] - ((vector *)group->base)[k]);
-        __mmask16 near = _mm512_cmplt_epi32_mask(cycle, words);
-        __mmask16 second = _mm512_cmpge_epi32_mask(cycle, word);
-        __m512i full = EITHER(one->plane + one->bits), full_other = full, occupied = full;
-        if (slot->count == 2) {
-            full_other = EITHER(other->plane + other->bits);
-            occupied = _mm512_or_si512(full, full_other);
-        }
-        __m512i ahead = _mm512_rorv_epi32(occupied, cycle);
-        __m512i ones = _mm512_andnot_si512(_mm512_sub_epi32(ahead, all), ahead);
-        __m512i step = _mm512_sub_epi32(word, _mm512_lzcnt_epi32(ones));
-        __m512i at = _mm512_add_epi32(cycle, step);
-        __mmask16 taken =
-            _mm512_mask_testn_epi32_mask(near, _mm512_xor_si512(at, cycle), _mm512_set1_epi32(~31));
-        __m512i carry = _mm512_maskz_rolv_epi32(taken, single, at);
-        count_either(group, one, k, second, full, carry);
-        if (slot->count == 2)
-            count_either(group, other, k, second, full_other, carry);
-        nodes->execute[k] = (vector)_mm512_mask_add_epi32((__m512i)nodes->execute[k], taken,
-                                                          (__m512i)nodes->execute[k], step);
-        if (__builtin_expect(taken != 0xffff, 0))
-            nodes->execute[k] = take_far(group, slot, nodes->dispatch[k], nodes->execute[k], k,
-                                         (vector)_mm512_movm_epi32((__mmask16)~taken));
+    vector dispatch[VECTORS], execute[VECTORS]; /* copies, so that nodes stay in registers */
+#define TAKE(ones, others)                                                                         \
+    case (ones) + 8 * (others): {                                                                  \
+        struct planes one = planes_of(group, slot, 0, ones);                                       \
+        struct planes other = planes_of(group, slot, 1, others);                                   \
+        uint64_t far = take_near(group, &one, &other, nodes);                                      \
+        if (__builtin_expect(far != 0, 0)) {                                                       \
+            EACH_VECTOR dispatch[k] = nodes->dispatch[k];                                          \
+            EACH_VECTOR execute[k] = nodes->execute[k];                                            \
+            take_far_##ones##_##others(group, slot, dispatch, execute, far);                       \
+            EACH_VECTOR nodes->execute[k] = execute[k];                                            \
+        }                                                                                          \
+        break;                                                                                     \
     }
+    switch (planes) { EACH_TAKE }
 }
 
 LANES_KERNEL(lanes_run_avx512)

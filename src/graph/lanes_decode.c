@@ -5,7 +5,7 @@
 
 #include "graph/lanes_step.h"
 
-enum { FAR = GRAPH_FAR + 1, HASH = 4 * LANES_WEIGHTS, STORES = 2048, MISSES = 1024, FETCHES = 256 };
+enum { FAR = GRAPH_FAR + 1, HASH = 4 * LANES_WEIGHTS, MISSES = 1024, FETCHES = 256 };
 enum { NOTHING = 0, NEVER = LANES_ROW };
 /* As many rows as a µop may need at most. */
 enum { WEIGHTS_OF_UOP = 16, KEEP = 1 << 16, FEW = 32 };
@@ -25,6 +25,7 @@ struct lanes_decoder {
     uint32_t last_flags, last_insn;
     int64_t reach; /* the latest µop behind which a cycle of fetch has ended */
     uint32_t stores, misses;
+    uint32_t writes; /* of stores, in the fragment */
     /* Of the latest µops, which store it is, counted from 1, times 2 plus 1, or which miss times 2;
      * 0: neither. */
     uint32_t ordinal_at[FAR];
@@ -54,6 +55,7 @@ void lanes_decoder_free(struct lanes_decoder *decoder) {
 void lanes_decoder_begin(struct lanes_decoder *decoder) {
     decoder->number = 0;
     decoder->reach = -1;
+    decoder->writes = 0;
     decoder->last_flags = 0;
 }
 
@@ -86,8 +88,12 @@ void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *
     uint32_t commits =
         layout->window > machine->commit_width ? layout->window : machine->commit_width;
     layout->commit = ring(layout, !layout->ideal && commits < 1024 ? 1024 : commits);
-    layout->stores = ring(layout, STORES);
+    layout->stores = ring(layout, LANES_STORES);
     layout->misses = ring(layout, MISSES);
+    layout->written = ring(layout, machine->store_drain + 1);
+    layout->left = ring(layout, 1);
+    layout->groups_left = ring(layout, graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP + 1);
+    layout->large = layout->bytes > LANES_LARGE;
 }
 
 /* ---- weights ---- */
@@ -154,7 +160,7 @@ static uint32_t store_commit(const struct lanes_decoder *decoder, const struct l
     if (distance == 0 || distance > decoder->number)
         return NEVER;
     uint32_t ordinal = decoder->ordinal_at[(decoder->number - distance) % FAR];
-    if (ordinal % 2 && decoder->stores - (ordinal / 2 - 1) <= STORES)
+    if (ordinal % 2 && decoder->stores - (ordinal / 2 - 1) <= LANES_STORES)
         return place(layout->stores, ordinal / 2 - 1);
     return back(decoder, layout->commit, distance, layout->commit.mask + 1);
 }
@@ -221,16 +227,50 @@ static void decode_dispatch(struct lanes_decoder *decoder, const struct lanes_la
         distance = nearer(decoder, distance, uop->fp_register);
     }
     step->commit_from = back(decoder, layout->commit, distance, layout->commit.mask + 1);
-    if (layout->ideal || !(uop->store_entry || uop->drain || uop->queue_entry))
+    if (layout->ideal || !uop->queue_entry)
         return;
     step->flags |= STEP_DISPATCH;
-    extra->store_entry = store_commit(decoder, layout, uop->store_entry);
-    extra->drain = store_commit(decoder, layout, uop->drain);
     extra->queue_entry = back(decoder, layout->execute, uop->queue_entry, layout->window - 1);
-    extra->drain_weight = extra->drain_keep = NOTHING;
-    if (uop->drain) {
-        extra->drain_weight = part_weight(decoder, GRAPH_PART_WRITE, uop->insn, uop->store_wait);
-        extra->drain_keep = part_keep(decoder, GRAPH_PART_WRITE, uop->insn);
+}
+
+/* Of the write so many ago. */
+static inline uint32_t write_back(const struct lanes_decoder *decoder, struct lanes_ring ring,
+                                  uint32_t ago) {
+    return ago <= decoder->writes ? place(ring, decoder->writes - ago) : (uint32_t)NEVER;
+}
+
+static bool frees_entry(const struct lanes_decoder *decoder, const struct graph_uop *uop) {
+    return uop->store_entry && uop->store_entry <= decoder->number;
+}
+
+static void decode_write(struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                         const struct graph_uop *uop, struct lanes_step *step,
+                         struct lanes_extra *extra) {
+    const struct graph_machine *machine = &decoder->machine;
+    uint32_t window = layout->ideal ? layout->window : 0;
+    uint32_t set = categories_of(decoder->categories, GRAPH_PART_WRITE, uop->insn);
+    step->flags |= STEP_WRITE;
+    extra->committed = store_commit(decoder, layout, uop->store_entry);
+    extra->written_before = write_back(decoder, layout->written, 1);
+    extra->drain_from = write_back(decoder, layout->written, machine->store_drain);
+    extra->at_written = place(layout->written, decoder->writes);
+    extra->write_weight = weight(decoder, set, uop->write_wait, 1);
+    extra->left_before = write_back(decoder, layout->left, 1);
+    extra->at_left = place(layout->left, decoder->writes);
+    if (!layout->ideal || graph_more_entries(machine, window) == 0) {
+        step->flags |= STEP_ENTRY;
+        extra->entry_free = extra->at_left;
+    } else if (decoder->writes % GRAPH_ENTRY_GROUP == 0) {
+        uint32_t group = decoder->writes / GRAPH_ENTRY_GROUP;
+        uint32_t ago = graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP;
+        step->flags |= STEP_ENTRY | STEP_GROUP_LEFT;
+        extra->entry_free = ago <= group ? place(layout->groups_left, group - ago) : NEVER;
+        extra->at_group_left = place(layout->groups_left, group);
+    }
+    extra->mshrs = graph_mshrs(machine, window, uop->level);
+    if (mshrs_counts(uop->fill) && extra->mshrs) {
+        step->flags |= STEP_WRITE_MISS;
+        extra->fill = weight(decoder, set, uop->fill, 0);
     }
 }
 
@@ -318,17 +358,31 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
     }
 }
 
+/* MSHRs: waits as observed, or counted. */
+static void decode_mshr(struct lanes_decoder *decoder, const struct lanes_layout *layout,
+                        const struct graph_uop *uop, struct lanes_step *step,
+                        struct lanes_extra *extra) {
+    unsigned part = graph_miss_part(uop);
+    if (!layout->ideal && uop->mshr_wait) {
+        step->flags |= STEP_MSHR;
+        extra->mshr = part_weight(decoder, part, uop->insn, uop->mshr_wait);
+    }
+    uint32_t limit = graph_mshrs(&decoder->machine, layout->window, uop->level);
+    if (layout->ideal && mshrs_counts(uop->fill) && limit) {
+        step->flags |= STEP_MISS;
+        extra->fill = part_weight(decoder, part, uop->insn, uop->fill);
+        extra->mshrs = limit;
+    }
+}
+
 static void decode_execution(struct lanes_decoder *decoder, const struct lanes_layout *layout,
                              const struct graph_uop *uop, struct lanes_step *step,
                              struct lanes_extra *extra) {
     step->unit_wait = uop->unit_wait;
     if (decoder->slots->pools[uop->pool].count)
         step->flags |= (uint32_t)(uop->pool + 1) << STEP_POOL;
-    if (uop->mshr_wait) {
-        step->flags |= STEP_MSHR;
-        extra->mshr = part_weight(decoder, graph_miss_part(uop), uop->insn, uop->mshr_wait);
-    }
     if (uop->flags & GRAPH_LOAD) {
+        decode_mshr(decoder, layout, uop, step, extra);
         decode_load(decoder, layout, uop, step, extra);
         return;
     }
@@ -385,6 +439,8 @@ static void decode(struct lanes_decoder *decoder, struct lanes_layout *layout, u
     decode_fetch(decoder, layout, uop, step, extra);
     decode_bandwidth(decoder, layout, step, fetch_distance, fetch_weight);
     decode_dispatch(decoder, layout, uop, step, extra);
+    if (frees_entry(decoder, uop))
+        decode_write(decoder, layout, uop, step, extra);
     if (uop->flags & GRAPH_STORE) {
         step->flags |= STEP_STORE;
         extra->at_store = place(layout->stores, decoder->stores);
@@ -437,6 +493,7 @@ uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const 
         uint32_t execution = execution_weight(decoder, uop);
         for (uint32_t i = 0; i < layout_count; i++)
             decode(decoder, layouts[i], made, uop, distance, weight, execution);
+        decoder->writes += frees_entry(decoder, uop);
         uint64_t number = decoder->number++;
         bool store = uop->flags & GRAPH_STORE;
         bool missed = uop->flags & GRAPH_LOAD && !(uop->flags & GRAPH_ELIMINATED) &&

@@ -61,6 +61,40 @@ INLINE void step_fetch(const struct lanes_step *step, const struct lanes_extra *
         EACH_VECTOR ROW(step->at_fetch) = nodes->fetch[k];
 }
 
+/* The cycles of a row, for which MSHRs are taken. */
+INLINE void take_mshrs(struct lanes_group *group, const struct lanes_extra *extra,
+                       const struct nodes *nodes, uint32_t row) {
+    int32_t dispatched[LANES_GROUP] __attribute__((aligned(64)));
+    EACH_VECTOR((vector *)dispatched)[k] = nodes->dispatch[k];
+    lanes_take_mshrs(group, dispatched, (int32_t *)(group->rows + row),
+                     (const int32_t *)(group->rows + extra->fill), extra->mshrs);
+}
+
+/* The write of the store whose entry the µop takes. */
+INLINE void step_write(struct lanes_group *group, const struct lanes_step *step,
+                       const struct lanes_extra *extra, const char *rows, bool bandwidth,
+                       const struct nodes *nodes) {
+    if (__builtin_expect(step->flags & STEP_WRITE_MISS, 0)) {
+        EACH_VECTOR {
+            vector cycle = latest(ROW(extra->committed), ROW(extra->written_before));
+            if (bandwidth)
+                cycle = latest(cycle, ROW(extra->drain_from) + 1);
+            ROW(extra->at_written) = cycle;
+        }
+        take_mshrs(group, extra, nodes, extra->at_written);
+        EACH_VECTOR ROW(extra->at_left) =
+            latest(ROW(extra->at_written) + ROW(extra->write_weight), ROW(extra->left_before));
+        return;
+    }
+    EACH_VECTOR {
+        vector cycle = latest(ROW(extra->committed), ROW(extra->written_before));
+        if (bandwidth)
+            cycle = latest(cycle, ROW(extra->drain_from) + 1);
+        ROW(extra->at_written) = cycle;
+        ROW(extra->at_left) = latest(cycle + ROW(extra->write_weight), ROW(extra->left_before));
+    }
+}
+
 INLINE void step_dispatch(const struct lanes_step *step, const struct lanes_extra *extra,
                           const char *rows, const struct graph_machine *machine, bool bandwidth,
                           bool ideal, struct nodes *nodes) {
@@ -73,11 +107,10 @@ INLINE void step_dispatch(const struct lanes_step *step, const struct lanes_extr
     }
     if (!ideal && step->flags & STEP_DISPATCH)
         EACH_VECTOR {
-            vector cycle = latest(nodes->dispatch[k], ROW(extra->store_entry) + 1);
-            cycle = latest(cycle, ROW(extra->queue_entry));
-            vector drained = ROW(extra->drain) + ROW(extra->drain_weight);
-            nodes->dispatch[k] = where(ROW(extra->drain_keep), latest(cycle, drained), cycle);
+            nodes->dispatch[k] = latest(nodes->dispatch[k], ROW(extra->queue_entry));
         }
+    if (step->flags & STEP_ENTRY)
+        EACH_VECTOR nodes->dispatch[k] = latest(nodes->dispatch[k], ROW(extra->entry_free));
     if (bandwidth)
         EACH_VECTOR ROW(step->at_dispatch) = nodes->dispatch[k];
 }
@@ -110,6 +143,10 @@ INLINE void step_execute(struct lanes_group *group, const struct lanes_step *ste
     if (step->flags & STEP_MSHR)
         EACH_VECTOR nodes->execute[k] += ROW(extra->mshr);
     EACH_VECTOR ROW(step->at_execute) = nodes->execute[k];
+    if (__builtin_expect(step->flags & STEP_MISS, 0)) {
+        take_mshrs(group, extra, nodes, step->at_execute);
+        EACH_VECTOR nodes->execute[k] = ROW(step->at_execute);
+    }
 }
 
 INLINE void step_complete(const struct lanes_step *step, const struct lanes_extra *extra,
@@ -136,6 +173,15 @@ INLINE void step_complete(const struct lanes_step *step, const struct lanes_extr
         EACH_VECTOR ROW(extra->at_miss) = nodes->complete[k];
 }
 
+/* The rows that a step finds in no cache: those that were last used a window ago. */
+INLINE void prefetch(const struct lanes_step *step, const char *rows) {
+    EACH_VECTOR {
+        __builtin_prefetch(&ROW(step->commit_from));
+        __builtin_prefetch(&ROW(step->at_execute), 1);
+        __builtin_prefetch(&ROW(step->at_complete), 1);
+    }
+}
+
 INLINE void run(struct lanes_group *group, uint32_t count, bool bandwidth, bool ideal) {
     const struct graph_machine *machine = group->machine;
     const struct lanes_layout *layout = group->layout;
@@ -149,7 +195,13 @@ INLINE void run(struct lanes_group *group, uint32_t count, bool bandwidth, bool 
     }
     for (const struct lanes_step *step = layout->steps, *end = step + count; step < end; step++) {
         const struct lanes_extra *extra = &layout->extras[step->extra];
+        if (ideal && layout->large)
+            prefetch(step + LANES_AHEAD, rows);
         step_fetch(step, extra, rows, machine, bandwidth, &nodes);
+        if (step->flags & STEP_WRITE)
+            step_write(group, step, extra, rows, bandwidth, &nodes);
+        if (step->flags & STEP_GROUP_LEFT)
+            EACH_VECTOR ROW(extra->at_group_left) = ROW(extra->at_left);
         step_dispatch(step, extra, rows, machine, bandwidth, ideal, &nodes);
         if (step->flags & STEP_ELIMINATED) {
             EACH_VECTOR ROW(step->at_execute) = nodes.complete[k] = nodes.dispatch[k];

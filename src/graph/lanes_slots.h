@@ -12,7 +12,7 @@ INLINE bool slide_counter(struct lanes_group *group, const struct lanes_counter 
                           unsigned k, bits by) {
     uint32_t last = group->words[k] - 1;
     bits left = {0};
-    for (uint32_t plane = counter->plane; plane <= counter->plane + counter->bits; plane++) {
+    for (uint32_t plane = counter->plane; plane < counter->plane + counter->bits; plane++) {
         bits low = PLANE(plane, 0);
         for (uint32_t word = 0; word < last; word++) {
             bits high = PLANE(plane, word + 1);
@@ -46,17 +46,24 @@ TARGET __attribute__((noinline)) static void slide(struct lanes_group *group, ve
     }
 }
 
+/* The cycles of a word that have no slot left. */
+INLINE bits find_full(const struct lanes_group *group, const struct lanes_counter *counter,
+                      uint32_t word, unsigned k) {
+    bits full = ~(bits){0};
+    for (uint32_t bit = 0; bit < counter->bits; bit++)
+        if (counter->limit >> bit & 1)
+            full &= PLANE(counter->plane + bit, word);
+    return full;
+}
+
 /* Counts one more in the cycles of `carry`. */
 INLINE void count_slot(struct lanes_group *group, const struct lanes_counter *counter,
                        uint32_t word, unsigned k, bits carry) {
-    uint32_t plane = counter->plane;
-    for (uint32_t bit = 0; bit < counter->bits; bit++, plane++) {
+    for (uint32_t plane = counter->plane; plane < counter->plane + counter->bits; plane++) {
         bits value = PLANE(plane, word);
-        bits one = counter->inverted >> bit & 1 ? ~value : value;
         PLANE(plane, word) = value ^ carry;
-        carry &= one;
+        carry &= value;
     }
-    PLANE(plane, word) |= carry;
 }
 
 /* Takes slots in one word of the window. `cycle` counts from its begin; `pending`: the lanes that
@@ -68,9 +75,9 @@ INLINE void take_in_word(struct lanes_group *group, const struct lanes_slot *slo
     vector here = *pending & (*cycle < (int32_t)(32 * word + 32));
     if (!is_any(here))
         return;
-    bits full = PLANE(first->plane + first->bits, word);
+    bits full = find_full(group, first, word, k);
     if (slot->count == 2)
-        full |= PLANE(second->plane + second->bits, word);
+        full |= find_full(group, second, word, k);
     bits from = (bits)*cycle & 31;
     vector found = (vector)from + (vector)lowest(~(full >> from));
     vector at = found + (int32_t)(32 * word);

@@ -17,13 +17,18 @@
 
 #include "graph/evaluate.h"
 #include "graph/lanes.h"
+#include "graph/mshrs.h"
 
 enum {
     LANES_GROUP = 64,
     LANES_CHUNK = 1024,          /* steps */
+    LANES_AHEAD = 6,             /* so many steps rows are prefetched */
+    LANES_LARGE = 4 << 20,       /* bytes of rows: more than a second-level cache has */
     LANES_ROW = 4 * LANES_GROUP, /* bytes */
+    LANES_STORES = 2048,         /* latest, whose commits are kept */
     LANES_WEIGHTS = 2048,        /* rows of weights */
     LANES_WORDS = 8,             /* of 32 cycles each, in which slots are counted, */
+    LANES_BITS = 4,              /* planes of a counter at most, with AVX-512 */
     LANES_LAG = 16               /* of which so many are behind dispatch at most */
 };
 static_assert(LANES_LAG + GRAPH_SLOTS <= 32 * LANES_WORDS, "the window holds all that compete");
@@ -43,7 +48,12 @@ enum step_flags {
     STEP_AFTER_COMMIT = 1 << 9,
     STEP_MISPREDICTED = 1 << 10,
     STEP_COVERED = 1 << 11,
-    STEP_POOL = 24 /* shift: the pool that a slot is taken of */
+    STEP_WRITE = 1 << 12,      /* extra: write of the store whose entry it takes; */
+    STEP_WRITE_MISS = 1 << 13, /* it takes an MSHR */
+    STEP_ENTRY = 1 << 15,      /* extra: entry_free */
+    STEP_GROUP_LEFT = 1 << 16, /* extra: at_group_left */
+    STEP_MISS = 1 << 14,       /* extra: load that takes an MSHR */
+    STEP_POOL = 24             /* shift: the pool that a slot is taken of */
 };
 
 /* Numbers are places of rows, unless said otherwise. */
@@ -61,7 +71,10 @@ static_assert(sizeof(struct lanes_step) == 64, "one cache line");
 /* What few steps have. */
 struct lanes_extra {
     uint32_t after_commit, redirect, redirect_keep, previous, late, packet, cache, tlb; /* fetch */
-    uint32_t store_entry, drain, drain_weight, drain_keep, queue_entry;     /* dispatch */
+    uint32_t queue_entry;                                                     /* dispatch */
+    uint32_t committed, written_before, drain_from, write_weight, at_written; /* STEP_WRITE */
+    uint32_t left_before, at_left, entry_free, at_group_left;
+    uint32_t fill, mshrs; /* STEP_WRITE_MISS, STEP_MISS; the last a number */
     uint32_t producer[UOP_MAX_SOURCES], wakeup[UOP_MAX_SOURCES], producers; /* ready */
     uint32_t head, head_weight, store_complete, store_execute, data_execute;
     uint32_t mshr;
@@ -78,19 +91,21 @@ struct lanes_ring {
 struct lanes_layout {
     uint32_t window; /* CD */
     bool ideal;      /* no other edges of the window */
-    struct lanes_ring fetch, dispatch, execute, complete, commit, stores, misses;
+    struct lanes_ring fetch, dispatch, execute, complete, commit, stores, misses, written, left,
+        groups_left;
     uint32_t bytes;
-    struct lanes_step steps[LANES_CHUNK];
+    bool large;                                         /* than caches are */
+    struct lanes_step steps[LANES_CHUNK + LANES_AHEAD]; /* the last are prefetched for only */
     struct lanes_extra extras[LANES_CHUNK];
 };
 
-/* Slots taken of a queue or pool, in a window of cycles, one bit of each: bit planes of a binary
- * counter, then a plane of those that are full. Each plane is LANES_WORDS rows. A counter that
- * begins with all planes zero begins with `inverted`, so that it is full when it overflows. */
+/* Slots taken of a queue or pool, in a window of cycles: bit planes of a binary counter, one bit of
+ * each cycle. As it never exceeds `limit`, it is full where all bits of that are set. Each plane is
+ * LANES_WORDS rows. */
 struct lanes_counter {
     uint32_t plane; /* the first */
-    uint32_t bits;  /* planes before that of the full */
-    uint32_t inverted;
+    uint32_t bits;  /* planes */
+    uint32_t limit;
 };
 enum { LANES_COUNTERS = MACHINE_MAX_QUEUES + MACHINE_MAX_POOLS };
 
@@ -111,6 +126,7 @@ struct lanes_group {
     bool bandwidth; /* not idealised */
     char *rows;
     char *planes;                    /* of counters, row by row; NULL without bandwidth */
+    struct mshrs *mshrs;             /* of each lane */
     uint32_t taken;                  /* set of counters that are not all zero */
     uint32_t words[LANES_GROUP / 4]; /* of each vector, that are not all zero; 2 at least */
     uint32_t sets[LANES_GROUP];
@@ -122,6 +138,10 @@ struct lanes_group {
     const struct lanes_slots *slots;
     const struct graph_machine *machine;
 };
+
+/* mshrs_take() of each lane that has a fill. */
+void lanes_take_mshrs(struct lanes_group *group, const int32_t *dispatched, int32_t *cycle,
+                      const int32_t *fill, uint32_t limit);
 
 typedef void lanes_kernel(struct lanes_group *group, uint32_t count);
 lanes_kernel lanes_run_plain, lanes_run_avx2, lanes_run_avx512;

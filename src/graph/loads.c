@@ -117,7 +117,7 @@ static int64_t length(const struct measure *measure, struct graph_evaluation *ev
         uint8_t number = measure->number_of[uop->insn];
         if (number && set >> (number - 1) & 1 && uop->flags & GRAPH_LOAD) {
             hit = *uop;
-            hit.miss = hit.mshr_wait = hit.bringer = 0;
+            hit.miss = hit.mshr_wait = hit.bringer = hit.fill = 0;
             uop = &hit;
         }
         commit = graph_evaluate(evaluation, uop)->commit;

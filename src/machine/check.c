@@ -84,6 +84,11 @@ static bool check_core(const struct machine_core *core, struct error *error) {
         return error_set(error,
                          "[core] rob = %u: must hold dispatch_width = %u and commit_width = %u",
                          core->rob, core->dispatch_width, core->commit_width);
+    if (core->in_order && (core->dispatch_width > 8 || core->commit_width != core->dispatch_width))
+        return error_set(error,
+                         "[core] dispatch_width = %u, commit_width = %u: in order both are what "
+                         "issues per cycle: the same, 1 to 8",
+                         core->dispatch_width, core->commit_width);
     /* 32 hold architectural values; 16 let any instruction rename its destinations. */
     if ((core->int_registers && core->int_registers < 48) ||
         (core->fp_registers && core->fp_registers < 48))

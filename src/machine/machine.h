@@ -112,19 +112,22 @@ enum disambiguation_kind {
 };
 
 struct machine_core {
+    bool in_order;           /* issues in program order and stalls at the head of the issue queue
+                                (core/inorder/); what the members below mean there is said after "in order" */
     uint32_t fetch_width;    /* instructions per cycle */
     uint32_t fetch_bytes;    /* aligned block per cycle; 0: no such limit */
-    uint32_t fetch_buffer;   /* µops between fetch and dispatch */
+    uint32_t fetch_buffer;   /* µops between fetch and dispatch; in order: and issue */
     uint32_t taken_branches; /* fetch goes on past this many − 1 taken branches in a cycle: 1 stops
                                 at the first, 2 at the second */
     uint32_t outstanding_branches; /* unresolved; 0: unlimited */
     uint32_t fetch_target_queue;   /* fetch packets from fetch to commit; 0: unlimited */
     uint32_t frontend_depth;       /* cycles from fetch to the earliest dispatch */
     uint32_t redirect;       /* cycles from the branch's execution to fetch of the right path */
-    uint32_t dispatch_width; /* µops */
+    uint32_t dispatch_width; /* µops; in order: issued per cycle, in all */
     uint32_t rob;            /* µops */
     uint32_t int_registers, fp_registers; /* physical; 0: unlimited */
-    uint32_t load_queue, store_queue;     /* µops */
+    uint32_t load_queue, store_queue; /* µops; in order: store_queue is the entries of the write
+                                         buffer, a line each */
     uint32_t dispatch_to_issue; /* cycles a µop takes from dispatch to its earliest issue, ≥ 1 */
     uint32_t issue_wakeup; /* cycles from a one-cycle producer's issue to its consumer's: 1 back
                               to back, 2 a wakeup loop of two */
@@ -141,6 +144,7 @@ struct machine_core {
     enum disambiguation_kind disambiguation;
     bool fuse_compare_branch;
     bool eliminate_moves; /* register copies and zero idioms need no functional unit */
+    bool group_issue; /* in order: what was fetched together issues wholly before what follows */
 };
 
 struct machine {

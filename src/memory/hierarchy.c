@@ -85,6 +85,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
             .level = LEVEL_DRAM};
     cache->mshr_free[mshr] = answer->ready;
     const size_t index = keep_line(memory, cache, &beyond, flags);
+    answer->fill = (uint32_t)(answer->ready - start);
     cache_launch(cache, index, start, answer->ready, answer->level, memory->now);
 }
 
@@ -134,6 +135,8 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
         if (flight && flight->ready > request->cycle) {
             answer->pending = true;
             answer->level = flight->level;
+            if (cache->tags[index] & TAG_PREFETCHED)
+                answer->fill = (uint32_t)(flight->ready - flight->start);
             if (answer->ready < flight->ready)
                 answer->ready = flight->ready;
         }

@@ -37,6 +37,7 @@ struct answer {
     uint64_t ready;   /* cycle at which the line is at the core */
     uint64_t bringer; /* sequence number that brought it to the level that had it */
     uint8_t level;    /* enum memory_level that serves it */
+    uint32_t fill;    /* as struct memory_result has it */
     bool pending;     /* some level had it in flight */
     bool prefetched;  /* first use of a line that a prefetch brought */
 };

@@ -155,6 +155,7 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
     result->retry = 0;
     result->bringer = answer.bringer;
     result->level = answer.level;
+    result->fill_cycles = answer.fill ? answer.fill + (answer.pending ? 0 : result->tlb_cycles) : 0;
     result->events =
         (uint8_t)((answer.level != LEVEL_L1 ? MEMORY_MISSED_L1 : 0) |
                   (answer.level == LEVEL_DRAM ? MEMORY_MISSED_LLC : 0) |

@@ -36,8 +36,11 @@ struct memory_result {
     uint64_t retry;   /* not 0: no MSHR free; nothing changed; ask again at this cycle (> cycle) */
     uint64_t bringer; /* sequence number (µop) whose miss or prefetch brought the line;
                          UINT64_MAX when not known */
-    uint32_t tlb_cycles; /* part of the latency spent on translation */
-    uint8_t events;      /* enum memory_event */
+    uint32_t tlb_cycles;  /* part of the latency spent on translation */
+    uint32_t fill_cycles; /* for which the fill of its line holds an MSHR of the L1, where it is
+                             the first to want it: a miss, or the first use of a prefetched line
+                             that is on its way; else 0 */
+    uint8_t events;       /* enum memory_event */
     uint8_t level; /* enum memory_level that served it (of the fill in flight for pending hits) */
 };
 

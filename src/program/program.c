@@ -195,22 +195,37 @@ static void find_source(struct program *program, struct image *image) {
         image_note(program, image, "%s: no source lines", error.message);
 }
 
-bool program_locate(struct program *program, uint32_t number, uint64_t file_offset,
-                    struct location *location) {
+/* Fills the function; false when the place is in no segment, so that it has no address. */
+static bool locate_function(struct program *program, uint32_t number, uint64_t file_offset,
+                            uint64_t *address, struct location *location) {
     memset(location, 0, sizeof *location);
-    uint64_t address;
     if (number >= program->count ||
-        !elf_image_offset_to_address(&program->images[number]->binary, file_offset, &address))
+        !elf_image_offset_to_address(&program->images[number]->binary, file_offset, address))
         return false;
     struct image *image = program->images[number];
     uint64_t until;
-    struct function *function = function_table_find(&image->functions, address, &until);
+    struct function *function = function_table_find(&image->functions, *address, &until);
     if (function) {
         location->function = function_name(function, &program->arena);
         elf_image_address_to_offset(&image->binary, function->start, &location->function_offset);
         location->function_size = function->end - function->start;
-        location->function_rest = until - address;
+        location->function_rest = until - *address;
     }
+    return true;
+}
+
+bool program_locate_function(struct program *program, uint32_t image, uint64_t file_offset,
+                             struct location *location) {
+    uint64_t address;
+    return locate_function(program, image, file_offset, &address, location) && location->function;
+}
+
+bool program_locate(struct program *program, uint32_t number, uint64_t file_offset,
+                    struct location *location) {
+    uint64_t address;
+    if (!locate_function(program, number, file_offset, &address, location))
+        return false;
+    struct image *image = program->images[number];
     if (!image->source_sought)
         find_source(program, image);
     if (image->source)

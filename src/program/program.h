@@ -59,6 +59,10 @@ struct location {
 bool program_locate(struct program *program, uint32_t image, uint64_t file_offset,
                     struct location *location);
 
+/* The same without source lines and inlined functions, which are the dear part. */
+bool program_locate_function(struct program *program, uint32_t image, uint64_t file_offset,
+                             struct location *location);
+
 /* Finds a function by name in an image: mangled, or demangled with or without its parameters; false
  * when there is none. Several of one name: the global one, else the lowest address. */
 bool program_find_function(struct program *program, uint32_t image, const char *name,

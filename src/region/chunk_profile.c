@@ -140,7 +140,7 @@ static struct region_marker marker_at(const struct chunk_profile *profile,
             .insn;
     const struct static_insn *first = &code->insns[insn];
     marker.offset = first->offset;
-    if (code->images[first->image].kind == IMAGE_FILE)
+    if (code->images[first->image].kind == CODE_IMAGE_FILE)
         marker.image = first->image;
     marker.count = executions_of(profile, insn) + 1;
     return marker;

@@ -159,7 +159,7 @@ static const char *image_name(const struct builder *builder, uint32_t image) {
     if (image >= code->image_count)
         return "[anon]";
     const char *path = code->images[image].path, *slash = strrchr(path, '/');
-    return code->images[image].kind == IMAGE_FILE && slash && slash[1] ? slash + 1 : path;
+    return code->images[image].kind == CODE_IMAGE_FILE && slash && slash[1] ? slash + 1 : path;
 }
 
 /* Ties in order of place, as functions are numbered. */

@@ -13,7 +13,7 @@ bool function_walk_begin(struct function_walk *walk, const struct code *code,
     *walk = (struct function_walk){.code = code, .program = program, .image = UINT32_MAX};
     walk->images = calloc(code->image_count ? code->image_count : 1, sizeof *walk->images);
     for (uint32_t i = 0; walk->images && i < code->image_count; i++)
-        if (code->images[i].kind == IMAGE_FILE)
+        if (code->images[i].kind == CODE_IMAGE_FILE)
             walk->images[i] =
                 program_add_image(program, code->images[i].path, code->images[i].build_id,
                                   code->images[i].build_id_size);
@@ -27,7 +27,7 @@ void function_walk_end(struct function_walk *walk) {
 }
 
 bool function_walk_is_file(const struct function_walk *walk, uint32_t image) {
-    return image < walk->code->image_count && walk->code->images[image].kind == IMAGE_FILE;
+    return image < walk->code->image_count && walk->code->images[image].kind == CODE_IMAGE_FILE;
 }
 
 bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint64_t offset,

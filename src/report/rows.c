@@ -132,7 +132,7 @@ static struct group *new_group(struct builder *builder, uint32_t image, uint64_t
 }
 
 static bool is_file(const struct code *code, uint32_t image) {
-    return image < code->image_count && code->images[image].kind == IMAGE_FILE;
+    return image < code->image_count && code->images[image].kind == CODE_IMAGE_FILE;
 }
 
 static bool locate(const struct report_rows *rows, uint32_t image, uint64_t offset,
@@ -347,7 +347,7 @@ bool rows_build(enum report_by by, uint32_t top, const struct simulation *simula
         (struct report_rows){.by = by, .simulation = simulation, .code = code, .program = program};
     rows->images = calloc(code->image_count ? code->image_count : 1, sizeof *rows->images);
     for (uint32_t i = 0; rows->images && i < code->image_count; i++)
-        if (code->images[i].kind == IMAGE_FILE)
+        if (code->images[i].kind == CODE_IMAGE_FILE)
             rows->images[i] =
                 program_add_image(program, code->images[i].path, code->images[i].build_id,
                                   code->images[i].build_id_size);

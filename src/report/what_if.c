@@ -1,7 +1,6 @@
 /* A line for each cause that costs something, the costliest first, with its strongest interaction;
  * then the pair that saves most together. The window is left out: nobody can enlarge it but who
- * makes the processor, and the graph knows no limit on the misses that a larger one would have in
- * flight, so it tells too much of it where MSHRs are the limit. */
+ * makes the processor. */
 #include "report/what_if.h"
 
 #include <assert.h>

@@ -4,7 +4,7 @@
 
 #include "samples/samples.h"
 #include "util/little_endian.h"
-#include "util/record.h"
+#include "util/record_reader.h"
 
 /* File: magic, version, four zero bytes; then records. */
 #define SAMPLE_MAGIC                                                                               \
@@ -13,8 +13,8 @@
 
 enum {
     SAMPLE_VERSION = 1,
-    SAMPLE_PROLOGUE_BYTES = 16,
-    SAMPLE_PAYLOAD_MAX = 1 << 18, /* bytes */
+    SAMPLE_PROLOGUE_BYTES = RECORD_PROLOGUE_BYTES,
+    SAMPLE_PAYLOAD_MAX = RECORD_PAYLOAD_MAX,
     SAMPLE_HEADER_FIXED = 40,
     SAMPLE_BUILD_ID_MAX = 20,
     SAMPLE_IMAGE_FIXED = 8 + SAMPLE_BUILD_ID_MAX,

@@ -59,9 +59,7 @@ static bool out_of_memory(struct sample_writer *writer) {
 /* `record` has room for the record's head in front of the payload. */
 static bool put_record(struct sample_writer *writer, enum sample_record type, uint8_t *record,
                        uint32_t size) {
-    put_u32(record, type);
-    put_u32(record + 4, size);
-    put_u64(record + 8, record_checksum(record, record + RECORD_HEAD_BYTES, size));
+    record_seal(record, type, size);
     size_t bytes = RECORD_HEAD_BYTES + size;
     return fwrite(record, 1, bytes, writer->file) == bytes || fail(writer);
 }

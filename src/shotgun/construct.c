@@ -27,6 +27,7 @@ struct shotgun_constructor {
     uint32_t insn;                     /* static instruction that comes next */
     uint64_t expected, expected_there; /* design 3: its context, as far as the chosen samples say */
     uint64_t writer[REG_COUNT];        /* of each register: number of the µop + 1 */
+    size_t graph_uops;                 /* of fragment.graph_insns, when these are known; 0 */
     bool fused;                        /* it is the branch of a pair whose compare came before */
     size_t *stores;                    /* their µops */
     size_t store_count, store_capacity;
@@ -161,7 +162,7 @@ static void apply(const struct shotgun_constructor *constructor, struct graph_uo
     uop->bringer = distance_if(fragment, observed->bringer, GRAPH_LOAD | GRAPH_STORE);
     uop->queue_entry = distance_if(fragment, observed->queue_entry, UINT32_MAX);
     uop->fetch_packet = distance_if(fragment, observed->fetch_packet, UINT32_MAX);
-    uop->drain = distance_to_store(constructor, observed->drain, SHOTGUN_NONE);
+    uop->fill = observed->fill;
     uint64_t data = observed->store_data - (uint64_t)observed->store + uop->store;
     if (uop->store && observed->store_data && data <= GRAPH_FAR)
         uop->store_data = distance_if(fragment, (uint16_t)data, UINT32_MAX);
@@ -330,7 +331,8 @@ static struct choice choose(struct shotgun_constructor *constructor, const uint6
                                   &constructor->random, &exact);
     if (!choice.sample)
         return choice;
-    if (!went_elsewhere(choice.sample, context, there))
+    if (!went_elsewhere(choice.sample, context, there) &&
+        !shotgun_unsettled(&constructor->index, constructor->insn))
         choice.went = choice.sample;
     if (constructor->design == SHOTGUN_ONE_SAMPLE) {
         choice.sample = shotgun_only(&constructor->index, constructor->insn);
@@ -399,6 +401,7 @@ static void begin(struct shotgun_constructor *constructor, size_t skeleton) {
     fragment->insns = 0;
     fragment->outcome = SHOTGUN_COMPLETE;
     constructor->fused = false;
+    constructor->graph_uops = 0;
     constructor->return_count = 0;
     constructor->store_count = 0;
     memset(constructor->writer, 0, sizeof constructor->writer);
@@ -411,6 +414,15 @@ static void begin(struct shotgun_constructor *constructor, size_t skeleton) {
     constructor->insn = database->samples[drawn].insn;
     constructor->expected = database->samples[drawn].context;
     constructor->expected_there = CONTEXT_ALL;
+}
+
+/* The graph ends behind the latest instruction, or where it ended already. */
+static void end_graph(struct shotgun_constructor *constructor) {
+    struct shotgun_fragment *fragment = &constructor->fragment;
+    if (constructor->graph_uops)
+        return;
+    constructor->graph_uops = fragment->uop_count;
+    fragment->graph_insns = fragment->insns;
 }
 
 /* The instruction that comes next is appended. False: out of memory, or the fragment is aborted. */
@@ -460,6 +472,8 @@ static bool step(struct shotgun_constructor *constructor, const uint64_t *bits, 
     fragment->source[position] = uops ? (uint8_t)choice.source : SHOTGUN_NOTHING;
     fragment->by_sample[position] = by_sample;
     fragment->insns++;
+    if (by_sample && bits && position + CONTEXT_INSNS >= constructor->length)
+        end_graph(constructor);
     if (by_sample && constructor->insn == CODE_UNKNOWN)
         fragment->outcome = SHOTGUN_NO_TARGET;
     return *right && fragment->outcome == SHOTGUN_COMPLETE;
@@ -477,5 +491,7 @@ const struct shotgun_fragment *shotgun_construct(struct shotgun_constructor *con
     if (constructor->fragment.insns == constructor->length)
         constructor->fragment.outcome = SHOTGUN_COMPLETE;
     constructor->fragment.next = constructor->insn;
+    end_graph(constructor);
+    constructor->fragment.uop_count = constructor->graph_uops;
     return right ? &constructor->fragment : NULL;
 }

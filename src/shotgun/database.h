@@ -45,7 +45,7 @@ struct shotgun_uop {
     uint32_t store_insn; /* static instruction of the store at distance `store`; SHOTGUN_NONE */
     uint16_t fetch_cache, fetch_tlb, unit_wait, mshr_wait, execution, miss, store_wait,
         after_commit;
-    uint16_t store, store_data, bringer, queue_entry, drain, fetch_packet;
+    uint16_t store, store_data, bringer, queue_entry, fill, fetch_packet;
     uint8_t level, tlb;
     uint16_t reserved;
 };
@@ -69,7 +69,7 @@ static inline struct shotgun_uop shotgun_observe(const struct graph_uop *uop, ui
                                 .store_data = uop->store_data,
                                 .bringer = uop->bringer,
                                 .queue_entry = uop->queue_entry,
-                                .drain = uop->drain,
+                                .fill = uop->fill,
                                 .fetch_packet = uop->fetch_packet,
                                 .level = uop->level,
                                 .tlb = uop->tlb};
@@ -98,6 +98,7 @@ struct shotgun_database {
         bits_capacity;
     unsigned sample_level, skeleton_level; /* how often half of them went */
     uint64_t instructions;                 /* that the samples were taken from */
+    uint64_t cycles;                       /* that these took, from commit to commit */
     uint64_t random;                       /* state */
 };
 

@@ -12,8 +12,11 @@
 #include "shotgun/code.h"
 #include "shotgun/database.h"
 
+/* What the samples are of; a NULL text is empty. */
 struct shotgun_header {
     const char *machine, *command;
+    const char *const *settings; /* changes of the machine, SECTION.KEY=VALUE each */
+    uint32_t setting_count;
 };
 
 /* The code's instructions need their bytes only; it may be NULL where there are no samples. */
@@ -25,6 +28,7 @@ struct shotgun_file {
     struct shotgun_database database;
     struct shotgun_code code; /* not linked */
     char *machine, *command;
+    char *settings; /* each with a line feed behind it */
 };
 /* shotgun_file_free() either way. */
 bool shotgun_read(const char *path, struct shotgun_file *file, struct error *error);

@@ -1,7 +1,6 @@
-/* One record after the other, each into the same buffer. Instructions are decoded as the trace's
- * are; one that is none is a system instruction, as there. */
+/* Instructions are decoded as the trace's are; one that is none is a system instruction, as there.
+ */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,82 +8,48 @@
 #include "util/array.h"
 
 struct reader {
-    FILE *input;
-    const char *path;
-    uint64_t offset; /* of the record */
-    uint32_t type, size;
+    struct record_reader records;
     struct shotgun_file *file;
-    uint8_t record[SHOTGUN_PAYLOAD_MAX]; /* its payload */
 };
 
 static bool damaged(const struct reader *reader, struct error *error, const char *what) {
-    return error_set(error, "%s is damaged at byte %" PRIu64 ": %s", reader->path, reader->offset,
-                     what);
-}
-
-static bool out_of_memory(const struct reader *reader, struct error *error) {
-    return error_set(error, "out of memory while reading %s", reader->path);
-}
-
-static bool read_bytes(const struct reader *reader, uint8_t *bytes, size_t size,
-                       struct error *error) {
-    if (fread(bytes, 1, size, reader->input) == size)
-        return true;
-    if (ferror(reader->input))
-        return error_errno(error, "cannot read %s", reader->path);
-    return damaged(reader, error, "it was cut off there");
+    return record_reader_damaged(&reader->records, error, what);
 }
 
 static bool next_record(struct reader *reader, struct error *error) {
-    uint8_t head[RECORD_HEAD_BYTES];
-    if (!read_bytes(reader, head, sizeof head, error))
-        return false;
-    reader->type = get_u32(head);
-    reader->size = get_u32(head + 4);
-    if (reader->size > SHOTGUN_PAYLOAD_MAX)
-        return damaged(reader, error, "a record of impossible size");
-    if (!read_bytes(reader, reader->record, reader->size, error))
-        return false;
-    return record_checksum(head, reader->record, reader->size) == get_u64(head + 8) ||
-           damaged(reader, error, "a checksum does not match");
+    int status = record_reader_next(&reader->records, error);
+    return status > 0 || (status == 0 && damaged(reader, error, "it was cut off there"));
 }
 
 /* ---- records ---- */
 
-/* No zero byte lies in it. NULL with an error. */
-static char *take_text(const struct reader *reader, uint32_t at, uint32_t size,
-                       struct error *error) {
-    if (memchr(reader->record + at, 0, size)) {
-        damaged(reader, error, "a text with a zero byte");
-        return NULL;
-    }
-    char *text = strndup((const char *)reader->record + at, size);
-    if (!text)
-        out_of_memory(reader, error);
-    return text;
-}
-
 static bool take_header(struct reader *reader, struct error *error) {
     struct shotgun_file *file = reader->file;
-    const uint8_t *at = reader->record;
-    if (reader->type != SHOTGUN_HEADER || reader->size < SHOTGUN_HEADER_BYTES)
+    const uint8_t *at = reader->records.payload;
+    if (reader->records.type != SHOTGUN_HEADER || reader->records.size < SHOTGUN_HEADER_BYTES)
         return damaged(reader, error, "it does not begin with a header");
-    uint32_t isa = get_u32(at), machine = get_u32(at + 40), command = get_u32(at + 44);
-    if (UINT64_C(1) * SHOTGUN_HEADER_BYTES + machine + command != reader->size)
+    uint32_t isa = get_u32(at), machine = get_u32(at + 40), command = get_u32(at + 44),
+             settings = get_u32(at + 56);
+    if (UINT64_C(1) * SHOTGUN_HEADER_BYTES + machine + command + settings != reader->records.size)
         return damaged(reader, error, "a header of the wrong size");
     struct shotgun_options options = {
         .length = get_u32(at + 4), .period = get_u64(at + 8), .seed = get_u64(at + 16)};
     if (isa >= ISA_COUNT || options.length == 0 || options.length > SHOTGUN_LENGTH_MAX ||
         options.period < SHOTGUN_PERIOD_MIN || get_u32(at + 32) > 63 || get_u32(at + 36) > 63 ||
-        get_u64(at + 48) != 0)
+        get_u32(at + 60) != 0)
         return damaged(reader, error, "a header that makes no sense");
     shotgun_database_init(&file->database, &options);
     file->database.instructions = get_u64(at + 24);
+    file->database.cycles = get_u64(at + 48);
     file->database.sample_level = get_u32(at + 32);
     file->database.skeleton_level = get_u32(at + 36);
     file->code.code.isa = (enum isa)isa;
-    return (file->machine = take_text(reader, SHOTGUN_HEADER_BYTES, machine, error)) &&
-           (file->command = take_text(reader, SHOTGUN_HEADER_BYTES + machine, command, error));
+    return (file->machine =
+                record_reader_text(&reader->records, SHOTGUN_HEADER_BYTES, machine, error)) &&
+           (file->command = record_reader_text(&reader->records, SHOTGUN_HEADER_BYTES + machine,
+                                               command, error)) &&
+           (file->settings = record_reader_text(
+                &reader->records, SHOTGUN_HEADER_BYTES + machine + command, settings, error));
 }
 
 /* Fills in the instruction and appends its µops, for which there is room. */
@@ -111,8 +76,8 @@ static void decode(struct code *code, struct static_insn *insn) {
 static bool take_code(struct reader *reader, struct error *error) {
     struct shotgun_code *copy = &reader->file->code;
     struct code *code = &copy->code;
-    uint32_t count = reader->size / SHOTGUN_INSN_BYTES;
-    if (reader->size % SHOTGUN_INSN_BYTES)
+    uint32_t count = reader->records.size / SHOTGUN_INSN_BYTES;
+    if (reader->records.size % SHOTGUN_INSN_BYTES)
         return damaged(reader, error, "part of an instruction");
     if (code->insn_count + (uint64_t)count > UINT32_MAX / INSN_MAX_UOPS)
         return damaged(reader, error, "too many instructions");
@@ -120,8 +85,9 @@ static bool take_code(struct reader *reader, struct error *error) {
                        (size_t)code->insn_count + count, sizeof *code->insns) ||
         !array_reserve((void **)&code->uops, &copy->uop_capacity,
                        code->uop_count + (size_t)count * INSN_MAX_UOPS, sizeof *code->uops))
-        return out_of_memory(reader, error);
-    for (const uint8_t *at = reader->record; count > 0; count--, at += SHOTGUN_INSN_BYTES) {
+        return record_reader_out_of_memory(&reader->records, error);
+    for (const uint8_t *at = reader->records.payload; count > 0;
+         count--, at += SHOTGUN_INSN_BYTES) {
         struct static_insn *insn = &code->insns[code->insn_count++];
         uint32_t length = get_u32(at + 12);
         if (length == 0 || length > sizeof insn->bytes)
@@ -140,11 +106,11 @@ static bool take_code(struct reader *reader, struct error *error) {
 static bool take_samples(struct reader *reader, struct error *error) {
     struct shotgun_database *database = &reader->file->database;
     uint32_t insns = reader->file->code.code.insn_count, taken;
-    for (uint32_t at = 0; at < reader->size; at += taken) {
+    for (uint32_t at = 0; at < reader->records.size; at += taken) {
         struct shotgun_sample sample;
         struct shotgun_uop uops[SHOTGUN_INSN_UOPS];
-        const char *wrong =
-            shotgun_unpack(reader->record + at, reader->size - at, &sample, uops, &taken);
+        const char *wrong = shotgun_unpack(reader->records.payload + at, reader->records.size - at,
+                                           &sample, uops, &taken);
         if (wrong)
             return damaged(reader, error, wrong);
         if (sample.insn >= insns || (sample.target >= insns && sample.target != SHOTGUN_NONE))
@@ -161,12 +127,12 @@ static bool take_signatures(struct reader *reader, struct error *error) {
     struct shotgun_database *database = &reader->file->database;
     uint32_t words = signature_words(database->options.length), size = 4 + 8 * words;
     uint64_t bits[SHOTGUN_LENGTH_MAX / SIGNATURES_PER_WORD];
-    if (reader->size % size)
+    if (reader->records.size % size)
         return damaged(reader, error, "part of a signature sample");
-    for (uint32_t at = 0; at < reader->size; at += size) {
-        uint32_t start = get_u32(reader->record + at);
+    for (uint32_t at = 0; at < reader->records.size; at += size) {
+        uint32_t start = get_u32(reader->records.payload + at);
         for (uint32_t i = 0; i < words; i++)
-            bits[i] = get_u64(reader->record + at + 4 + 8 * (size_t)i);
+            bits[i] = get_u64(reader->records.payload + at + 4 + 8 * (size_t)i);
         if (start >= reader->file->code.code.insn_count)
             return damaged(reader, error, "a signature sample from code that is not known");
         if (database->skeleton_count == SHOTGUN_SKELETONS_MAX)
@@ -179,16 +145,16 @@ static bool take_signatures(struct reader *reader, struct error *error) {
 
 static bool take_end(struct reader *reader, struct error *error) {
     const struct shotgun_database *database = &reader->file->database;
-    const uint8_t *at = reader->record;
-    uint8_t byte;
-    if (reader->size != SHOTGUN_END_BYTES || get_u64(at) != reader->file->code.code.insn_count ||
+    const uint8_t *at = reader->records.payload;
+    if (reader->records.size != SHOTGUN_END_BYTES ||
+        get_u64(at) != reader->file->code.code.insn_count ||
         get_u64(at + 8) != database->sample_count || get_u64(at + 16) != database->skeleton_count)
         return damaged(reader, error, "samples are missing");
-    return fread(&byte, 1, 1, reader->input) == 0 || damaged(reader, error, "bytes behind the end");
+    return !record_reader_more(&reader->records) || damaged(reader, error, "bytes behind the end");
 }
 
 static bool take_record(struct reader *reader, struct error *error) {
-    switch (reader->type) {
+    switch (reader->records.type) {
     case SHOTGUN_CODE:
         return take_code(reader, error);
     case SHOTGUN_SAMPLES:
@@ -204,37 +170,24 @@ static bool take_record(struct reader *reader, struct error *error) {
 
 /* ---- door ---- */
 
-static bool read_all(struct reader *reader, struct error *error) {
-    uint8_t prologue[SHOTGUN_PROLOGUE_BYTES];
-    size_t got = fread(prologue, 1, sizeof prologue, reader->input);
-    if (ferror(reader->input))
-        return error_errno(error, "cannot read %s", reader->path);
-    if (got < sizeof prologue || memcmp(prologue, SHOTGUN_MAGIC, 8) != 0 || get_u32(prologue + 12))
-        return error_set(error, "%s is not a file of shotgun samples", reader->path);
-    if (get_u32(prologue + 8) != SHOTGUN_VERSION)
-        return error_set(error, "%s has version %" PRIu32 " of the shotgun format, not %d",
-                         reader->path, get_u32(prologue + 8), SHOTGUN_VERSION);
-    reader->offset = sizeof prologue;
-    bool good = next_record(reader, error) && take_header(reader, error);
-    while (good && reader->type != SHOTGUN_END) {
-        reader->offset += RECORD_HEAD_BYTES + reader->size;
+static bool read_all(struct reader *reader, const char *path, struct error *error) {
+    static const struct record_format format = {SHOTGUN_MAGIC, SHOTGUN_VERSION, "shotgun",
+                                                "shotgun samples"};
+    bool good = record_reader_open(&reader->records, path, &format, error) &&
+                next_record(reader, error) && take_header(reader, error);
+    while (good && reader->records.type != SHOTGUN_END)
         good = next_record(reader, error) && take_record(reader, error);
-    }
+    record_reader_close(&reader->records);
     return good;
 }
 
 bool shotgun_read(const char *path, struct shotgun_file *file, struct error *error) {
     *file = (struct shotgun_file){0};
-    struct reader *reader = calloc(1, sizeof *reader);
+    struct reader *reader = malloc(sizeof *reader);
     if (!reader)
         return error_set(error, "out of memory while reading %s", path);
-    reader->path = path;
     reader->file = file;
-    reader->input = strcmp(path, "-") != 0 ? fopen(path, "rb") : stdin;
-    bool good =
-        reader->input ? read_all(reader, error) : error_errno(error, "cannot open %s", path);
-    if (reader->input && reader->input != stdin)
-        fclose(reader->input);
+    bool good = read_all(reader, path, error);
     free(reader);
     return good;
 }
@@ -244,5 +197,6 @@ void shotgun_file_free(struct shotgun_file *file) {
     shotgun_code_free(&file->code);
     free(file->machine);
     free(file->command);
+    free(file->settings);
     *file = (struct shotgun_file){0};
 }

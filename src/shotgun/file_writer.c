@@ -14,10 +14,7 @@ struct writer {
 static bool put_record(struct writer *writer, enum shotgun_record type, struct error *error) {
     uint32_t size = writer->used;
     writer->used = 0;
-    put_u32(writer->record, type);
-    put_u32(writer->record + 4, size);
-    put_u64(writer->record + 8,
-            record_checksum(writer->record, writer->record + RECORD_HEAD_BYTES, size));
+    record_seal(writer->record, type, size);
     return stream_write(&writer->stream, writer->record, RECORD_HEAD_BYTES + size, error);
 }
 
@@ -40,10 +37,33 @@ static uint32_t text_size(const char *text) {
     return size < SHOTGUN_TEXT_MAX ? (uint32_t)size : SHOTGUN_TEXT_MAX;
 }
 
+/* Of all of them; a cut list would be another machine. */
+static bool settings_size(const struct shotgun_header *header, uint32_t *size,
+                          struct error *error) {
+    size_t sum = 0;
+    for (uint32_t i = 0; i < header->setting_count; i++)
+        sum += strlen(header->settings[i]) + 1;
+    *size = (uint32_t)sum;
+    return sum <= SHOTGUN_TEXT_MAX ||
+           error_set(error,
+                     "the changes of the machine take more than the %d bytes that a file of "
+                     "shotgun samples has for them (write a machine file)",
+                     SHOTGUN_TEXT_MAX);
+}
+
+static uint8_t *append_text(uint8_t *at, const char *text, uint32_t size) {
+    if (size)
+        memcpy(at, text, size);
+    return at + size;
+}
+
 static bool put_header(struct writer *writer, const struct shotgun_header *header,
                        const struct shotgun_database *database, enum isa isa, struct error *error) {
-    uint32_t machine = text_size(header->machine), command = text_size(header->command);
-    uint8_t *at = room(writer, SHOTGUN_HEADER, SHOTGUN_HEADER_BYTES + machine + command, error);
+    uint32_t machine = text_size(header->machine), command = text_size(header->command), settings;
+    if (!settings_size(header, &settings, error))
+        return false;
+    uint8_t *at =
+        room(writer, SHOTGUN_HEADER, SHOTGUN_HEADER_BYTES + machine + command + settings, error);
     if (!at)
         return false;
     put_u32(at, isa);
@@ -55,11 +75,15 @@ static bool put_header(struct writer *writer, const struct shotgun_header *heade
     put_u32(at + 36, database->skeleton_level);
     put_u32(at + 40, machine);
     put_u32(at + 44, command);
-    put_u64(at + 48, 0);
-    if (machine)
-        memcpy(at + SHOTGUN_HEADER_BYTES, header->machine, machine);
-    if (command)
-        memcpy(at + SHOTGUN_HEADER_BYTES + machine, header->command, command);
+    put_u64(at + 48, database->cycles);
+    put_u32(at + 56, settings);
+    put_u32(at + 60, 0);
+    at = append_text(at + SHOTGUN_HEADER_BYTES, header->machine, machine);
+    at = append_text(at, header->command, command);
+    for (uint32_t i = 0; i < header->setting_count; i++) {
+        at = append_text(at, header->settings[i], (uint32_t)strlen(header->settings[i]));
+        *at++ = '\n';
+    }
     return finish(writer, SHOTGUN_HEADER, error);
 }
 

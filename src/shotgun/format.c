@@ -23,7 +23,7 @@ static void fields_of(struct shotgun_uop *uop, uint16_t *fields[TIMES]) {
                                   &uop->mshr_wait,   &uop->execution,    &uop->miss,
                                   &uop->store_wait,  &uop->after_commit, &uop->store,
                                   &uop->store_data,  &uop->bringer,      &uop->queue_entry,
-                                  &uop->drain,       &uop->fetch_packet};
+                                  &uop->fill,        &uop->fetch_packet};
     memcpy(fields, all, sizeof all);
 }
 static_assert(SHOTGUN_UOP_BYTES == 8 + 2 * TIMES + 4,

@@ -4,7 +4,7 @@
 
 #include "shotgun/file.h"
 #include "util/little_endian.h"
-#include "util/record.h"
+#include "util/record_reader.h"
 
 /* File: magic, version, four zero bytes; then records. */
 #define SHOTGUN_MAGIC                                                                              \
@@ -12,11 +12,11 @@
     "CSG\r\n\x1a\n"
 
 enum {
-    SHOTGUN_VERSION = 1,
-    SHOTGUN_PROLOGUE_BYTES = 16,
-    SHOTGUN_PAYLOAD_MAX = 1 << 18, /* bytes */
+    SHOTGUN_VERSION = 3,
+    SHOTGUN_PROLOGUE_BYTES = RECORD_PROLOGUE_BYTES,
+    SHOTGUN_PAYLOAD_MAX = RECORD_PAYLOAD_MAX,
     SHOTGUN_TEXT_MAX = 65535,
-    SHOTGUN_HEADER_BYTES = 56, /* then the texts */
+    SHOTGUN_HEADER_BYTES = 64, /* then the texts */
     SHOTGUN_INSN_BYTES = 32,
     SHOTGUN_SAMPLE_BYTES = 28, /* then its µops */
     SHOTGUN_UOP_BYTES = 40,

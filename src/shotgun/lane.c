@@ -9,6 +9,8 @@
 struct shotgun_lane {
     const struct machine *machine;
     const enum isa *isa;
+    struct shotgun_database *database;
+    uint64_t end; /* cycle of the latest commit */
     struct shotgun_sampler *sampler;
     struct graph_builder *builder; /* NULL until the first records come */
 };
@@ -19,8 +21,10 @@ struct shotgun_lane *shotgun_lane_new(const struct machine *machine, const enum 
     struct shotgun_lane *lane = calloc(1, sizeof *lane);
     if (!lane)
         return NULL;
-    *lane = (struct shotgun_lane){
-        .machine = machine, .isa = isa, .sampler = shotgun_sampler_new(database, truth)};
+    *lane = (struct shotgun_lane){.machine = machine,
+                                  .isa = isa,
+                                  .database = database,
+                                  .sampler = shotgun_sampler_new(database, truth)};
     if (lane->sampler)
         return lane;
     free(lane);
@@ -37,8 +41,10 @@ void shotgun_lane_free(struct shotgun_lane *lane) {
 
 static bool take(void *context, const struct graph_uop *uops, const struct packed_life *lives,
                  uint32_t count, bool first, struct error *error) {
-    const struct shotgun_lane *lane = context;
-    (void)lives;
+    struct shotgun_lane *lane = context;
+    uint64_t end = lives[count - 1].end;
+    lane->database->cycles += end - (first ? lives[0].end : lane->end);
+    lane->end = end;
     return shotgun_sampler_take(lane->sampler, uops, count, first, error);
 }
 

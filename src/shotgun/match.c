@@ -18,6 +18,31 @@ static int by_insn_and_context(const void *a, const void *b, void *samples) {
     return x < y ? -1 : x > y;
 }
 
+static int by_insn_and_target(const void *a, const void *b, void *samples) {
+    const struct shotgun_sample *all = samples;
+    const struct shotgun_sample *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
+    if (x->insn != y->insn)
+        return x->insn < y->insn ? -1 : 1;
+    return x->target < y->target ? -1 : x->target > y->target;
+}
+
+/* Fewer samples that differ say only that it is not always the same. */
+enum { SETTLING_SAMPLES = 4 };
+
+/* `order` is that of samples by instruction and target. */
+static void find_unsettled(struct shotgun_index *index, const uint32_t *order) {
+    for (uint32_t insn = 0; insn < index->insn_count; insn++) {
+        uint32_t begin = index->first[insn], end = index->first[insn + 1], once = 0;
+        for (uint32_t place = begin, next; place < end; place = next) {
+            uint32_t target = index->samples[order[place]].target;
+            for (next = place + 1; next < end && index->samples[order[next]].target == target;)
+                next++;
+            once += next == place + 1;
+        }
+        index->unsettled[insn] = end - begin >= SETTLING_SAMPLES && once > (end - begin) / 2;
+    }
+}
+
 bool shotgun_index_new(struct shotgun_index *index, const struct shotgun_database *database,
                        uint32_t insn_count, struct error *error) {
     size_t count = database->sample_count;
@@ -25,7 +50,8 @@ bool shotgun_index_new(struct shotgun_index *index, const struct shotgun_databas
     index->order = malloc((count + 1) * sizeof *index->order);
     index->first = calloc((size_t)insn_count + 1, sizeof *index->first);
     index->only = malloc(((size_t)insn_count + 1) * sizeof *index->only);
-    if (!index->order || !index->first || !index->only) {
+    index->unsettled = malloc((size_t)insn_count + 1);
+    if (!index->order || !index->first || !index->only || !index->unsettled) {
         shotgun_index_free(index);
         return error_set(error, "out of memory for the samples of shotgun profiling");
     }
@@ -41,6 +67,8 @@ bool shotgun_index_new(struct shotgun_index *index, const struct shotgun_databas
     }
     for (uint32_t insn = 0; insn < insn_count; insn++)
         index->first[insn + 1] += index->first[insn];
+    qsort_r(index->order, count, sizeof *index->order, by_insn_and_target, database->samples);
+    find_unsettled(index, index->order);
     qsort_r(index->order, count, sizeof *index->order, by_insn_and_context, database->samples);
     return true;
 }
@@ -49,6 +77,7 @@ void shotgun_index_free(struct shotgun_index *index) {
     free(index->order);
     free(index->first);
     free(index->only);
+    free(index->unsettled);
     *index = (struct shotgun_index){0};
 }
 

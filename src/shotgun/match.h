@@ -9,6 +9,7 @@ struct shotgun_index {
     uint32_t *order; /* numbers of samples, by instruction, then by context */
     uint32_t *first; /* by instruction: its first in `order`; one more at the end */
     uint32_t *only;  /* by instruction: the sample taken first; SHOTGUN_NONE */
+    bool *unsettled; /* by instruction: see shotgun_unsettled() */
     uint32_t insn_count;
 };
 
@@ -24,6 +25,14 @@ void shotgun_index_free(struct shotgun_index *index);
 const struct shotgun_sample *shotgun_match(const struct shotgun_index *index, uint32_t insn,
                                            uint64_t context, uint64_t there, uint64_t *random,
                                            bool *exact);
+
+/* The samples of the instruction tell little of where it goes next: there are four or more, and
+ * most went where no other of them went. By Good and Turing that share is the probability that it
+ * goes where none went. So returns of what a long sequence of calls, each executed once, has
+ * called. */
+static inline bool shotgun_unsettled(const struct shotgun_index *index, uint32_t insn) {
+    return index->unsettled[insn];
+}
 
 /* Always the same one of the instruction. NULL: there is none. */
 const struct shotgun_sample *shotgun_only(const struct shotgun_index *index, uint32_t insn);

@@ -2,7 +2,6 @@
  * are drawn at random, each at most once. */
 #include "shotgun/shotgun.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,17 +99,23 @@ bool shotgun_learn(void *context, const struct code *code, struct error *error) 
 
 enum { SETS = 1 << CATEGORIES };
 
+/* What a complete fragment took. */
+struct fragment_times {
+    double cycles[SETS]; /* t(S) */
+    uint32_t insns;
+};
+
 /* Fragments being made, and their times. */
 struct making {
     const struct shotgun *shotgun;
     const struct shotgun_request *request;
     struct shotgun_statistics *statistics;
     struct graph_lanes *lanes;
-    double sum[SETS];      /* of all fragments in the lanes */
-    size_t count;          /* signature samples that are tried */
-    size_t *order;         /* their numbers, drawn at random */
-    bool *complete;        /* of each in that order: there is a fragment, */
-    double (*times)[SETS]; /* and its t(S) */
+    double sum[SETS]; /* of all fragments in the lanes */
+    size_t count;     /* signature samples that are tried */
+    size_t *order;    /* their numbers, drawn at random */
+    bool *complete;   /* of each in that order: there is a fragment, */
+    struct fragment_times *times;
     struct signature_profile *profiles;
     uint32_t *weights;
 };
@@ -125,25 +130,24 @@ static double fill_cycles(const struct shotgun *shotgun) {
 
 /* The times of a fragment. */
 static void evaluate(struct making *making, const struct graph_uop *uops, size_t count,
-                     double *times) {
+                     struct fragment_times *times) {
     enum { MOST = 1 << 20 };
     double sum[SETS], fill = fill_cycles(making->shotgun);
-    assert(times);
     for (size_t begin = 0; begin < count; begin += MOST)
         graph_lanes_add(making->lanes, uops + begin,
                         (uint32_t)(count - begin < MOST ? count - begin : MOST), begin == 0);
     graph_lanes_times(making->lanes, sum);
     for (uint32_t set = 0; set < SETS; set++)
-        times[set] =
+        times->cycles[set] =
             sum[set | making->request->ideal] - making->sum[set | making->request->ideal] - fill;
     memcpy(making->sum, sum, sizeof sum);
 }
 
-static void add_times(struct breakdown *breakdown, const double *times, uint32_t weight,
-                      uint32_t length) {
+static void add_times(struct breakdown *breakdown, const struct fragment_times *times,
+                      uint32_t weight) {
     for (uint32_t set = 0; set < SETS; set++)
-        breakdown->cycles[set] += times[set] * weight;
-    breakdown->instructions += (uint64_t)weight * length;
+        breakdown->cycles[set] += times->cycles[set] * weight;
+    breakdown->instructions += (uint64_t)weight * times->insns;
 }
 
 /* Numbers 0 to count − 1 in an order drawn at random (Fisher and Yates). */
@@ -186,8 +190,8 @@ static void making_end(struct making *making) {
 
 /* Constructs a fragment, as often as it takes. *complete: it was done. */
 static bool construct_one(struct making *making, struct shotgun_constructor *constructor,
-                          size_t skeleton, const uint32_t *path, double *times, bool *complete,
-                          struct error *error) {
+                          size_t skeleton, const uint32_t *path, struct fragment_times *times,
+                          bool *complete, struct error *error) {
     *complete = false;
     for (int tries = 0; tries < SHOTGUN_TRIES && !*complete; tries++) {
         const struct shotgun_fragment *fragment = shotgun_construct(constructor, skeleton);
@@ -195,8 +199,10 @@ static bool construct_one(struct making *making, struct shotgun_constructor *con
             return error_set(error, "out of memory for a fragment of the graph");
         shotgun_count(making->statistics, fragment, path);
         *complete = fragment->outcome == SHOTGUN_COMPLETE;
-        if (*complete)
-            evaluate(making, fragment->uops, fragment->uop_count, times);
+        if (!*complete)
+            continue;
+        evaluate(making, fragment->uops, fragment->uop_count, times);
+        times->insns = fragment->graph_insns;
     }
     return true;
 }
@@ -212,7 +218,7 @@ static bool follow_skeletons(struct making *making, struct shotgun_constructor *
             shotgun->truth.paths ? shotgun->truth.paths + skeleton * length : NULL;
         making->profiles[i] =
             signature_profile_of(shotgun_bits(&shotgun->database, skeleton), length);
-        if (!construct_one(making, constructor, skeleton, path, making->times[i],
+        if (!construct_one(making, constructor, skeleton, path, &making->times[i],
                            &making->complete[i], error))
             return false;
     }
@@ -222,14 +228,13 @@ static bool follow_skeletons(struct making *making, struct shotgun_constructor *
 /* Design 3: from detailed samples. */
 static bool stitch_samples(struct making *making, struct shotgun_constructor *constructor,
                            struct breakdown *breakdown, struct error *error) {
-    uint32_t length = making->shotgun->database.options.length;
     for (uint32_t i = 0; i < making->request->fragments; i++) {
-        double times[SETS];
+        struct fragment_times times;
         bool complete;
-        if (!construct_one(making, constructor, 0, NULL, times, &complete, error))
+        if (!construct_one(making, constructor, 0, NULL, &times, &complete, error))
             return false;
         if (complete)
-            add_times(breakdown, times, 1, length);
+            add_times(breakdown, &times, 1);
     }
     return true;
 }
@@ -237,13 +242,24 @@ static bool stitch_samples(struct making *making, struct shotgun_constructor *co
 /* Design 1: as the graph has them. */
 static void copy_fragments(struct making *making) {
     const struct shotgun_truth *truth = &making->shotgun->truth;
+    uint32_t length = making->shotgun->database.options.length;
     for (size_t i = 0; i < making->count; i++) {
         size_t number = making->order[i], begin = number ? truth->graph_ends[number - 1] : 0;
         evaluate(making, truth->graphs + begin, truth->graph_ends[number] - begin,
-                 making->times[i]);
+                 &making->times[i]);
+        making->times[i].insns = length;
         making->complete[i] = true;
         making->statistics->outcomes[SHOTGUN_COMPLETE]++;
-        making->statistics->sources[SHOTGUN_EXACT] += making->shotgun->database.options.length;
+        making->statistics->sources[SHOTGUN_EXACT] += length;
+    }
+}
+
+static void count_events(struct making *making) {
+    for (size_t i = 0; i < making->count; i++) {
+        const uint32_t *insns = making->profiles[i].insns;
+        uint64_t events = (uint64_t)insns[SIGNATURE_2] + insns[SIGNATURE_1 | SIGNATURE_2];
+        making->statistics->events += events;
+        making->statistics->events_discarded += making->complete[i] ? 0 : events;
     }
 }
 
@@ -262,11 +278,11 @@ static bool make_fragments(struct making *making, struct breakdown *breakdown,
                                    : follow_skeletons(making, constructor, error));
         shotgun_constructor_free(constructor);
     }
+    count_events(making);
     shotgun_weigh(making->profiles, making->complete, making->count, making->weights);
     for (size_t i = 0; i < making->count; i++)
         if (making->weights[i])
-            add_times(breakdown, making->times[i], making->weights[i],
-                      shotgun->database.options.length);
+            add_times(breakdown, &making->times[i], making->weights[i]);
     return good;
 }
 
@@ -302,5 +318,10 @@ bool shotgun_breakdown(struct shotgun *shotgun, const struct shotgun_request *re
     if (good && breakdown->instructions == 0)
         return error_set(error, "shotgun profiling: every fragment was discarded (shorter ones may "
                                 "do: --shotgun-length)");
+    if (good) {
+        double insns = (double)database->instructions;
+        statistics->run_cpi = insns > 0 ? (double)database->cycles / insns : 0;
+        statistics->cpi = breakdown->cycles[0] / (double)breakdown->instructions;
+    }
     return good;
 }

@@ -54,8 +54,12 @@ static bool end(void *lane, struct error *error) {
 static bool close_samples(void *tracer, const struct code *code, struct error *error) {
     struct samples *samples = tracer;
     const struct tracer_run *run = samples->options->run;
-    struct shotgun_header header = {.machine = run && code ? run->machine->name : NULL,
-                                    .command = run && code ? run->command : NULL};
+    struct shotgun_header header = {0};
+    if (run && code)
+        header = (struct shotgun_header){.machine = run->machine->name,
+                                         .command = run->command,
+                                         .settings = run->settings,
+                                         .setting_count = run->setting_count};
     bool good = shotgun_write(samples->options->path, &header, &samples->database, code, error);
     shotgun_database_free(&samples->database);
     free(samples);

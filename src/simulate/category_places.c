@@ -131,9 +131,10 @@ static bool add_images(struct category_places *places, const struct code *code) 
     for (; places->image_count < code->image_count; places->image_count++) {
         const struct code_image *image = &code->images[places->image_count];
         places->images[places->image_count] =
-            image->kind == IMAGE_FILE ? program_add_image(places->program, image->path,
-                                                          image->build_id, image->build_id_size)
-                                      : UINT32_MAX;
+            image->kind == CODE_IMAGE_FILE
+                ? program_add_image(places->program, image->path, image->build_id,
+                                    image->build_id_size)
+                : UINT32_MAX;
     }
     return true;
 }

@@ -83,7 +83,7 @@ uint32_t batch_count(const struct trace_batch *batch, uint32_t begin, uint64_t i
 static void learn_code(struct selector *selector, const struct code *code) {
     for (; selector->images_known < code->image_count; selector->images_known++) {
         const struct code_image *image = &code->images[selector->images_known];
-        if (image->kind != IMAGE_FILE)
+        if (image->kind != CODE_IMAGE_FILE)
             continue;
         uint32_t number = program_add_image(selector->program, image->path, image->build_id,
                                             image->build_id_size);

@@ -80,7 +80,11 @@ struct kept_life {
     uint32_t store_back; /* store_producer is so many µops back; 0: none */
     uint64_t brought_by; /* bringer + 1; 0: not known */
     uint8_t memory_level, memory_events, dispatch_block;
-    uint8_t reserved[5];
+    /* Of a load's miss, and of the write of the store whose store queue entry a store took: cycles
+     * for which it held an MSHR; 0: it took none. Of that write the enum memory_level that brought
+     * the line, and cycles until the line was owned, 0: there was none. UINT16_MAX at most. */
+    uint8_t write_level;
+    uint16_t fill, write_latency;
 };
 
 /* What struct life has, in half the room: as the core writes it and who reads every life of a run

@@ -18,6 +18,8 @@
 struct tracer_run {
     const struct machine *machine;
     const char *command;
+    const char *const *settings; /* changes of the machine that were asked for, as typed */
+    uint32_t setting_count;
 };
 
 struct tracer_options {

@@ -66,7 +66,7 @@ bool code_table_add_process(struct code_table *table, uint32_t process, struct e
 
 /* ---- images ---- */
 
-static bool append_image(struct code_table *table, const char *path, enum image_kind kind,
+static bool append_image(struct code_table *table, const char *path, enum code_image_kind kind,
                          const uint8_t *build_id, uint8_t build_id_size, uint64_t base) {
     struct code *code = &table->code;
     if (!array_reserve((void **)&code->images, &table->code_image_capacity,
@@ -93,7 +93,7 @@ bool code_table_add_image(struct code_table *table, const struct item_image *ima
     if (image->image > table->image_count)
         return error_set(error, "image number %" PRIu32 " where at most %" PRIu32 " was due",
                          image->image, table->image_count);
-    if (image->kind > IMAGE_ANONYMOUS || image->build_id_size > sizeof image->build_id)
+    if (image->kind > CODE_IMAGE_ANONYMOUS || image->build_id_size > sizeof image->build_id)
         return error_set(error, "image %" PRIu32 " is malformed", image->image);
     if (image->image < table->image_count)
         return true;
@@ -107,7 +107,8 @@ bool code_table_add_image(struct code_table *table, const struct item_image *ima
 }
 
 static uint32_t anonymous_image(struct code_table *table) {
-    if (table->anonymous == CODE_NONE && append_image(table, "[anon]", IMAGE_ANONYMOUS, NULL, 0, 0))
+    if (table->anonymous == CODE_NONE &&
+        append_image(table, "[anon]", CODE_IMAGE_ANONYMOUS, NULL, 0, 0))
         table->anonymous = table->code.image_count - 1;
     return table->anonymous;
 }
@@ -297,7 +298,7 @@ static void note_undecodable(struct code_table *table, struct notes *notes, uint
 /* Appends templates for the block's instructions. */
 static bool add_templates(struct code_table *table, const struct item_code *item, uint32_t image,
                           struct notes *notes) {
-    bool anonymous = table->code.images[image].kind == IMAGE_ANONYMOUS;
+    bool anonymous = table->code.images[image].kind == CODE_IMAGE_ANONYMOUS;
     uint32_t owner = anonymous ? item->process : CODE_NONE;
     uint32_t at = 0;
     for (uint32_t i = 0; i < item->insn_count; i++) {

@@ -32,11 +32,11 @@ struct static_insn {
 };
 static_assert(sizeof(struct static_insn) == 56, "static instructions are read once per execution");
 
-enum image_kind { IMAGE_FILE, IMAGE_VDSO, IMAGE_ANONYMOUS /* JIT, stack */ };
+enum code_image_kind { CODE_IMAGE_FILE, CODE_IMAGE_VDSO, CODE_IMAGE_ANONYMOUS /* JIT, stack */ };
 
 struct code_image {
     char *path; /* as the guest mapped it, absolute; "[vdso]", "[anon]" */
-    enum image_kind kind;
+    enum code_image_kind kind;
     uint8_t build_id[20];
     uint8_t build_id_size; /* 0: none */
     uint64_t base; /* of its first appearance: address − file offset of its first mapping */

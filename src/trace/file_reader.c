@@ -179,8 +179,8 @@ static void take_image(struct payload *payload, struct item_image *image) {
     image->end = take_u64(payload);
     image->file_offset = take_u64(payload);
     uint32_t kind = take_u32(payload), build_id_size = take_u32(payload);
-    payload->bad |= kind > IMAGE_ANONYMOUS || build_id_size > sizeof image->build_id;
-    image->kind = kind <= IMAGE_ANONYMOUS ? (enum image_kind)kind : IMAGE_ANONYMOUS;
+    payload->bad |= kind > CODE_IMAGE_ANONYMOUS || build_id_size > sizeof image->build_id;
+    image->kind = kind <= CODE_IMAGE_ANONYMOUS ? (enum code_image_kind)kind : CODE_IMAGE_ANONYMOUS;
     image->build_id_size = (uint8_t)(payload->bad ? 0 : build_id_size);
     memcpy(image->build_id, take(payload, sizeof image->build_id), sizeof image->build_id);
     image->path = take_string(payload, true);

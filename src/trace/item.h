@@ -53,7 +53,7 @@ struct item_image {
                        build id) mapped again, or in another process, is a new IMAGE item with the
                        same number */
     const char *path;
-    enum image_kind kind;
+    enum code_image_kind kind;
     uint8_t build_id[20];
     uint8_t build_id_size;
     uint64_t start, end;  /* mapped addresses */

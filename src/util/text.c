@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { DEFAULT_COLUMNS = 100, LEAST_COLUMNS = 40, MOST_COLUMNS = 400 };
@@ -263,6 +264,11 @@ char *text_clean(char *buffer, size_t size, const char *text) {
     return buffer;
 }
 
+char *text_clip(char *buffer, size_t size, const char *text, unsigned columns) {
+    return text_columns(text) > columns ? text_fit(buffer, size, text, columns, TEXT_LEFT)
+                                        : text_clean(buffer, size, text);
+}
+
 /* ---- terminals ---- */
 
 unsigned text_terminal_columns(FILE *stream) {
@@ -279,4 +285,27 @@ bool text_use_colour(FILE *stream) {
     const char *terminal = getenv("TERM");
     return isatty(fileno(stream)) && !(no_colour && *no_colour) && terminal && *terminal &&
            strcmp(terminal, "dumb") != 0;
+}
+
+void text_put_word(FILE *file, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%^";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fputs(word, file);
+        return;
+    }
+    fputc('\'', file);
+    for (; *word; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, file);
+    fputc('\'', file);
+}
+
+struct text text_time(int64_t nanoseconds) {
+    time_t seconds = (time_t)(nanoseconds / 1000000000);
+    struct text text;
+    struct tm broken;
+    if (!gmtime_r(&seconds, &broken) ||
+        !strftime(text.s, sizeof text.s, "%Y-%m-%dT%H:%M:%SZ", &broken))
+        strcpy(text.s, "?");
+    return text;
 }

@@ -46,6 +46,10 @@ struct text text_bytes(uint64_t bytes);
  * or not finite: "?". */
 struct text text_duration(double seconds);
 
+/* Nanoseconds since 1970 as ISO 8601 has them, in UTC: "2026-11-22T03:00:00Z"; "?" where no
+ * calendar reaches. */
+struct text text_time(int64_t nanoseconds);
+
 /* Columns that `text` takes on a terminal: 0 for combining marks, 2 for wide (East Asian)
  * characters, 1 for what text_fit() replaces. */
 unsigned text_columns(const char *text);
@@ -59,8 +63,14 @@ enum text_align { TEXT_LEFT, TEXT_RIGHT };
 char *text_fit(char *buffer, size_t size, const char *text, unsigned columns,
                enum text_align align);
 
+/* As text_fit(), without padding: at most so many columns. */
+char *text_clip(char *buffer, size_t size, const char *text, unsigned columns);
+
 /* As text_fit(), without padding and without a limit on columns. */
 char *text_clean(char *buffer, size_t size, const char *text);
+
+/* A word, quoted for a shell where it must be. */
+void text_put_word(FILE *file, const char *word);
 
 /* Width of the terminal behind `stream`, 40 to 400 columns; 100 when it is none. */
 unsigned text_terminal_columns(FILE *stream);

@@ -44,6 +44,19 @@ agrees_with_sim() {
 }
 check "costs are differences of sim --ideal" agrees_with_sim
 
+# Memory written in a row, and a table at random: a larger window is worth what the MSHRs allow.
+misses_are_limited() {
+    for from in "--skip 100K" "--from build"; do
+        run trace $from --limit 60K --output "$scratch/misses.ctrace" -- \
+            "$WORKLOADS/riscv64/hashjoin" 1000 >/dev/null 2>&1 &&
+            run icost --machine zen4 --multisim=focus --focus win --json --output "$report" \
+                "$scratch/misses.ctrace" &&
+            told 'cost("win", of=m) > 0.2 * m["cycles"]' \
+                'all(abs(cost(*s, of=r) - cost(*s, of=m)) < 0.05 * m["cycles"] for s in sets(m))' || return 1
+    done
+}
+check "a larger window has no more MSHRs, by graph and by simulation" misses_are_limited
+
 # The focus is the costliest by the graph where none is given; its pairs are then simulated.
 focus_is_simulated() {
     run icost --multisim=focus --json --output "$report" --limit 20K "$trace" &&

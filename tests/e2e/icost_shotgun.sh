@@ -72,12 +72,24 @@ tells() {
 }
 check "the table has its column, and tells what it rests on" tells
 
+# Much of a run's beginning is executed once: its fragments are discarded, and with them what it
+# waited for.
+tells_of_bias() {
+    run trace --limit 200K --output "$scratch/cold.ctrace" -- gzip -9 -c "$scratch/numbers" \
+        >/dev/null 2>&1
+    run icost --shotgun "$scratch/cold.ctrace" >"$scratch/cold" &&
+        grep -q 'profiler: biased, do not rely on it' "$scratch/cold" &&
+        run icost --shotgun --machine fields2004 "$trace" >"$scratch/warm" &&
+        grep -q 'profiler: ' "$scratch/warm" && ! grep biased "$scratch/warm"
+}
+check "fragments that do not stand for the run are told" tells_of_bias
+
 # The same samples from a file give the same breakdown.
 from_a_file() {
     local samples=$scratch/gzip.shotgun
     run sim --machine fields2004 --set l1d.latency=4 --tap "shotgun:$samples" "$trace" >/dev/null &&
         shotgun --shotgun && cp "$report" "$scratch/run.json" &&
-        run icost --shotgun-file "$samples" --set l1d.latency=4 --json --output "$report" &&
+        run icost --shotgun-file "$samples" --json --output "$report" &&
         python3 - "$report" "$scratch/run.json" <<'END' &&
 import json, sys
 file, run = (json.load(open(name)) for name in sys.argv[1:])
@@ -89,6 +101,20 @@ END
         fails_with 1 'cut.shotgun is damaged at byte' run icost --shotgun-file "$scratch/cut.shotgun"
 }
 check "samples in a file give the same breakdown" from_a_file
+# They were taken with l1d.latency=4; what is asked for comes on top, and another machine has none
+# of it.
+changes_of_the_machine() {
+    local samples=$scratch/gzip.shotgun
+    cycles() {
+        run icost --shotgun-file "$samples" "$@" --json --output "$report" &&
+            python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cycles"])' "$report"
+    }
+    local recorded again original
+    recorded=$(cycles) && again=$(cycles --machine fields2004 --set l1d.latency=4) &&
+        original=$(cycles --machine fields2004) && [ "$recorded" = "$again" ] &&
+        [ "$(cycles --set l1d.latency=2)" = "$original" ] && [ "$recorded" != "$original" ]
+}
+check "samples tell how their machine was changed" changes_of_the_machine
 check "a file that is none" fails_with 1 'not a file of shotgun samples' \
     run icost --shotgun-file "$trace"
 check "a file in place of a run only" fails_with 2 'takes the place' \

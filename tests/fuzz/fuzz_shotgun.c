@@ -22,7 +22,7 @@ static struct machine small_machine(void) {
 
 static void check_fragment(const struct shotgun_fragment *fragment, uint32_t length) {
     require(fragment != NULL && fragment->outcome < SHOTGUN_OUTCOMES);
-    require(fragment->insns <= length &&
+    require(fragment->graph_insns <= fragment->insns && fragment->insns <= length &&
             fragment->uop_count <= (size_t)length * SHOTGUN_UOPS_PER_INSN);
     require((fragment->outcome == SHOTGUN_COMPLETE) == (fragment->insns == length));
     for (size_t i = 0; i < fragment->uop_count; i++) {

@@ -4,16 +4,17 @@
 #include <unistd.h>
 
 #include "region/bbv_profile.h"
+#include "temporary.h"
 #include "trace/counts.h"
 #include "unit/single_step.h"
 #include "unit/trace_script.h"
 
-static char folder[] = "/tmp/culprit-bbv-XXXXXX";
+static char folder[TEMPORARY_BYTES];
 static struct error error;
 static struct script script;
 
 static const char *at(const char *name) {
-    static char paths[4][64];
+    static char paths[4][256];
     static unsigned turn;
     char *path = paths[turn++ % 4];
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);
@@ -32,7 +33,7 @@ static void build(const char *name) {
 
 static int make_folder(void **state) {
     (void)state;
-    if (!mkdtemp(folder))
+    if (!mkdtemp(temporary_name(folder, "bbv-profile")))
         return -1;
     build("bare_loop");
     build("bare_rep");
@@ -40,7 +41,7 @@ static int make_folder(void **state) {
     return 0;
 }
 static int remove_folder(void **state) {
-    char command[128];
+    char command[256];
     (void)state;
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
@@ -207,7 +208,7 @@ static void slices_and_markers(void **state) {
 
     struct bbv_profile_result result;
     int status;
-    char vectors[64];
+    char vectors[256];
     snprintf(vectors, sizeof vectors, "%s", at("script.bb"));
     const struct bbv_profile_options options = {
         .trace = at("script.ctrace"), .size = 6, .path = vectors};
@@ -239,7 +240,7 @@ static void slices_and_markers(void **state) {
 
 /* Instructions by the profile, and by the counts, which know of blocks that were left early. */
 static void live(const char *name, uint64_t *profiled, uint64_t *counted) {
-    char program[64], vectors[64], sheet[64];
+    char program[256], vectors[256], sheet[256];
     snprintf(program, sizeof program, "%s", at(name));
     snprintf(vectors, sizeof vectors, "%s", at("live.bb"));
     snprintf(sheet, sizeof sheet, "%s", at("live.csv"));
@@ -294,7 +295,7 @@ static void exact_totals(void **state) {
  */
 static void effects(void **state) {
     (void)state;
-    char file[64], vectors[64];
+    char file[256], vectors[256];
     snprintf(file, sizeof file, "%s", at("unlinked"));
     snprintf(vectors, sizeof vectors, "%s", at("unlink.bb"));
     fclose(fopen(file, "w"));

@@ -15,11 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "temporary.h"
 #include "trace/item.h"
 #include "trace/trace.h"
 #include "unit/single_step.h"
 
-static char folder[] = "/tmp/culprit-guests-XXXXXX";
+static char folder[TEMPORARY_BYTES];
 
 static const char *guest(const char *name) {
     static char path[PATH_MAX];
@@ -39,7 +40,7 @@ static int build_guests(void **state) {
     static const char *const bare[] = {"bare_loop", "bare_rep", "bare_divide", "bare_null",
                                        "bare_selfmodify"};
     (void)state;
-    if (!mkdtemp(folder))
+    if (!mkdtemp(temporary_name(folder, "capture")))
         return -1;
     for (size_t i = 0; i < sizeof bare / sizeof *bare; i++)
         build(bare[i], "-static -nostdlib -ffreestanding -fno-stack-protector -fno-pie -no-pie"

@@ -13,8 +13,8 @@ static struct code code;
 static void begin(const char *path) {
     static char anonymous[] = "[anon]";
     code = (struct code){.isa = ISA_RISCV64, .insns = insns, .images = images, .image_count = 2};
-    images[0] = (struct code_image){.path = (char *)path, .kind = IMAGE_FILE};
-    images[1] = (struct code_image){.path = anonymous, .kind = IMAGE_ANONYMOUS};
+    images[0] = (struct code_image){.path = (char *)path, .kind = CODE_IMAGE_FILE};
+    images[1] = (struct code_image){.path = anonymous, .kind = CODE_IMAGE_ANONYMOUS};
 }
 
 /* Of 4 bytes, unless it is moved or made a branch afterwards. */

@@ -110,8 +110,9 @@ static void edges_to_dispatch(void **state) {
     EXPECT_EDGE(dispatch, 3, 6 + 1, IDEAL_WIN, uop->store_entry = 3);
     EXPECT_EDGE(dispatch, 3, 6, IDEAL_WIN, uop->int_register = 3);
     EXPECT_EDGE(dispatch, 3, 6, IDEAL_WIN, uop->fp_register = 3);
-    EXPECT_EDGE(dispatch, 3, 6 + 20, IDEAL_WIN, (uop->drain = 2, uop->store_wait = 20)); /* SQ */
-    EXPECT_EDGE(dispatch, 3, 6 + 20, IDEAL_DMISS, (uop->drain = 2, uop->store_wait = 20));
+    EXPECT_EDGE(dispatch, 3, 6 + 21, IDEAL_WIN, (uop->store_entry = 2, uop->write_wait = 20));
+    EXPECT_EDGE(dispatch, 3, 6 + 21, IDEAL_DMISS | IDEAL_WIN, /* SQ */
+                (uop->store_entry = 2, uop->write_wait = 20));
     EXPECT_EDGE(dispatch, 3, 4, IDEAL_WIN, uop->queue_entry = 1); /* ED: E(2) */
     EXPECT_EDGE(dispatch, 3, 6, 0, uop->serial = 1);              /* CS: C(2) */
     /* A window 20 times as large is one, too: C(0) of 21 before. */
@@ -143,14 +144,77 @@ static void edges_to_ready_and_execute(void **state) {
                  uop[-2].execution = 10));
     EXPECT_EDGE(ready, 4, 9, 0,
                 (uop->flags = GRAPH_LOAD | GRAPH_COVERED | GRAPH_HUNG, uop->store = 2,
-                 uop->store_data = 1, uop[-1].mshr_wait = 5));
+                 uop->store_data = 1, uop[-1].unit_wait = 5));
     EXPECT_EDGE(execute, 4, 4 + 6, IDEAL_BW, uop->unit_wait = 6); /* RE */
-    EXPECT_EDGE(execute, 4, 4 + 6, IDEAL_DMISS, uop->mshr_wait = 6);
+    EXPECT_EDGE(execute, 4, 4 + 6, IDEAL_DMISS, (uop->flags = GRAPH_LOAD, uop->mshr_wait = 6));
     EXPECT_EDGE(execute, 4, 5, IDEAL_BW, machine->queue_issue[0] = 3);
     EXPECT_EDGE(execute, 4, 7, IDEAL_BW, machine->pool_units[0] = 1);
     EXPECT_EDGE(execute, 4, 4, 0, (machine->pool_units[0] = 3, uop->pool = 1));
     EXPECT_EDGE(execute, 4, 5, IDEAL_BW,
                 (machine->queue_issue[0] = 3, uop->pool = 1)); /* another pool of the queue */
+}
+
+/* Six loads are ready in 4. With an ideal window they share two MSHRs, each for 64 cycles, which
+ * are two buckets: from 4 on, from 64, and from 128, where the last has its data in 128 + 1 + 2
+ * + 64. As observed, with other windows, none waits. */
+static void mshrs_are_counted_with_an_ideal_window(void **state) {
+    (void)state;
+    struct graph *graph = graph_new();
+    graph->machine.mshrs[LEVEL_DRAM] = 2;
+    for (int i = 0; i < 6; i++) {
+        struct graph_uop *uop = add_load(graph, 64);
+        uop->level = LEVEL_DRAM;
+        uop->fill = 64;
+    }
+    const int64_t begins[6] = {4, 4, 64, 64, 128, 128};
+    const struct graph_nodes *times = times_of(graph, IDEAL_WIN);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(times[i].execute, begins[i]);
+    assert_int_equal(times[5].commit, 196);
+    assert_int_equal(times_of(graph, 0)[5].commit, 72);
+    assert_int_equal(times_of(graph, IDEAL_WIN | IDEAL_DMISS)[5].execute, 4);
+    graph_free(graph);
+}
+
+/* Four stores commit in 6; four more take their entries of a store queue of four. D of these: */
+static void expect_entries(void (*change)(struct graph *), uint32_t ideal, const int64_t free[4]) {
+    struct graph *graph = graph_new();
+    graph->machine.store_drain = 1;
+    for (int i = 0; i < 8; i++)
+        add(graph, GRAPH_STORE, 1)->store_entry = i < 4 ? 0 : 4;
+    if (change)
+        change(graph);
+    const struct graph_nodes *times = times_of(graph, ideal);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(times[4 + i].dispatch, free[i]);
+    graph_free(graph);
+}
+
+static void first_write_is_late(struct graph *graph) {
+    graph->uops[4].write_wait = 20;
+}
+
+static void writes_miss(struct graph *graph) {
+    graph->machine.mshrs[LEVEL_L2] = 1;
+    for (int i = 4; i < 8; i++) {
+        graph->uops[i].level = LEVEL_L2;
+        graph->uops[i].write_wait = 63;
+        graph->uops[i].fill = 64;
+    }
+}
+
+static void stores_are_written_in_order(void **state) {
+    (void)state;
+    /* Written one a cycle, from 6 on; an entry is free in the next. */
+    expect_entries(NULL, 0, (int64_t[]){7, 8, 9, 10});
+    expect_entries(NULL, IDEAL_BW, (int64_t[]){7, 7, 7, 7});
+    expect_entries(NULL, IDEAL_WIN, (int64_t[]){3, 3, 3, 3});
+    /* The others are written in 7, 8 and 9, but leave behind the first, which is in 6 + 1 + 20. */
+    expect_entries(first_write_is_late, 0, (int64_t[]){27, 27, 27, 27});
+    expect_entries(first_write_is_late, IDEAL_DMISS, (int64_t[]){7, 8, 9, 10});
+    /* One MSHR, for two buckets each: written in 6, 64, 128 and 192; 64 cycles each. */
+    expect_entries(writes_miss, 0, (int64_t[]){70, 128, 192, 256});
+    expect_entries(writes_miss, IDEAL_DMISS | IDEAL_BW, (int64_t[]){7, 7, 7, 7});
 }
 
 /* An older µop that is ready later leaves its slot to a younger one; one per cycle. Ready in 9, 4,
@@ -437,12 +501,20 @@ static void graphs_are_as_long_as_the_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example_of_figure_2),    cmocka_unit_test(edges_to_fetch),
-        cmocka_unit_test(edges_to_dispatch),      cmocka_unit_test(edges_to_ready_and_execute),
-        cmocka_unit_test(slots_go_to_the_oldest), cmocka_unit_test(edges_to_complete_and_commit),
-        cmocka_unit_test(parallel_misses),        cmocka_unit_test(serial_misses_beside_equal_work),
-        cmocka_unit_test(independent_misses),     cmocka_unit_test(a_miss_beside_a_long_operation),
-        cmocka_unit_test(graphs_are_as_the_run),  cmocka_unit_test(graphs_are_as_long_as_the_run),
+        cmocka_unit_test(example_of_figure_2),
+        cmocka_unit_test(edges_to_fetch),
+        cmocka_unit_test(edges_to_dispatch),
+        cmocka_unit_test(edges_to_ready_and_execute),
+        cmocka_unit_test(slots_go_to_the_oldest),
+        cmocka_unit_test(mshrs_are_counted_with_an_ideal_window),
+        cmocka_unit_test(stores_are_written_in_order),
+        cmocka_unit_test(edges_to_complete_and_commit),
+        cmocka_unit_test(parallel_misses),
+        cmocka_unit_test(serial_misses_beside_equal_work),
+        cmocka_unit_test(independent_misses),
+        cmocka_unit_test(a_miss_beside_a_long_operation),
+        cmocka_unit_test(graphs_are_as_the_run),
+        cmocka_unit_test(graphs_are_as_long_as_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

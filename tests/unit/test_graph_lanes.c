@@ -42,6 +42,7 @@ static void add_load(struct graph_uop *uop, const struct graph_uop *uops, uint32
         uop->level = (uint8_t)(1 + next_random(3));
         uop->miss = (uint16_t)(10 + next_random(chance(5) ? 2000 : 200));
         uop->mshr_wait = (uint16_t)(chance(20) ? next_random(30) : 0);
+        uop->fill = (uint16_t)(chance(80) ? uop->miss : 0);
     }
     if (chance(10) && (uop->bringer = to_flagged(uops, number, GRAPH_LOAD, next_random(5))) &&
         (uops[number - uop->bringer].miss || uops[number - uop->bringer].bringer) && chance(50))
@@ -63,9 +64,10 @@ static void add_store(struct graph_uop *uop, const struct graph_uop *uops, uint3
     uop->miss = (uint16_t)(chance(5) ? next_random(50) : 0);
     uop->producer[UOP_MAX_SOURCES] = distance(number, 2000);
     uop->store_entry = to_flagged(uops, number, GRAPH_STORE, 15);
-    if (uop->store_entry && chance(10)) {
-        uop->drain = to_flagged(uops, number, GRAPH_STORE, 12 + next_random(8));
-        uop->store_wait = (uint16_t)next_random(200);
+    if (uop->store_entry && chance(20)) {
+        uop->level = (uint8_t)(1 + next_random(3));
+        uop->write_wait = (uint16_t)next_random(200);
+        uop->fill = (uint16_t)(chance(50) ? next_random(400) : 0);
     }
 }
 
@@ -199,6 +201,25 @@ static void queues_in_tables_of_their_own(void **state) {
     compare(&machine, NULL, LANES_BEST);
 }
 
+/* Of one queue and pool, with counters of as many bits as a level may keep, and of more. */
+static void wide_issue(void **state) {
+    (void)state;
+    const uint32_t limits[][2] = {{9, 8}, {15, 11}, {18, 17}, {40, 33}};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct graph_machine machine = graph_machine();
+        machine.dispatch_width = machine.commit_width = 64;
+        machine.window = 128;
+        machine.ideal_window = 2560;
+        machine.fetch_room = 256;
+        for (uint32_t pool = 0; pool < MACHINE_MAX_POOLS; pool++)
+            machine.pool_queue[pool] = 0;
+        machine.queue_issue[0] = limits[i][0];
+        machine.pool_units[0] = machine.pool_units[1] = limits[i][1];
+        random_state = 10;
+        compare(&machine, NULL, LANES_BEST);
+    }
+}
+
 static void other_categories(void **state) {
     (void)state;
     struct graph_machine machine = graph_machine();
@@ -244,6 +265,7 @@ static void other_categories(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_set_of_random_graphs),
                                        cmocka_unit_test(queues_in_tables_of_their_own),
+                                       cmocka_unit_test(wide_issue),
                                        cmocka_unit_test(other_categories)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

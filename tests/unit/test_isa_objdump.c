@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "isa/insn.h"
+#include "temporary.h"
 
 enum { SHOWN_DIFFERENCES = 10 };
 
@@ -243,19 +244,19 @@ static void riscv64_binary_agrees(void **state) {
 /* A static program has glibc's start code, its memory and string functions and its own. */
 static void riscv64_static_program_agrees(void **state) {
     (void)state;
-    char directory[] = "/tmp/culprit_isa_XXXXXX", command[512], *binary = directory;
+    char directory[TEMPORARY_BYTES], command[512], *binary = directory;
     if (system("command -v riscv64-linux-gnu-gcc > /dev/null") != 0) {
         print_message("riscv64-linux-gnu-gcc is not installed\n");
         skip();
     }
-    assert_non_null(mkdtemp(directory));
+    assert_non_null(mkdtemp(temporary_name(directory, "isa-objdump")));
     snprintf(command, sizeof command,
              "printf '#include <math.h>\\n#include <stdio.h>\\nint main(int c, char **v) {"
              "(void)v; printf(\"%%%%f\", sqrt(c) + ceil(c)); }' | "
              "riscv64-linux-gnu-gcc -O2 -static -o %s/program -xc - -lm",
              directory);
     int compiled = system(command);
-    char program[64];
+    char program[256];
     snprintf(program, sizeof program, "%s/program", binary);
     struct result result = {0};
     if (compiled == 0)

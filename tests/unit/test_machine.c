@@ -39,8 +39,8 @@ static void assert_prints_back(const struct machine *machine) {
 
 static void shipped_machines(void **state) {
     (void)state;
-    const char *expected[] = {"boom-simpoint", "boom-tea",   "boom-tip",
-                              "chen-ooo",      "fields2004", "zen4"};
+    const char *expected[] = {"alpha21164", "boom-simpoint", "boom-tea", "boom-tip",
+                              "chen-ooo",   "fields2004",    "zen4"};
     struct error error;
     char **names = machine_list(&error);
     assert_non_null(names);
@@ -140,6 +140,17 @@ static void simplescalar_machines(void **state) {
     assert_int_equal(m.classes[OP_INT_MUL].latency, 3);
     assert_int_equal(m.pools[m.classes[OP_FP_ADD].pool].units, 4);
     assert_int_equal(m.classes[OP_FP_DIV].latency, 12);
+
+    m = loaded("alpha21164");
+    assert_true(m.core.in_order);
+    assert_int_equal(m.core.dispatch_width, 4);
+    assert_int_equal(m.core.store_queue, 6);
+    assert_int_equal(m.l1d.size, 8 << 10);
+    assert_int_equal(m.l1d.ways, 1);
+    assert_int_equal(m.l2.size, 96 << 10);
+    assert_int_equal(m.l2.ways, 3);
+    assert_int_equal(m.dtlb.entries, 64);
+    assert_int_equal(m.itlb.entries, 48);
 
     m = loaded("chen-ooo");
     assert_int_equal(m.core.commit_width, 4);

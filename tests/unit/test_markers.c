@@ -11,17 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "temporary.h"
 #include "trace/item.h"
 #include "trace/trace.h"
 
 enum { MARKERS = 400, THREADS = 16 };
 
-static char folder[] = "/tmp/culprit-markers-XXXXXX";
+static char folder[TEMPORARY_BYTES];
 
 static int build_guests(void **state) {
     char command[512];
     (void)state;
-    if (!mkdtemp(folder))
+    if (!mkdtemp(temporary_name(folder, "markers")))
         return -1;
     snprintf(command, sizeof command,
              "cc -O1 -o %s/bare_rep tests/guests/bare_rep.c -static -nostdlib -ffreestanding "

@@ -6,13 +6,14 @@
 
 #include "simulate/multisim.h"
 #include "simulate/simulate.h"
+#include "temporary.h"
 
 /* 0x1000: mov eax,[rdi]; add rdi,4; dec ecx; jnz 0x1000 */
 #define LOOP "\x8b\x07\x48\x83\xc7\x04\xff\xc9\x75\xf6"
 
 enum { INSNS = 4, ITERATIONS = 1000, CHUNKS = 3, RUNS = 6 };
 
-static char path[] = "/tmp/culprit-multisim-XXXXXX";
+static char path[TEMPORARY_BYTES];
 static struct machine machine, small;
 
 /* Two threads in turn, each of CHUNKS chunks of the loop, which goes through 128 KiB. */
@@ -35,7 +36,7 @@ static int write_trace(void **state) {
     }
     for (unsigned thread = 0; thread < 2; thread++)
         script_thread_end(&script, thread);
-    close(mkstemp(path));
+    close(mkstemp(temporary_name(path, "multisim")));
     struct trace *trace = script_open(&script);
     assert_true(trace_keep(trace, path, &error));
     while (trace_next(trace, &batch, &error) > 0)

@@ -17,11 +17,12 @@
 #include "program/demangle.h"
 #include "program/program.h"
 #include "program/span.h"
+#include "temporary.h"
 
-static char directory[] = "/tmp/culprit-test-program.XXXXXX";
+static char directory[TEMPORARY_BYTES];
 
 static const char *in_directory(const char *name) {
-    static char paths[8][128];
+    static char paths[8][256];
     static unsigned next;
     char *path = paths[next++ % 8];
     snprintf(path, sizeof paths[0], "%s/%s", directory, name);
@@ -82,7 +83,7 @@ static const char c_sample[] = "static inline int square(int x) {\n"            
 
 static int setup(void **state) {
     (void)state;
-    if (!mkdtemp(directory))
+    if (!mkdtemp(temporary_name(directory, "program")))
         return -1;
     write_text("sample.c", c_sample, 0644);
     return run("gcc -g -O2 sample.c -o sample") ? 0 : -1;
@@ -90,7 +91,7 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     (void)state;
-    char command[128];
+    char command[256];
     snprintf(command, sizeof command, "rm -rf %s", directory);
     return system(command);
 }

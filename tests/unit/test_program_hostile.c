@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 #include "program/program.h"
+#include "temporary.h"
 
 enum { LOOKUPS = 24, PROBE_SECONDS_MAX = 20 };
 
-static char directory[] = "/tmp/culprit-test-hostile.XXXXXX";
+static char directory[TEMPORARY_BYTES];
 static int file; /* the damaged copy, in memory */
 static char path[64];
 
@@ -50,10 +51,11 @@ static bool run(const char *command) {
 
 static int setup(void **state) {
     (void)state;
-    if (!mkdtemp(directory) || (file = memfd_create("elf", MFD_CLOEXEC)) < 0 || fchmod(file, 0755))
+    if (!mkdtemp(temporary_name(directory, "program-hostile")) ||
+        (file = memfd_create("elf", MFD_CLOEXEC)) < 0 || fchmod(file, 0755))
         return -1;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    char source[128];
+    char source[256];
     snprintf(source, sizeof source, "%s/sample.c", directory);
     FILE *stream = fopen(source, "w");
     if (!stream)
@@ -64,7 +66,7 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     (void)state;
-    char command[128];
+    char command[256];
     snprintf(command, sizeof command, "rm -rf %s", directory);
     return system(command);
 }
@@ -104,7 +106,7 @@ static bool probe(void) {
 
 /* Builds one of the samples and reads it. */
 static uint8_t *build(const char *command, size_t *size) {
-    char name[128];
+    char name[256];
     struct stat status;
     assert_true(run(command));
     snprintf(name, sizeof name, "%s/elf", directory);

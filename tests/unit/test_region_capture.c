@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "temporary.h"
 #include "trace/region_source.h"
 #include "trace/region_windows.h"
 
@@ -18,8 +19,8 @@ static const struct capture_image IMAGE = {"/bin/prog", {1, 2, 3}, 3};
 
 static struct script script;
 static uint64_t events[3][CHUNK_EVENTS];
-static char folder[] = "/tmp/culprit-regions-XXXXXX";
-static char paths[REGIONS][64];
+static char folder[TEMPORARY_BYTES];
+static char paths[REGIONS][256];
 static struct capture_region regions[REGIONS];
 
 static void begin(void) {
@@ -462,7 +463,7 @@ static void a_trace_that_cannot_be_written(void **state) {
 
 static int make_folder(void **state) {
     (void)state;
-    if (!mkdtemp(folder))
+    if (!mkdtemp(temporary_name(folder, "region-capture")))
         return -1;
     for (int i = 0; i < REGIONS; i++)
         snprintf(paths[i], sizeof paths[i], "%s/r%d.ctrace", folder, i);

@@ -12,6 +12,7 @@
 #include "region/choose.h"
 #include "region/prediction.h"
 #include "region/sweep.h"
+#include "temporary.h"
 
 static struct error error;
 
@@ -107,12 +108,12 @@ static void predicted(void **state) {
 
 /* ---- files ---- */
 
-static char vectors[] = "/tmp/test_region_choice.XXXXXX";
+static char vectors[TEMPORARY_BYTES];
 static char table[sizeof vectors + 8], costs_path[sizeof vectors + 8];
 
 static int make_files(void **state) {
     (void)state;
-    int file = mkstemp(vectors);
+    int file = mkstemp(temporary_name(vectors, "vectors"));
     snprintf(table, sizeof table, "%s.slices", vectors);
     snprintf(costs_path, sizeof costs_path, "%s.csv", vectors);
     return file < 0 || close(file);

@@ -9,13 +9,14 @@
 #include <cmocka.h>
 
 #include "region/regions.h"
+#include "temporary.h"
 
 static struct error error;
-static char path[] = "/tmp/test_region_list.XXXXXX";
+static char path[TEMPORARY_BYTES];
 
 static int make_file(void **state) {
     (void)state;
-    int file = mkstemp(path);
+    int file = mkstemp(temporary_name(path, "region-list"));
     return file < 0 || close(file);
 }
 static int remove_file(void **state) {

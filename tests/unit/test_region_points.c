@@ -12,6 +12,7 @@
 
 #include "region/bic.h"
 #include "region/split.h"
+#include "temporary.h"
 
 static struct error error;
 
@@ -222,12 +223,13 @@ static void nothing(void **state) {
 
 /* ---- files ---- */
 
-static char simpoints[] = "/tmp/test_region_points.XXXXXX";
-static char weights[] = "/tmp/test_region_weights.XXXXXX";
+static char simpoints[TEMPORARY_BYTES];
+static char weights[TEMPORARY_BYTES];
 
 static int make_files(void **state) {
     (void)state;
-    int a = mkstemp(simpoints), b = mkstemp(weights);
+    int a = mkstemp(temporary_name(simpoints, "simpoints")),
+        b = mkstemp(temporary_name(weights, "weights"));
     return a < 0 || b < 0 || close(a) || close(b);
 }
 static int remove_files(void **state) {

@@ -9,13 +9,14 @@
 #include <cmocka.h>
 
 #include "region/slices.h"
+#include "temporary.h"
 
-static char path[] = "/tmp/test_region_slices.XXXXXX";
+static char path[TEMPORARY_BYTES];
 static struct error error;
 
 static int make_file(void **state) {
     (void)state;
-    int fd = mkstemp(path);
+    int fd = mkstemp(temporary_name(path, "region-slices"));
     return fd < 0 ? -1 : close(fd);
 }
 static int remove_file(void **state) {

@@ -81,8 +81,8 @@ static int set_up(void **state) {
     program = program_new();
     if (length <= 0 || !program || !machine_load("machines/zen4.ini", &machine, &error))
         return -1;
-    images[0] = (struct code_image){.path = path, .kind = IMAGE_FILE};
-    images[1] = (struct code_image){.path = "[anon]", .kind = IMAGE_ANONYMOUS};
+    images[0] = (struct code_image){.path = path, .kind = CODE_IMAGE_FILE};
+    images[1] = (struct code_image){.path = "[anon]", .kind = CODE_IMAGE_ANONYMOUS};
     uint32_t image = program_add_image(program, path, NULL, 0);
     uint64_t first, second, size;
     if (!program_find_function(program, image, "first_function", &first, &size) ||

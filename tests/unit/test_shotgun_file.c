@@ -78,6 +78,7 @@ static struct shotgun_database make_database(void) {
     struct error error;
     shotgun_database_init(&database, &options);
     database.instructions = 123456;
+    database.cycles = 654321;
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct shotgun_uop uops[2] = {{.miss = (uint16_t)i}, {.unit_wait = 3}};
         struct shotgun_sample sample = {.context = i,
@@ -109,7 +110,9 @@ static struct memory_file new_file(void) {
 static struct memory_file written(struct shotgun_database *database) {
     struct memory_file file = new_file();
     struct code code = {.isa = ISA_X86_64, .insns = CODE, .insn_count = INSNS};
-    struct shotgun_header header = {.machine = "fields2004", .command = "demo -n 3"};
+    static const char *const settings[] = {"l1d.latency=4", "core.rob=128"};
+    struct shotgun_header header = {
+        .machine = "fields2004", .command = "demo -n 3", .settings = settings, .setting_count = 2};
     struct error error;
     if (!shotgun_write(file.path, &header, database, &code, &error))
         fail_msg("%s", error.message);
@@ -126,6 +129,8 @@ static void round_trip(void **state) {
         fail_msg("%s", error.message);
     assert_string_equal(file.machine, "fields2004");
     assert_string_equal(file.command, "demo -n 3");
+    assert_string_equal(file.settings, "l1d.latency=4\ncore.rob=128\n");
+    assert_int_equal(file.database.cycles, 654321);
     assert_int_equal(file.database.instructions, 123456);
     assert_int_equal(file.database.options.length, LENGTH);
     assert_int_equal(file.database.options.period, 100);
@@ -208,6 +213,8 @@ static void impossible_files(void **state) {
                  {SHOTGUN_HEADER, 4, 0, "makes no sense"},
                  {SHOTGUN_HEADER, 8, SHOTGUN_PERIOD_MIN - 1, "makes no sense"},
                  {SHOTGUN_HEADER, 40, 0xffffffff, "wrong size"},
+                 {SHOTGUN_HEADER, 56, 1, "wrong size"},
+                 {SHOTGUN_HEADER, 60, 1, "makes no sense"},
                  {SHOTGUN_CODE, 12, 17, "impossible length"},
                  {SHOTGUN_SAMPLES, 8, INSNS, "not known"},
                  {SHOTGUN_SAMPLES, 12, INSNS, "not known"},

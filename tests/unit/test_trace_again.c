@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "temporary.h"
 #include "unit/live_trace.h"
 
 struct sum {
@@ -42,10 +43,10 @@ static struct sum read_all(struct trace *trace) {
 }
 
 static void check_again(unsigned batches) {
-    char path[] = "/tmp/culprit-again-XXXXXX";
+    char path[TEMPORARY_BYTES];
     struct error error = {0};
     struct trace_batch batch;
-    close(mkstemp(path));
+    close(mkstemp(temporary_name(path, "trace-again")));
     struct trace *plain = start();
     struct sum expected = read_all(plain);
     assert_true(expected.exit.known && expected.exit.status == 1);

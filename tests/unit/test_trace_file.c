@@ -12,11 +12,12 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "temporary.h"
 #include "trace/file_format.h"
 
 static struct script script;
-static char path[] = "/tmp/culprit-test-XXXXXX"; /* a directory */
-static char file[64]; /* in memory: tests rewrite it thousands of times */
+static char path[TEMPORARY_BYTES]; /* a directory */
+static char file[64];              /* in memory: tests rewrite it thousands of times */
 
 #define LOOP "\x8b\x07\x48\x83\xc7\x04\xff\xc9\x75\xf6"
 #define RET  "\xc3"
@@ -427,7 +428,7 @@ static void test_terminal(void **state) {
 static void test_nothing_to_write(void **state) {
     (void)state;
     struct error error;
-    char absent[64];
+    char absent[256];
     snprintf(absent, sizeof absent, "%s/absent", path);
     make_script(12);
     write_script(file, false);
@@ -448,7 +449,7 @@ static void *write_in_thread(void *to) {
 
 static void test_pipe(void **state) {
     (void)state;
-    char fifo[64];
+    char fifo[256];
     snprintf(fifo, sizeof fifo, "%s/fifo", path);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     make_script(4000);
@@ -493,7 +494,7 @@ static void test_killed(void **state) {
 
 static int make_directory(void **state) {
     (void)state;
-    if (!mkdtemp(path))
+    if (!mkdtemp(temporary_name(path, "trace-file")))
         return -1;
     int fd = memfd_create("culprit-test", 0);
     snprintf(file, sizeof file, "/proc/self/fd/%d", fd);

@@ -13,7 +13,7 @@
 /* Code at 0x1000: static instruction n is 4 bytes long at 0x1000 + 4 n. */
 enum { INSNS = 64 };
 static struct static_insn insns[INSNS];
-static struct code_image image = {.path = (char *)"/bin/made-up", .kind = IMAGE_ANONYMOUS};
+static struct code_image image = {.path = (char *)"/bin/made-up", .kind = CODE_IMAGE_ANONYMOUS};
 static struct code code = {
     .isa = ISA_RISCV64, .insns = insns, .insn_count = INSNS, .images = &image, .image_count = 1};
 static struct places *places;

@@ -123,7 +123,7 @@ static void terminal_bar(void **state) {
     }
     assert_non_null(strstr(text, "\r\033[Kreading  50 of 100 bytes  50.0 %"));
     assert_string_equal(text + length - 4, "\r\033[K");
-    assert_null(strstr(text, "60"));
+    assert_null(strstr(text, "60 of 100")); /* the rate may have any digits */
     fclose(stream);
     close(controller);
 }

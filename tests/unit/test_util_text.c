@@ -114,6 +114,15 @@ static void hostile_names(void **state) {
     assert_string_equal(text_clean(buffer, sizeof buffer, "\xf5\x80\x80\x80"), "????");
 }
 
+static void clip(void **state) {
+    (void)state;
+    char buffer[64];
+    assert_string_equal(text_clip(buffer, sizeof buffer, "gzip", 4), "gzip");
+    assert_string_equal(text_clip(buffer, sizeof buffer, "gzip", 9), "gzip");
+    assert_string_equal(text_clip(buffer, sizeof buffer, "gzip -9", 5), "gzip…");
+    assert_string_equal(text_clip(buffer, sizeof buffer, "a\033b", 5), "a?b");
+}
+
 /* Whatever the bytes, the result has exactly the columns asked for. */
 static void fit_is_exact(void **state) {
     (void)state;
@@ -135,6 +144,28 @@ static void fit_is_exact(void **state) {
     }
 }
 
+static void times(void **state) {
+    (void)state;
+    assert_string_equal(text_time(INT64_C(1767225600) * 1000000000).s, "2026-01-01T00:00:00Z");
+    assert_string_equal(text_time(INT64_MAX).s, "2262-04-11T23:47:16Z");
+    assert_string_equal(text_time(INT64_MIN).s, "1677-09-21T00:12:44Z");
+}
+
+static void words(void **state) {
+    (void)state;
+    static const struct {
+        const char *word, *quoted;
+    } CASES[] = {
+        {"/a-b_c/1.db", "/a-b_c/1.db"}, {"", "''"}, {"a b", "'a b'"}, {"it's", "'it'\\''s'"}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        char buffer[32] = "";
+        FILE *file = fmemopen(buffer, sizeof buffer, "w");
+        text_put_word(file, CASES[i].word);
+        fclose(file);
+        assert_string_equal(buffer, CASES[i].quoted);
+    }
+}
+
 static void terminals(void **state) {
     (void)state;
     FILE *file = tmpfile();
@@ -152,7 +183,10 @@ int main(void) {
         cmocka_unit_test(columns),
         cmocka_unit_test(fit),
         cmocka_unit_test(hostile_names),
+        cmocka_unit_test(clip),
         cmocka_unit_test(fit_is_exact),
+        cmocka_unit_test(times),
+        cmocka_unit_test(words),
         cmocka_unit_test(terminals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static inline void script_begin(struct script *script, enum isa isa) {
     script_add(script, ITEM_IMAGE)->image = (struct item_image){.process = 0,
                                                                 .image = 0,
                                                                 .path = "/bin/prog",
-                                                                .kind = IMAGE_FILE,
+                                                                .kind = CODE_IMAGE_FILE,
                                                                 .build_id = {1, 2, 3},
                                                                 .build_id_size = 3,
                                                                 .start = 0x1000,

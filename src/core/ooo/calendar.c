@@ -7,7 +7,7 @@
 
 /* It goes at most READY_STEPS places down from the end without a branch, since how far follows no
  * pattern; the zeros before the list stop it. */
-static inline void ready_insert(struct core *core, const struct uop_state *uop) {
+static inline void ready_insert(struct ooo *core, const struct uop_state *uop) {
     uint64_t entry = ready_entry(sequence_of(core, uop), uop->is.pool);
     uint64_t *at = core->ready + core->ready_count++;
 #pragma GCC unroll READY_STEPS
@@ -21,7 +21,7 @@ static inline void ready_insert(struct core *core, const struct uop_state *uop) 
     at[0] = entry;
 }
 
-static void put(struct core *core, uint32_t slot, uint64_t cycle) {
+static void put(struct ooo *core, uint32_t slot, uint64_t cycle) {
     struct calendar *calendar = &core->calendar;
     uint32_t at = cycle % CALENDAR_CYCLES;
     if (!(calendar->bits[at / 64] & 1ull << at % 64)) {
@@ -33,7 +33,7 @@ static void put(struct core *core, uint32_t slot, uint64_t cycle) {
     calendar->bucket[at] = slot;
 }
 
-void schedule(struct core *core, struct uop_state *uop, uint64_t cycle) {
+void schedule(struct ooo *core, struct uop_state *uop, uint64_t cycle) {
     struct calendar *calendar = &core->calendar;
     uop->when = cycle;
     if (cycle <= core->cycle) {
@@ -54,7 +54,7 @@ void schedule(struct core *core, struct uop_state *uop, uint64_t cycle) {
 }
 
 /* Files the far µops anew: some are now near. */
-static void refile_far(struct core *core) {
+static void refile_far(struct ooo *core) {
     struct calendar *calendar = &core->calendar;
     uint32_t slot = calendar->far;
     calendar->far = NO_LINK;
@@ -67,7 +67,7 @@ static void refile_far(struct core *core) {
 }
 
 /* The bucket of the current cycle. */
-static void deliver_bucket(struct core *core, uint32_t at) {
+static void deliver_bucket(struct ooo *core, uint32_t at) {
     struct calendar *calendar = &core->calendar;
     calendar->bits[at / 64] &= ~(1ull << at % 64);
     if (!calendar->bits[at / 64])
@@ -77,7 +77,7 @@ static void deliver_bucket(struct core *core, uint32_t at) {
     core->progress = true;
 }
 
-void calendar_deliver(struct core *core) {
+void calendar_deliver(struct ooo *core) {
     struct calendar *calendar = &core->calendar;
     uint32_t at = core->cycle % CALENDAR_CYCLES;
     uint32_t spoke = core->cycle % WHEEL_CYCLES;
@@ -98,7 +98,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-uint64_t calendar_next(const struct core *core) {
+uint64_t calendar_next(const struct ooo *core) {
     const struct calendar *calendar = &core->calendar;
     uint64_t far = UNKNOWN;     /* never jump past the cycle at which far µops are filed anew */
     if (calendar->wheel_bits) { /* nearer than all others? those on the ring may be as near */
@@ -126,7 +126,7 @@ uint64_t calendar_next(const struct core *core) {
     return near < far ? near : far;
 }
 
-void calendar_clear(struct core *core) {
+void calendar_clear(struct ooo *core) {
     struct calendar *calendar = &core->calendar;
     memset(calendar->bits, 0, sizeof calendar->bits);
     calendar->summary = 0;

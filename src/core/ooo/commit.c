@@ -6,14 +6,14 @@
 
 #include "core/ooo/wakeup.h"
 
-static inline uint64_t tap_word(struct core *core, uint64_t sequence) {
+static inline uint64_t tap_word(struct ooo *core, uint64_t sequence) {
     const struct uop_state *uop = uop_at(core, sequence);
     const struct stream_uop *stream = stream_at(core, sequence);
     return tap_uop(stream->insn, uop->psv, stream->is.flags & U_TAP);
 }
 
 /* Writes the header; returns the word behind it. */
-static inline uint64_t *put_header(struct core *core, unsigned kind, unsigned flags, unsigned n,
+static inline uint64_t *put_header(struct ooo *core, unsigned kind, unsigned flags, unsigned n,
                                    uint64_t empty) {
     struct tap_buffer *buffer = core->buffer;
     uint64_t *word = buffer->words + buffer->used;
@@ -23,21 +23,21 @@ static inline uint64_t *put_header(struct core *core, unsigned kind, unsigned fl
     return tap_put_header(word, kind, flags, n, empty, delta);
 }
 
-__attribute__((noinline)) void tap_next_buffer(struct core *core) {
+__attribute__((noinline)) void tap_next_buffer(struct ooo *core) {
     core->buffer = tap_exchange(core->tap, &core->tap_state, &core->error);
     if (!core->buffer)
         atomic_store(&core->failed, true);
 }
 
 /* The record ends at `end`, and the buffer when it has no room for another. */
-static inline void end_record(struct core *core, const uint64_t *end) {
+static inline void end_record(struct ooo *core, const uint64_t *end) {
     struct tap_buffer *buffer = core->buffer;
     buffer->used = (uint32_t)(end - buffer->words);
     if (buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS)
         tap_next_buffer(core);
 }
 
-void tap_emit(struct core *core, unsigned kind, unsigned n) {
+void tap_emit(struct ooo *core, unsigned kind, unsigned n) {
     if (!core->buffer)
         return;
     const uint64_t *end = put_header(core, kind, 0, n, 0);
@@ -50,8 +50,7 @@ void tap_emit(struct core *core, unsigned kind, unsigned n) {
 
 /* Closes the span since the last commit: n µops from `first` on commit, or the first one flushes.
  */
-static void tap_close(struct core *core, unsigned kind, uint64_t first, unsigned n,
-                      uint64_t empty) {
+static void tap_close(struct ooo *core, unsigned kind, uint64_t first, unsigned n, uint64_t empty) {
     if (!core->buffer)
         return;
     uint64_t *word = put_header(core, kind, core->empty_reason, n, empty);
@@ -68,7 +67,7 @@ static void tap_close(struct core *core, unsigned kind, uint64_t first, unsigned
     end_record(core, word);
 }
 
-static void show(struct core *core, unsigned kind, uint64_t first, unsigned n) {
+static void show(struct ooo *core, unsigned kind, uint64_t first, unsigned n) {
     uint64_t empty =
         core->entered_empty > core->last_commit ? core->entered_empty - core->last_commit : 0;
     tap_close(core, kind, first, n, empty);
@@ -76,7 +75,7 @@ static void show(struct core *core, unsigned kind, uint64_t first, unsigned n) {
 }
 
 /* A load at the head read too early: everything from it on is squashed and fetched again. */
-static void flush_violation(struct core *core) {
+static void flush_violation(struct ooo *core) {
     struct uop_state *load = uop_at(core, core->head);
     core->statistics.ordering_violations++;
     show(core, TAP_FLUSH, core->head, 1);
@@ -111,7 +110,7 @@ static void flush_violation(struct core *core) {
 }
 
 /* The µop at the head waited for that; it may go once the older stores have drained. */
-static void release_at_head(struct core *core, struct uop_state *uop) {
+static void release_at_head(struct ooo *core, struct uop_state *uop) {
     if (core->store_head < core->store_tail &&
         core->stores[core->store_head & core->store_mask].uop < core->head)
         return;
@@ -146,7 +145,7 @@ static inline void retire(struct group *group, uint32_t flags) {
     group->counted += counted_by_flags[flags & 15];
 }
 
-static void retire_group(struct core *core, const struct group *group) {
+static void retire_group(struct ooo *core, const struct group *group) {
     core->int_free += group->freed & 0xffff;
     core->fp_free += group->freed >> 16 & 0xffff;
     core->loads_free += group->freed >> 32 & 0xffff; /* branches left when they had executed */
@@ -156,14 +155,14 @@ static void retire_group(struct core *core, const struct group *group) {
 }
 
 /* What waits at the head for being the oldest. */
-static __attribute__((noinline)) void act_at_head(struct core *core, struct uop_state *uop) {
+static __attribute__((noinline)) void act_at_head(struct ooo *core, struct uop_state *uop) {
     if (uop->is.flags & U_VIOLATED)
         flush_violation(core);
     else
         release_at_head(core, uop);
 }
 
-void commit_stage(struct core *core) {
+void commit_stage(struct ooo *core) {
     uint64_t first = core->head, now = core->cycle;
     uint64_t latest = now - core->machine.complete_to_commit; /* completion that may commit */
     struct uop_state *oldest = uop_at(core, first);

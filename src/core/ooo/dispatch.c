@@ -6,7 +6,7 @@
 #include "core/ooo/wakeup.h"
 
 /* What keeps the µop at the tail from entering a reorder buffer that has room. */
-static inline enum dispatch_block blocked(const struct core *core, const struct uop_kind *is) {
+static inline enum dispatch_block blocked(const struct ooo *core, const struct uop_kind *is) {
     uint32_t flags = is->flags;
     if (core->queue_free[is->queue] == 0)
         return DISPATCH_QUEUE;
@@ -39,7 +39,7 @@ struct place {
  * the ring stands for a producer that has committed, or none. Hanging on a producer that has
  * completed does no harm, its list is read no more; nor does its `when` when it has not, being no
  * later than its result. */
-static inline const struct uop_state *hang_on(struct core *core, struct uop_state *uop,
+static inline const struct uop_state *hang_on(struct ooo *core, struct uop_state *uop,
                                               uint32_t which, uint64_t distance,
                                               const struct place *place) {
     uint64_t slot = (place->sequence - distance) & core->mask;
@@ -57,7 +57,7 @@ struct readiness {
     uint32_t pending;
 };
 
-static inline void read_source(struct core *core, struct uop_state *uop, uint32_t which,
+static inline void read_source(struct ooo *core, struct uop_state *uop, uint32_t which,
                                uint64_t distance, const struct place *place,
                                struct readiness *readiness) {
     const struct uop_state *producer = hang_on(core, uop, which, distance, place);
@@ -65,7 +65,7 @@ static inline void read_source(struct core *core, struct uop_state *uop, uint32_
     readiness->when = producer->when > readiness->when ? producer->when : readiness->when;
 }
 
-static void enter_stores(struct core *core, struct uop_state *uop, const struct uop_order *order,
+static void enter_stores(struct ooo *core, struct uop_state *uop, const struct uop_order *order,
                          const struct place *place) {
     uint64_t distance = order->producer[LINK_DATA];
     const struct uop_state *producer = hang_on(core, uop, LINK_DATA, distance, place);
@@ -76,7 +76,7 @@ static void enter_stores(struct core *core, struct uop_state *uop, const struct 
 /* The µop takes its slot and hangs on its producers; an operand is there in `soonest` at the
  * earliest. */
 static inline __attribute__((always_inline)) struct uop_state *
-enter(struct core *core, const struct place *place, const struct stream_uop *stream,
+enter(struct ooo *core, const struct place *place, const struct stream_uop *stream,
       uint64_t soonest) {
     const struct uop_order *order = order_at(core, place->sequence);
     struct uop_state *uop = uop_at(core, place->sequence);
@@ -100,7 +100,7 @@ enter(struct core *core, const struct place *place, const struct stream_uop *str
     return uop;
 }
 
-static void take_resources(struct core *core, uint64_t taken) {
+static void take_resources(struct ooo *core, uint64_t taken) {
     core->int_free -= taken & 0xffff;
     core->fp_free -= taken >> 16 & 0xffff;
     core->loads_free -= taken >> 32 & 0xffff;
@@ -108,7 +108,7 @@ static void take_resources(struct core *core, uint64_t taken) {
 }
 
 /* The rarer kinds: what must happen beside renaming. True when the µop goes to no queue. */
-static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t flags) {
+static bool dispatch_special(struct ooo *core, struct uop_state *uop, uint32_t flags) {
     core->room = 0; /* until one has looked whether something is held */
     if (flags & U_SERIAL_END)
         core->serial_hold = core->tail;
@@ -121,7 +121,7 @@ static bool dispatch_special(struct core *core, struct uop_state *uop, uint32_t 
     return flags & U_ELIMINATED;
 }
 
-static void dispatch(struct core *core, const struct stream_uop *stream) {
+static void dispatch(struct ooo *core, const struct stream_uop *stream) {
     uint32_t flags = stream->is.flags;
     const struct place place = {core->tail, core->tail - core->head,
                                 (uint32_t)(core->tail & core->mask) * 8};
@@ -138,7 +138,7 @@ static void dispatch(struct core *core, const struct stream_uop *stream) {
 }
 
 /* Notes what holds the µop at the tail. */
-static void hold(struct core *core, enum dispatch_block block) {
+static void hold(struct ooo *core, enum dispatch_block block) {
     if (block == DISPATCH_STORE_QUEUE && core->tail == core->head)
         front_end_of(core, core->tail)->psv |= PSV_DR_SQ;
     core->dispatch_held = (uint8_t)block;
@@ -146,7 +146,7 @@ static void hold(struct core *core, enum dispatch_block block) {
 
 /* How far the front end has delivered, up to `end`. A packet a cycle is fetched, so at most one a
  * cycle arrives while dispatch keeps up; whether one does follows no pattern. */
-static inline uint64_t delivered(struct core *core, uint64_t end) {
+static inline uint64_t delivered(struct ooo *core, uint64_t end) {
     const struct packet *packet = &core->packets[core->packet_head & core->packet_mask];
     bool arrives = packet->arrives <= core->cycle;
     core->arrived += (packet->end - core->arrived) & -(uint64_t)arrives;
@@ -157,7 +157,7 @@ static inline uint64_t delivered(struct core *core, uint64_t end) {
 }
 
 /* The cycle's µops enter one by one, each limit looked at. */
-static void dispatch_checked(struct core *core, uint64_t head, uint64_t end) {
+static void dispatch_checked(struct ooo *core, uint64_t head, uint64_t end) {
     uint64_t rob_end = head + core->machine.rob;
     while (core->tail < end) {
         const struct stream_uop *stream = stream_at(core, core->tail);
@@ -173,7 +173,7 @@ static void dispatch_checked(struct core *core, uint64_t head, uint64_t end) {
 }
 
 /* µops that may certainly enter, whatever they are; 0 when one must look. */
-static uint64_t certain_room(const struct core *core, uint64_t head) {
+static uint64_t certain_room(const struct ooo *core, uint64_t head) {
     if (core->serial_hold > head || core->load_hold > head)
         return 0;
     uint64_t room = head + core->machine.rob - core->tail;
@@ -186,7 +186,7 @@ static uint64_t certain_room(const struct core *core, uint64_t head) {
 }
 
 /* One µop for which there is room and nothing special to do. */
-static inline void dispatch_plain(struct core *core, const struct place *place,
+static inline void dispatch_plain(struct ooo *core, const struct place *place,
                                   const struct stream_uop *stream, uint64_t soonest) {
     struct uop_state *uop = enter(core, place, stream, soonest);
     core->queue_free[stream->is.queue]--;
@@ -200,7 +200,7 @@ static inline void dispatch_plain(struct core *core, const struct place *place,
 }
 
 /* µops for which there is room, as far as they are plain. */
-static void dispatch_plainly(struct core *core, uint64_t head, uint64_t end) {
+static void dispatch_plainly(struct ooo *core, uint64_t head, uint64_t end) {
     const uint32_t special = U_SERIAL | U_SERIAL_END | U_HOLD_LOADS | U_WAIT_HEAD | U_ELIMINATED;
     uint64_t tail = core->tail, taken = 0;
     uint64_t soonest = core->cycle + core->machine.dispatch_to_issue;
@@ -215,7 +215,7 @@ static void dispatch_plainly(struct core *core, uint64_t head, uint64_t end) {
     take_resources(core, taken);
 }
 
-static __attribute__((noinline)) void dispatch_until(struct core *core, uint64_t end) {
+static __attribute__((noinline)) void dispatch_until(struct ooo *core, uint64_t end) {
     uint64_t first = core->tail, head = core->head;
     uint8_t held = core->dispatch_held;
     core->dispatch_held = DISPATCH_FREE; /* unless it is held again */
@@ -237,13 +237,13 @@ static __attribute__((noinline)) void dispatch_until(struct core *core, uint64_t
         tap_emit(core, TAP_DISPATCH, (unsigned)(core->tail - first));
 }
 
-void dispatch_stage(struct core *core) {
+void dispatch_stage(struct ooo *core) {
     uint64_t end = delivered(core, lesser(core->next, core->tail + core->machine.dispatch_width));
     if (end != core->tail)
         dispatch_until(core, end);
 }
 
-void dispatch_full(struct core *core) {
+void dispatch_full(struct ooo *core) {
     if (delivered(core, core->tail + 1) > core->tail)
         core->dispatch_held = DISPATCH_ROB;
 }

@@ -9,7 +9,7 @@
 #include "core/ooo/ooo.h"
 
 /* Brings the line of `address` to the front end for the next µop; false: fetch waits for it. */
-static bool fetch_line(struct core *core, uint64_t address) {
+static bool fetch_line(struct ooo *core, uint64_t address) {
     core->progress = true;
     if (memory_fetch_hits(core->memory, core->cycle, address))
         return true;
@@ -31,7 +31,7 @@ static bool fetch_line(struct core *core, uint64_t address) {
 }
 
 /* Brings what the instruction at the head of the stream lies in; false: fetch waits. */
-static bool lines_present(struct core *core, const struct stream_uop *stream) {
+static bool lines_present(struct ooo *core, const struct stream_uop *stream) {
     uint32_t flags = stream->is.flags;
     const struct prepared_uop *uop = prepared_at(core, stream->static_uop);
     if (flags & U_NEW_LINE && !(core->fetch_lines & U_NEW_LINE)) {
@@ -51,7 +51,7 @@ static bool lines_present(struct core *core, const struct stream_uop *stream) {
 
 /* What a branch or a flushing instruction at the end of what was fetched does to fetch; true when
  * the packet ends with it. */
-static bool ends_packet(struct core *core, uint32_t flags, uint32_t *taken) {
+static bool ends_packet(struct ooo *core, uint32_t flags, uint32_t *taken) {
     if (flags & (U_FLUSH | U_MISPREDICTED)) {
         core->fetch_resume = UNKNOWN;
         return true;
@@ -69,7 +69,7 @@ static bool ends_packet(struct core *core, uint32_t flags, uint32_t *taken) {
 
 /* Where the packet ends if nothing on the way ends it: by width, by the room behind fetch, by the
  * end of the stream. */
-static uint64_t packet_limit(const struct core *core) {
+static uint64_t packet_limit(const struct ooo *core) {
     uint64_t limit = core->tail + core->fetch_capacity;
     uint64_t insn = core->fetched_insns + core->machine.fetch_width;
     uint64_t width_end = core->available;
@@ -79,7 +79,7 @@ static uint64_t packet_limit(const struct core *core) {
 }
 
 /* Extends the packet from core->next on, from one mark to the next. */
-static void extend_packet(struct core *core) {
+static void extend_packet(struct ooo *core) {
     uint64_t limit = packet_limit(core);
     uint16_t before = (uint16_t)core->fetched_insns; /* instructions, in the last block met */
     uint32_t taken = 0;
@@ -107,7 +107,7 @@ static void extend_packet(struct core *core) {
     core->next = limit;
 }
 
-static void fetch_packet(struct core *core) {
+static void fetch_packet(struct ooo *core) {
     uint64_t first = core->next;
     uint32_t cache = core->fetch_delay_cache, tlb = core->fetch_delay_tlb;
     extend_packet(core);
@@ -129,7 +129,7 @@ static void fetch_packet(struct core *core) {
 }
 
 /* Room for a packet more, once those that have committed are let go. */
-static bool packet_room(struct core *core) {
+static bool packet_room(struct ooo *core) {
     if (core->packet_end - core->packet_oldest < core->packet_limit)
         return true;
     while (core->packet_oldest != core->packet_head &&
@@ -138,7 +138,7 @@ static bool packet_room(struct core *core) {
     return core->packet_end - core->packet_oldest < core->packet_limit;
 }
 
-void fetch_stage(struct core *core) {
+void fetch_stage(struct ooo *core) {
     if (packet_room(core))
         fetch_packet(core);
 }

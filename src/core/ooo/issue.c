@@ -11,7 +11,7 @@
 
 /* Keeps a unit of a pool that is not pipelined for as long as the µop needs it; false: none is
  * free. */
-static bool hold_unit(struct core *core, uint32_t pool, uint32_t interval) {
+static bool hold_unit(struct ooo *core, uint32_t pool, uint32_t interval) {
     uint64_t *free_at = core->unit_free[pool];
     for (uint32_t unit = 0; unit < core->pools[pool].units; unit++)
         if (free_at[unit] <= core->cycle) {
@@ -28,14 +28,14 @@ struct places {
 };
 
 /* One of each is taken. */
-static inline void take_place(const struct core *core, struct places *places, uint32_t queue,
+static inline void take_place(const struct ooo *core, struct places *places, uint32_t queue,
                               uint32_t pool) {
     bool queue_full = --places->queue[queue] == 0, pool_full = --places->pool[pool] == 0;
     places->open &=
         ~((uint32_t)pool_full << pool | (core->queue_pools[queue] & -(uint32_t)queue_full));
 }
 
-static inline void issue(struct core *core, struct uop_state *uop, struct uop_kind is) {
+static inline void issue(struct ooo *core, struct uop_state *uop, struct uop_kind is) {
     struct kept_life *life = life_of(core, uop);
     if (!(is.flags & U_ISSUED)) {
         uop->is.flags = is.flags | U_ISSUED;
@@ -60,7 +60,7 @@ static inline void issue(struct core *core, struct uop_state *uop, struct uop_ki
 /* What an issue made ready in this very cycle (zero latencies) may still issue in it. Being younger
  * than what issued, it has its place, by age, among those not yet looked at: from `next` to
  * `count`. Returns their new end. */
-static __attribute__((noinline)) uint32_t merge_fresh(struct core *core, uint32_t next,
+static __attribute__((noinline)) uint32_t merge_fresh(struct ooo *core, uint32_t next,
                                                       uint32_t count) {
     for (uint32_t k = 0; k < core->fresh_count; k++) {
         uint64_t sequence = core->fresh[k];
@@ -75,7 +75,7 @@ static __attribute__((noinline)) uint32_t merge_fresh(struct core *core, uint32_
 }
 
 /* Goes once through the ready µops, oldest first; each issues if its pool is open. */
-static void issue_ready(struct core *core, struct places *places) {
+static void issue_ready(struct ooo *core, struct places *places) {
     uint64_t *ready = core->ready;
     uint32_t kept = 0, count = core->ready_count;
     bool issued = false;
@@ -107,7 +107,7 @@ static void issue_ready(struct core *core, struct places *places) {
     core->ready_count = kept;
 }
 
-void issue_stage(struct core *core) {
+void issue_stage(struct ooo *core) {
     struct places places;
     memcpy(places.queue, core->queue_issues, sizeof places.queue);
     memcpy(places.pool, core->pool_units, sizeof places.pool);

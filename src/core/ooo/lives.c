@@ -8,19 +8,19 @@
 
 #include <string.h>
 
-void lives_start(struct core *core) {
+void lives_start(struct ooo *core) {
     core->recording = true;
     core->life_cursor = (struct life_cursor){core->fetched_insns, core->packet_oldest};
 }
 
-void lives_dispatched(struct core *core, uint64_t first, uint8_t held) {
+void lives_dispatched(struct ooo *core, uint64_t first, uint8_t held) {
     for (uint64_t at = first; at < core->tail; at++)
         core->lives[at & core->mask] = (struct kept_life){.dispatch = (uint32_t)core->cycle};
     core->lives[first & core->mask].dispatch_block = held;
 }
 
 /* What the core has of the lives of µops from `first` on when they commit. */
-static inline void pack_lives(const struct core *core, struct life_cursor *cursor, uint64_t first,
+static inline void pack_lives(const struct ooo *core, struct life_cursor *cursor, uint64_t first,
                               uint64_t count, struct packed_life *life) {
     const struct packet *packet = &core->packets[cursor->packet & core->packet_mask];
     uint64_t insns = cursor->insns;
@@ -42,6 +42,13 @@ static inline void pack_lives(const struct core *core, struct life_cursor *curso
         life->fetch_delay_cache = packet->delay_cache;
         life->fetch_delay_tlb = packet->delay_tlb;
         life->kept = core->lives[at & core->mask];
+        if (life->flags & LIFE_STORE) {
+            uint32_t before = uop->store - core->machine.store_queue;
+            const struct store_entry *store = &core->stores[before & core->store_mask];
+            life->kept.write_latency = store->write_latency;
+            life->kept.write_level = store->write_level;
+            life->kept.fill = store->fill;
+        }
         memcpy(life->producer, order->producer, sizeof life->producer);
         life->stores_back = order->store;
         life->psv = uop->psv;
@@ -52,7 +59,7 @@ static inline void pack_lives(const struct core *core, struct life_cursor *curso
 }
 
 /* What is different when it was squashed. */
-static void squash_life(const struct core *core, struct packed_life *life) {
+static void squash_life(const struct ooo *core, struct packed_life *life) {
     uint64_t sequence = life->uop;
     const struct uop_state *uop = &core->uops[sequence & core->mask];
     bool dispatched = sequence < core->tail;
@@ -70,7 +77,7 @@ static void squash_life(const struct core *core, struct packed_life *life) {
 }
 
 /* Room for lives, at most `most`, at least one; NULL: there is no buffer. */
-static struct packed_life *life_room(struct core *core, uint64_t most, uint64_t *room) {
+static struct packed_life *life_room(struct ooo *core, uint64_t most, uint64_t *room) {
     if (core->buffer && core->buffer->life_count == TAP_BUFFER_LIVES)
         tap_next_buffer(core);
     if (!core->buffer)
@@ -82,7 +89,7 @@ static struct packed_life *life_room(struct core *core, uint64_t most, uint64_t 
 }
 
 /* The lives of [first, end), which is not empty and of the window. */
-static void show_lives_of(struct core *core, uint64_t first, uint64_t end,
+static void show_lives_of(struct ooo *core, uint64_t first, uint64_t end,
                           enum life_flags squashed) {
     struct life_cursor cursor = core->life_cursor;
     if ((int32_t)(core->packet_oldest - cursor.packet) > 0)
@@ -99,7 +106,7 @@ static void show_lives_of(struct core *core, uint64_t first, uint64_t end,
         core->life_cursor = cursor;
 }
 
-void lives_show(struct core *core, uint64_t first, uint64_t end, enum life_flags squashed) {
+void lives_show(struct ooo *core, uint64_t first, uint64_t end, enum life_flags squashed) {
     struct tap_window window = core->life_window;
     uint64_t period = core->life_period;
     while (window.from < end) {

@@ -17,11 +17,15 @@
 
 enum { EPOCH_SHIFT = 14 };
 
-static struct store_entry *store_at(struct core *core, uint64_t number) {
+static uint16_t low16(uint64_t cycles) {
+    return cycles < UINT16_MAX ? (uint16_t)cycles : UINT16_MAX;
+}
+
+static struct store_entry *store_at(struct ooo *core, uint64_t number) {
     return &core->stores[number & core->store_mask];
 }
 
-void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence, uint64_t data_ready) {
+void store_enter(struct ooo *core, struct uop_state *uop, uint64_t sequence, uint64_t data_ready) {
     const struct stream_uop *stream = stream_at(core, sequence);
     uint64_t number = core->store_tail++;
     struct store_entry *store = store_at(core, number);
@@ -46,24 +50,24 @@ static bool covers(const struct store_entry *store, const struct stream_uop *loa
            load->address + load->size_bytes <= store->end;
 }
 
-static void list_add(struct core *core, struct uop_state *load, uint32_t *list) {
+static void list_add(struct ooo *core, struct uop_state *load, uint32_t *list) {
     load->link[LINK_STORE] = *list;
     *list = slot_of(core, load);
 }
 
 /* The load waits until the list is woken. */
-static void hang(struct core *core, struct uop_state *load, uint32_t *list) {
+static void hang(struct ooo *core, struct uop_state *load, uint32_t *list) {
     load->is.pending++;
     list_add(core, load, list);
 }
 
-static bool predicted_to_wait(const struct core *core, uint32_t insn) {
+static bool predicted_to_wait(const struct ooo *core, uint32_t insn) {
     uint64_t epoch = core->cycle >> EPOCH_SHIFT;
     uint64_t marked = core->wait_table[insn % WAIT_TABLE];
     return marked && epoch + 1 - marked <= 1;
 }
 
-void load_enter(struct core *core, struct uop_state *load, uint64_t sequence, uint64_t number) {
+void load_enter(struct ooo *core, struct uop_state *load, uint64_t sequence, uint64_t number) {
     const struct stream_uop *stream = stream_at(core, sequence);
     struct store_entry *store = store_at(core, number);
     load->store = (uint32_t)number;
@@ -78,7 +82,7 @@ void load_enter(struct core *core, struct uop_state *load, uint64_t sequence, ui
 }
 
 /* Wakes a list of loads: each may issue from `cycle` on. */
-static void wake_loads(struct core *core, uint32_t list, uint64_t cycle) {
+static void wake_loads(struct ooo *core, uint32_t list, uint64_t cycle) {
     while (list != NO_LINK) {
         struct uop_state *load = &core->uops[list];
         list = load->link[LINK_STORE];
@@ -89,13 +93,13 @@ static void wake_loads(struct core *core, uint32_t list, uint64_t cycle) {
     }
 }
 
-static void load_done(struct core *core, struct uop_state *load, uint64_t complete) {
+static void load_done(struct ooo *core, struct uop_state *load, uint64_t complete) {
     finish(core, load, complete, complete);
 }
 
 /* True when the load was dealt with by the store it depends on: forwarded, or hung up on it. Sets
  * *passed when the load goes ahead of that store, whose address is not known yet. */
-static bool load_meets_store(struct core *core, struct uop_state *load,
+static bool load_meets_store(struct ooo *core, struct uop_state *load,
                              const struct stream_uop *stream, struct store_entry **passed) {
     if ((int32_t)(load->store - (uint32_t)core->store_head) < 0)
         return false; /* the cache has it */
@@ -138,7 +142,7 @@ static uint16_t signature_of(const struct memory_result *result, bool load) {
 }
 
 /* A load that is not a settled hit: all its accesses. */
-static __attribute__((noinline)) void load_access(struct core *core, struct uop_state *load,
+static __attribute__((noinline)) void load_access(struct ooo *core, struct uop_state *load,
                                                   const struct stream_uop *stream,
                                                   struct store_entry *passed) {
     uint64_t sequence = sequence_of(core, load);
@@ -180,11 +184,12 @@ static __attribute__((noinline)) void load_access(struct core *core, struct uop_
         life->memory_events = last.events;
         life->l1_latency = address_latency + l1_latency;
         life->miss_latency = (uint32_t)beyond_l1;
+        life->fill = low16(last.fill_cycles);
     }
     load_done(core, load, core->cycle + address_latency + l1_latency + beyond_l1);
 }
 
-void load_issue(struct core *core, struct uop_state *load) {
+void load_issue(struct ooo *core, struct uop_state *load) {
     struct store_entry *passed = NULL;
     uint64_t sequence = sequence_of(core, load);
     const struct stream_uop *stream = stream_at(core, sequence);
@@ -207,7 +212,7 @@ void load_issue(struct core *core, struct uop_state *load) {
 }
 
 /* Address and data are known. */
-static void store_complete(struct core *core, struct uop_state *uop, struct store_entry *store) {
+static void store_complete(struct ooo *core, struct uop_state *uop, struct store_entry *store) {
     uint64_t complete = store->resolved > store->data_ready ? store->resolved : store->data_ready;
     store->complete = complete;
     finish(core, uop, complete, complete);
@@ -217,7 +222,7 @@ static void store_complete(struct core *core, struct uop_state *uop, struct stor
     wake_loads(core, waiters, complete > address_latency ? complete - address_latency : 0);
 }
 
-void store_issue(struct core *core, struct uop_state *uop) {
+void store_issue(struct ooo *core, struct uop_state *uop) {
     struct store_entry *store = store_at(core, uop->store);
     uint32_t latency = core->classes[OP_STORE].latency;
     if (store->end != store->address &&
@@ -245,14 +250,14 @@ void store_issue(struct core *core, struct uop_state *uop) {
         store_complete(core, uop, store);
 }
 
-void store_data(struct core *core, struct uop_state *uop, uint64_t ready) {
+void store_data(struct ooo *core, struct uop_state *uop, uint64_t ready) {
     struct store_entry *store = store_at(core, uop->store);
     store->data_ready = ready;
     if (store->resolved != UNKNOWN)
         store_complete(core, uop, store);
 }
 
-static void release(struct core *core, struct store_entry *store) {
+static void release(struct ooo *core, struct store_entry *store) {
     wake_loads(core, store->drain_waiters, core->cycle);
     store->drain_waiters = NO_LINK;
     core->store_head++;
@@ -260,8 +265,11 @@ static void release(struct core *core, struct store_entry *store) {
 }
 
 /* Writes a committed store to the cache. False: no MSHR, try again at drain_resume. */
-static bool write_store(struct core *core, struct store_entry *store) {
+static bool write_store(struct ooo *core, struct store_entry *store) {
     store->release = core->cycle + 1;
+    store->write_latency = 1;
+    store->write_level = LEVEL_L1;
+    store->fill = 0;
     if (store->end == store->address) /* address not in the trace */
         return true;
     struct memory_result result;
@@ -275,10 +283,14 @@ static bool write_store(struct core *core, struct store_entry *store) {
     }
     if (result.events & MEMORY_MISSED_L1 && result.ready > store->release)
         store->release = result.ready;
+    store->fill = low16(result.fill_cycles);
+    store->write_level = result.level;
+    if (store->fill || store->release > store_at(core, core->store_drain - 1)->release)
+        store->write_latency = low16(store->release - core->cycle);
     return true;
 }
 
-void drain_stage(struct core *core) {
+void drain_stage(struct ooo *core) {
     while (core->store_head < core->store_drain) {
         struct store_entry *store = store_at(core, core->store_head);
         if (store->release > core->cycle)
@@ -298,7 +310,7 @@ void drain_stage(struct core *core) {
 
 /* After a squash from the head on: what is left in the queue has committed, and every load that
  * hung on it is gone. */
-void stores_squash(struct core *core) {
+void stores_squash(struct ooo *core) {
     while (core->store_tail > core->store_head &&
            store_at(core, core->store_tail - 1)->uop >= core->head)
         core->store_tail--;

@@ -16,7 +16,7 @@ static uint32_t power_of_two(uint64_t least) {
 
 /* ---- set-up ---- */
 
-static void widen_window(struct core *core) {
+static void widen_window(struct ooo *core) {
     struct machine_core *machine = &core->machine;
     machine->rob = (uint32_t)lesser(machine->rob * WINDOW_TIMES, ORDER_MAX);
     machine->load_queue *= WINDOW_TIMES;
@@ -29,7 +29,7 @@ static void widen_window(struct core *core) {
         core->queues[queue].entries *= WINDOW_TIMES;
 }
 
-static void free_bandwidth(struct core *core) {
+static void free_bandwidth(struct ooo *core) {
     struct machine_core *machine = &core->machine;
     machine->fetch_width = machine->dispatch_width = machine->commit_width = UNLIMITED;
     machine->store_drain = UNLIMITED;
@@ -43,7 +43,7 @@ static void free_bandwidth(struct core *core) {
         core->classes[operation].interval = 1;
 }
 
-static void shorten_operations(struct core *core, bool one_cycle) {
+static void shorten_operations(struct ooo *core, bool one_cycle) {
     for (unsigned operation = 0; operation < OP_COUNT; operation++) {
         struct machine_class *class = &core->classes[operation];
         if (operation == OP_LOAD || operation == OP_STORE || operation == OP_SYSTEM ||
@@ -55,7 +55,7 @@ static void shorten_operations(struct core *core, bool one_cycle) {
     }
 }
 
-static void configure(struct core *core, const struct machine *machine) {
+static void configure(struct ooo *core, const struct machine *machine) {
     core->machine = machine->core;
     core->queue_count = machine->queue_count;
     core->pool_count = machine->pool_count;
@@ -114,7 +114,7 @@ static void *whole_lines(size_t count, size_t size) {
     return memory ? memset(memory, 0, count * size) : NULL;
 }
 
-static bool allocate(struct core *core) {
+static bool allocate(struct ooo *core) {
     uint32_t ring = power_of_two((uint64_t)core->machine.rob + core->fetch_capacity + 1);
     core->mask = ring - 1;
     core->uops = whole_lines(ring + 1, sizeof *core->uops);
@@ -136,7 +136,8 @@ static bool allocate(struct core *core) {
         core->life_windows = tap_lives(core->tap);
         core->life_window = tap_window(core->life_windows, 0);
     }
-    uint32_t stores = power_of_two(core->machine.store_queue);
+    /* Lives tell of the write of the store that had their entry: it is kept until they commit. */
+    uint32_t stores = power_of_two((core->lives ? 2 : 1) * core->machine.store_queue);
     core->store_mask = stores - 1;
     room &= (core->stores = calloc(stores, sizeof *core->stores)) != NULL;
     core->store_reach = core->machine.store_queue;
@@ -161,9 +162,9 @@ static bool allocate(struct core *core) {
     return room;
 }
 
-struct core *core_new(const struct machine *machine, const struct core_options *options,
-                      struct error *error) {
-    struct core *core = calloc(1, sizeof *core);
+struct ooo *ooo_new(const struct machine *machine, const struct core_options *options,
+                    struct error *error) {
+    struct ooo *core = calloc(1, sizeof *core);
     if (!core) {
         error_set(error, "out of memory for a core");
         return NULL;
@@ -175,16 +176,15 @@ struct core *core_new(const struct machine *machine, const struct core_options *
     configure(core, machine);
     if (!allocate(core)) {
         error_set(error, "out of memory for a core with a window of %u µops", core->machine.rob);
-        core_free(core);
+        ooo_free(core);
         return NULL;
     }
-    uint32_t memory_ideal = (core->ideal & IDEAL_IMISS ? MEMORY_IDEAL_FETCH : 0) |
-                            (core->ideal & IDEAL_DMISS ? MEMORY_IDEAL_DATA : 0) |
-                            (core->ideal & IDEAL_DLONG ? MEMORY_IDEAL_LONG : 0);
-    core->memory = memory_new(machine, memory_ideal, error);
-    core->predictor = core->memory ? branch_new(&machine->branch, error) : NULL;
-    if (!core->predictor) {
-        core_free(core);
+    struct core_learned learned;
+    bool made = core_learned_new(&learned, machine, core->ideal, error);
+    core->memory = learned.memory;
+    core->predictor = learned.predictor;
+    if (!made) {
+        ooo_free(core);
         return NULL;
     }
     if (core->tap) {
@@ -201,19 +201,19 @@ struct core *core_new(const struct machine *machine, const struct core_options *
     return core;
 }
 
-void wait_for_pipeline(const struct core *core) {
+void wait_for_pipeline(const struct ooo *core) {
     if (core->executor && core->handed_over)
         executor_wait(core->executor, core->chunks[(core->handed_over - 1) % CHUNKS].ticket);
 }
 
-void core_give(struct core *core, struct core_learned *learned) {
+void ooo_give(struct ooo *core, struct core_learned *learned) {
     wait_for_pipeline(core);
     *learned = (struct core_learned){core->memory, core->predictor};
     core->memory = NULL;
     core->predictor = NULL;
 }
 
-void core_take(struct core *core, struct core_learned *learned) {
+void ooo_take(struct ooo *core, struct core_learned *learned) {
     memory_free(core->memory);
     branch_free(core->predictor);
     core->memory = learned->memory;
@@ -222,13 +222,7 @@ void core_take(struct core *core, struct core_learned *learned) {
     memory_restart(core->memory);
 }
 
-void core_learned_free(struct core_learned *learned) {
-    memory_free(learned->memory);
-    branch_free(learned->predictor);
-    *learned = (struct core_learned){NULL, NULL};
-}
-
-void core_free(struct core *core) {
+void ooo_free(struct ooo *core) {
     if (!core)
         return;
     wait_for_pipeline(core);
@@ -262,7 +256,7 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 }
 
 /* Nothing happened in this cycle: the next one in which something can. */
-static uint64_t next_cycle(struct core *core) {
+static uint64_t next_cycle(struct ooo *core) {
     uint64_t now = core->cycle, next = calendar_next(core);
     if (core->ready_count)
         return now + 1; /* waits for a unit */
@@ -289,7 +283,7 @@ static uint64_t next_cycle(struct core *core) {
 }
 
 #ifndef NDEBUG
-static void check_invariants(const struct core *core) {
+static void check_invariants(const struct ooo *core) {
     assert(core->head <= core->tail && core->tail <= core->next);
     assert(core->tail - core->head <= core->machine.rob);
     assert(core->next - core->tail <= core->fetch_capacity);
@@ -308,7 +302,7 @@ static void check_invariants(const struct core *core) {
 
 /* Steps as long as the stream holds all that one cycle may fetch, so that the boundaries of batches
  * and chunks change nothing; with `all` until every µop has committed. */
-static bool run(struct core *core, bool all, struct error *error) {
+static bool run(struct ooo *core, bool all, struct error *error) {
     uint64_t insns = core->machine.fetch_width + 1;
     for (;;) {
         if (all ? core->head == core->available
@@ -352,7 +346,7 @@ static bool run(struct core *core, bool all, struct error *error) {
 /* ---- hand-over ---- */
 
 static void run_chunk(void *context, uint64_t number) {
-    struct core *core = context;
+    struct ooo *core = context;
     const struct chunk *chunk = &core->chunks[number % CHUNKS];
     core->available = chunk->produced;
     core->available_insns = chunk->insns;
@@ -363,7 +357,7 @@ static void run_chunk(void *context, uint64_t number) {
 
 /* Hands the stream over as far as it is filled. Then the chunk CHUNKS − 1 before has run, so the
  * stream has room for another. */
-bool hand_over(struct core *core, bool all, struct error *error) {
+bool hand_over(struct ooo *core, bool all, struct error *error) {
     struct chunk *chunk = &core->chunks[core->handed_over % CHUNKS];
     order_chunk(core);
     *chunk = (struct chunk){core->produced, core->insns_seen, core->marks_seen, 0, all};

@@ -21,7 +21,7 @@
 #ifndef CULPRIT_CORE_OOO_OOO_H
 #define CULPRIT_CORE_OOO_OOO_H
 
-#include "core/core.h"
+#include "core/cores.h"
 #include "util/executor.h"
 
 #include <assert.h>
@@ -210,6 +210,10 @@ struct store_entry {
     uint32_t forward_waiters; /* loads that wait for its data: list of slots by link[LINK_STORE] */
     uint32_t drain_waiters;   /* loads it covers in part only: wait until it is in the cache */
     uint32_t speculated;      /* loads that passed it before its address was known */
+    uint16_t write_latency;   /* drain begun: cycles until the line is owned, UINT16_MAX at most; 1:
+                                 no longer than the store before it */
+    uint16_t fill;            /* cycles that it holds an MSHR */
+    uint8_t write_level;      /* enum memory_level that brings the line */
 };
 
 /* Events in the future by cycle: a wheel of arrays for the next WHEEL_CYCLES, to which most µops go
@@ -238,7 +242,7 @@ enum { STORE_SLOTS = 4096, WAIT_TABLE = 4096 };
 enum { POOL_SLOTS = 16 }; /* MACHINE_MAX_POOLS, as two vectors */
 static_assert((int)MACHINE_MAX_POOLS <= (int)POOL_SLOTS, "every pool has its slot");
 
-struct core {
+struct ooo {
     /* ---- configuration, idealisations applied ---- */
     struct machine_core machine;
     uint32_t ideal;
@@ -388,64 +392,64 @@ struct core {
 };
 
 /* ---- stages; each sets core->progress when it did something ---- */
-void commit_stage(struct core *core);
-void drain_stage(struct core *core);
-void issue_stage(struct core *core);
-void dispatch_stage(struct core *core);
+void commit_stage(struct ooo *core);
+void drain_stage(struct ooo *core);
+void issue_stage(struct ooo *core);
+void dispatch_stage(struct ooo *core);
 /* In its place when the reorder buffer is full and lives are recorded. */
-void dispatch_full(struct core *core);
-void fetch_stage(struct core *core);
+void dispatch_full(struct ooo *core);
+void fetch_stage(struct ooo *core);
 
 /* Puts instructions into the stream, in order, until the chunk is full; returns how many it has
  * put. What is left begins with the rest of a repeated instruction perhaps: hand the chunk over,
  * then go on from there. insns[count] is there too, the successor of the last, and accesses[0] even
  * if no instruction has any. */
-uint32_t predecode_run(struct core *core, const struct dynamic_insn *insns, uint32_t count,
+uint32_t predecode_run(struct ooo *core, const struct dynamic_insn *insns, uint32_t count,
                        const struct memory_access *accesses, uint32_t first_access);
 /* The same for one; `next` is its successor, or NULL. False: the chunk is full. */
-bool predecode_step(struct core *core, const struct input *input, const struct dynamic_insn *next);
+bool predecode_step(struct ooo *core, const struct input *input, const struct dynamic_insn *next);
 
 /* Puts in order what the chunk was filled with (order.c). */
-void order_chunk(struct core *core);
+void order_chunk(struct ooo *core);
 
 /* Looks up what the µops of a static instruction are on this machine (prepare.c). */
-bool prepare(struct core *core, uint32_t insn_number, struct error *error);
+bool prepare(struct ooo *core, uint32_t insn_number, struct error *error);
 /* Registers that renaming may hand out: those beyond the architectural state. */
-bool set_registers(struct core *core, enum isa isa, struct error *error);
+bool set_registers(struct ooo *core, enum isa isa, struct error *error);
 
 /* Hands the stream over to the pipeline as far as it is filled; with `all`, waits until everything
  * has committed (ooo.c). */
-bool hand_over(struct core *core, bool all, struct error *error);
-void wait_for_pipeline(const struct core *core);
+bool hand_over(struct ooo *core, bool all, struct error *error);
+void wait_for_pipeline(const struct ooo *core);
 
 /* ---- shared pieces ---- */
 static inline uint64_t lesser(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
-static inline bool chunk_is_full(const struct core *core) {
+static inline bool chunk_is_full(const struct ooo *core) {
     return core->produced - core->chunk_start >= CHUNK_UOPS ||
            core->gather_end - core->gather_start >= CHUNK_UOPS;
 }
-static inline struct prepared_uop *prepared_at(const struct core *core, uint32_t static_uop) {
+static inline struct prepared_uop *prepared_at(const struct ooo *core, uint32_t static_uop) {
     return &core->prepared[static_uop >> PREPARED_SHIFT][static_uop % PREPARED_CHUNK];
 }
-static inline struct uop_state *uop_at(struct core *core, uint64_t sequence) {
+static inline struct uop_state *uop_at(struct ooo *core, uint64_t sequence) {
     return &core->uops[sequence & core->mask];
 }
-static inline const struct stream_uop *stream_at(const struct core *core, uint64_t sequence) {
+static inline const struct stream_uop *stream_at(const struct ooo *core, uint64_t sequence) {
     return &core->stream[sequence & core->stream_mask];
 }
-static inline const struct uop_order *order_at(const struct core *core, uint64_t sequence) {
+static inline const struct uop_order *order_at(const struct ooo *core, uint64_t sequence) {
     return &core->order[sequence & core->stream_mask];
 }
 /* What a µop in the stream has by program order and now, before it is dispatched. */
-static inline struct uop_order *front_end_of(struct core *core, uint64_t sequence) {
+static inline struct uop_order *front_end_of(struct ooo *core, uint64_t sequence) {
     return &core->order[sequence & core->stream_mask];
 }
-static inline uint32_t slot_of(const struct core *core, const struct uop_state *uop) {
+static inline uint32_t slot_of(const struct ooo *core, const struct uop_state *uop) {
     return (uint32_t)(uop - core->uops);
 }
-static inline uint64_t sequence_of(const struct core *core, const struct uop_state *uop) {
+static inline uint64_t sequence_of(const struct ooo *core, const struct uop_state *uop) {
     return core->head + ((slot_of(core, uop) - core->head) & core->mask);
 }
 
@@ -468,7 +472,7 @@ static inline uint64_t ready_entry(uint64_t sequence, uint32_t pool) {
 
 /* Puts the µop on the wheel for a cycle at most WHEEL_CYCLES − 1 ahead if `condition`; without a
  * branch, since neither the condition nor the distance follows a pattern. */
-static inline void wheel_put_if(struct core *core, uint32_t slot, uint64_t cycle, bool condition) {
+static inline void wheel_put_if(struct ooo *core, uint32_t slot, uint64_t cycle, bool condition) {
     struct calendar *calendar = &core->calendar;
     uint32_t at = cycle % WHEEL_CYCLES, count = calendar->wheel_count[at];
     calendar->wheel[at * (core->mask + 1) + count] = slot;
@@ -477,46 +481,46 @@ static inline void wheel_put_if(struct core *core, uint32_t slot, uint64_t cycle
 }
 
 /* All operands known: the µop may issue from `cycle` on (calendar.c). */
-void schedule(struct core *core, struct uop_state *uop, uint64_t cycle);
+void schedule(struct ooo *core, struct uop_state *uop, uint64_t cycle);
 /* Moves what is due at the current cycle to the ready µops. */
-void calendar_deliver(struct core *core);
+void calendar_deliver(struct ooo *core);
 /* Earliest cycle after the current one with an event; UNKNOWN if there is none. */
-uint64_t calendar_next(const struct core *core);
-void calendar_clear(struct core *core);
+uint64_t calendar_next(const struct ooo *core);
+void calendar_clear(struct ooo *core);
 
 /* The window is empty: everything that limits dispatch is free. */
-void free_window(struct core *core);
+void free_window(struct ooo *core);
 
 /* ---- load/store queue (lsq.c) ---- */
-void store_enter(struct core *core, struct uop_state *uop, uint64_t sequence, uint64_t data_ready);
+void store_enter(struct ooo *core, struct uop_state *uop, uint64_t sequence, uint64_t data_ready);
 /* The load depends on this store, which is in the queue. */
-void load_enter(struct core *core, struct uop_state *load, uint64_t sequence, uint64_t number);
+void load_enter(struct ooo *core, struct uop_state *load, uint64_t sequence, uint64_t number);
 /* Issues a load in this cycle: to the cache, to forwarding, or back to wait. */
-void load_issue(struct core *core, struct uop_state *load);
+void load_issue(struct ooo *core, struct uop_state *load);
 /* The store's address operands are there: resolves it, finds violations. */
-void store_issue(struct core *core, struct uop_state *uop);
+void store_issue(struct ooo *core, struct uop_state *uop);
 /* The cycle of the store's data is known. */
-void store_data(struct core *core, struct uop_state *uop, uint64_t ready);
-void stores_squash(struct core *core);
+void store_data(struct ooo *core, struct uop_state *uop, uint64_t ready);
+void stores_squash(struct ooo *core);
 
 /* ---- tap ---- */
 /* Appends a record: n µops were fetched or dispatched. A failure of a worker is kept in
  * core->failed. */
-void tap_emit(struct core *core, unsigned kind, unsigned n);
+void tap_emit(struct ooo *core, unsigned kind, unsigned n);
 
 /* The buffer has no room for what may come next: hands it over. */
-void tap_next_buffer(struct core *core);
+void tap_next_buffer(struct ooo *core);
 
 /* ---- lives (lives.c) ---- */
 /* A window's first µops were fetched, those from core->fetched_insns on. */
-void lives_start(struct core *core);
+void lives_start(struct ooo *core);
 /* The µops from `first` on have entered; the first one had been held. */
-void lives_dispatched(struct core *core, uint64_t first, uint8_t held);
+void lives_dispatched(struct ooo *core, uint64_t first, uint8_t held);
 /* The µops [first, end) committed or (LIFE_FLUSHED) were squashed: shows the lives of those in
  * windows. */
-void lives_show(struct core *core, uint64_t first, uint64_t end, enum life_flags squashed);
+void lives_show(struct ooo *core, uint64_t first, uint64_t end, enum life_flags squashed);
 
-static inline struct kept_life *life_of(struct core *core, const struct uop_state *uop) {
+static inline struct kept_life *life_of(struct ooo *core, const struct uop_state *uop) {
     return core->recording ? &core->lives[slot_of(core, uop)] : NULL;
 }
 

@@ -54,7 +54,7 @@ static uint32_t granule_slot(uint64_t granule) {
     return (uint32_t)(granule ^ granule >> 12) % STORE_SLOTS;
 }
 
-static void note_store(struct core *core, const struct stream_uop *store) {
+static void note_store(struct ooo *core, const struct stream_uop *store) {
     uint64_t number = core->stores_seen++, size = store->access_count ? store->size_bytes : 0;
     core->store_ranges[number & core->store_range_mask] =
         (struct store_range){store->address, store->address + size};
@@ -68,7 +68,7 @@ static void note_store(struct core *core, const struct stream_uop *store) {
 /* Looks for the youngest store that overlaps the load, beginning with the youngest that wrote to
  * one of the load's granules: among those that can still be in the queue, or else that one alone if
  * it is in reach. */
-static void find_store(const struct core *core, const struct stream_uop *load,
+static void find_store(const struct ooo *core, const struct stream_uop *load,
                        struct uop_order *order) {
     uint64_t end = load->address + load->size_bytes, last = (end - 1) >> GRANULE_SHIFT;
     uint64_t seen = core->stores_seen, youngest = 0;
@@ -94,7 +94,7 @@ static void find_store(const struct core *core, const struct stream_uop *load,
 /* ---- all of it ---- */
 
 /* The places of memory µops among the stores. `memory`: bit k set, `first` + k is one. */
-static void order_memory(struct core *core, uint64_t first, uint64_t memory) {
+static void order_memory(struct ooo *core, uint64_t first, uint64_t memory) {
     for (; memory; memory &= memory - 1) {
         uint64_t at = first + (uint32_t)__builtin_ctzll(memory);
         const struct stream_uop *uop = stream_at(core, at);
@@ -106,7 +106,7 @@ static void order_memory(struct core *core, uint64_t first, uint64_t memory) {
 }
 
 /* All else, up to `end`, at most 64 µops; returns which of them access memory. */
-static uint64_t order_others(struct core *core, uint64_t first, uint64_t end) {
+static uint64_t order_others(struct ooo *core, uint64_t first, uint64_t end) {
     uint64_t insns = core->insns_seen, marks = core->marks_seen, memory = 0;
     uint64_t mask = core->stream_mask, *writer = core->writer;
     for (uint64_t at = first; at < end; at++) {
@@ -138,7 +138,7 @@ static uint64_t order_others(struct core *core, uint64_t first, uint64_t end) {
 }
 
 /* Memory µops are found by their bits, since which they are follows no pattern. */
-void order_chunk(struct core *core) {
+void order_chunk(struct ooo *core) {
     for (uint64_t first = core->chunk_start; first < core->produced; first += 64) {
         uint64_t end = lesser(first + 64, core->produced);
         order_memory(core, first, order_others(core, first, end));

@@ -17,7 +17,7 @@
 enum { REP_PIECE = 64 };
 
 /* Fills in the accesses of memory operand `operand`; adjoining ones are one access. */
-static void set_accesses(struct core *core, struct stream_uop *uop, const struct input *input,
+static void set_accesses(struct ooo *core, struct stream_uop *uop, const struct input *input,
                          uint8_t operand) {
     uint32_t count = input->insn->memory_count, i = 0;
     while (i < count && input->accesses[i].operand != operand)
@@ -90,7 +90,7 @@ static uint64_t rep_pieces(const struct input *input, uint32_t *bytes) {
 }
 
 /* The µop at a place of the stream, without accesses. `places`: more flags. */
-static inline struct stream_uop *put(struct core *core, uint64_t at,
+static inline struct stream_uop *put(struct ooo *core, uint64_t at,
                                      const struct prepared_uop *prepared, uint32_t static_uop,
                                      uint32_t insn, uint32_t places) {
     struct stream_uop *uop = &core->stream[at & core->stream_mask];
@@ -102,11 +102,11 @@ static inline struct stream_uop *put(struct core *core, uint64_t at,
     return uop;
 }
 
-static inline struct stream_uop *emit(struct core *core, uint32_t static_uop, uint32_t insn) {
+static inline struct stream_uop *emit(struct ooo *core, uint32_t static_uop, uint32_t insn) {
     return put(core, core->produced++, prepared_at(core, static_uop), static_uop, insn, 0);
 }
 
-static inline struct stream_uop *emit_plain(struct core *core, uint32_t static_uop,
+static inline struct stream_uop *emit_plain(struct ooo *core, uint32_t static_uop,
                                             const struct input *input) {
     struct stream_uop *uop = emit(core, static_uop, input->insn->insn);
     if (uop->is.flags & (U_LOAD | U_STORE))
@@ -115,7 +115,7 @@ static inline struct stream_uop *emit_plain(struct core *core, uint32_t static_u
 }
 
 /* One piece of a repeated instruction. */
-static struct stream_uop *emit_piece(struct core *core, const struct known_insn *insn,
+static struct stream_uop *emit_piece(struct ooo *core, const struct known_insn *insn,
                                      const struct input *input, uint64_t piece, uint64_t pieces,
                                      uint32_t bytes) {
     struct stream_uop *uop = NULL;
@@ -134,7 +134,7 @@ static struct stream_uop *emit_piece(struct core *core, const struct known_insn 
 
 /* What stands between this instruction and the one before it, for fetch. (That an instruction
  * crosses lines its µop says of itself.) */
-static inline uint32_t place_flags(struct core *core, const struct known_insn *insn) {
+static inline uint32_t place_flags(struct ooo *core, const struct known_insn *insn) {
     uint64_t begin = insn->uops->insn_address;
     bool new_line = (begin ^ core->last_end) & core->fetch_line_mask;
     bool new_block = (begin ^ core->last_begin) & core->fetch_block_mask;
@@ -144,7 +144,7 @@ static inline uint32_t place_flags(struct core *core, const struct known_insn *i
 }
 
 /* Meets the predictor; flags for the µop that resolves the branch. */
-static inline uint32_t branch_flags(struct core *core, const struct known_insn *insn,
+static inline uint32_t branch_flags(struct ooo *core, const struct known_insn *insn,
                                     const struct dynamic_insn *dynamic,
                                     const struct dynamic_insn *next) {
     bool taken = dynamic->flags & DYN_TAKEN;
@@ -164,7 +164,7 @@ static inline uint32_t branch_flags(struct core *core, const struct known_insn *
 }
 
 /* The instruction, a compare, fuses with `next`, the branch behind it. */
-static inline bool fuses(const struct core *core, const struct known_insn *insn,
+static inline bool fuses(const struct ooo *core, const struct known_insn *insn,
                          const struct dynamic_insn *dynamic, const struct dynamic_insn *next) {
     return insn->traits & KNOWN_COMPARE && next && !dynamic->flags && !(next->flags & DYN_FAULT) &&
            core->known[next->insn].traits & KNOWN_FUSING_BRANCH &&
@@ -173,7 +173,7 @@ static inline bool fuses(const struct core *core, const struct known_insn *insn,
 }
 
 /* All µops but the last of a compare; what it has beyond them goes into the branch. */
-static void start_fused(struct core *core, const struct known_insn *compare,
+static void start_fused(struct ooo *core, const struct known_insn *compare,
                         const struct input *input) {
     uint64_t first = core->produced;
     uint32_t last = compare->first_uop + compare->uop_count - 1u;
@@ -188,7 +188,7 @@ static void start_fused(struct core *core, const struct known_insn *compare,
     }
 }
 
-static void finish_fused(struct core *core, const struct known_insn *branch,
+static void finish_fused(struct ooo *core, const struct known_insn *branch,
                          struct stream_uop *uop) {
     uint32_t operands = core->fused_operands, places = place_flags(core, branch);
     uint32_t flags = prepared_at(core, operands)->is.flags;
@@ -204,7 +204,7 @@ static void finish_fused(struct core *core, const struct known_insn *branch,
 
 /* As many pieces of a repeated instruction as there is room for, the first in any case; the last of
  * them all is the result, NULL while some are left. */
-static struct stream_uop *emit_repeated(struct core *core, const struct known_insn *insn,
+static struct stream_uop *emit_repeated(struct ooo *core, const struct known_insn *insn,
                                         const struct input *input) {
     uint64_t first = core->produced;
     struct stream_uop *last;
@@ -222,7 +222,7 @@ static struct stream_uop *emit_repeated(struct core *core, const struct known_in
 }
 
 /* Any instruction, or its next pieces as far as there is room. False: more of it is left. */
-static bool predecode(struct core *core, const struct input *input,
+static bool predecode(struct ooo *core, const struct input *input,
                       const struct dynamic_insn *next) {
     const struct dynamic_insn *dynamic = input->insn;
     const struct known_insn *insn = &core->known[dynamic->insn];
@@ -252,19 +252,19 @@ static bool predecode(struct core *core, const struct input *input,
     return true;
 }
 
-bool predecode_step(struct core *core, const struct input *input, const struct dynamic_insn *next) {
+bool predecode_step(struct ooo *core, const struct input *input, const struct dynamic_insn *next) {
     return !chunk_is_full(core) && predecode(core, input, next);
 }
 
 /* ---- the short way ---- */
 
 /* Neither fuses nor is fused with what comes before it. */
-static bool stands_alone(const struct core *core, const struct known_insn *insn,
+static bool stands_alone(const struct ooo *core, const struct known_insn *insn,
                          const struct dynamic_insn *dynamic) {
     return core->fused_operands == UINT32_MAX && !fuses(core, insn, dynamic, dynamic + 1);
 }
 
-static inline bool is_simple(const struct core *core, const struct known_insn *insn,
+static inline bool is_simple(const struct ooo *core, const struct known_insn *insn,
                              const struct dynamic_insn *dynamic) {
     return !((dynamic->memory_count & ~1u) | (dynamic->flags & ~(unsigned)DYN_TAKEN)) &&
            (!insn->traits || stands_alone(core, insn, dynamic));
@@ -279,7 +279,7 @@ static inline void set_only_access(struct stream_uop *uop, const struct memory_a
     uop->access_count = own;
 }
 
-static inline struct stream_uop *emit_simple(struct core *core, const struct known_insn *insn,
+static inline struct stream_uop *emit_simple(struct ooo *core, const struct known_insn *insn,
                                              const struct dynamic_insn *dynamic,
                                              const struct memory_access *accesses,
                                              uint32_t first_access) {
@@ -302,7 +302,7 @@ static inline struct stream_uop *emit_simple(struct core *core, const struct kno
     return uop;
 }
 
-static __attribute__((noinline)) bool step(struct core *core, const struct dynamic_insn *dynamic,
+static __attribute__((noinline)) bool step(struct ooo *core, const struct dynamic_insn *dynamic,
                                            const struct memory_access *accesses,
                                            uint32_t first_access) {
     struct input input = {dynamic, NULL};
@@ -311,7 +311,7 @@ static __attribute__((noinline)) bool step(struct core *core, const struct dynam
     return predecode_step(core, &input, dynamic + 1);
 }
 
-uint32_t predecode_run(struct core *core, const struct dynamic_insn *insns, uint32_t count,
+uint32_t predecode_run(struct ooo *core, const struct dynamic_insn *insns, uint32_t count,
                        const struct memory_access *accesses, uint32_t first_access) {
     const struct dynamic_insn *dynamic = insns, *end = insns + count;
     const struct known_insn *known = core->known;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static uint32_t prepare_flags(const struct core *core, const struct static_insn *insn,
+static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *insn,
                               const struct uop *uop, bool first) {
     bool last = uop->flags & UOP_LAST;
     uint32_t flags = (last ? U_LAST : 0) | (first ? U_FIRST : 0);
@@ -45,7 +45,7 @@ static uint32_t prepare_flags(const struct core *core, const struct static_insn 
     return flags;
 }
 
-static struct known_insn know(const struct core *core, const struct static_insn *insn,
+static struct known_insn know(const struct ooo *core, const struct static_insn *insn,
                               uint32_t first) {
     const struct uop *last = &core->code->uops[insn->first_uop + insn->uop_count - 1u];
     uint8_t traits = 0;
@@ -64,7 +64,7 @@ static struct known_insn know(const struct core *core, const struct static_insn 
 }
 
 /* Room for an instruction's µops, which lie in one chunk. */
-static bool make_room(struct core *core, uint32_t count, struct error *error) {
+static bool make_room(struct ooo *core, uint32_t count, struct error *error) {
     if (core->prepared_count % PREPARED_CHUNK + count > PREPARED_CHUNK)
         core->prepared_count += PREPARED_CHUNK - core->prepared_count % PREPARED_CHUNK;
     uint32_t chunk = core->prepared_count >> PREPARED_SHIFT;
@@ -78,7 +78,7 @@ static bool make_room(struct core *core, uint32_t count, struct error *error) {
 }
 
 /* The instruction as this machine has it, made when it is first executed. */
-bool prepare(struct core *core, uint32_t insn_number, struct error *error) {
+bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
     const struct static_insn *insn = &core->code->insns[insn_number];
     if (!make_room(core, insn->uop_count, error))
         return false;
@@ -110,7 +110,7 @@ bool prepare(struct core *core, uint32_t insn_number, struct error *error) {
     return true;
 }
 
-void free_window(struct core *core) {
+void free_window(struct ooo *core) {
     core->loads_free = core->machine.load_queue;
     core->int_free = core->int_available;
     core->fp_free = core->fp_available;
@@ -121,7 +121,7 @@ void free_window(struct core *core) {
 }
 
 /* Registers that renaming may hand out: those beyond the architectural state. */
-bool set_registers(struct core *core, enum isa isa, struct error *error) {
+bool set_registers(struct ooo *core, enum isa isa, struct error *error) {
     uint32_t integer = isa == ISA_X86_64 ? 16 : 32, fp = 32;
     const struct machine_core *machine = &core->machine;
     if ((machine->int_registers && machine->int_registers <= integer) ||

@@ -6,7 +6,7 @@
 
 /* An operand of the µop is there from `cycle` on; if it was the last one, it enters the calendar.
  */
-static inline void operand_known(struct core *core, struct uop_state *uop, uint64_t cycle) {
+static inline void operand_known(struct ooo *core, struct uop_state *uop, uint64_t cycle) {
     uint64_t when = cycle > uop->when ? cycle : uop->when;
     bool ready = --uop->is.pending == 0;
     bool near = ready & (when - core->cycle - 1 < WHEEL_CYCLES - 1);
@@ -18,7 +18,7 @@ static inline void operand_known(struct core *core, struct uop_state *uop, uint6
 
 /* The completion cycle of a µop is known: tells its consumers; `wake` is the cycle at which they
  * may issue. */
-static inline void finish(struct core *core, struct uop_state *uop, uint64_t complete,
+static inline void finish(struct ooo *core, struct uop_state *uop, uint64_t complete,
                           uint64_t wake) {
     uint32_t link = uop->consumers, flags = uop->is.flags;
     uop->complete = complete;

@@ -74,8 +74,9 @@ static void read_build_id(const struct line *line, struct image *image) {
 
 /* Number of the line's file; UINT32_MAX when out of memory. */
 static uint32_t number_image(struct images *images, const struct line *line) {
-    struct image image = {.kind = strcmp(line->path, "[vdso]") == 0 ? IMAGE_VDSO : IMAGE_FILE};
-    if (image.kind == IMAGE_FILE)
+    struct image image = {.kind = strcmp(line->path, "[vdso]") == 0 ? CODE_IMAGE_VDSO
+                                                                    : CODE_IMAGE_FILE};
+    if (image.kind == CODE_IMAGE_FILE)
         read_build_id(line, &image);
     for (uint32_t i = 0; i < images->count; i++) {
         const struct image *known = &images->items[i];

@@ -10,7 +10,7 @@
 
 struct image {
     char *path;
-    enum image_kind kind;
+    enum code_image_kind kind;
     uint8_t build_id[20];
     uint8_t build_id_size;
 };

@@ -209,7 +209,7 @@ static bool on_untraced(struct capture *capture, uint32_t slot,
 static uint64_t find_symbol(struct capture *capture, const struct image_mapping *mapping) {
     uint64_t offset, size;
     const struct image *image = &capture->images.items[mapping->image];
-    if (!capture->from_symbol || image->kind != IMAGE_FILE)
+    if (!capture->from_symbol || image->kind != CODE_IMAGE_FILE)
         return 0;
     uint32_t number =
         program_add_image(capture->program, image->path, image->build_id, image->build_id_size);

@@ -1,0 +1,81 @@
+/* One door for the kinds of cores. Batches go through it, not instructions. */
+#include <stdlib.h>
+
+#include "core/cores.h"
+
+struct core {
+    struct ooo *ooo; /* one of them */
+    struct inorder *inorder;
+};
+
+struct core *core_new(const struct machine *machine, const struct core_options *options,
+                      struct error *error) {
+    struct core *core = calloc(1, sizeof *core);
+    if (!core) {
+        error_set(error, "out of memory for a core");
+        return NULL;
+    }
+    if (machine->core.in_order)
+        core->inorder = inorder_new(machine, options, error);
+    else
+        core->ooo = ooo_new(machine, options, error);
+    if (core->ooo || core->inorder)
+        return core;
+    free(core);
+    return NULL;
+}
+
+void core_free(struct core *core) {
+    if (!core)
+        return;
+    ooo_free(core->ooo);
+    inorder_free(core->inorder);
+    free(core);
+}
+
+bool core_push(struct core *core, const struct code *code, const struct dynamic_insn *insns,
+               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
+               uint32_t first_access, struct error *error) {
+    return core->ooo ? ooo_push(core->ooo, code, insns, insn_count, accesses, access_count,
+                                first_access, error)
+                     : inorder_push(core->inorder, code, insns, insn_count, accesses, access_count,
+                                    first_access, error);
+}
+
+bool core_warm(struct core *core, const struct code *code, const struct dynamic_insn *insns,
+               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
+               uint32_t first_access, struct error *error) {
+    return core->ooo ? ooo_warm(core->ooo, code, insns, insn_count, accesses, access_count,
+                                first_access, error)
+                     : inorder_warm(core->inorder, code, insns, insn_count, accesses, access_count,
+                                    first_access, error);
+}
+
+bool core_drain(struct core *core, struct error *error) {
+    return core->ooo ? ooo_drain(core->ooo, error) : inorder_drain(core->inorder, error);
+}
+
+bool core_finish(struct core *core, struct error *error) {
+    return core->ooo ? ooo_finish(core->ooo, error) : inorder_finish(core->inorder, error);
+}
+
+void core_give(struct core *core, struct core_learned *learned) {
+    if (core->ooo)
+        ooo_give(core->ooo, learned);
+    else
+        inorder_give(core->inorder, learned);
+}
+
+void core_take(struct core *core, struct core_learned *learned) {
+    if (core->ooo)
+        ooo_take(core->ooo, learned);
+    else
+        inorder_take(core->inorder, learned);
+}
+
+void core_statistics(const struct core *core, struct core_statistics *statistics) {
+    if (core->ooo)
+        ooo_statistics(core->ooo, statistics);
+    else
+        inorder_statistics(core->inorder, statistics);
+}

@@ -1,0 +1,55 @@
+/* The kinds of cores behind core/core.h, whose functions theirs are (see there). Inside of the core
+ * room. */
+#ifndef CULPRIT_CORE_CORES_H
+#define CULPRIT_CORE_CORES_H
+
+#include "core/core.h"
+
+#define CORE_KIND(kind)                                                                            \
+    struct kind;                                                                                   \
+    struct kind *kind##_new(const struct machine *machine, const struct core_options *options,     \
+                            struct error *error);                                                  \
+    void kind##_free(struct kind *core);                                                           \
+    bool kind##_push(struct kind *core, const struct code *code, const struct dynamic_insn *insns, \
+                     uint32_t insn_count, const struct memory_access *accesses,                    \
+                     uint32_t access_count, uint32_t first_access, struct error *error);           \
+    bool kind##_warm(struct kind *core, const struct code *code, const struct dynamic_insn *insns, \
+                     uint32_t insn_count, const struct memory_access *accesses,                    \
+                     uint32_t access_count, uint32_t first_access, struct error *error);           \
+    bool kind##_drain(struct kind *core, struct error *error);                                     \
+    bool kind##_finish(struct kind *core, struct error *error);                                    \
+    void kind##_give(struct kind *core, struct core_learned *learned);                             \
+    void kind##_take(struct kind *core, struct core_learned *learned);                             \
+    void kind##_statistics(const struct kind *core, struct core_statistics *statistics);
+
+CORE_KIND(ooo)     /* core/ooo/ */
+CORE_KIND(inorder) /* core/inorder/ */
+#undef CORE_KIND
+
+/* ---- what they share (shared.c) ---- */
+
+/* Whether the trace has the instruction and the accesses that it names. One branch for all: which
+ * instruction accesses memory follows no pattern. */
+static inline bool core_input_is_there(const struct code *code, const struct dynamic_insn *insn,
+                                       uint32_t access_count, uint32_t first_access) {
+    uint64_t accesses_end = (uint64_t)(insn->memory - first_access) + insn->memory_count;
+    return !((insn->insn >= code->insn_count) |
+             ((insn->memory_count != 0) & (accesses_end > access_count)));
+}
+bool core_input_error(struct error *error);
+
+/* Shows caches, TLBs and the predictor these instructions; what the predictor then counts more is
+ * added to `warmed`. False: the input is not there. */
+bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
+                       const struct code *code, const struct dynamic_insn *insns,
+                       uint32_t insn_count, const struct memory_access *accesses,
+                       uint32_t access_count, uint32_t first_access,
+                       struct branch_statistics *warmed, struct error *error);
+/* Branches of `all` but those of `warmed`. */
+void core_subtract_branches(struct branch_statistics *all, const struct branch_statistics *warmed);
+
+/* NULL members: failed. */
+bool core_learned_new(struct core_learned *learned, const struct machine *machine, uint32_t ideal,
+                      struct error *error);
+
+#endif

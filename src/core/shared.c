@@ -1,0 +1,67 @@
+/* What all kinds of cores do alike: check input, warm and make what a core learns. */
+#include "core/cores.h"
+
+bool core_input_error(struct error *error) {
+    return error_set(error, "the trace names an instruction or access that it does not have");
+}
+
+void core_subtract_branches(struct branch_statistics *all, const struct branch_statistics *warmed) {
+    uint64_t *from = (uint64_t *)all;
+    const uint64_t *what = (const uint64_t *)warmed;
+    for (size_t i = 0; i < sizeof *all / sizeof *from; i++)
+        from[i] -= what[i];
+}
+
+static void add_branches(struct branch_statistics *to, const struct branch_statistics *what) {
+    uint64_t *sums = (uint64_t *)to;
+    for (size_t i = 0; i < sizeof *to / sizeof *sums; i++)
+        sums[i] += ((const uint64_t *)what)[i];
+}
+
+bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
+                       const struct code *code, const struct dynamic_insn *insns,
+                       uint32_t insn_count, const struct memory_access *accesses,
+                       uint32_t access_count, uint32_t first_access,
+                       struct branch_statistics *warmed, struct error *error) {
+    for (uint32_t i = 0; i < insn_count; i++)
+        if (!core_input_is_there(code, &insns[i], access_count, first_access))
+            return core_input_error(error);
+    struct branch_statistics before, after;
+    branch_statistics(learned->predictor, &before);
+    uint64_t line = UINT64_MAX;
+    for (uint32_t i = 0; i < insn_count; i++) {
+        const struct static_insn *insn = &code->insns[insns[i].insn];
+        if (insn->address >> fetch_line_shift != line) {
+            line = insn->address >> fetch_line_shift;
+            memory_warm_fetch(learned->memory, insn->address);
+        }
+        for (uint32_t k = 0; k < insns[i].memory_count; k++) {
+            const struct memory_access *access = &accesses[insns[i].memory - first_access + k];
+            memory_warm_load(learned->memory, access->address, access->size_bytes,
+                             access->is_store);
+        }
+        if (insn->branch != BRANCH_NONE && i + 1 < insn_count)
+            branch_predict(learned->predictor, insn->address, insn->branch, insn->length,
+                           insns[i].flags & DYN_TAKEN, code->insns[insns[i + 1].insn].address);
+    }
+    branch_statistics(learned->predictor, &after);
+    core_subtract_branches(&after, &before);
+    add_branches(warmed, &after);
+    return true;
+}
+
+bool core_learned_new(struct core_learned *learned, const struct machine *machine, uint32_t ideal,
+                      struct error *error) {
+    uint32_t memory_ideal = (ideal & IDEAL_IMISS ? MEMORY_IDEAL_FETCH : 0) |
+                            (ideal & IDEAL_DMISS ? MEMORY_IDEAL_DATA : 0) |
+                            (ideal & IDEAL_DLONG ? MEMORY_IDEAL_LONG : 0);
+    learned->memory = memory_new(machine, memory_ideal, error);
+    learned->predictor = learned->memory ? branch_new(&machine->branch, error) : NULL;
+    return learned->predictor != NULL;
+}
+
+void core_learned_free(struct core_learned *learned) {
+    memory_free(learned->memory);
+    branch_free(learned->predictor);
+    *learned = (struct core_learned){NULL, NULL};
+}

@@ -1,0 +1,111 @@
+/* An open hash table of cells. */
+#include "core/stall_causes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct stall_causes {
+    struct stall_cell *cells; /* cycles 0: free */
+    size_t used, capacity;    /* a power of two */
+    bool failed;
+};
+
+const char *stall_cause_name(enum stall_cause cause) {
+    static const char *const names[STALL_CAUSES] = {
+        [STALL_NONE] = "issue",
+        [STALL_SLOT] = "slotting",
+        [STALL_DEPENDENCE] = "dependence",
+        [STALL_UNIT] = "unit busy",
+        [STALL_FETCH] = "taken branch",
+        [STALL_IMISS] = "I-cache miss",
+        [STALL_ITLB] = "ITLB miss",
+        [STALL_DMISS] = "D-cache miss",
+        [STALL_DTLB] = "DTLB miss",
+        [STALL_MISS_REGISTERS] = "miss registers",
+        [STALL_WRITE_BUFFER] = "write buffer",
+        [STALL_MISPREDICT] = "branch mispredict",
+        [STALL_SYNCHRONISATION] = "synchronisation",
+    };
+    return names[cause];
+}
+
+struct stall_causes *stall_causes_new(void) {
+    struct stall_causes *causes = calloc(1, sizeof *causes);
+    if (causes) {
+        causes->capacity = 1024;
+        causes->cells = calloc(causes->capacity, sizeof *causes->cells);
+    }
+    if (causes && causes->cells)
+        return causes;
+    free(causes);
+    return NULL;
+}
+
+void stall_causes_free(struct stall_causes *causes) {
+    if (causes)
+        free(causes->cells);
+    free(causes);
+}
+
+static struct stall_cell *find(struct stall_cell *cells, size_t capacity, uint32_t insn,
+                               uint32_t cause, uint32_t culprit) {
+    uint64_t hash =
+        (insn * UINT64_C(0x9e3779b97f4a7c15)) ^ (culprit * UINT64_C(0xc2b2ae3d27d4eb4f)) ^ cause;
+    for (size_t i = (hash ^ hash >> 29) & (capacity - 1);; i = (i + 1) & (capacity - 1)) {
+        struct stall_cell *cell = &cells[i];
+        if (cell->cycles == 0 ||
+            (cell->insn == insn && cell->cause == cause && cell->culprit == culprit))
+            return cell;
+    }
+}
+
+static bool grow(struct stall_causes *causes) {
+    size_t capacity = causes->capacity * 2;
+    struct stall_cell *cells = calloc(capacity, sizeof *cells);
+    if (!cells)
+        return false;
+    for (size_t i = 0; i < causes->capacity; i++) {
+        const struct stall_cell *cell = &causes->cells[i];
+        if (cell->cycles)
+            *find(cells, capacity, cell->insn, cell->cause, cell->culprit) = *cell;
+    }
+    free(causes->cells);
+    causes->cells = cells;
+    causes->capacity = capacity;
+    return true;
+}
+
+void stall_causes_add(struct stall_causes *causes, uint32_t insn, enum stall_cause cause,
+                      uint32_t culprit, uint64_t cycles) {
+    if (!causes || causes->failed || cycles == 0)
+        return;
+    struct stall_cell *cell = find(causes->cells, causes->capacity, insn, cause, culprit);
+    if (cell->cycles == 0) {
+        *cell = (struct stall_cell){insn, culprit, cause, 0};
+        causes->used++;
+    }
+    cell->cycles += cycles;
+    if (causes->used * 2 > causes->capacity)
+        causes->failed = !grow(causes);
+}
+
+static int compare(const void *a, const void *b) {
+    const struct stall_cell *x = a, *y = b;
+    if (x->insn != y->insn)
+        return x->insn < y->insn ? -1 : 1;
+    if (x->cause != y->cause)
+        return x->cause < y->cause ? -1 : 1;
+    return (x->culprit > y->culprit) - (x->culprit < y->culprit);
+}
+
+struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t *count) {
+    struct stall_cell *cells = causes->failed ? NULL : malloc((causes->used + 1) * sizeof *cells);
+    *count = 0;
+    if (!cells)
+        return NULL;
+    for (size_t i = 0; i < causes->capacity; i++)
+        if (causes->cells[i].cycles)
+            cells[(*count)++] = causes->cells[i];
+    qsort(cells, *count, sizeof *cells, compare);
+    return cells;
+}

@@ -1,0 +1,50 @@
+/* The true causes of the cycles in which an in-order core's oldest instruction stood at the head of
+ * the issue queue: what analyses of samples are measured against (DCPI §6.3). Every cycle has one
+ * owner, the head, and one cause; they sum to the run's cycles. */
+#ifndef CULPRIT_CORE_STALL_CAUSES_H
+#define CULPRIT_CORE_STALL_CAUSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum stall_cause {
+    STALL_NONE, /* it issues in this cycle, and was the oldest to do so */
+    /* Static: the same in every execution. */
+    STALL_SLOT, /* no slot, pipe or unit was left in the cycle before, or its group had to wait
+                   for the one before */
+    STALL_DEPENDENCE, /* an operand, as long as its maker takes when it hits */
+    STALL_UNIT,       /* a unit that is not pipelined is busy */
+    STALL_FETCH,      /* the front end had nothing, though it missed nowhere: taken branches */
+    /* Dynamic. */
+    STALL_IMISS,
+    STALL_ITLB,
+    STALL_DMISS, /* an operand that a load brings late */
+    STALL_DTLB,
+    STALL_MISS_REGISTERS, /* a load that finds none free */
+    STALL_WRITE_BUFFER,
+    STALL_MISPREDICT,
+    STALL_SYNCHRONISATION, /* fences, serialising and flushing instructions, system calls */
+    STALL_CAUSES
+};
+const char *stall_cause_name(enum stall_cause cause); /* "D-cache miss" */
+
+struct stall_cell {
+    uint32_t insn;    /* that stood at the head */
+    uint32_t culprit; /* instruction to blame: the load, the branch; `insn` itself where it is no
+                         other */
+    uint32_t cause;
+    uint64_t cycles;
+};
+
+struct stall_causes;
+struct stall_causes *stall_causes_new(void); /* NULL: out of memory */
+void stall_causes_free(struct stall_causes *causes);
+
+/* No cycles: nothing. NULL: nothing. Out of memory: stall_causes_cells() tells. */
+void stall_causes_add(struct stall_causes *causes, uint32_t insn, enum stall_cause cause,
+                      uint32_t culprit, uint64_t cycles);
+/* Sorted by instruction, cause, culprit; to be freed. NULL: out of memory. */
+struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t *count);
+
+#endif

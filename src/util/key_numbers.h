@@ -1,0 +1,21 @@
+/* 64-bit keys numbered from 0 in order of appearance: what belongs to a key lies in arrays of the
+ * caller, by its number. */
+#ifndef CULPRIT_UTIL_KEY_NUMBERS_H
+#define CULPRIT_UTIL_KEY_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct key_numbers { /* all zero: empty */
+    uint64_t *keys;  /* by number */
+    size_t count, capacity;
+    uint32_t *slots; /* open addressing: number + 1, 0 free; at most half of them are taken */
+    size_t mask;
+};
+
+/* The number of a key, count − 1 when it is new. UINT32_MAX: out of memory. */
+uint32_t key_numbers_add(struct key_numbers *index, uint64_t key);
+
+void key_numbers_free(struct key_numbers *index); /* empty again */
+
+#endif

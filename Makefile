@@ -28,20 +28,22 @@ CC := clang
 OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 endif
 
-CPPFLAGS += -Isrc -D_GNU_SOURCE
+CPPFLAGS += -Isrc -I$(B)/generated -D_GNU_SOURCE
 CFLAGS ?= -Wall -Wextra
 ALL_CFLAGS := -std=gnu11 $(CFLAGS) $(OPT) -MMD -MP -pthread
-LIBS := -lZydis -ldw -lelf -lz -lzstd -lxxhash -linih -ljansson -llzma -liberty -lm -ldl -pthread
+LIBS := -lZydis -lbpf -ldw -lelf -lz -lzstd -lxxhash -linih -ljansson -llzma -liberty -lsqlite3 \
+	-lprotobuf-c -lm -ldl -pthread
 
 # What Debian packages are needed: to build and run, to test as well, to work on the source.
 BUILD_PACKAGES := gcc g++ libc6-dev make libzydis-dev libdw-dev libelf-dev zlib1g-dev libzstd-dev \
-	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev qemu-user
+	libxxhash-dev libinih-dev libjansson-dev libiberty-dev liblzma-dev libsqlite3-dev libbpf-dev clang \
+	libprotobuf-c-dev protobuf-c-compiler qemu-user
 TEST_PACKAGES := libcmocka-dev binutils gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-	gzip xz-utils bzip2 sqlite3 python3 perl mawk grep bc groff-base libc6-dbg
-DEVELOP_PACKAGES := clang clang-format clang-tidy cppcheck libclang-rt-dev
+	gzip xz-utils bzip2 sqlite3 python3 perl mawk grep bc groff-base libc6-dbg linux-perf golang-go
+DEVELOP_PACKAGES := clang-format clang-tidy cppcheck libclang-rt-dev
 
 # Every room is a folder of src/; cmd/ and main.c are the program, trace/qemu/plugin* the plugin.
-SOURCES := $(filter-out src/main.c src/cmd/% src/trace/qemu/plugin%,$(wildcard src/*/*.c src/*/*/*.c))
+SOURCES := $(filter-out src/main.c src/cmd/% src/trace/qemu/plugin% %.bpf.c,$(wildcard src/*/*.c src/*/*/*.c))
 PROGRAM := $(wildcard src/main.c src/cmd/*.c)
 PLUGIN := $(wildcard src/trace/qemu/plugin*.c)
 # The plugin tells what an exec would run as culprit does.
@@ -73,9 +75,30 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
+# Code made from descriptions of formats (src/ROOM/NAME.proto).
+PROTOCOLS := $(patsubst src/%.proto,$(B)/generated/%.pb-c,$(wildcard src/*/*.proto))
+$(B)/generated/%.pb-c.c $(B)/generated/%.pb-c.h: src/%.proto
+	@mkdir -p $(@D)
+	protoc-c -Isrc --c_out=$(B)/generated $<
+$(B)/libculprit.a: $(PROTOCOLS:%=%.o)
+$(PROTOCOLS:%=%.o): %.o: %.c $(B)/flags
+	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+$(SOURCES:%.c=$(B)/%.o): | $(PROTOCOLS:%=%.h)
+$(SOURCES:%.c=$(B)/lint/%.cppcheck) $(SOURCES:%.c=$(B)/lint/%.clang-tidy): | $(PROTOCOLS:%=%.h)
+
 # Which slices are chosen must not depend on whether the processor multiplies and adds at once.
 # The square root of a negative number, which there is none of, need not set errno.
 $(B)/src/region/%.o: ALL_CFLAGS += -ffp-contract=off -fno-math-errno
+
+# BPF programs are clang's, and become a part of culprit: of a source that has the object as .incbin.
+BPF_CLANG ?= clang
+BPF_ARCHITECTURE := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(patsubst riscv64,riscv,$(shell uname -m))))
+$(B)/%.bpf.o: %.bpf.c $(B)/flags
+	@mkdir -p $(@D)
+	$(BPF_CLANG) -target bpf -D__TARGET_ARCH_$(BPF_ARCHITECTURE) \
+		-idirafter /usr/include/$(shell uname -m)-linux-gnu -O2 -g $(CFLAGS) -MMD -MP -c -o $@ $<
+$(B)/src/live/collector_object.o: $(B)/src/live/bpf/collector.bpf.o
+$(B)/src/live/collector_object.o: ALL_CFLAGS += -Wa,-I$(B)
 
 # The plugin runs inside the emulator: never sanitized.
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)
@@ -198,16 +221,20 @@ bindir ?= $(prefix)/bin
 plugindir ?= $(prefix)/lib/culprit
 machinedir ?= $(prefix)/share/culprit/machines
 mandir ?= $(prefix)/share/man
+unitdir ?= $(prefix)/lib/systemd/system
 MACHINES := $(wildcard machines/*.ini)
 PAGES := $(wildcard docs/man/*.1)
 install: all
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(DESTDIR)$(mandir)/man1
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(DESTDIR)$(mandir)/man1 \
+		$(DESTDIR)$(unitdir)
 	install -m 755 $(B)/culprit $(DESTDIR)$(bindir)
 	install -m 755 $(B)/libculprit-trace.so $(DESTDIR)$(plugindir)
 	install -m 644 $(MACHINES) $(DESTDIR)$(machinedir)
 	install -m 644 $(PAGES) $(DESTDIR)$(mandir)/man1
+	sed 's,@bindir@,$(bindir),' systemd/culprit.service > $(DESTDIR)$(unitdir)/culprit.service
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/culprit $(DESTDIR)$(plugindir)/libculprit-trace.so
+	rm -f $(DESTDIR)$(bindir)/culprit $(DESTDIR)$(plugindir)/libculprit-trace.so \
+		$(DESTDIR)$(unitdir)/culprit.service
 	rm -f $(addprefix $(DESTDIR)$(machinedir)/,$(notdir $(MACHINES)))
 	rm -f $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(PAGES)))
 	-rmdir $(DESTDIR)$(plugindir) $(DESTDIR)$(machinedir) $(dir $(DESTDIR)$(machinedir))

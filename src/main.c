@@ -1,6 +1,7 @@
 /* culprit: finds what every processor cycle of a program was spent on, why, and what would change
  * if the cause went away. One verb per question; each is a file in src/cmd/. */
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,15 @@ struct verb {
 static const struct verb VERBS[] = {
     {"Where does the time go, and why?", "explain",
      "explain a command: its costly functions, lines and instructions", cmd_explain},
+    {"What does this live machine do?", "daemon",
+     "collect samples of the whole machine, continuously, into the profile database", cmd_daemon},
+    {NULL, "record", "sample one command while it runs, without privileges", cmd_record},
+    {NULL, "top",
+     "samples by procedure, image, line, process or epoch; cycles of saved simulations", cmd_top},
+    {NULL, "variance", "which procedures differ most between several profiles", cmd_variance},
+    {NULL, "diff", "two profiles side by side: what changed, and whether by more than chance",
+     cmd_diff},
+    {NULL, "epochs", "list the profiles kept; begin, merge, prune, export, import", cmd_epochs},
     {"What would change?", "sim",
      "simulate a command or a trace on any machine, with --ideal and "
      "--set",
@@ -89,6 +99,8 @@ int main(int argc, char **argv) {
     /* glibc's own value, which would otherwise rise to 32 MB with the large arrays that are freed:
      * so they grow in place (mremap) and go back to the system at once. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    /* Who started us may ignore the ends of children; those of a command would then pass unseen. */
+    signal(SIGCHLD, SIG_DFL);
     if (argc < 2) {
         print_help(stderr);
         return STATUS_USAGE;

@@ -5,13 +5,19 @@
 
 #define CULPRIT_VERSION "0.1"
 
+int cmd_daemon(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_icost(int argc, char **argv);
+int cmd_epochs(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_validate(int argc, char **argv);
 int cmd_bbv(int argc, char **argv);
 int cmd_samples(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
 int cmd_profilers(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_variance(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_regions(int argc, char **argv);
 int cmd_machines(int argc, char **argv);

@@ -17,6 +17,7 @@ struct explain {
     struct explain_request *request;
     struct machine_choice *machines;
     struct output file;
+    struct save save;
     struct long_run *run;
     struct trace *trace; /* the first run's, when it is done with */
     struct simulation simulation;
@@ -56,9 +57,12 @@ static bool write_report(struct explain *explain, const struct code *code, struc
         report_note(report, "%s", text);
     bool unfollowed = note_trace(report, explain->trace) && request->input.command;
     note_images(report, code, explain->program);
+    bool saved = save_note(&explain->save, report, error);
+    struct error late;
+    error = saved ? error : &late;
     report->next = next_command(report, unfollowed, request->argc, request->argv);
     return output_report(&explain->file, report, request->output.json, error) &&
-           output_close(&explain->file, error);
+           output_close(&explain->file, error) && saved;
 }
 
 /* What is left is one trace, for run.c. */
@@ -69,6 +73,7 @@ static int one_pass(struct explain *explain, bool in_full) {
     request.note = long_run_note(explain->run, 0);
     request.begun = long_run_take_trace(explain->run);
     output_discard(&explain->file);
+    save_close(&explain->save);
     return run_simulation(&request);
 }
 
@@ -85,18 +90,23 @@ static int steps(struct explain *explain, struct error *error) {
                                           .over = explain->request->over,
                                           .rerun = explain->request->rerun,
                                           .sampling = request->sampling,
-                                          .warm_up = explain->request->warm_up};
+                                          .warm_up = explain->request->warm_up,
+                                          .saving =
+                                              request->save.save ? &explain->save.saving : NULL};
     const int failed = request->input.trace ? STATUS_FAILED : STATUS_BROKEN;
     int status = failed;
     enum long_run_kind kind;
     const struct code *code;
     if (!machine_choice_load(explain->machines, &request->machine, error) ||
         !output_open(&explain->file, "--output", request->output.output,
-                     request->input.trace ? stdout : stderr, error))
+                     request->input.trace ? stdout : stderr, error) ||
+        !save_open(&explain->save, &request->save, error))
         return failed;
     interrupt_catch();
     if (!(explain->run = long_run_start(&what, &status, error)))
         return status ? status : failed;
+    save_describe(&explain->save, long_run_command(explain->run), long_run_machine(explain->run),
+                  request->machine.ideal);
     if (!long_run_go(explain->run, &kind, error))
         return interrupt_signal ? 128 + interrupt_signal : failed;
     if (kind != LONG_RUN_DONE)
@@ -127,5 +137,6 @@ int run_explain(struct explain_request *request) {
     trace_close(explain.trace);
     long_run_free(explain.run);
     output_discard(&explain.file);
+    save_close(&explain.save);
     return status;
 }

@@ -128,6 +128,14 @@ struct long_run *long_run_start(const struct long_run_request *request, int *exe
     return NULL;
 }
 
+const char *long_run_command(const struct long_run *run) {
+    return trace_command(run->trace);
+}
+
+const struct machine *long_run_machine(const struct long_run *run) {
+    return run->machine;
+}
+
 /* Fills `reason` when the run must not be profiled beyond here. */
 static bool must_stop(struct long_run *run) {
     const struct trace_effect *effect = trace_effect(run->trace);
@@ -191,7 +199,7 @@ static bool sample_rest(struct long_run *run, struct error *error) {
     struct progress progress;
     const struct simulation_options options = {.machine = run->machine,
                                                .ideal = run->request.ideal,
-                                               .graph = true,
+                                               .graph = !run->machine->core.in_order,
                                                .graph_lives = GRAPH_SOME,
                                                .sampling = run->request.sampling,
                                                .selection = {.thread = -1},
@@ -210,6 +218,19 @@ static bool sample_rest(struct long_run *run, struct error *error) {
 
 /* ---- all of it ---- */
 
+/* The regions have been saved as they came: they are worth nothing after a third run. */
+static void save_sampled(const struct long_run *run) {
+    const struct second_run_result *second = &run->second;
+    struct saving *saving = run->request.saving;
+    if (saving && second->trace) {
+        saving_undo(saving);
+        saving_add(saving, run->has_rest ? "the first part" : NULL, 1, &second->sampled,
+                   trace_code(second->trace), NULL, 0);
+    }
+    if (saving && run->has_rest)
+        saving_add(saving, "the rest", 1, &run->rest, trace_code(run->trace), NULL, 0);
+}
+
 static bool explain_by_regions(struct long_run *run, struct error *error) {
     const struct second_run_request request = {.capture = run->request.capture,
                                                .trace = run->request.trace,
@@ -222,7 +243,8 @@ static bool explain_by_regions(struct long_run *run, struct error *error) {
                                                .profile = run->profile,
                                                .instructions = run->profiled,
                                                .warm_up = run->request.warm_up,
-                                               .sampling = run->request.sampling};
+                                               .sampling = run->request.sampling,
+                                               .saving = run->request.saving};
     struct second_run_result *second = &run->second;
     if (!second_run(&request, second, error))
         return false;
@@ -236,6 +258,7 @@ static bool explain_by_regions(struct long_run *run, struct error *error) {
              "the second run was not quite as the first: regions were found up to %s "
              "instructions from where they had been",
              text_count(second->skew).s);
+    save_sampled(run);
     if (second->trace && !run->has_rest) {
         run->simulation = second->sampled;
         second->sampled = (struct simulation){0};

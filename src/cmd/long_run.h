@@ -18,6 +18,7 @@
 #define CULPRIT_CMD_LONG_RUN_H
 
 #include "cmd/machine_choice.h"
+#include "simulate/saving.h"
 #include "simulate/simulate.h"
 #include "trace/trace.h"
 
@@ -30,6 +31,8 @@ struct long_run_request {
     bool rerun;               /* run it twice even though it changes the world */
     struct sampling sampling; /* of what is sampled systematically */
     uint64_t warm_up;         /* instructions before each region */
+    struct saving *saving;    /* where LONG_RUN_DONE is saved, described before long_run_go(); NULL:
+                                 nowhere */
 };
 
 enum long_run_kind {
@@ -43,6 +46,10 @@ struct long_run;
 struct long_run *long_run_start(const struct long_run_request *request, int *exec_status,
                                 struct error *error);
 void long_run_free(struct long_run *run);
+
+/* What is run and on which machine; the text lives as long as the first run's trace. */
+const char *long_run_command(const struct long_run *run);
+const struct machine *long_run_machine(const struct long_run *run);
 
 /* All that can be done before `trace` is simulated, or all. */
 bool long_run_go(struct long_run *run, enum long_run_kind *kind, struct error *error);

@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "core/core.h"
 #include "util/count.h"
+#include "util/duration.h"
 
 void print_error(const struct error *error) {
     fprintf(stderr, "culprit: %s\n", error->message);
@@ -43,6 +44,13 @@ uint64_t options_count(const struct argp_state *state, const char *option, const
     if (read == COUNT_TOO_LARGE)
         options_fail(state, "%s %s: too large", option, text);
     return count;
+}
+
+double options_duration(const struct argp_state *state, const char *option, const char *text) {
+    double seconds;
+    if (!duration_read(text, &seconds) || seconds <= 0)
+        options_fail(state, "%s %s: a time above 0, such as 30s, 5min, 1h or 7d", option, text);
+    return seconds;
 }
 
 /* ---- input ---- */

@@ -56,6 +56,9 @@ void options_fail(const struct argp_state *state, const char *format, ...)
 /* The value of an option as a count: digits and one of K M G T (thousands). Exits on a mistake. */
 uint64_t options_count(const struct argp_state *state, const char *option, const char *text);
 
+/* Likewise a time above 0, in seconds. */
+double options_duration(const struct argp_state *state, const char *option, const char *text);
+
 /* Prints "culprit: ..." */
 void print_error(const struct error *error);
 

@@ -234,6 +234,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[0] = &options->run.input;
         state->child_inputs[1] = &options->run.machine;
         state->child_inputs[2] = &options->run.output;
+        state->child_inputs[3] = &options->run.save;
         return 0;
     case KEY_PROFILER:
         add_list(state, options, value);
@@ -276,8 +277,11 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {
-    {&input_argp, 0, NULL, 0}, {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0},
+                                             {&machine_argp, 0, NULL, 0},
+                                             {&output_argp, 0, NULL, 0},
+                                             {&save_argp, 0, NULL, 0},
+                                             {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,

@@ -27,6 +27,7 @@ struct run {
     const struct run_request *request;
     struct machine_choice *machines;
     struct slices slices;
+    struct save save;
     struct output report_file, kanata_file;
     struct kanata *kanata;
     bool kanata_attached;
@@ -49,7 +50,8 @@ static bool open_files(struct run *run, struct error *error) {
     const struct run_request *request = run->request;
     if (!output_open(&run->report_file, "--output", request->output.output,
                      run->live ? stderr : stdout, error) ||
-        !slices_open(&run->slices, &request->slices, error))
+        !slices_open(&run->slices, &request->slices, error) ||
+        !save_open(&run->save, &request->save, error))
         return false;
     if (request->tracers &&
         !tracers_open(request->tracers, sysconf(_SC_NPROCESSORS_ONLN) > 1, error))
@@ -144,7 +146,11 @@ static uint32_t set_observers(struct run *run, const struct machine *machine) {
     if (run->kanata)
         observers[count++] = (struct simulation_observer){.attach = attach_kanata, .context = run};
     if (tracers) {
-        const struct tracer_run told = {machine, trace_command(run->trace)};
+        const struct machine_options *changed = &run->request->machine;
+        const struct tracer_run told = {.machine = machine,
+                                        .command = trace_command(run->trace),
+                                        .settings = changed->settings,
+                                        .setting_count = changed->setting_count};
         tracers_tell(tracers, &told);
         observers[count++] = (struct simulation_observer){.attach = tracers_attach,
                                                           .detach = tracers_detach,
@@ -161,7 +167,7 @@ static struct simulation_options options_of(struct run *run, const struct machin
                                          .ideal = request->machine.ideal,
                                          .sampling = request->sampling,
                                          .selection = {.thread = -1},
-                                         .graph = request->plain,
+                                         .graph = request->plain && !machine->core.in_order,
                                          .graph_lives = GRAPH_SOME,
                                          .observers = run->observers,
                                          .observer_count = set_observers(run, machine),
@@ -222,6 +228,40 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     return good;
 }
 
+/* What each profiler says, by its label. False: nothing was saved for want of memory. */
+static bool save_profiles(struct run *run, struct saving *saving) {
+    const struct simulation *simulation = &run->simulation;
+    const struct profilers_request *profilers = run->request->profilers;
+    uint32_t count = profilers ? profilers->count : 0;
+    struct saved_event *events = calloc(count + 1u, sizeof *events);
+    bool good = events;
+    for (uint32_t i = 0; good && i < count; i++) {
+        const struct profile_result *result = &simulation->profiles[i].result;
+        events[i].name = profilers->labels[i];
+        events[i].period = result->period;
+        events[i].cells = pics_cells(result->pics, &events[i].cell_count);
+        good = events[i].cells;
+    }
+    if (good)
+        saving_add(saving, NULL, 1, simulation, trace_code(run->trace), events, count);
+    for (uint32_t i = 0; events && i < count; i++)
+        free((struct pics_cell *)events[i].cells);
+    free(events);
+    return good;
+}
+
+/* Adds where it was saved to the report's notes. */
+static bool save_profile(struct run *run, const struct machine *machine, struct report *report,
+                         struct error *error) {
+    struct saving *saving = save_to(&run->save);
+    if (!saving)
+        return true;
+    save_describe(&run->save, trace_command(run->trace), machine, run->request->machine.ideal);
+    if (!save_profiles(run, saving))
+        return error_set(error, "--save: out of memory for the profile");
+    return save_note(&run->save, report, error);
+}
+
 static bool write_comparison(struct run *run, const struct machine *machine, bool partial,
                              struct error *error) {
     const struct run_request *request = run->request;
@@ -243,17 +283,19 @@ static bool write_comparison(struct run *run, const struct machine *machine, boo
         return false;
     if (!comparison_add_worth(comparison))
         return error_set(error, "out of memory for the report");
+    bool saved = save_profile(run, machine, &comparison->report, error);
     bool unfollowed =
         note_trace(&comparison->report, run->trace) && !request->input.follow && run->live;
     if (unfollowed || !profilers->systematic)
         comparison->report.next = next_with_option(unfollowed ? "--follow" : "--systematic",
                                                    request->argc, request->argv);
     FILE *file = run->report_file.file;
+    struct error late;
     if (!request->output.json)
         comparison_text(comparison, text_use_colour(file), file);
-    else if (!comparison_json(comparison, file, error))
+    else if (!comparison_json(comparison, file, saved ? error : &late))
         return false;
-    return output_close(&run->report_file, error);
+    return output_close(&run->report_file, saved ? error : &late) && saved;
 }
 
 static bool write_report(struct run *run, const struct machine *machine, bool partial,
@@ -277,6 +319,11 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
         return false;
     if (request->note)
         report_note(&run->report, "%s", request->note);
+    bool saved = save_profile(run, machine, &run->report, error);
+    if (!saved) { /* the report is written all the same */
+        struct error late;
+        error = &late;
+    }
     bool unfollowed = note_trace(&run->report, run->trace) && !request->input.follow;
     note_images(&run->report, code, run->program);
     run->report.next =
@@ -293,7 +340,7 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
     const struct simulation *simulation = &run->simulation;
     return slices_write(&run->slices, simulation->slices, simulation->slice_count, error) &&
            output_close(&run->report_file, error) &&
-           (!run->kanata || output_close(&run->kanata_file, error));
+           (!run->kanata || output_close(&run->kanata_file, error)) && saved;
 }
 
 static int run_steps(struct run *run, struct error *error) {
@@ -346,5 +393,6 @@ int run_simulation(const struct run_request *request) {
     output_discard(&run.report_file);
     output_discard(&run.kanata_file);
     slices_discard(&run.slices);
+    save_close(&run.save);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "cmd/options.h"
 #include "cmd/profilers.h"
+#include "cmd/save.h"
 #include "cmd/slices.h"
 #include "simulate/sampling.h"
 #include "tap/tracer.h"
@@ -34,6 +35,7 @@ struct run_request {
     uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
     struct slices_request slices;
     struct regions_request regions;
+    struct save_options save;
     struct trace *begun;     /* already being read, and then closed here; NULL: it is opened */
     const char *note;        /* for the report; NULL: none */
     struct tracers *tracers; /* run_simulation frees them; NULL: none */

@@ -161,13 +161,16 @@ static void close_ends(struct second_run *run) {
 static struct region_run *new_regions(struct second_run *run, struct error *error) {
     const struct region_run_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
-                                               .graph = true,
+                                               .graph = !run->request->machine->core.in_order,
                                                .graph_lives = GRAPH_SOME_OF_REGION,
                                                .isa = run->request->isa,
                                                .chained = true,
                                                .stop = &interrupt_signal,
                                                .progress = show_progress,
-                                               .progress_context = &run->progress};
+                                               .progress_context = &run->progress,
+                                               .keep =
+                                                   run->request->saving ? saving_keep_region : NULL,
+                                               .keep_context = run->request->saving};
     return region_run_new(&options, error);
 }
 
@@ -216,7 +219,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
     interrupt_watch(result->trace);
     const struct simulation_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
-                                               .graph = true,
+                                               .graph = !run->request->machine->core.in_order,
                                                .graph_lives = GRAPH_SOME,
                                                .sampling = run->request->sampling,
                                                .selection = {.thread = -1},

@@ -6,6 +6,7 @@
 #include "cmd/kept_input.h"
 #include "region/chunk_profile.h"
 #include "simulate/regions.h"
+#include "simulate/saving.h"
 #include "trace/trace.h"
 
 struct second_run_request {
@@ -21,6 +22,7 @@ struct second_run_request {
     uint64_t instructions;          /* in it */
     uint64_t warm_up;               /* before each region */
     struct sampling sampling;       /* of a third run, when the second goes another way */
+    struct saving *saving;          /* keeps the regions; NULL: nothing does */
 };
 
 /* The second run went as the first, and its regions, complete but not yet combined, stand for the

@@ -113,6 +113,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[1] = &request->machine;
         state->child_inputs[2] = &request->output;
         state->child_inputs[3] = &request->output.by;
+        state->child_inputs[4] = &request->save;
         return 0;
     case KEY_KANATA:
         leave_out(request, state, value);
@@ -175,11 +176,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0},
-                                             {&machine_argp, 0, NULL, 0},
-                                             {&output_argp, 0, NULL, 0},
-                                             {&grain_argp, 0, NULL, 0},
-                                             {0}};
+static const struct argp_child CHILDREN[] = {
+    {&input_argp, 0, NULL, 0}, {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0},
+    {&grain_argp, 0, NULL, 0}, {&save_argp, 0, NULL, 0},    {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,

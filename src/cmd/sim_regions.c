@@ -17,6 +17,7 @@ struct regions {
     const struct run_request *request;
     struct machine_choice *machines;
     struct output file;
+    struct save save;
     struct region_list list;
     struct region_run *run;
     struct simulation simulation;
@@ -32,13 +33,17 @@ static void show_progress(void *context, uint64_t instructions) {
 static bool simulate(struct regions *regions, const struct machine *machine, struct error *error) {
     const struct run_request *request = regions->request;
     const struct region_list *list = &regions->list;
+    struct saving *saving = save_to(&regions->save);
+    save_describe(&regions->save, list->command, machine, request->machine.ideal);
     const struct region_run_options options = {.machine = machine,
                                                .ideal = request->machine.ideal,
                                                .isa = list->isa,
                                                .jobs = request->regions.jobs,
                                                .stop = &interrupt_signal,
                                                .progress = show_progress,
-                                               .progress_context = &regions->progress};
+                                               .progress_context = &regions->progress,
+                                               .keep = saving ? saving_keep_region : NULL,
+                                               .keep_context = saving};
     uint64_t warm_up = request->regions.warm_up;
     progress_start(&regions->progress, stderr, "simulating", "instructions",
                    region_list_work(list, warm_up));
@@ -67,16 +72,20 @@ static bool write_report(struct regions *regions, const struct machine *machine,
     if (!report_build(&what, &regions->simulation, code, regions->program, report, error))
         return false;
     note_images(report, code, regions->program);
+    bool saved = save_note(&regions->save, report, error);
+    struct error late;
+    error = saved ? error : &late;
     report->next = next_command(report, false, request->argc, request->argv);
     return output_report(&regions->file, report, request->output.json, error) &&
-           output_close(&regions->file, error);
+           output_close(&regions->file, error) && saved;
 }
 
 static bool run_steps(struct regions *regions, struct error *error) {
     const struct run_request *request = regions->request;
     if (!machine_choice_load(regions->machines, &request->machine, error) ||
         !region_list_read(&regions->list, request->regions.list, error) ||
-        !output_open(&regions->file, "--output", request->output.output, stdout, error))
+        !output_open(&regions->file, "--output", request->output.output, stdout, error) ||
+        !save_open(&regions->save, &request->save, error))
         return false;
     const struct machine *machine = machine_choice_of(regions->machines, regions->list.isa, error);
     if (!machine)
@@ -99,5 +108,6 @@ int run_regions(const struct run_request *request) {
     region_run_free(regions.run);
     region_list_free(&regions.list);
     output_discard(&regions.file);
+    save_close(&regions.save);
     return interrupt_signal ? 128 + interrupt_signal : good ? 0 : STATUS_FAILED;
 }

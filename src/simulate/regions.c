@@ -109,6 +109,8 @@ static bool add_region(struct region_run *run, struct task *task, const struct c
     if (!numbers)
         return error_set(error, "out of memory for the profile");
     record_region(task, simulation);
+    if (run->options.keep)
+        run->options.keep(run->options.keep_context, region, simulation, code);
     bool good = code_union_add(run->code, code, numbers, error) &&
                 combination_add(run->combination, simulation, numbers, region->process,
                                 region->thread, region->stands_for, error);

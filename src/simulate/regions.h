@@ -13,6 +13,8 @@
 #include "region/regions.h"
 #include "simulate/simulate.h"
 
+struct region_trace;
+
 struct region_run_options {
     const struct machine *machine;
     uint32_t ideal; /* enum ideal */
@@ -27,6 +29,11 @@ struct region_run_options {
      * once. May be NULL. */
     void (*progress)(void *context, uint64_t instructions);
     void *progress_context;
+    /* Each region when it is done, as it was simulated, before it is made to stand for others;
+     * never called by two threads at once. May be NULL. */
+    void (*keep)(void *context, const struct region_trace *region,
+                 const struct simulation *simulation, const struct code *code);
+    void *keep_context;
 };
 
 struct region_trace {

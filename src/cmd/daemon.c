@@ -1,0 +1,302 @@
+/* culprit daemon: collect from the whole machine, continuously. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/live_options.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "live/daemon.h"
+#include "live/daemon_lock.h"
+#include "live/daemon_request.h"
+#include "live/daemon_status.h"
+#include "report/report.h"
+#include "store/store.h"
+#include "util/count.h"
+#include "util/text.h"
+
+enum {
+    KEY_STORE = 1024,
+    KEY_USER,
+    KEY_DRAIN,
+    KEY_MERGE,
+    KEY_EPOCH,
+    KEY_KEEP,
+    KEY_SIZE,
+    KEY_STATUS,
+    KEY_FLUSH,
+    KEY_STOP,
+    KEY_JSON
+};
+
+enum { ENTRIES = 200000 };
+
+enum action { ACTION_RUN, ACTION_STATUS, ACTION_FLUSH, ACTION_STOP };
+
+struct request {
+    enum action action;
+    struct live_options sampled;
+    const char *store, *output;
+    double drain, merge, epoch, keep;
+    uint64_t size;
+    bool user, json;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "What to collect:", 1},
+    {"user", KEY_USER, NULL, 0, "Leave the kernel out", 1},
+    {NULL, 0, NULL, 0, "Where it goes, and when:", 2},
+    {"store", KEY_STORE, "FILE", 0, "The profile database (default: see culprit-epochs(1))", 2},
+    {"drain", KEY_DRAIN, "TIME", 0, "Empty the kernel's tables this often (5min)", 2},
+    {"merge", KEY_MERGE, "TIME", 0, "Write to the store this often (10min)", 2},
+    {"epoch", KEY_EPOCH, "TIME", 0, "Begin a new epoch this often (default: at 'epochs new')", 2},
+    {"keep", KEY_KEEP, "TIME", 0, "Remove epochs that ended longer ago (default: none)", 2},
+    {"size", KEY_SIZE, "BYTES", 0, "Remove the oldest epochs of a store larger than this", 2},
+    {NULL, 0, NULL, 0, "Of the daemon that runs:", 3},
+    {"status", KEY_STATUS, NULL, 0, "Rates, losses, what it costs", 3},
+    {"flush", KEY_FLUSH, NULL, 0, "Have it write to the store now, and wait until it has", 3},
+    {"stop", KEY_STOP, NULL, 0, "Have it write and end, and wait until it has", 3},
+    {"json", KEY_JSON, NULL, 0, "JSON in place of text (--status)", 3},
+    {"output", 'o', "FILE", 0, "Write to FILE, not to standard output (--status)", 3},
+    {0}};
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->sampled;
+        return 0;
+    case KEY_STORE:
+        request->store = value;
+        return 0;
+    case KEY_USER:
+        request->user = true;
+        return 0;
+    case KEY_DRAIN:
+        request->drain = options_duration(state, "--drain", value);
+        return 0;
+    case KEY_MERGE:
+        request->merge = options_duration(state, "--merge", value);
+        return 0;
+    case KEY_EPOCH:
+        request->epoch = options_duration(state, "--epoch", value);
+        return 0;
+    case KEY_KEEP:
+        request->keep = options_duration(state, "--keep", value);
+        return 0;
+    case KEY_SIZE:
+        request->size = options_count(state, "--size", value);
+        return 0;
+    case KEY_STATUS:
+        request->action = ACTION_STATUS;
+        return 0;
+    case KEY_FLUSH:
+        request->action = ACTION_FLUSH;
+        return 0;
+    case KEY_STOP:
+        request->action = ACTION_STOP;
+        return 0;
+    case KEY_JSON:
+        request->json = true;
+        return 0;
+    case 'o':
+        request->output = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        options_fail(state, "%s: takes no argument (to sample one command: culprit record)", value);
+    case ARGP_KEY_END:
+        if (request->merge == 0)
+            request->merge = request->drain > 600 ? request->drain : 600;
+        if (request->drain == 0)
+            request->drain = request->merge < 300 ? request->merge : 300;
+        if (request->merge < request->drain)
+            options_fail(state, "--merge is shorter than --drain: every merge drains");
+        if ((request->json || request->output) && request->action != ACTION_STATUS)
+            options_fail(state, "--json and --output go with --status");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {{&live_argp, 0, NULL, 0}, {0}};
+static const struct argp ARGP = {
+    .options = OPTIONS,
+    .parser = parse,
+    .children = CHILDREN,
+    .doc =
+        "Collects samples of everything that runs on this machine, at 1 to 3 % of its time, into "
+        "the profile database, until it is stopped."
+        "\vExample:\n"
+        "  sudo culprit daemon &\n"
+        "  culprit daemon --status\n"
+        "  sudo culprit daemon --flush && culprit top\n\n"
+        "SIGUSR1 has it write, SIGHUP write and begin a new epoch, SIGTERM write and end. It needs "
+        "CAP_PERFMON, CAP_BPF, CAP_SYS_PTRACE and CAP_SYSLOG, and CAP_DAC_READ_SEARCH to read "
+        "programs that others may not; culprit.service runs it with no more."};
+
+static int fail(const struct error *error) {
+    print_error(error);
+    return STATUS_FAILED;
+}
+
+static void say(const char *line) {
+    fprintf(stderr, "culprit daemon: %s\n", line);
+}
+
+static int collect(const struct request *request) {
+    struct error error = {0};
+    struct live_event events[LIVE_EVENTS_MAX];
+    char store[PATH_MAX];
+    sigset_t signals;
+    struct daemon_options options = {.store = request->store,
+                                     .events = events,
+                                     .rate = request->sampled.rate,
+                                     .drain_seconds = request->drain,
+                                     .merge_seconds = request->merge,
+                                     .epoch_seconds = request->epoch,
+                                     .keep_seconds = request->keep,
+                                     .keep_bytes = request->size,
+                                     .entries = ENTRIES,
+                                     .say = say};
+    if (!options.store) {
+        if (!store_default_path(store, STORE_WRITE, &error))
+            return fail(&error);
+        options.store = store;
+    }
+    if (!live_events_choose(request->sampled.events, request->sampled.rate, !request->user, events,
+                            &options.event_count, &error))
+        return fail(&error);
+    daemon_signals(&signals);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    return daemon_run(&options, &error) ? 0 : fail(&error);
+}
+
+/* ---- status ---- */
+
+static void line(FILE *file, const char *name, const char *text) {
+    fprintf(file, "%-10s %s\n", name, text);
+}
+
+static void wrapped(FILE *file, const char *name, const char *text) {
+    char clean[1100], first[16];
+    snprintf(first, sizeof first, "%-11s", name);
+    report_text_wrapped(text_clean(clean, sizeof clean, text), first, "           ", file);
+}
+
+static void print_samples(const struct daemon_status *status, FILE *file) {
+    char text[512];
+    double mean = status->uptime > 0 ? (double)status->samples / status->uptime : 0;
+    snprintf(text, sizeof text, "%s, %s a second in the mean; asked for %s per busy processor",
+             text_grouped(status->samples).s, text_quantity(mean).s, text_quantity(status->rate).s);
+    line(file, "samples", text);
+    snprintf(text, sizeof text, "%s %% of samples found their entry; %s entries evicted",
+             text_percent((double)status->hits, (double)status->samples).s,
+             text_grouped(status->evicted).s);
+    line(file, "table", text);
+    snprintf(text, sizeof text, "%s dropped; of %s drained %s unknown (%.3f %%), %s %% kernel",
+             text_grouped(status->dropped).s, text_grouped(status->attributed).s,
+             text_grouped(status->unknown).s,
+             status->attributed ? 100.0 * (double)status->unknown / (double)status->attributed : 0,
+             text_percent((double)status->kernel, (double)status->attributed).s);
+    line(file, "lost", text);
+}
+
+static void print_merges(const struct daemon_status *status, FILE *file) {
+    char text[512], when[64] = "none yet";
+    if (status->last_merge >= 0)
+        snprintf(when, sizeof when, "the last %s ago", text_duration(status->last_merge).s);
+    snprintf(text, sizeof text, "%llu, %s; %llu drain%s; %s places wait to be merged",
+             (unsigned long long)status->merges, when, (unsigned long long)status->drains,
+             text_plural(status->drains), text_grouped(status->entries).s);
+    line(file, "merges", text);
+    if (status->problem[0]) {
+        char problem[1100];
+        snprintf(problem, sizeof problem, "cannot merge (%llu time%s): %s",
+                 (unsigned long long)status->failed_merges, text_plural(status->failed_merges),
+                 status->problem);
+        wrapped(file, "problem", problem);
+    }
+}
+
+static void print_cost(const struct daemon_status *status, FILE *file) {
+    char text[512];
+    double share = status->uptime > 0 ? status->processor_seconds / status->uptime : 0;
+    snprintf(text, sizeof text, "the daemon takes %.3f %% of one processor", 100 * share);
+    line(file, "cost", text);
+    if (status->program_seconds >= 0 && status->samples)
+        snprintf(text, sizeof text, "its program in the kernel %s a sample",
+                 text_duration(status->program_seconds / (double)status->samples).s);
+    else
+        snprintf(text, sizeof text,
+                 "its program in the kernel is not timed (to have it: sysctl "
+                 "kernel.bpf_stats_enabled=1)");
+    line(file, "", text);
+    snprintf(text, sizeof text, "%s, in the kernel %s; store %s",
+             text_bytes(status->resident_bytes).s, text_bytes(status->kernel_bytes).s,
+             text_bytes(status->store_bytes).s);
+    line(file, "memory", text);
+}
+
+static void print_status(const struct daemon_status *status, FILE *file) {
+    char text[5000], clean[4096], epoch[32] = "not merged yet";
+    snprintf(text, sizeof text, "process %d, %u processor%s, for %s", (int)status->pid,
+             status->processors, text_plural(status->processors), text_duration(status->uptime).s);
+    line(file, "daemon", text);
+    wrapped(file, "sampling", status->sampling);
+    if (status->epoch)
+        snprintf(epoch, sizeof epoch, "epoch %lld", (long long)status->epoch);
+    snprintf(text, sizeof text, "%s: %s, for %s", text_clean(clean, sizeof clean, status->store),
+             epoch, text_duration(status->epoch_seconds).s);
+    line(file, "store", text);
+    print_samples(status, file);
+    print_merges(status, file);
+    print_cost(status, file);
+    fprintf(file, "next: culprit daemon --flush && culprit top\n");
+}
+
+static int show_status(const struct request *request) {
+    struct error error = {0};
+    struct daemon_status status;
+    struct output output;
+    char path[PATH_MAX];
+    char *answer = NULL;
+    if (!daemon_run_path("daemon.sock", path, &error) ||
+        !(answer = daemon_status_ask(path, &error)) ||
+        !daemon_status_read(answer, &status, &error) ||
+        !output_open(&output, "--output", request->output, stdout, &error)) {
+        free(answer);
+        return fail(&error);
+    }
+    if (request->json)
+        fprintf(output.file, "%s\n", answer);
+    else
+        print_status(&status, output.file);
+    bool written = output_close(&output, &error);
+    output_discard(&output);
+    free(answer);
+    return written ? 0 : fail(&error);
+}
+
+static int ask_for(enum daemon_request request) {
+    struct error error = {0};
+    pid_t pid;
+    return daemon_request(request, &pid, &error) ? 0 : fail(&error);
+}
+
+int cmd_daemon(int argc, char **argv) {
+    struct request request = {0};
+    options_parse(&ARGP, argc, argv, &request);
+    switch (request.action) {
+    case ACTION_STATUS:
+        return show_status(&request);
+    case ACTION_FLUSH:
+        return ask_for(DAEMON_FLUSH);
+    case ACTION_STOP:
+        return ask_for(DAEMON_STOP);
+    default:
+        return collect(&request);
+    }
+}

@@ -1,0 +1,259 @@
+/* The list of epochs, as text and as JSON. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "attribute/attribute.h"
+#include "cmd/epochs.h"
+#include "cmd/output.h"
+#include "util/text.h"
+
+struct list {
+    struct store *store;
+    const int64_t *epochs; /* NULL: all */
+    size_t epoch_count;
+    FILE *out;
+    json_t *array; /* NULL: as text */
+    int64_t last;  /* epoch listed; 0: none yet */
+    struct error *error;
+    bool failed;
+};
+
+/* What an epoch holds of one event. */
+struct held {
+    uint64_t total, bytes;
+};
+
+static bool is_listed(const struct list *list, int64_t epoch) {
+    for (size_t i = 0; i < list->epoch_count; i++)
+        if (list->epochs[i] == epoch)
+            return true;
+    return !list->epochs;
+}
+
+/* Of an epoch that has not ended, until it was last saved. */
+static double seconds_of(const struct store_session *session) {
+    int64_t end = session->end ? session->end : session->saved;
+    return end > session->start ? (double)(end - session->start) / 1e9 : 0;
+}
+
+/* "2026-11-22 03:00", in UTC as all times are. */
+static struct text minute_of(int64_t nanoseconds) {
+    struct text text = text_time(nanoseconds);
+    char *day_end = strchr(text.s, 'T'), *minute_end = strrchr(text.s, ':');
+    if (day_end && minute_end) {
+        *day_end = ' ';
+        *minute_end = 0;
+    }
+    return text;
+}
+
+/* Samples of the first event that counts samples; UINT64_MAX: none does. */
+static uint64_t samples_of(const struct store_event *events, const struct held *held,
+                           size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(events[i].unit, "samples"))
+            return held[i].total;
+    return UINT64_MAX;
+}
+
+/* ---- text ---- */
+
+static void print_head(FILE *out) {
+    fprintf(out, "%5s  %-16s %12s %9s %8s %8s %9s  %s\n", "epoch", "start (UTC)", "length",
+            "samples", "unknown", "dropped", "size", "name");
+}
+
+static void print_row(const struct list *list, const struct store_session *session,
+                      uint64_t samples, uint64_t bytes) {
+    char name[128];
+    FILE *out = list->out;
+    fprintf(out, "%5" PRId64 "  %-16s %12s ", session->id, minute_of(session->start).s,
+            text_duration(seconds_of(session)).s);
+    if (samples == UINT64_MAX)
+        fprintf(out, "%9s %8s ", "-", "-");
+    else
+        fprintf(out, "%9s %7.2f%% ", text_count(samples).s,
+                samples ? 100.0 * (double)session->unknown / (double)samples : 0);
+    fprintf(out, "%8s %9s  %s\n", text_count(session->dropped).s, text_bytes(bytes).s,
+            text_clip(name, sizeof name, session->name, 22));
+}
+
+/* "cpu-clock every 192,000 ns, 1.20 M samples"; of units that are parts, "cycles, 8.19 G cycles".
+ */
+static void put_event(FILE *out, const struct store_event *event, uint64_t total) {
+    fprintf(out, "%s", event->name);
+    if (event->period)
+        fprintf(out, " every %s %s", text_grouped(event->period).s, event->period_unit);
+    if (event->precise && event->period)
+        fputs(" (precise)", out);
+    static const char PART[] = "1/840 ";
+    bool parts = !strncmp(event->unit, PART, strlen(PART));
+    fprintf(out, ", %s %s", text_count(parts ? total / CYCLE_UNITS : total).s,
+            event->unit + (parts ? strlen(PART) : 0));
+}
+
+static void put_origin(FILE *out, const struct store_session *session) {
+    fputs(session_kind_name(session->kind), out);
+    if (session->kind == SESSION_SIMULATED)
+        fprintf(out, " on %s", session->processor);
+    else if (*session->host)
+        fprintf(out, " on %s", session->host);
+    if (*session->kernel)
+        fprintf(out, ", Linux %s", session->kernel);
+    if (!session->end)
+        fputs(", not ended", out);
+}
+
+/* Who, where and which events; names come from files. */
+static bool print_details(const struct list *list, const struct store_session *session,
+                          const struct store_event *events, const struct held *held, size_t count) {
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return false;
+    put_origin(memory, session);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? "; " : ": ", memory);
+        put_event(memory, &events[i], held[i].total);
+    }
+    bool good = fclose(memory) == 0;
+    char line[512];
+    if (good)
+        fprintf(list->out, "       %s\n", text_clip(line, sizeof line, text, 93));
+    free(text);
+    return good;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_text(const char *text) {
+    char clean[4096];
+    return json_string(text_clean(clean, sizeof clean, text));
+}
+
+static json_t *event_object(const struct store_event *event, const struct held *held) {
+    return json_pack("{s:o, s:o, s:I, s:o, s:b, s:I, s:I}", "name", json_text(event->name), "unit",
+                     json_text(event->unit), "period", (json_int_t)event->period, "period_unit",
+                     json_text(event->period_unit), "precise", (int)event->precise, "total",
+                     (json_int_t)held->total, "bytes", (json_int_t)held->bytes);
+}
+
+static bool append_object(const struct list *list, const struct store_session *session,
+                          const struct store_event *events, const struct held *held, size_t count) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, event_object(&events[i], &held[i]));
+    json_t *object =
+        json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:f, s:s, s:o, s:f, s:I, s:I, s:o}", "epoch",
+                  (json_int_t)session->id, "kind", session_kind_name(session->kind), "name",
+                  json_text(session->name), "host", json_text(session->host), "kernel",
+                  json_text(session->kernel), "processor", json_text(session->processor), "weight",
+                  session->weight, "start", text_time(session->start).s, "end",
+                  session->end ? json_string(text_time(session->end).s) : json_null(), "seconds",
+                  seconds_of(session), "unknown", (json_int_t)session->unknown, "dropped",
+                  (json_int_t)session->dropped, "events", array);
+    return json_array_append_new(list->array, object) == 0;
+}
+
+/* ---- both ---- */
+
+static bool list_epoch(void *context, const struct store_session *session,
+                       const struct store_event *events, size_t event_count) {
+    struct list *list = context;
+    if (!is_listed(list, session->id))
+        return true;
+    list->last = session->id;
+    struct held *held = calloc(event_count + 1, sizeof *held);
+    if (!held) {
+        list->failed = true;
+        return error_set(list->error, "out of memory");
+    }
+    bool good = true;
+    uint64_t bytes = 0;
+    for (size_t i = 0; good && i < event_count; i++) {
+        good = store_event_total(list->store, session->id, events[i].id, &held[i].total,
+                                 &held[i].bytes, list->error);
+        bytes += held[i].bytes;
+    }
+    if (good && list->array)
+        good = append_object(list, session, events, held, event_count) ||
+               error_set(list->error, "out of memory");
+    else if (good) {
+        print_row(list, session, samples_of(events, held, event_count), bytes);
+        good = print_details(list, session, events, held, event_count) ||
+               error_set(list->error, "out of memory");
+    }
+    free(held);
+    list->failed = !good;
+    return good;
+}
+
+static bool list_text(struct list *list) {
+    uint64_t bytes, unused;
+    if (!store_size(list->store, &bytes, &unused, list->error))
+        return false;
+    char path[PATH_MAX * 3];
+    fprintf(list->out, "%s: %s", text_clean(path, sizeof path, store_path(list->store)),
+            text_bytes(bytes).s);
+    if (unused)
+        fprintf(list->out, ", of which %s are unused", text_bytes(unused).s);
+    fputs("\n\n", list->out);
+    print_head(list->out);
+    return store_each_session(list->store, list_epoch, list, list->error) && !list->failed;
+}
+
+static void print_next(const struct list *list, const struct epochs_request *request) {
+    if (!list->last)
+        return;
+    fprintf(list->out, "\nnext: culprit top --epoch %" PRId64, list->last);
+    if (request->store.store_count) {
+        fputs(" --store ", list->out);
+        text_put_word(list->out, store_path(list->store));
+    }
+    fputc('\n', list->out);
+}
+
+static bool list_json(struct list *list) {
+    uint64_t bytes, unused;
+    list->array = json_array();
+    if (!store_size(list->store, &bytes, &unused, list->error) ||
+        !store_each_session(list->store, list_epoch, list, list->error) || list->failed) {
+        json_decref(list->array);
+        return false;
+    }
+    json_t *object =
+        json_pack("{s:o, s:I, s:I, s:o}", "store", json_text(store_path(list->store)), "bytes",
+                  (json_int_t)bytes, "unused_bytes", (json_int_t)unused, "epochs", list->array);
+    bool good = object && json_dumpf(object, list->out, JSON_INDENT(2)) == 0;
+    fputc('\n', list->out);
+    json_decref(object);
+    return good || error_set(list->error, "cannot write the list");
+}
+
+bool epochs_list(const struct epochs_request *request, struct error *error) {
+    struct list list = {.error = error};
+    struct output output;
+    int64_t *epochs = NULL;
+    if (!output_open(&output, "--output", request->output, stdout, error))
+        return false;
+    list.out = output.file;
+    list.store = epochs_open(request, STORE_READ, error);
+    bool good = list.store != NULL;
+    if (good && request->store.epoch_count) {
+        good = store_options_choose_all(list.store, &request->store, &epochs, &list.epoch_count,
+                                        error);
+        list.epochs = epochs;
+    }
+    good = good && (request->json ? list_json(&list) : list_text(&list));
+    if (good && !request->json)
+        print_next(&list, request);
+    good = good && output_close(&output, error);
+    output_discard(&output);
+    free(epochs);
+    store_close(list.store);
+    return good;
+}

@@ -1,0 +1,162 @@
+/* Beginning, merging, removing, compacting and checking. */
+#include "cmd/epochs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live/daemon_lock.h"
+#include "live/daemon_request.h"
+#include "util/text.h"
+
+bool epochs_new(const struct epochs_request *request, struct error *error) {
+    (void)request;
+    pid_t daemon;
+    if (!daemon_request(DAEMON_NEW_EPOCH, &daemon, error))
+        return false;
+    printf("the daemon, process %d, has begun a new epoch\n", (int)daemon);
+    return true;
+}
+
+/* The epochs that the argument names. */
+static struct store *open_and_choose(const struct epochs_request *request, int64_t **epochs,
+                                     size_t *count, struct error *error) {
+    struct store *store = epochs_open(request, STORE_WRITE, error);
+    if (store && !store_options_choose(store, request->argument, epochs, count, error)) {
+        store_close(store);
+        return NULL;
+    }
+    return store;
+}
+
+/* What removing has left unused, and how to give it back. */
+static void print_unused(const struct epochs_request *request, struct store *store) {
+    uint64_t bytes, unused;
+    struct error error;
+    if (!store_size(store, &bytes, &unused, &error) || !unused)
+        return;
+    printf("of %s, %s are unused\n\nnext: culprit epochs compact", text_bytes(bytes).s,
+           text_bytes(unused).s);
+    if (request->store.store_count) {
+        fputs(" --store ", stdout);
+        text_put_word(stdout, store_path(store));
+    }
+    putchar('\n');
+}
+
+bool epochs_merge(const struct epochs_request *request, struct error *error) {
+    int64_t *epochs;
+    size_t count;
+    struct store *store = open_and_choose(request, &epochs, &count, error);
+    if (!store)
+        return false;
+    bool good = count > 1 || error_set(error, "merge %s: only one epoch", request->argument);
+    if (good && (good = store_merge_sessions(store, epochs, count, error)))
+        printf("%zu epochs are now epoch %" PRId64 "\n", count, epochs[0]);
+    free(epochs);
+    store_close(store);
+    return good;
+}
+
+struct ongoing {
+    const int64_t *epochs;
+    size_t count;
+    int64_t found; /* one of them is the daemon's and has not ended; 0: none */
+};
+
+static bool find_ongoing(void *context, const struct store_session *session,
+                         const struct store_event *events, size_t event_count) {
+    (void)events, (void)event_count;
+    struct ongoing *ongoing = context;
+    bool of_daemon = session->kind == SESSION_LIVE && !strcmp(session->name, "daemon");
+    for (size_t i = 0; !session->end && of_daemon && i < ongoing->count; i++)
+        if (ongoing->epochs[i] == session->id)
+            ongoing->found = session->id;
+    return !ongoing->found;
+}
+
+/* Without a daemon an epoch that has not ended is of a writer that died. */
+static bool may_remove(struct store *store, const int64_t *epochs, size_t count,
+                       struct error *error) {
+    struct ongoing ongoing = {.epochs = epochs, .count = count};
+    if (!store_each_session(store, find_ongoing, &ongoing, error))
+        return false;
+    pid_t daemon = ongoing.found ? daemon_lock_pid(error) : 0;
+    return daemon == 0 ||
+           (daemon > 0 && error_set(error,
+                                    "epoch %" PRId64 " goes on, and process %d collects: "
+                                    "'culprit epochs new' ends it",
+                                    ongoing.found, (int)daemon));
+}
+
+bool epochs_remove(const struct epochs_request *request, struct error *error) {
+    int64_t *epochs;
+    size_t count;
+    struct store *store = open_and_choose(request, &epochs, &count, error);
+    if (!store)
+        return false;
+    bool good = may_remove(store, epochs, count, error) && store_begin(store, error);
+    if (good) {
+        for (size_t i = 0; good && i < count; i++)
+            good = store_remove_session(store, epochs[i], error);
+        if (good)
+            good = store_commit(store, error);
+        else
+            store_rollback(store);
+    }
+    if (good) {
+        printf("removed %zu epoch%s\n", count, text_plural(count));
+        print_unused(request, store);
+    }
+    free(epochs);
+    store_close(store);
+    return good;
+}
+
+bool epochs_prune(const struct epochs_request *request, struct error *error) {
+    struct store *store = epochs_open(request, STORE_WRITE, error);
+    if (!store)
+        return false;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    double before = ((double)now.tv_sec - request->older_seconds) * 1e9;
+    uint64_t removed;
+    bool good = store_prune(store, request->older_seconds && before > 0 ? (int64_t)before : 0,
+                            request->size_bytes, &removed, error);
+    if (good) {
+        printf("removed %" PRIu64 " epoch%s\n", removed, text_plural(removed));
+        print_unused(request, store);
+    }
+    store_close(store);
+    return good;
+}
+
+bool epochs_compact(const struct epochs_request *request, struct error *error) {
+    struct store *store = epochs_open(request, STORE_WRITE, error);
+    if (!store)
+        return false;
+    uint64_t before, after;
+    bool good = store_compact(store, &before, &after, error);
+    if (good)
+        printf("%s became %s\n", text_bytes(before).s, text_bytes(after).s);
+    store_close(store);
+    return good;
+}
+
+/* Opened for writing where it may be: that recovers what a writer left that died, and migrates. */
+bool epochs_check(const struct epochs_request *request, struct error *error) {
+    struct error ignored;
+    struct store *store = epochs_open(request, STORE_WRITE, &ignored);
+    if (!store)
+        store = epochs_open(request, STORE_READ, error);
+    if (!store)
+        return false;
+    bool good = store_check(store, error);
+    if (good)
+        printf("%s: good\n", store_path(store));
+    store_close(store);
+    return good;
+}

@@ -1,0 +1,13 @@
+/* What verbs have in common that sample the live machine: which events, how often. */
+#ifndef CULPRIT_CMD_LIVE_OPTIONS_H
+#define CULPRIT_CMD_LIVE_OPTIONS_H
+
+#include <argp.h>
+
+struct live_options {
+    const char *events; /* NULL: what the machine has (live_events_choose) */
+    double rate;        /* samples per second and processor */
+};
+extern const struct argp live_argp; /* --events, --rate, in group 1; fills in the default rate */
+
+#endif

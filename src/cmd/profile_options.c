@@ -1,0 +1,170 @@
+#include "cmd/profile_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/options.h"
+#include "cmd/output.h"
+
+enum key { KEY_BY = 1024, KEY_EVENT, KEY_PROCESS, KEY_IMAGE };
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "Which rows:", 2},
+    {"by", KEY_BY, "GRAIN", 0, "procedure (default), image, line, process or epoch", 0},
+    {"event", KEY_EVENT, "NAME", 0,
+     "Of this event; where several are shown it may be repeated, and rows are sorted by the first",
+     0},
+    {"process", KEY_PROCESS, "NAME", 0, "Of processes of this name, or executable, only", 0},
+    {"image", KEY_IMAGE, "NAME", 0, "Of this file only: its path, or the last part of it", 0},
+    {0}};
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct row_options *options = state->input;
+    switch (key) {
+    case KEY_BY:
+        for (int by = 0; by < PROFILE_BY_COUNT; by++)
+            if (!strcmp(value, profile_by_name((enum profile_by)by))) {
+                options->by = (enum profile_by)by;
+                return 0;
+            }
+        options_fail(state, "--by %s: one of procedure, image, line, process, epoch", value);
+    case KEY_EVENT:
+        if (options->event_count == PROFILE_OPTIONS_EVENTS)
+            options_fail(state, "--event: more than %d", PROFILE_OPTIONS_EVENTS);
+        options->events[options->event_count++] = value;
+        return 0;
+    case KEY_PROCESS:
+        options->process = value;
+        return 0;
+    case KEY_IMAGE:
+        options->image = value;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp profile_argp = {.options = OPTIONS, .parser = parse};
+
+/* ---- sets ---- */
+
+/* Adds a set of a store: those of `list` (NULL: the last), or when `each` a set for each of them.
+ */
+static bool add_sets(struct profile_sets *sets, struct store *store, const char *list, bool each,
+                     bool name_file, struct error *error) {
+    int64_t *sessions;
+    size_t count;
+    if (!store_options_choose(store, list, &sessions, &count, error))
+        return false;
+    size_t wanted = each ? count : 1, size = each ? 1 : count;
+    bool good = wanted <= STORE_OPTIONS_MAX - sets->count ||
+                error_set(error, "%zu sets are too many to compare (%d at most)",
+                          sets->count + wanted, STORE_OPTIONS_MAX);
+    for (size_t i = 0; good && i < wanted; i++)
+        good = profile_set_read(&sets->sets[sets->count++], store, sessions + i, size, name_file,
+                                error);
+    free(sessions);
+    return good;
+}
+
+static bool read_sets(struct profile_sets *sets, const struct store_options *options,
+                      struct error *error) {
+    size_t lists = options->epoch_count, stores = sets->store_count;
+    if (stores > 1 && lists > 1 && lists != stores)
+        return error_set(error,
+                         "%zu stores and %zu lists of epochs: give one list for all, or one "
+                         "for each",
+                         stores, lists);
+    for (size_t i = 0; stores > 1 && i < stores; i++) {
+        const char *list = lists > 1 ? options->epochs[i] : lists ? options->epochs[0] : NULL;
+        if (!add_sets(sets, sets->stores[i], list, false, true, error))
+            return false;
+    }
+    for (size_t i = 0; stores == 1 && i < lists; i++)
+        if (!add_sets(sets, sets->stores[0], options->epochs[i], lists == 1, false, error))
+            return false;
+    return sets->count > 1 ||
+           error_set(error, "two sets are compared, or more: which? (--epoch 3 --epoch 4, or two "
+                            "stores; 'culprit epochs' lists what there is)");
+}
+
+bool profile_sets_open(struct profile_sets *sets, const struct store_options *options,
+                       const char *event, struct error *error) {
+    memset(sets, 0, sizeof *sets);
+    for (size_t i = 0; i < options->store_count || i == 0; i++) {
+        const char *path = options->store_count ? options->stores[i] : NULL;
+        if (!(sets->stores[i] = store_options_open(path, STORE_READ, error)))
+            return false;
+        sets->store_count++;
+    }
+    if (!read_sets(sets, options, error))
+        return false;
+    for (size_t i = 0; i < sets->count; i++) {
+        const char *name = i && !event ? sets->events[0].name : event;
+        const struct profile_event *found = profile_set_event(&sets->sets[i], name, error);
+        if (!found)
+            return false;
+        sets->events[i] = *found;
+        if (strcmp(found->unit, sets->events[0].unit) != 0)
+            return error_set(error,
+                             "%s is counted in %s in %s and in %s in %s: these do not "
+                             "compare",
+                             found->name, sets->events[0].unit, sets->sets[0].label, found->unit,
+                             sets->sets[i].label);
+    }
+    return true;
+}
+
+void profile_sets_close(struct profile_sets *sets) {
+    for (size_t i = 0; i < sets->count; i++)
+        profile_set_free(&sets->sets[i]);
+    for (size_t i = 0; i < sets->store_count; i++)
+        store_close(sets->stores[i]);
+    memset(sets, 0, sizeof *sets);
+}
+
+struct profile_table *profile_sets_table(const struct profile_sets *sets,
+                                         const struct row_options *options, struct program *program,
+                                         struct error *error) {
+    const struct profile_table_options wanted = {.by = options->by,
+                                                 .process = options->process,
+                                                 .image = options->image,
+                                                 .base_names = true,
+                                                 .columns = sets->count};
+    struct profile_table *table = profile_table_new(&wanted, program);
+    bool good = table || error_set(error, "out of memory for the profile");
+    for (size_t i = 0; good && i < sets->count; i++) {
+        const struct profile_set *set = &sets->sets[i];
+        good = profile_table_add(table, set->store, set->sessions, set->epoch_count,
+                                 sets->events[i].name, sets->events[i].scale, i, error);
+    }
+    if (good && profile_table_finish(table, 0, error)) {
+        if (profile_table_count(table))
+            return table;
+        error_set(error, "none of the sets has such samples");
+    }
+    profile_table_free(table);
+    return NULL;
+}
+
+bool profile_sets_report(const struct store_options *store, const struct row_options *rows,
+                         const char *output_path, profile_sets_writer *write, const void *request,
+                         struct error *error) {
+    const char *event = rows->event_count ? rows->events[0] : NULL;
+    struct profile_sets *sets = calloc(1, sizeof *sets);
+    struct program *program = program_new();
+    struct profile_table *table = NULL;
+    struct output output = {0};
+    bool good = (sets && program) || error_set(error, "out of memory for the report");
+    good = good && profile_sets_open(sets, store, event, error) &&
+           output_open(&output, "--output", output_path, stdout, error) &&
+           (table = profile_sets_table(sets, rows, program, error)) &&
+           write(request, sets, table, &output, error);
+    output_discard(&output);
+    profile_table_free(table);
+    program_free(program);
+    if (sets)
+        profile_sets_close(sets);
+    free(sets);
+    return good;
+}

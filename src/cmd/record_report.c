@@ -1,0 +1,138 @@
+/* The summary of a recording. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cmd/record.h"
+#include "live/session.h"
+#include "report/profile_table.h"
+#include "report/report.h"
+#include "util/text.h"
+
+static const char USER_ALONE[] = "user code alone: samples of the kernel need CAP_PERFMON (or "
+                                 "root), or kernel.perf_event_paranoid at most 1";
+
+static bool sees_kernel(const struct recording *recording) {
+    return recording->event_count && recording->events[0].kernel;
+}
+
+/* ---- text ---- */
+
+static void print_next(const struct record_request *request, const struct recording *recording,
+                       FILE *file) {
+    fprintf(file, "next: culprit top --epoch %lld", (long long)recording->session);
+    if (request->store) {
+        fputs(" --store ", file);
+        text_put_word(file, request->store);
+    }
+    fputc('\n', file);
+}
+
+enum { ROWS = 5, NAME_COLUMNS = 40, IMAGE_COLUMNS = 40, COMMAND_COLUMNS = 55 };
+
+static void print_row(const struct profile_row *row, double total, FILE *file) {
+    char name[512], text[NAME_COLUMNS * 4 + 1], image[IMAGE_COLUMNS * 4 + 1];
+    const char *slash = strrchr(row->image, '/');
+    profile_row_name(row, name, sizeof name);
+    fprintf(file, "  %6s %%  %s  %s\n", text_percent(row->values[0], total).s,
+            text_fit(text, sizeof text, name, NAME_COLUMNS, TEXT_LEFT),
+            text_clip(image, sizeof image, slash ? slash + 1 : row->image, IMAGE_COLUMNS));
+}
+
+/* The procedures with most samples of the first event. */
+static bool print_rows(const struct recording *recording, FILE *file, struct error *error) {
+    const struct profile_table_options options = {.by = PROFILE_BY_PROCEDURE, .columns = 1};
+    struct store *store = store_open(recording->store, STORE_READ, error);
+    struct program *program = program_new();
+    struct profile_table *table = program ? profile_table_new(&options, program) : NULL;
+    bool good = store && (table || error_set(error, "out of memory for the summary")) &&
+                profile_table_add(table, store, &recording->session, 1, recording->events[0].name,
+                                  1, 0, error) &&
+                profile_table_finish(table, ROWS, error);
+    for (size_t i = 0; good && i < profile_table_count(table); i++)
+        print_row(profile_table_row(table, i), profile_table_sum(table, 0), file);
+    if (table)
+        profile_table_free(table);
+    if (program)
+        program_free(program);
+    if (store)
+        store_close(store);
+    return good;
+}
+
+static bool print_text(const struct record_request *request, const struct recording *recording,
+                       FILE *file, struct error *error) {
+    char text[2048];
+    const struct attribution_statistics *attributed = &recording->attributed;
+    live_events_describe(recording->events, recording->event_count, text, sizeof text);
+    report_text_wrapped(text, "", "  ", file);
+    if (!sees_kernel(recording))
+        report_text_wrapped(USER_ALONE, "", "  ", file);
+    if (recording->note)
+        report_text_wrapped(recording->note, "", "  ", file);
+    fprintf(file, "%s: %s sample%s in %s%s\n",
+            text_clip(text, sizeof text, recording->name, COMMAND_COLUMNS),
+            text_grouped(attributed->samples).s, text_plural(attributed->samples),
+            text_duration(recording->seconds).s, recording->partial ? " (partial)" : "");
+    fprintf(file, "%s %% kernel, %s unknown, %s dropped\n",
+            text_percent((double)attributed->kernel, (double)attributed->samples).s,
+            text_grouped(attributed->unknown).s, text_grouped(recording->recorded.dropped).s);
+    bool good = !attributed->samples || print_rows(recording, file, error);
+    fprintf(file, "saved as epoch %lld\n", (long long)recording->session);
+    print_next(request, recording, file);
+    return good;
+}
+
+/* ---- JSON ---- */
+
+static json_t *events_json(const struct recording *recording) {
+    json_t *events = json_array();
+    for (size_t i = 0; i < recording->event_count; i++) {
+        const struct live_event *event = &recording->events[i];
+        json_array_append_new(events, json_pack("{s:s, s:I, s:s, s:b, s:b}", "name", event->name,
+                                                "period", (json_int_t)event->period, "period_unit",
+                                                live_event_period_unit(event), "precise",
+                                                event->precise > 1, "kernel", (int)event->kernel));
+    }
+    return events;
+}
+
+static json_t *notes_json(const struct recording *recording) {
+    char text[1024];
+    json_t *notes = json_array();
+    live_events_describe(recording->events, recording->event_count, text, sizeof text);
+    json_array_append_new(notes, json_string(text));
+    if (!sees_kernel(recording))
+        json_array_append_new(notes, json_string(USER_ALONE));
+    if (recording->note)
+        json_array_append_new(notes, json_string(recording->note));
+    return notes;
+}
+
+static bool write_json(const struct recording *recording, FILE *file, struct error *error) {
+    char name[sizeof recording->name * 4];
+    const struct attribution_statistics *attributed = &recording->attributed;
+    json_t *object =
+        json_pack("{s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:f, s:b, s:o}", "command",
+                  text_clean(name, sizeof name, recording->name), "epoch",
+                  (json_int_t)recording->session, "events", events_json(recording), "samples",
+                  (json_int_t)attributed->samples, "kernel_samples", (json_int_t)attributed->kernel,
+                  "unknown", (json_int_t)attributed->unknown, "dropped",
+                  (json_int_t)recording->recorded.dropped, "seconds", recording->seconds, "partial",
+                  (int)recording->partial, "notes", notes_json(recording));
+    if (!object)
+        return error_set(error, "out of memory for the summary");
+    bool good = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
+                fputc('\n', file) != EOF;
+    json_decref(object);
+    return good || error_errno(error, "cannot write the summary");
+}
+
+bool record_report(const struct record_request *request, const struct recording *recording,
+                   FILE *file, struct error *error) {
+    if (request->json)
+        return write_json(recording, file, error);
+    return print_text(request, recording, file, error);
+}

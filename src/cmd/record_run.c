@@ -1,0 +1,263 @@
+/* Recording: a round delivers what the rings hold; what is gathered is saved every ten minutes,
+ * when there is no more room, and at the end. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/record.h"
+#include "live/command.h"
+#include "live/session.h"
+#include "util/text.h"
+
+enum { ENTRIES = 200000, SAVE_SECONDS = 600, RETRY_SECONDS = 10 };
+
+struct run {
+    const struct record_request *request;
+    struct recording *recording;
+    struct store *store;
+    struct attribution *attribution;
+    struct recorder *recorder;
+    struct command command;
+    int process; /* to wait for the end of --pid; −1 */
+    struct live_host host;
+    struct store_session session;
+    int64_t event_ids[LIVE_EVENTS_MAX];
+    double began, next_save;
+};
+
+static double seconds_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int64_t since_1970(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* The kernel too where that is permitted. */
+static bool choose_events(const struct record_request *request, struct recording *recording,
+                          struct error *error) {
+    return live_events_choose(request->sampled.events, request->sampled.rate, true,
+                              recording->events, &recording->event_count, error) ||
+           live_events_choose(request->sampled.events, request->sampled.rate, false,
+                              recording->events, &recording->event_count, error);
+}
+
+static bool choose_store(const struct record_request *request, char path[PATH_MAX],
+                         struct error *error) {
+    if (!request->store)
+        return store_default_path(path, STORE_WRITE, error);
+    return snprintf(path, PATH_MAX, "%s", request->store) < PATH_MAX ||
+           error_set(error, "--store: the path is too long");
+}
+
+/* The command as typed, or of --pid the name of the process. */
+static void name_it(const struct record_request *request, char *name, size_t size) {
+    FILE *text = fmemopen(name, size, "w");
+    if (!text)
+        return;
+    if (!request->command) {
+        char path[64], command[64] = "";
+        snprintf(path, sizeof path, "/proc/%d/comm", (int)request->pid);
+        FILE *file = fopen(path, "re");
+        if (file && fgets(command, sizeof command, file))
+            command[strcspn(command, "\n")] = 0;
+        if (file)
+            fclose(file);
+        fprintf(text, "%s (process %d)", command, (int)request->pid);
+    }
+    for (char **word = request->command; word && *word; word++) {
+        if (word != request->command)
+            putc(' ', text);
+        text_put_word(text, *word);
+    }
+    fclose(text);
+    name[size - 1] = 0;
+}
+
+/* ---- saving ---- */
+
+static void measure(struct run *run) {
+    struct recording *recording = run->recording;
+    attribution_statistics(run->attribution, &recording->attributed);
+    recorder_statistics(run->recorder, &recording->recorded);
+}
+
+static bool update_session(struct run *run, struct error *error) {
+    measure(run);
+    run->session.unknown = run->recording->attributed.unknown;
+    run->session.dropped = run->recording->recorded.dropped;
+    return store_update_session(run->store, &run->session, error);
+}
+
+static bool save(struct run *run, struct error *error) {
+    run->next_save = seconds_now() + RETRY_SECONDS;
+    if (!run->session.id && !live_session_add(run->store, &run->session, run->recording->events,
+                                              run->recording->event_count, run->event_ids, error))
+        return false;
+    if (!attribution_save(run->attribution, run->store, run->session.id, run->event_ids, error) ||
+        !update_session(run, error))
+        return false;
+    run->recording->session = run->session.id;
+    run->next_save = seconds_now() + SAVE_SECONDS;
+    return true;
+}
+
+/* What cannot be saved now is tried again, and said when it cannot be saved at the end. */
+static void save_when_due(struct run *run) {
+    struct error ignored;
+    double now = seconds_now();
+    if (now >= run->next_save || (attribution_full(run->attribution) &&
+                                  now >= run->next_save - SAVE_SECONDS + RETRY_SECONDS))
+        save(run, &ignored);
+}
+
+/* ---- the command ---- */
+
+/* True when it has ended. */
+static bool command_ended(struct run *run) {
+    int status;
+    pid_t ended = waitpid(run->command.pid, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno == EINTR))
+        return false;
+    run->recording->exit =
+        (struct trace_exit){.known = ended > 0,
+                            .signaled = ended > 0 && WIFSIGNALED(status),
+                            .status = ended <= 0            ? 0
+                                      : WIFSIGNALED(status) ? WTERMSIG(status)
+                                                            : WEXITSTATUS(status)};
+    return true;
+}
+
+/* A terminal tells all of its foreground, the command included; others tell culprit alone. */
+static void forward_signal(const struct run *run, bool *forwarded) {
+    if (*forwarded || !interrupt_signal || !run->request->command)
+        return;
+    *forwarded = true;
+    if (interrupt_signal != SIGINT || tcgetpgrp(STDERR_FILENO) != getpgrp())
+        kill(run->command.pid, interrupt_signal);
+}
+
+static bool process_ended(const struct run *run) {
+    return kill(run->request->pid, 0) != 0 && errno == ESRCH;
+}
+
+static bool is_over(struct run *run) {
+    const struct record_request *request = run->request;
+    if (request->seconds > 0 && seconds_now() - run->began >= request->seconds)
+        return true;
+    return request->command ? command_ended(run) : interrupt_signal || process_ended(run);
+}
+
+static bool sample(struct run *run, struct error *error) {
+    bool forwarded = false;
+    while (!is_over(run)) {
+        recorder_wait(run->recorder, run->request->command ? run->command.process : run->process);
+        forward_signal(run, &forwarded);
+        if (!recorder_deliver(run->recorder, error))
+            return false;
+        save_when_due(run);
+    }
+    return true;
+}
+
+/* After --time, or when recording failed, the command still has to end. */
+static void await_command(struct run *run) {
+    bool forwarded = false;
+    if (!run->request->command || run->command.pid < 0 || run->recording->exit.known)
+        return;
+    while (!command_ended(run)) {
+        forward_signal(run, &forwarded);
+        usleep(10000);
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool start(struct run *run, int *status, struct error *error) {
+    const struct record_request *request = run->request;
+    struct recording *recording = run->recording;
+    const struct live_sink sink = attribution_sink(run->attribution);
+    pid_t process = request->pid;
+    if (request->command) {
+        if (!command_start(&run->command, request->command, error))
+            return false;
+        process = run->command.pid;
+    } else {
+        run->process = (int)syscall(SYS_pidfd_open, process, 0);
+        if (kill(process, 0) != 0 && errno == ESRCH)
+            return error_set(error, "process %d: there is none", (int)process);
+    }
+    run->recorder = recorder_new(recording->events, recording->event_count, process,
+                                 request->command, &sink, error);
+    if (!run->recorder)
+        return false;
+    run->began = seconds_now();
+    run->session.start = since_1970();
+    run->next_save = run->began + SAVE_SECONDS;
+    bool missing;
+    if (!request->command || command_go(&run->command, &missing, error))
+        return true;
+    *status = missing ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
+    return error_prefix(error, "%s", request->command[0]);
+}
+
+static bool record(struct run *run, int *status, struct error *error) {
+    struct recording *recording = run->recording;
+    if (!start(run, status, error))
+        return false;
+    bool good = sample(run, error);
+    good &= recorder_finish(run->recorder, good ? error : &(struct error){0});
+    run->session.end = since_1970();
+    recording->seconds = seconds_now() - run->began;
+    recording->partial = interrupt_signal;
+    measure(run);
+    struct error unsaved = {0};
+    bool saved = save(run, &unsaved);
+    if (!saved && good)
+        *error = unsaved;
+    recording->note = attribution_note(run->attribution);
+    await_command(run);
+    return good && saved;
+}
+
+bool record_run(const struct record_request *request, struct recording *recording, int *status,
+                struct error *error) {
+    struct run run = {.request = request,
+                      .recording = recording,
+                      .command = {.pid = -1, .process = -1, .go = -1, .refused = -1},
+                      .process = -1};
+    live_host_read(&run.host);
+    name_it(request, recording->name, sizeof recording->name);
+    run.session = (struct store_session){.kind = SESSION_LIVE,
+                                         .name = recording->name,
+                                         .host = run.host.name,
+                                         .kernel = run.host.kernel,
+                                         .processor = run.host.processor,
+                                         .weight = 1};
+    bool good = choose_events(request, recording, error) &&
+                choose_store(request, recording->store, error) &&
+                (run.store = store_open(recording->store, STORE_WRITE, error));
+    good = good && (run.attribution =
+                        attribution_new(recording->events, recording->event_count, ENTRIES, error));
+    interrupt_catch();
+    good = good && record(&run, status, error);
+    recorder_free(run.recorder);
+    attribution_free(run.attribution);
+    store_close(run.store);
+    command_close(&run.command);
+    if (run.process >= 0)
+        close(run.process);
+    return good;
+}

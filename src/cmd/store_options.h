@@ -1,0 +1,33 @@
+/* Which store and which epochs: the options that verbs share which read profiles. */
+#ifndef CULPRIT_CMD_STORE_OPTIONS_H
+#define CULPRIT_CMD_STORE_OPTIONS_H
+
+#include <argp.h>
+
+#include "store/store.h"
+
+enum { STORE_OPTIONS_MAX = 64 };
+
+/* Both options may be repeated; verbs that compare take each as a set of its own. */
+struct store_options {
+    const char *stores[STORE_OPTIONS_MAX];
+    size_t store_count; /* 0: the default store */
+    const char *epochs[STORE_OPTIONS_MAX];
+    size_t epoch_count; /* 0: the last epoch */
+};
+extern const struct argp store_argp; /* --store FILE, --epoch LIST */
+
+/* Opens `path`; NULL: the default store. */
+struct store *store_options_open(const char *path, enum store_access access, struct error *error);
+
+/* The epochs that a list names, by their start, each once: numbers, ranges FIRST..LAST, "last" and
+ * "all", separated by commas; NULL: "last". *sessions is the caller's, to be freed. Ranges may have
+ * gaps; to name no epoch at all is an error. */
+bool store_options_choose(struct store *store, const char *list, int64_t **sessions, size_t *count,
+                          struct error *error);
+
+/* The union of all --epoch. */
+bool store_options_choose_all(struct store *store, const struct store_options *options,
+                              int64_t **sessions, size_t *count, struct error *error);
+
+#endif

@@ -1,0 +1,200 @@
+/* culprit top: where the samples of the store lie (DCPI's dcpiprof). */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/profile_options.h"
+#include "report/profile_report.h"
+#include "util/text.h"
+
+struct request {
+    struct store_options store;
+    struct row_options rows;
+    struct output_options output;
+};
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->store;
+        state->child_inputs[1] = &request->rows;
+        state->child_inputs[2] = &request->output;
+        return 0;
+    case ARGP_KEY_ARG:
+        options_fail(state, "%s: what is this? (a store is named by --store FILE)", value);
+    case ARGP_KEY_END:
+        if (request->store.store_count > 1)
+            options_fail(state, "--store: one store at a time");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {
+    {&store_argp, 0, NULL, 0}, {&profile_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .parser = parse,
+    .doc = "Shows which procedures the samples of the store lie in, most first: those that daemon "
+           "and record took, and the cycles that sim --save kept."
+           "\vExample:\n  culprit record -- gzip -9 -c /bin/bash > /dev/null && culprit top",
+    .children = CHILDREN};
+
+/* ---- the report ---- */
+
+static bool choose_events(const struct request *request, struct profile_report *report,
+                          struct error *error) {
+    const struct profile_set *set = report->set;
+    for (size_t i = 0; i < request->rows.event_count; i++) {
+        const struct profile_event *event = profile_set_event(set, request->rows.events[i], error);
+        if (!event)
+            return false;
+        for (size_t k = 0; k < report->event_count; k++)
+            if (report->events[k] == event)
+                return error_set(error, "--event %s: it is there twice", event->name);
+        report->events[report->event_count++] = event;
+    }
+    if (!request->rows.event_count)
+        for (size_t i = 0; i < set->event_count && i < PROFILE_EVENTS_MAX; i++)
+            report->events[report->event_count++] = &set->events[i];
+    return true;
+}
+
+static bool fill_table(const struct profile_report *report, struct profile_table *table,
+                       const struct request *request, struct error *error) {
+    const struct profile_set *set = report->set;
+    for (size_t i = 0; i < report->event_count; i++)
+        if (!profile_table_add(table, set->store, set->sessions, set->epoch_count,
+                               report->events[i]->name, report->events[i]->scale, i, error))
+            return false;
+    if (!profile_table_finish(table, request->output.top, error))
+        return false;
+    if (profile_table_count(table))
+        return true;
+    const char *what = request->rows.image ? request->rows.image : request->rows.process;
+    return error_set(
+        error, what ? "%s: no samples of %s (see 'culprit top --by %s')" : "%s: it has no samples",
+        set->label, what, request->rows.image ? "image" : "process");
+}
+
+/* Where to look next: into the file that has most, or at what else could be told apart. */
+static char *next_of(const struct request *request, const struct profile_report *report) {
+    const struct profile_row *first = profile_table_row(report->table, 0);
+    const struct profile_row *named = NULL; /* the first in a file, which may tell lines */
+    for (size_t i = profile_table_count(report->table); i-- > 0;)
+        if (profile_table_row(report->table, i)->procedure &&
+            profile_table_row(report->table, i)->image[0] == '/')
+            named = profile_table_row(report->table, i);
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return NULL;
+    if (report->set->epoch_count > 1 && report->by == PROFILE_BY_LINE)
+        fputs("culprit variance", file);
+    else
+        fputs("culprit top", file);
+    for (size_t i = 0; i < request->store.store_count; i++) {
+        fputs(" --store ", file);
+        text_put_word(file, request->store.stores[i]);
+    }
+    for (size_t i = 0; i < request->store.epoch_count && report->by != PROFILE_BY_EPOCH; i++) {
+        fputs(" --epoch ", file);
+        text_put_word(file, request->store.epochs[i]);
+    }
+    switch (report->by) {
+    case PROFILE_BY_PROCEDURE:
+        fputs(named ? " --by line --image " : " --by process", file);
+        if (named)
+            text_put_word(file, named->image);
+        break;
+    case PROFILE_BY_IMAGE:
+        fputs(" --image ", file);
+        text_put_word(file, first->image);
+        break;
+    case PROFILE_BY_PROCESS:
+        fputs(" --process ", file);
+        text_put_word(file, first->process);
+        break;
+    case PROFILE_BY_EPOCH:
+        fprintf(file, " --epoch %" PRId64, first->epoch);
+        break;
+    default:
+        if (report->set->epoch_count == 1)
+            fputs(" --by process", file);
+    }
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool write_report(const struct request *request, const struct profile_set *set,
+                         struct program *program, struct output *output, struct error *error) {
+    struct profile_report report = {.report = {.verb = "top"},
+                                    .set = set,
+                                    .by = request->rows.by,
+                                    .filtered = request->rows.process || request->rows.image ||
+                                                request->rows.event_count};
+    if (!choose_events(request, &report, error))
+        return false;
+    const struct profile_table_options options = {.by = request->rows.by,
+                                                  .process = request->rows.process,
+                                                  .image = request->rows.image,
+                                                  .columns = report.event_count};
+    struct profile_table *table = profile_table_new(&options, program);
+    report.table = table;
+    bool good = table ? fill_table(&report, table, request, error)
+                      : error_set(error, "out of memory for the profile");
+    if (good && !profile_report_add_worth(&report))
+        good = error_set(error, "out of memory for the report");
+    if (good)
+        report.report.next = next_of(request, &report);
+    if (good && request->output.json)
+        good = profile_report_json(&report, output->file, error);
+    else if (good)
+        profile_report_text(&report, text_use_colour(output->file), output->file);
+    good = good && output_close(output, error);
+    profile_table_free(table);
+    report_free(&report.report);
+    return good;
+}
+
+static bool run(const struct request *request, struct error *error) {
+    const char *path = request->store.store_count ? request->store.stores[0] : NULL;
+    struct store *store = store_options_open(path, STORE_READ, error);
+    int64_t *sessions = NULL;
+    size_t count;
+    struct profile_set set = {0};
+    struct program *program = NULL;
+    struct output output = {0};
+    bool good = store &&
+                store_options_choose_all(store, &request->store, &sessions, &count, error) &&
+                profile_set_read(&set, store, sessions, count, false, error) &&
+                output_open(&output, "--output", request->output.output, stdout, error);
+    if (good && !(program = program_new()))
+        good = error_set(error, "out of memory for the report");
+    good = good && write_report(request, &set, program, &output, error);
+    output_discard(&output);
+    program_free(program);
+    profile_set_free(&set);
+    free(sessions);
+    if (store)
+        store_close(store);
+    return good;
+}
+
+int cmd_top(int argc, char **argv) {
+    struct request request = {0};
+    struct error error = {0};
+    options_parse(&ARGP, argc, argv, &request);
+    if (run(&request, &error))
+        return 0;
+    print_error(&error);
+    return STATUS_FAILED;
+}

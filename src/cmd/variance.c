@@ -1,0 +1,109 @@
+/* culprit variance: how much procedures differ between runs (DCPI's dcpistats). */
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/profile_options.h"
+#include "report/variance.h"
+#include "util/text.h"
+
+struct request {
+    struct store_options store;
+    struct row_options rows;
+    struct output_options output;
+};
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->store;
+        state->child_inputs[1] = &request->rows;
+        state->child_inputs[2] = &request->output;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (request->store.store_count == STORE_OPTIONS_MAX)
+            options_fail(state, "%s: more than %d stores", value, STORE_OPTIONS_MAX);
+        request->store.stores[request->store.store_count++] = value;
+        return 0;
+    case ARGP_KEY_END:
+        if (request->rows.by == PROFILE_BY_EPOCH)
+            options_fail(state, "--by epoch: epochs are what is compared");
+        if (request->rows.event_count > 1)
+            options_fail(state, "--event: one at a time");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {
+    {&store_argp, 0, NULL, 0}, {&profile_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .parser = parse,
+    .args_doc = "--epoch LIST\nSTORE STORE...",
+    .doc = "Shows which procedures differ most between several profiles, as of runs of one "
+           "program. A set is each epoch of the LIST, each LIST when --epoch is repeated, or each "
+           "STORE."
+           "\vExample:\n  for i in 1 2 3; do culprit record -- gzip -9 -c /bin/bash > /dev/null; "
+           "done\n  culprit variance --epoch 1..3",
+    .children = CHILDREN};
+
+/* The two sets between which the first row differs most. */
+static char *next_of(const struct request *request, const struct profile_sets *sets,
+                     const struct variance_report *report) {
+    const double *values = variance_values(report, 0);
+    size_t least = 0, most = 0, size;
+    char *text = NULL;
+    FILE *file = values ? open_memstream(&text, &size) : NULL;
+    if (!file)
+        return NULL;
+    for (size_t i = 0; i < sets->count; i++) {
+        least = values[i] < values[least] ? i : least;
+        most = values[i] > values[most] ? i : most;
+    }
+    bool stores = request->store.store_count > 0;
+    fputs("culprit diff", file);
+    profile_set_arguments(&sets->sets[least], stores, file);
+    profile_set_arguments(&sets->sets[most], stores && sets->store_count > 1, file);
+    if (fclose(file) == 0 && least != most)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool write_report(const void *context, const struct profile_sets *sets,
+                         const struct profile_table *table, struct output *output,
+                         struct error *error) {
+    const struct request *request = context;
+    struct variance_report report = {.report = {.verb = "variance"},
+                                     .sets = sets->sets,
+                                     .events = sets->events,
+                                     .set_count = sets->count,
+                                     .by = request->rows.by,
+                                     .table = table,
+                                     .top = request->output.top};
+    bool good = variance_build(&report) || error_set(error, "out of memory for the report");
+    if (good)
+        report.report.next = next_of(request, sets, &report);
+    if (good && request->output.json)
+        good = variance_json(&report, output->file, error);
+    else if (good)
+        variance_text(&report, text_use_colour(output->file), output->file);
+    good = good && output_close(output, error);
+    variance_free(&report);
+    return good;
+}
+
+int cmd_variance(int argc, char **argv) {
+    struct request request = {0};
+    struct error error = {0};
+    options_parse(&ARGP, argc, argv, &request);
+    if (profile_sets_report(&request.store, &request.rows, request.output.output, write_report,
+                            &request, &error))
+        return 0;
+    print_error(&error);
+    return STATUS_FAILED;
+}

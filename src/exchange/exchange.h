@@ -1,0 +1,41 @@
+/* Profiles of the store in the formats of other tools, and theirs in the store:
+ *
+ *     pprof         profile.proto, gzip-compressed: go tool pprof, and most services   both ways
+ *     perf-script   the text that perf script prints                                   both ways
+ *     folded        a line for each stack: flame graphs, speedscope                    out only
+ *
+ * Exports are written as the store is read; memory grows with distinct places only. */
+#ifndef CULPRIT_EXCHANGE_EXCHANGE_H
+#define CULPRIT_EXCHANGE_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "store/store.h"
+
+enum exchange_format { EXCHANGE_PPROF, EXCHANGE_PERF_SCRIPT, EXCHANGE_FOLDED, EXCHANGE_FORMATS };
+const char *exchange_format_name(enum exchange_format format);
+/* False: no format of this name. */
+bool exchange_format_find(const char *name, enum exchange_format *format);
+
+/* Writes what `filter` chooses to `file`, of which a descriptor is used (fileno). EXCHANGE_FOLDED
+ * has one value a line: more than one event is an error that names them. */
+bool exchange_export(struct store *store, const struct store_filter *filter,
+                     enum exchange_format format, FILE *file, struct error *error);
+
+/* What was imported. */
+struct exchange_imported {
+    int64_t session;
+    uint64_t records;  /* of the file: each one or more samples */
+    uint64_t unknown;  /* of them in no known image */
+    uint64_t unplaced; /* of them known by an address alone, as no mappings were printed */
+    size_t entries;    /* different places, processes and events */
+    size_t images, processes, events;
+};
+
+/* Adds a session of kind imported, named by the file, with what `path` ("-": standard input) holds,
+ * all or nothing. `format` EXCHANGE_FORMATS: told from its first bytes. */
+bool exchange_import(struct store *store, const char *path, enum exchange_format format,
+                     struct exchange_imported *imported, struct error *error);
+
+#endif

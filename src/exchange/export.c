@@ -1,0 +1,163 @@
+/* The sessions are visited first, for their events and times; then a format's writer walks over the
+ * profiles. */
+#include "exchange/export.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute/attribute.h"
+#include "exchange/exchange.h"
+#include "util/array.h"
+#include "util/text.h"
+
+static bool is_chosen(const struct store_filter *filter, int64_t session) {
+    for (size_t i = 0; filter->sessions && i < filter->session_count; i++)
+        if (filter->sessions[i] == session)
+            return true;
+    return !filter->sessions;
+}
+
+/* ---- events ---- */
+
+static struct export_event *find_event(const struct export *export,
+                                       const struct store_event *event) {
+    for (size_t i = 0; i < export->event_count; i++) {
+        struct export_event *known = &export->events[i];
+        if (!strcmp(known->name, event->name) && !strcmp(known->unit, event->unit) &&
+            !strcmp(known->period_unit, event->period_unit))
+            return known;
+    }
+    return NULL;
+}
+
+struct export_event *export_event_of(const struct export *export,
+                                     const struct store_profile *profile) {
+    return find_event(export, profile->event);
+}
+
+static bool add_event(struct export *export, const struct store_event *event) {
+    struct export_event *known = find_event(export, event);
+    if (export->filter->event && strcmp(export->filter->event, event->name) != 0)
+        return true;
+    if (known) {
+        known->periodic &= event->period > 0;
+        return true;
+    }
+    if (!array_reserve((void **)&export->events, &export->event_capacity, export->event_count + 1,
+                       sizeof *export->events))
+        return false;
+    struct export_event new = {.name = strdup(event->name),
+                               .unit = strdup(event->unit),
+                               .period_unit = strdup(event->period_unit),
+                               .periodic = event->period > 0,
+                               .period = event->period,
+                               .cycles = !strcmp(event->unit, "1/840 cycles")};
+    export->events[export->event_count++] = new;
+    return new.name &&new.unit &&new.period_unit;
+}
+
+static bool visit_session(void *context, const struct store_session *session,
+                          const struct store_event *events, size_t event_count) {
+    struct export *export = context;
+    if (!is_chosen(export->filter, session->id))
+        return true;
+    int64_t end = session->end ? session->end : session->saved;
+    if (!export->session_count || session->start < export->start)
+        export->start = session->start;
+    if (!export->session_count || end > export->end)
+        export->end = end;
+    export->session_count++;
+    for (size_t i = 0; i < event_count; i++)
+        if (!add_event(export, &events[i])) {
+            export->failed = true;
+            return error_set(export->error, "out of memory for events");
+        }
+    return true;
+}
+
+/* ---- values ---- */
+
+static uint64_t carry(long double *exact, uint64_t *written, long double more) {
+    const long double most = (long double)INT64_MAX;
+    *exact += more;
+    uint64_t now = *exact < most ? (uint64_t)(*exact + 0.5L) : INT64_MAX;
+    uint64_t value = now > *written ? now - *written : 0;
+    *written += value;
+    return value;
+}
+
+uint64_t export_value(struct export_event *event, const struct store_profile *profile,
+                      uint64_t value, uint64_t *distance) {
+    double weight = profile->session->weight;
+    long double shown = (long double)value * (weight > 0 && isfinite(weight) ? weight : 0);
+    if (event->cycles)
+        shown /= CYCLE_UNITS;
+    *distance = event->periodic ? carry(&event->distance, &event->distance_written,
+                                        shown * (long double)profile->event->period)
+                                : 0;
+    return carry(&event->value, &event->value_written, shown);
+}
+
+/* ---- names ---- */
+
+void export_clean(char *to, size_t size, const char *name, char not ) {
+    text_clean(to, size, name);
+    for (; not &&*to; to++)
+        if (*to == not )
+            *to = ':';
+}
+
+void export_procedure(const struct store_image *image, const struct location *location, char *text,
+                      size_t size) {
+    const char *slash = strrchr(image->path, '/');
+    const char *base = slash && slash[1] ? slash + 1 : image->path;
+    if (location->function)
+        snprintf(text, size, "%s", location->function);
+    else if (location->function_size)
+        snprintf(text, size, "%s+0x%llx", base, (unsigned long long)location->function_offset);
+    else
+        snprintf(text, size, base[0] == '[' ? "%s" : "[%s]", base);
+}
+
+/* ---- the whole ---- */
+
+static bool write_profiles(struct export *export, enum exchange_format format) {
+    if (!export->session_count)
+        return error_set(export->error, "%s: no such epoch", store_path(export->store));
+    if (!export->event_count)
+        return error_set(export->error, "%s: no event %s in these epochs",
+                         store_path(export->store),
+                         export->filter->event ? export->filter->event : "");
+    switch (format) {
+    case EXCHANGE_PPROF:
+        return export_pprof(export);
+    case EXCHANGE_PERF_SCRIPT:
+        return export_perf_script(export);
+    default:
+        return export_folded(export);
+    }
+}
+
+static void free_export(struct export *export) {
+    for (size_t i = 0; i < export->event_count; i++) {
+        free(export->events[i].name);
+        free(export->events[i].unit);
+        free(export->events[i].period_unit);
+    }
+    free(export->events);
+    image_names_free(export->names);
+    program_free(export->program);
+}
+
+bool exchange_export(struct store *store, const struct store_filter *filter,
+                     enum exchange_format format, FILE *file, struct error *error) {
+    struct export export = {.store = store, .filter = filter, .file = file, .error = error};
+    export.program = program_new();
+    bool good = export.program || error_set(error, "out of memory for names");
+    good = good && (export.names = image_names_new(store, export.program, error)) != NULL;
+    good = good && store_each_session(store, visit_session, &export, error) && !export.failed &&
+           write_profiles(&export, format);
+    free_export(&export);
+    return good;
+}

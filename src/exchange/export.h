@@ -1,0 +1,57 @@
+/* What the writers of each format share: the walk over the profiles, names, and values as they are
+ * shown. */
+#ifndef CULPRIT_EXCHANGE_EXPORT_H
+#define CULPRIT_EXCHANGE_EXPORT_H
+
+#include <stdio.h>
+
+#include "store/image_names.h"
+#include "store/store.h"
+
+/* An event, of all sessions that have one of this name, unit and distance unit. */
+struct export_event {
+    char *name, *unit, *period_unit;
+    bool periodic;               /* in all: values can be told in period units, too */
+    uint64_t period;             /* of the first session */
+    bool cycles;                 /* values are in 1/840 cycles */
+    long double value, distance; /* exact sums so far, of what was written, and times the period */
+    uint64_t value_written, distance_written;
+};
+
+struct export {
+    struct store *store;
+    const struct store_filter *filter;
+    FILE *file;
+    struct program *program;
+    struct image_names *names;
+    struct export_event *events; /* in the order in which sessions have them */
+    size_t event_count, event_capacity;
+    int64_t start, end; /* ns since 1970 UTC, of all sessions */
+    size_t session_count;
+    struct error *error;
+    bool failed;
+};
+
+/* NULL: the profile's event is none of `export`'s. */
+struct export_event *export_event_of(const struct export *export,
+                                     const struct store_profile *profile);
+
+/* A value of a profile as it is shown: samples, or cycles, times the weight of its session, and in
+ * *distance times the period (0 when the event is not periodic). They are rounded so that their
+ * sums are right to one. */
+uint64_t export_value(struct export_event *event, const struct store_profile *profile,
+                      uint64_t value, uint64_t *distance);
+
+/* A name without line ends and other control characters; `not` is replaced too (0: nothing). */
+void export_clean(char *to, size_t size, const char *name, char not );
+
+/* The procedure's name: of an unnamed one "gzip+0x2f40", where it begins; "[gzip]" where not even
+ * that is known. */
+void export_procedure(const struct store_image *image, const struct location *location, char *text,
+                      size_t size);
+
+bool export_pprof(struct export *export);
+bool export_perf_script(struct export *export);
+bool export_folded(struct export *export);
+
+#endif

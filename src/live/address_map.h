@@ -1,0 +1,32 @@
+/* What lies where in the address space of a process, as its mappings are told one after the other.
+ * A mapping takes the place of what was there before: that is all that is told of unmapping. */
+#ifndef CULPRIT_LIVE_ADDRESS_MAP_H
+#define CULPRIT_LIVE_ADDRESS_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "live/live.h"
+
+struct address_range {
+    uint64_t start, end; /* end exclusive */
+    uint64_t offset;     /* of PLACE_FILE: in the file, of the first byte */
+    enum live_place_kind kind;
+    struct live_file_key file; /* of PLACE_FILE */
+};
+
+struct address_map {
+    struct address_range *ranges; /* disjoint, sorted */
+    size_t count, capacity;
+};
+
+/* False: out of memory. An empty range changes nothing. */
+bool address_map_add(struct address_map *map, const struct address_range *range);
+/* NULL: nothing is known to be there. */
+const struct address_range *address_map_find(const struct address_map *map, uint64_t address);
+bool address_map_copy(struct address_map *to, const struct address_map *from);
+void address_map_clear(struct address_map *map);
+void address_map_free(struct address_map *map);
+
+#endif

@@ -1,0 +1,450 @@
+/* Saving: every entry becomes (row of its process, image, event, offset, count); sorted, each run
+ * of the first three is a profile. Of the code that has no file its symbols are saved as well,
+ * those that cover a sample. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "live/attribution_internal.h"
+#include "live/kernel_map.h"
+#include "live/perf_map.h"
+#include "util/array.h"
+
+struct saved_entry {
+    uint32_t process; /* index of save.process_rows */
+    uint32_t image;   /* index of save.images */
+    uint32_t event;
+    uint64_t offset, count;
+};
+
+struct saved_image {
+    int64_t id;
+    bool has_symbols; /* those found by `find_symbols` are saved */
+    uint32_t process; /* of JIT code */
+    int kernel_image; /* of the kernel and modules */
+    enum image_kind kind;
+};
+
+struct save {
+    struct attribution *attribution;
+    struct store *store;
+    int64_t session;
+    const int64_t *event_ids;
+    uint32_t *process_rows; /* by number of a process: index of row_ids + 1 */
+    int64_t *row_ids;
+    size_t row_count, row_capacity;
+    uint32_t *file_images;              /* by number of a file: index of images + 1 */
+    uint32_t *jit_images;               /* by number of a process; likewise */
+    uint32_t *kernel_images;            /* by number in the kernel's map; likewise */
+    uint32_t vdso_image, unknown_image; /* likewise */
+    struct saved_image *images;
+    size_t image_count, image_capacity;
+    struct kernel_map kernel;
+    struct saved_entry *entries;
+    size_t entry_count, entry_capacity;
+    struct store_value *values; /* of one profile */
+    size_t value_capacity;
+    uint64_t unknown; /* samples found to be in no known image now */
+};
+
+static bool no_memory(struct error *error) {
+    return error_set(error, "out of memory for saving samples");
+}
+
+/* ---- processes ---- */
+
+/* Processes of one name and executable share a row. */
+static bool row_of(struct save *save, uint32_t number, uint32_t *row, struct error *error) {
+    if (save->process_rows[number]) {
+        *row = save->process_rows[number] - 1;
+        return true;
+    }
+    const struct tracked_process *process = &save->attribution->processes.items[number];
+    struct store_process saved = {.command = process->command[0] ? process->command : "[unknown]",
+                                  .executable = process->executable};
+    int64_t id;
+    if (!store_process(save->store, save->session, &saved, &id, error))
+        return false;
+    size_t at = 0;
+    while (at < save->row_count && save->row_ids[at] != id)
+        at++;
+    if (at == save->row_count) {
+        if (!array_reserve((void **)&save->row_ids, &save->row_capacity, at + 1,
+                           sizeof *save->row_ids))
+            return no_memory(error);
+        save->row_ids[save->row_count++] = id;
+    }
+    *row = (uint32_t)at;
+    save->process_rows[number] = *row + 1;
+    return true;
+}
+
+/* ---- images ---- */
+
+static bool add_image(struct save *save, const struct store_image *image, uint32_t *slot,
+                      struct error *error) {
+    struct saved_image saved = {.kind = image->kind, .kernel_image = KERNEL_MAP_NONE};
+    if (!array_reserve((void **)&save->images, &save->image_capacity, save->image_count + 1,
+                       sizeof *save->images))
+        return no_memory(error);
+    if (!store_image(save->store, image, &saved.id, error))
+        return false;
+    save->images[save->image_count++] = saved;
+    *slot = (uint32_t)save->image_count;
+    return true;
+}
+
+static void copy_build_id(struct store_image *image, const struct build_id *id) {
+    memcpy(image->build_id, id->bytes, id->size);
+    image->build_id_size = id->size;
+}
+
+static bool file_image(struct save *save, uint32_t number, uint32_t **slot, struct error *error) {
+    const struct tracked_file *file = &save->attribution->files.items[number];
+    *slot = &save->file_images[number];
+    if (**slot)
+        return true;
+    struct store_image image = {.kind = IMAGE_FILE, .path = file->path, .root = file->root};
+    copy_build_id(&image, &file->build_id);
+    return add_image(save, &image, *slot, error);
+}
+
+/* The library that the kernel maps into every process is the one mapped here. */
+static void own_vdso_build_id(struct build_id *id) {
+    const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+    id->size = 0;
+    if (!vdso)
+        return;
+    const GElf_Ehdr *header = (const GElf_Ehdr *)vdso;
+    const GElf_Phdr *segments = (const GElf_Phdr *)(vdso + header->e_phoff);
+    for (unsigned i = 0; sizeof(void *) == 8 && i < header->e_phnum; i++)
+        if (segments[i].p_type == PT_NOTE &&
+            build_id_of_notes(vdso + segments[i].p_offset, segments[i].p_filesz, id))
+            return;
+}
+
+static bool vdso_image(struct save *save, uint32_t **slot, struct error *error) {
+    struct store_image image = {.kind = IMAGE_VDSO, .path = "[vdso]", .root = ""};
+    struct build_id id;
+    *slot = &save->vdso_image;
+    if (**slot)
+        return true;
+    own_vdso_build_id(&id);
+    copy_build_id(&image, &id);
+    return add_image(save, &image, *slot, error);
+}
+
+static bool unknown_image(struct save *save, uint32_t **slot, struct error *error) {
+    struct store_image image = {.kind = IMAGE_UNKNOWN, .path = "[unknown]", .root = ""};
+    *slot = &save->unknown_image;
+    return **slot || add_image(save, &image, *slot, error);
+}
+
+static bool kernel_image(struct save *save, int number, uint32_t **slot, struct error *error) {
+    const struct kernel_image *found = &save->kernel.images[number];
+    struct store_image image = {
+        .kind = number ? IMAGE_MODULE : IMAGE_KERNEL, .path = found->name, .root = ""};
+    *slot = &save->kernel_images[number];
+    if (**slot)
+        return true;
+    /* Addresses where nothing else is known, which mean nothing after the next boot, stay apart. */
+    if (found->start)
+        copy_build_id(&image, &found->build_id);
+    if (!add_image(save, &image, *slot, error))
+        return false;
+    save->images[save->image_count - 1].kernel_image = number;
+    return true;
+}
+
+/* A process's own when its runtime names the code; otherwise one of all processes of the name. What
+ * tells apart two processes of one number is in place of a build id. */
+static bool jit_image(struct save *save, uint32_t number, uint32_t **slot, struct error *error) {
+    const struct tracked_process *process = &save->attribution->processes.items[number];
+    *slot = &save->jit_images[number];
+    if (**slot)
+        return true;
+    char path[64];
+    struct store_image image = {.kind = IMAGE_JIT, .path = path, .root = ""};
+    int map = perf_map_open(&save->attribution->roots, process->key.pid, process->inner_pid,
+                            process->user);
+    const char *command = process->command[0] ? process->command : "[unknown]";
+    if (map < 0) {
+        snprintf(path, sizeof path, "[jit] %s", command);
+        return add_image(save, &image, *slot, error);
+    }
+    close(map);
+    snprintf(path, sizeof path, "[jit] %s %" PRIu32, command, process->key.pid);
+    image.build_id_size = sizeof process->key.start_ns + sizeof process->key.exec;
+    memcpy(image.build_id, &process->key.start_ns, sizeof process->key.start_ns);
+    memcpy(image.build_id + sizeof process->key.start_ns, &process->key.exec,
+           sizeof process->key.exec);
+    if (!add_image(save, &image, *slot, error))
+        return false;
+    save->images[save->image_count - 1].process = number;
+    save->images[save->image_count - 1].has_symbols = true;
+    return true;
+}
+
+/* ---- entries ---- */
+
+static bool place_entry(struct save *save, const struct sample_entry *entry,
+                        struct saved_entry *saved, struct error *error) {
+    uint32_t *slot = &save->unknown_image;
+    int kernel = KERNEL_MAP_NONE;
+    bool good;
+    switch (entry->place) {
+    case PLACE_NUMBER_VDSO:
+        good = vdso_image(save, &slot, error);
+        break;
+    case PLACE_NUMBER_ANONYMOUS:
+        good = jit_image(save, entry->process, &slot, error);
+        /* Without names addresses say nothing, and every process has others. */
+        if (good && !save->images[*slot - 1].has_symbols)
+            saved->offset = 0;
+        break;
+    case PLACE_NUMBER_KERNEL:
+        kernel = save->kernel.hidden ? 0 : kernel_map_find(&save->kernel, entry->offset);
+        if (kernel == KERNEL_MAP_NONE || !save->kernel.images) {
+            save->unknown += entry->count;
+            good = unknown_image(save, &slot, error);
+            break;
+        }
+        saved->offset -= save->kernel.images[kernel].start;
+        good = kernel_image(save, kernel, &slot, error);
+        break;
+    case PLACE_NUMBER_UNKNOWN:
+        good = unknown_image(save, &slot, error);
+        break;
+    default:
+        if (tracked_file_is_known(&save->attribution->files.items[entry->place])) {
+            good = file_image(save, entry->place, &slot, error);
+            break;
+        }
+        save->unknown += entry->count;
+        good = unknown_image(save, &slot, error);
+    }
+    if (good)
+        saved->image = *slot - 1;
+    return good;
+}
+
+static bool place_entries(struct save *save, struct error *error) {
+    const struct sample_table *table = &save->attribution->table;
+    for (size_t i = 0; i < table->capacity; i++) {
+        const struct sample_entry *entry = &table->slots[i];
+        if (!entry->count)
+            continue;
+        struct saved_entry *saved = &save->entries[save->entry_count++];
+        *saved = (struct saved_entry){
+            .event = entry->event, .offset = entry->offset, .count = entry->count};
+        if (!row_of(save, entry->process, &saved->process, error) ||
+            !place_entry(save, entry, saved, error))
+            return false;
+    }
+    return true;
+}
+
+static int by_profile(const void *one, const void *other) {
+    const struct saved_entry *a = one, *b = other;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->image != b->image)
+        return a->image < b->image ? -1 : 1;
+    if (a->event != b->event)
+        return a->event < b->event ? -1 : 1;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static bool same_profile(const struct saved_entry *one, const struct saved_entry *other) {
+    return one->process == other->process && one->image == other->image &&
+           one->event == other->event;
+}
+
+static bool add_profiles(struct save *save, struct error *error) {
+    qsort(save->entries, save->entry_count, sizeof *save->entries, by_profile);
+    for (size_t first = 0, next; first < save->entry_count; first = next) {
+        const struct saved_entry *head = &save->entries[first];
+        size_t count = 0;
+        for (next = first; next < save->entry_count && same_profile(head, &save->entries[next]);
+             next++) {
+            const struct saved_entry *entry = &save->entries[next];
+            if (count && save->values[count - 1].offset == entry->offset)
+                save->values[count - 1].value += entry->count;
+            else
+                save->values[count++] =
+                    (struct store_value){.offset = entry->offset, .value = entry->count};
+        }
+        if (!store_add_values(save->store, save->session, save->row_ids[head->process],
+                              save->images[head->image].id, save->event_ids[head->event],
+                              save->values, count, error))
+            return false;
+    }
+    return true;
+}
+
+/* Samples that found no room in the table, of no process. */
+static bool add_overflow(struct save *save, struct error *error) {
+    struct attribution *attribution = save->attribution;
+    int64_t row;
+    for (size_t event = 0; event < attribution->event_count; event++) {
+        uint32_t *slot;
+        struct store_process nobody = {.command = "[unknown]", .executable = ""};
+        struct store_value value = {.value = attribution->overflow[event]};
+        if (value.value &&
+            (!unknown_image(save, &slot, error) ||
+             !store_process(save->store, save->session, &nobody, &row, error) ||
+             !store_add_values(save->store, save->session, row, save->images[*slot - 1].id,
+                               save->event_ids[event], &value, 1, error)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- symbols ---- */
+
+static int by_value(const void *one, const void *other) {
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return a < b ? -1 : a > b;
+}
+
+/* The offsets of an image that have samples, sorted; NULL: out of memory. */
+static uint64_t *offsets_of(const struct save *save, uint32_t image, size_t *count) {
+    uint64_t *offsets = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (size_t i = 0; i < save->entry_count; i++) {
+        if (save->entries[i].image != image)
+            continue;
+        if (!array_reserve((void **)&offsets, &capacity, *count + 1, sizeof *offsets)) {
+            free(offsets);
+            return NULL;
+        }
+        offsets[(*count)++] = save->entries[i].offset;
+    }
+    if (offsets)
+        qsort(offsets, *count, sizeof *offsets, by_value);
+    return offsets;
+}
+
+static bool find_symbols(const struct save *save, const struct saved_image *image,
+                         struct symbol_cover *cover) {
+    if (image->kernel_image != KERNEL_MAP_NONE)
+        return kernel_map_cover(&save->kernel, (uint32_t)image->kernel_image, cover);
+    const struct tracked_process *process = &save->attribution->processes.items[image->process];
+    int map = perf_map_open(&save->attribution->roots, process->key.pid, process->inner_pid,
+                            process->user);
+    return map < 0 || perf_map_read(map, cover);
+}
+
+/* What was saved before stays, where nothing newer is in its place. */
+static bool merge_symbols(struct save *save, int64_t image, struct symbol_cover *found,
+                          struct error *error) {
+    struct store_symbol *before = NULL;
+    size_t before_count = 0;
+    struct symbol_cover all = {0};
+    if (!store_get_symbols(save->store, image, &before, &before_count, error))
+        return false;
+    size_t room = before_count + found->count;
+    bool good = array_reserve((void **)&all.symbols, &all.capacity, room, sizeof *all.symbols) ||
+                no_memory(error);
+    if (good && all.symbols) {
+        for (size_t i = 0; i < before_count; i++)
+            all.symbols[all.count++] = before[i];
+        for (size_t i = 0; i < found->count; i++)
+            all.symbols[all.count++] = found->symbols[i];
+        symbol_cover_settle(&all);
+        good = store_set_symbols(save->store, image, all.symbols, all.count, error);
+    }
+    symbol_cover_free(&all);
+    store_free_symbols(before, before_count);
+    return good;
+}
+
+static bool add_symbols(struct save *save, uint32_t image, struct error *error) {
+    const struct saved_image *saved = &save->images[image];
+    struct symbol_cover cover = {0};
+    uint64_t *offsets = offsets_of(save, image, &cover.offset_count);
+    cover.offsets = offsets;
+    bool good = (offsets && find_symbols(save, saved, &cover)) || no_memory(error);
+    if (good && cover.count) {
+        symbol_cover_settle(&cover);
+        good = merge_symbols(save, saved->id, &cover, error);
+    }
+    symbol_cover_free(&cover);
+    free(offsets);
+    return good;
+}
+
+/* ---- all of it ---- */
+
+static bool prepare(struct save *save, struct error *error) {
+    struct attribution *attribution = save->attribution;
+    size_t processes = attribution->processes.count, files = attribution->files.count;
+    size_t entries = attribution->table.count;
+    save->process_rows = calloc(processes + 1, sizeof *save->process_rows);
+    save->jit_images = calloc(processes + 1, sizeof *save->jit_images);
+    save->file_images = calloc(files + 1, sizeof *save->file_images);
+    save->entries = malloc((entries + 1) * sizeof *save->entries);
+    save->values = malloc((entries + 1) * sizeof *save->values);
+    if (!save->process_rows || !save->jit_images || !save->file_images || !save->entries ||
+        !save->values ||
+        (attribution->has_kernel && !kernel_map_read(&attribution->roots, &save->kernel)))
+        return no_memory(error);
+    save->kernel_images = calloc(save->kernel.image_count + 1, sizeof *save->kernel_images);
+    return save->kernel_images || no_memory(error);
+}
+
+static void release(struct save *save) {
+    free(save->process_rows);
+    free(save->row_ids);
+    free(save->jit_images);
+    free(save->file_images);
+    free(save->kernel_images);
+    free(save->images);
+    free(save->entries);
+    free(save->values);
+    kernel_map_free(&save->kernel);
+}
+
+static bool write_all(struct save *save, struct error *error) {
+    if (!place_entries(save, error) || !add_profiles(save, error) || !add_overflow(save, error))
+        return false;
+    for (uint32_t i = 0; i < save->image_count; i++)
+        if ((save->images[i].has_symbols ||
+             (save->images[i].kernel_image != KERNEL_MAP_NONE && !save->kernel.hidden)) &&
+            !add_symbols(save, i, error))
+            return false;
+    return true;
+}
+
+/* What has been saved is forgotten, whether or not there is memory to tidy up. */
+static void forget(struct attribution *attribution) {
+    sample_table_clear(&attribution->table);
+    memset(attribution->overflow, 0, sizeof attribution->overflow);
+    attribution->has_kernel = false;
+    tracked_processes_forget(&attribution->processes, &attribution->roots);
+    tracked_files_forget(&attribution->files);
+}
+
+bool attribution_save(struct attribution *attribution, struct store *store, int64_t session,
+                      const int64_t *event_ids, struct error *error) {
+    struct save save = {
+        .attribution = attribution, .store = store, .session = session, .event_ids = event_ids};
+    if (!tracked_files_search(&attribution->files, &attribution->roots))
+        return no_memory(error);
+    bool good = prepare(&save, error);
+    if (good && (good = store_begin(store, error)) &&
+        !(good = write_all(&save, error) && store_commit(store, error)))
+        store_rollback(store);
+    if (good) {
+        attribution->unknown += save.unknown;
+        if (attribution->has_kernel)
+            attribution->hidden = save.kernel.hidden;
+        forget(attribution);
+    }
+    release(&save);
+    return good;
+}

@@ -1,0 +1,26 @@
+/* Build ids, from bytes that nobody vouches for. Files are read, never mapped: they may shrink
+ * meanwhile. */
+#ifndef CULPRIT_LIVE_BUILD_ID_H
+#define CULPRIT_LIVE_BUILD_ID_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/elf_image.h"
+
+struct build_id {
+    uint8_t bytes[BUILD_ID_MAX];
+    size_t size; /* 0: none */
+};
+
+/* Of a note section or segment, as /sys/kernel/notes is one. False: there is none in it. */
+bool build_id_of_notes(const uint8_t *notes, size_t size, struct build_id *id);
+
+/* Of an ELF file of this byte order, 32 or 64 bits. False: it is none, or has none. */
+bool build_id_of_file(int file, struct build_id *id);
+
+/* Of a file that holds nothing but notes. */
+bool build_id_of_notes_file(const char *path, struct build_id *id);
+
+#endif

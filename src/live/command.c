@@ -1,0 +1,77 @@
+/* The child waits on one pipe; another, closed by its exec, brings the reason when that fails. */
+#include "live/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static __attribute__((noreturn)) void become(char *const *words, int go, int refused) {
+    char ready;
+    if (read(go, &ready, 1) != 1)
+        _exit(0);
+    /* What this program ignores would stay ignored. */
+    signal(SIGPIPE, SIG_DFL);
+    execvp(words[0], words);
+    int number = errno;
+    if (write(refused, &number, sizeof number) != sizeof number)
+        _exit(1);
+    _exit(0);
+}
+
+bool command_start(struct command *command, char *const *words, struct error *error) {
+    int go[2], refused[2];
+    *command = (struct command){.pid = -1, .process = -1, .go = -1, .refused = -1};
+    if (pipe2(go, O_CLOEXEC) != 0)
+        return error_errno(error, "starting %s", words[0]);
+    if (pipe2(refused, O_CLOEXEC) != 0) {
+        close(go[0]);
+        close(go[1]);
+        return error_errno(error, "starting %s", words[0]);
+    }
+    command->pid = fork();
+    if (command->pid == 0) {
+        close(go[1]);
+        become(words, go[0], refused[1]);
+    }
+    int number = errno;
+    close(go[0]);
+    close(refused[1]);
+    command->go = go[1];
+    command->refused = refused[0];
+    if (command->pid > 0) {
+        command->process = (int)syscall(SYS_pidfd_open, command->pid, 0);
+        return true;
+    }
+    command_close(command);
+    errno = number;
+    return error_errno(error, "starting %s", words[0]);
+}
+
+bool command_go(struct command *command, bool *missing, struct error *error) {
+    int number = 0;
+    ssize_t got = -1;
+    *missing = false;
+    if (write(command->go, "g", 1) == 1)
+        while ((got = read(command->refused, &number, sizeof number)) < 0 && errno == EINTR)
+            continue;
+    if (got == 0)
+        return true;
+    waitpid(command->pid, NULL, 0);
+    command->pid = -1;
+    errno = got == sizeof number ? number : EIO;
+    *missing = errno == ENOENT;
+    return error_errno(error, "cannot run");
+}
+
+void command_close(struct command *command) {
+    if (command->go >= 0)
+        close(command->go);
+    if (command->refused >= 0)
+        close(command->refused);
+    if (command->process >= 0)
+        close(command->process);
+    command->go = command->refused = command->process = -1;
+}

@@ -1,0 +1,24 @@
+/* A command that is stopped right before it runs, so that events can be opened on it. */
+#ifndef CULPRIT_LIVE_COMMAND_H
+#define CULPRIT_LIVE_COMMAND_H
+
+#include <sys/types.h>
+
+#include "util/error.h"
+
+struct command {
+    pid_t pid;
+    int process; /* becomes readable when it has ended; −1: this kernel has no such descriptors */
+    int go, refused;
+};
+
+/* The command is found in PATH; its descriptors are the caller's. */
+bool command_start(struct command *command, char *const *words, struct error *error);
+
+/* Lets it run. False: it cannot; *missing: there is no such program (errno says what is wrong). */
+bool command_go(struct command *command, bool *missing, struct error *error);
+
+/* Before command_go() it never runs. Afterwards it runs on. */
+void command_close(struct command *command);
+
+#endif

@@ -1,0 +1,469 @@
+/* One thread that sleeps until a signal, a question, an overflow buffer that fills, or the next
+ * drain or merge. Distances of time are taken from a clock that nobody can set; an epoch's end is
+ * its start and what has passed since. */
+#include "live/daemon.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live/attribution.h"
+#include "live/collector.h"
+#include "live/daemon_lock.h"
+#include "live/daemon_status.h"
+#include "live/session.h"
+#include "util/text.h"
+
+enum { RETRY_SECONDS = 30 };
+
+struct daemon {
+    const struct daemon_options *options;
+    struct collector *collector;
+    struct attribution *attribution;
+    struct live_host host;
+    int lock, signals, socket;
+    char socket_path[PATH_MAX];
+    double began, drained, merged; /* clock; drained, merged < 0: not yet */
+    double next_drain, next_merge;
+    bool stop;
+
+    struct store *store; /* NULL but while it is read or written */
+    struct stat file;    /* of the store, when it was opened last */
+    int64_t session;     /* 0: begun at the next merge */
+    int64_t events[LIVE_EVENTS_MAX];
+    int64_t epoch_start;                     /* ns since 1970 */
+    double epoch_began;                      /* clock */
+    uint64_t unknown_before, dropped_before; /* the epoch */
+
+    uint64_t drains, merges, failed_merges;
+    char problem[1024]; /* of the last merge; empty: none */
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double ago(double time) {
+    return time < 0 ? -1 : now() - time;
+}
+
+static int64_t since_1970(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(const struct daemon *daemon,
+                                                      const char *format, ...) {
+    char line[1400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    daemon->options->say(line);
+}
+
+/* ---- drain ---- */
+
+/* What is gathered must find room: when it cannot be merged, samples stay in the kernel, which
+ * counts those that it has no room for either. */
+static bool drain(struct daemon *daemon, struct error *error) {
+    double time = now();
+    daemon->next_drain = time + daemon->options->drain_seconds;
+    if (attribution_full(daemon->attribution))
+        return true;
+    struct live_sink sink = attribution_sink(daemon->attribution);
+    if (!collector_drain(daemon->collector, &sink, error))
+        return false;
+    daemon->drains++;
+    daemon->drained = time;
+    return true;
+}
+
+/* ---- epochs ---- */
+
+/* From the last drain on: what the kernel holds by now is of the new epoch. */
+static void begin_epoch(struct daemon *daemon) {
+    struct attribution_statistics attributed;
+    struct collector_statistics collected;
+    attribution_statistics(daemon->attribution, &attributed);
+    collector_statistics(daemon->collector, &collected);
+    daemon->unknown_before = attributed.unknown;
+    daemon->dropped_before = collected.dropped;
+    daemon->session = 0;
+    daemon->epoch_began = daemon->drained < 0 ? now() : daemon->drained;
+    daemon->epoch_start = since_1970() - (int64_t)(ago(daemon->epoch_began) * 1e9);
+}
+
+/* The epoch as it is up to now; `ended`: it ended with the last drain. */
+static struct store_session session_of(const struct daemon *daemon, bool ended) {
+    struct attribution_statistics attributed;
+    struct collector_statistics collected;
+    attribution_statistics(daemon->attribution, &attributed);
+    collector_statistics(daemon->collector, &collected);
+    double lasted = daemon->drained - daemon->epoch_began;
+    return (struct store_session){.id = daemon->session,
+                                  .kind = SESSION_LIVE,
+                                  .name = "daemon",
+                                  .host = daemon->host.name,
+                                  .kernel = daemon->host.kernel,
+                                  .processor = daemon->host.processor,
+                                  .weight = 1,
+                                  .start = daemon->epoch_start,
+                                  .end = ended ? daemon->epoch_start + (int64_t)(lasted * 1e9) : 0,
+                                  .unknown = attributed.unknown - daemon->unknown_before,
+                                  .dropped = collected.dropped - daemon->dropped_before};
+}
+
+static bool add_session(struct daemon *daemon, struct error *error) {
+    struct store_session session = session_of(daemon, false);
+    const struct daemon_options *options = daemon->options;
+    bool added = live_session_add(daemon->store, &session, options->events, options->event_count,
+                                  daemon->events, error);
+    daemon->session = session.id;
+    return added;
+}
+
+/* A daemon that was killed left its epoch without an end: it reaches as far as it was saved. No
+ * other daemon runs now. */
+struct stale {
+    const struct daemon *daemon;
+    struct store_session session; /* id 0: none */
+};
+
+static bool find_stale(void *context, const struct store_session *session,
+                       const struct store_event *events, size_t event_count) {
+    (void)events;
+    (void)event_count;
+    struct stale *stale = context;
+    if (session->kind != SESSION_LIVE || session->end != 0 || strcmp(session->name, "daemon") ||
+        strcmp(session->host, stale->daemon->host.name))
+        return true;
+    stale->session = (struct store_session){.id = session->id,
+                                            .end = session->saved,
+                                            .unknown = session->unknown,
+                                            .dropped = session->dropped};
+    return false;
+}
+
+static bool end_stale_epochs(struct daemon *daemon, struct error *error) {
+    struct stale stale = {.daemon = daemon};
+    do {
+        stale.session.id = 0;
+        if (!store_each_session(daemon->store, find_stale, &stale, error) ||
+            (stale.session.id && !store_update_session(daemon->store, &stale.session, error)))
+            return false;
+    } while (stale.session.id);
+    return true;
+}
+
+/* ---- merge ---- */
+
+static void close_store(struct daemon *daemon) {
+    store_close(daemon->store);
+    daemon->store = NULL;
+}
+
+/* Opened for each merge: between two the file may be removed, replaced or damaged, and who reads it
+ * finds it closed in order. */
+static bool open_store(struct daemon *daemon, struct error *error) {
+    struct stat file;
+    const char *path = daemon->options->store;
+    if (!(daemon->store = store_open(path, STORE_WRITE, error)))
+        return false;
+    if (stat(path, &file) != 0) {
+        error_errno(error, "%s: cannot be read any more", path);
+        close_store(daemon);
+        return false;
+    }
+    if (file.st_dev != daemon->file.st_dev || file.st_ino != daemon->file.st_ino)
+        daemon->session = 0;
+    daemon->file = file;
+    return true;
+}
+
+static bool prune(struct daemon *daemon, struct error *error) {
+    const struct daemon_options *options = daemon->options;
+    uint64_t removed = 0;
+    int64_t before =
+        options->keep_seconds > 0 ? since_1970() - (int64_t)(options->keep_seconds * 1e9) : 0;
+    if ((before || options->keep_bytes) &&
+        !store_prune(daemon->store, before, options->keep_bytes, &removed, error))
+        return false;
+    if (removed)
+        say(daemon, "removed %llu old epoch%s from %s", (unsigned long long)removed,
+            text_plural(removed), options->store);
+    return true;
+}
+
+static bool write_all(struct daemon *daemon, bool ended, struct error *error) {
+    if ((daemon->session == 0 && !add_session(daemon, error)) ||
+        !attribution_save(daemon->attribution, daemon->store, daemon->session, daemon->events,
+                          error))
+        return false;
+    struct store_session session = session_of(daemon, ended);
+    return store_update_session(daemon->store, &session, error) && prune(daemon, error);
+}
+
+static bool save(struct daemon *daemon, bool ended, struct error *error) {
+    bool saved = open_store(daemon, error) && write_all(daemon, ended, error);
+    close_store(daemon);
+    return saved;
+}
+
+/* A damaged store is moved out of the way, with the log beside it, so that what is counted from now
+ * on has a place; whoever looks after the machine finds it under its new name. */
+static bool set_aside(struct daemon *daemon) {
+    static const char *const endings[] = {"", "-wal", "-shm"};
+    const char *path = daemon->options->store;
+    char from[PATH_MAX], to[PATH_MAX];
+    if (!store_is_damaged(path))
+        return false;
+    long long now = (long long)time(NULL);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        snprintf(from, sizeof from, "%s%s", path, endings[i]);
+        if (snprintf(to, sizeof to, "%s.damaged-%lld%s", path, now, endings[i]) >= PATH_MAX ||
+            (rename(from, to) != 0 && i == 0))
+            return false;
+    }
+    say(daemon, "%s is damaged: it is %s.damaged-%lld now, and a new one is begun", path, path,
+        now);
+    return true;
+}
+
+/* Every merge drains first: a killed daemon loses no more than one interval. A failure to merge is
+ * said once, not each time. */
+static bool merge(struct daemon *daemon, bool ended, struct error *error) {
+    if (!drain(daemon, error))
+        return false;
+    struct error failure = {0};
+    double time = now();
+    bool failed = daemon->problem[0] != 0;
+    bool saved =
+        save(daemon, ended, &failure) || (set_aside(daemon) && save(daemon, ended, &failure));
+    if (saved) {
+        daemon->merges++;
+        daemon->merged = time;
+        daemon->next_merge = time + daemon->options->merge_seconds;
+        daemon->problem[0] = 0;
+        if (failed)
+            say(daemon, "merging into %s again; nothing that was counted is lost",
+                daemon->options->store);
+        return true;
+    }
+    daemon->failed_merges++;
+    double retry = daemon->options->merge_seconds < RETRY_SECONDS ? daemon->options->merge_seconds
+                                                                  : RETRY_SECONDS;
+    daemon->next_merge = time + retry;
+    if (!failed || strcmp(daemon->problem, failure.message) != 0)
+        say(daemon, "cannot merge: %s; goes on counting, tries again every %s", failure.message,
+            text_duration(retry).s);
+    memcpy(daemon->problem, failure.message, sizeof daemon->problem);
+    return true;
+}
+
+static bool end_epoch(struct daemon *daemon, struct error *error) {
+    if (!merge(daemon, true, error))
+        return false;
+    /* What could not be merged belongs to the old epoch, which goes on until it can be. */
+    if (daemon->problem[0])
+        return true;
+    begin_epoch(daemon);
+    say(daemon, "begins a new epoch");
+    return true;
+}
+
+/* ---- status ---- */
+
+static uint64_t resident_bytes(void) {
+    unsigned long whole, resident;
+    FILE *file = fopen("/proc/self/statm", "re");
+    bool read = file && fscanf(file, "%lu %lu", &whole, &resident) == 2;
+    if (file)
+        fclose(file);
+    return read ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* With the log of what is not yet in the file. */
+static uint64_t store_bytes(const char *path) {
+    char log[PATH_MAX];
+    struct stat file;
+    uint64_t bytes = stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
+    snprintf(log, sizeof log, "%s-wal", path);
+    return bytes + (stat(log, &file) == 0 ? (uint64_t)file.st_size : 0);
+}
+
+static void answer(const struct daemon *daemon) {
+    const struct daemon_options *options = daemon->options;
+    struct collector_statistics collected;
+    struct attribution_statistics attributed;
+    struct rusage usage;
+    collector_statistics(daemon->collector, &collected);
+    attribution_statistics(daemon->attribution, &attributed);
+    getrusage(RUSAGE_SELF, &usage);
+    struct daemon_status status = {
+        .pid = getpid(),
+        .processors = collected.processors,
+        .uptime = ago(daemon->began),
+        .rate = options->rate,
+        .epoch = daemon->session,
+        .epoch_seconds = ago(daemon->epoch_began),
+        .samples = collected.samples,
+        .hits = collected.hits,
+        .evicted = collected.evicted,
+        .dropped = collected.dropped,
+        .attributed = attributed.samples,
+        .unknown = attributed.unknown,
+        .kernel = attributed.kernel,
+        .entries = attributed.entries,
+        .entries_max = attributed.entries_max,
+        .processes = attributed.processes,
+        .images = attributed.images,
+        .drains = daemon->drains,
+        .merges = daemon->merges,
+        .failed_merges = daemon->failed_merges,
+        .last_drain = ago(daemon->drained),
+        .last_merge = ago(daemon->merged),
+        .processor_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                             (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6,
+        .program_seconds = collected.program_runs ? (double)collected.program_ns * 1e-9 : -1,
+        .resident_bytes = resident_bytes(),
+        .kernel_bytes = collected.bytes,
+        .store_bytes = store_bytes(options->store),
+    };
+    snprintf(status.store, sizeof status.store, "%s", options->store);
+    memcpy(status.problem, daemon->problem, sizeof status.problem);
+    live_events_describe(options->events, options->event_count, status.sampling,
+                         sizeof status.sampling);
+    daemon_status_answer(daemon->socket, &status);
+}
+
+/* ---- the loop ---- */
+
+void daemon_signals(sigset_t *signals) {
+    sigemptyset(signals);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGHUP);
+    sigaddset(signals, SIGUSR1);
+}
+
+static bool take_signal(struct daemon *daemon, struct error *error) {
+    struct signalfd_siginfo signal;
+    if (read(daemon->signals, &signal, sizeof signal) != sizeof signal)
+        return true;
+    switch (signal.ssi_signo) {
+    case SIGHUP:
+        return end_epoch(daemon, error);
+    case SIGUSR1:
+        return merge(daemon, false, error);
+    default:
+        daemon->stop = true;
+        return true;
+    }
+}
+
+static int milliseconds_until_next(const struct daemon *daemon) {
+    double next = daemon->next_drain < daemon->next_merge ? daemon->next_drain : daemon->next_merge;
+    double wait = (next - now()) * 1e3 + 1;
+    return wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait;
+}
+
+static bool work(struct daemon *daemon, struct error *error) {
+    enum { SIGNALS, SOCKET, COLLECTOR, WAITS };
+    struct pollfd waits[WAITS] = {
+        [SIGNALS] = {.fd = daemon->signals, .events = POLLIN},
+        [SOCKET] = {.fd = daemon->socket, .events = POLLIN},
+        [COLLECTOR] = {.fd = collector_descriptor(daemon->collector), .events = POLLIN}};
+    /* Nothing can be drained: not woken again and again by a buffer that stays full. */
+    if (attribution_full(daemon->attribution) && daemon->problem[0])
+        waits[COLLECTOR].fd = -1;
+    if (poll(waits, WAITS, milliseconds_until_next(daemon)) < 0 && errno != EINTR)
+        return error_errno(error, "cannot wait for signals");
+    if (waits[SIGNALS].revents && !take_signal(daemon, error))
+        return false;
+    if (waits[SOCKET].revents)
+        answer(daemon);
+    double time = now();
+    if ((waits[COLLECTOR].revents || time >= daemon->next_drain) && !drain(daemon, error))
+        return false;
+    double epoch = daemon->options->epoch_seconds;
+    if (epoch > 0 && time - daemon->epoch_began >= epoch && !daemon->problem[0])
+        return end_epoch(daemon, error);
+    bool full = attribution_full(daemon->attribution) && !daemon->problem[0];
+    return (time < daemon->next_merge && !full) || merge(daemon, false, error);
+}
+
+static bool start(struct daemon *daemon, struct error *error) {
+    const struct daemon_options *options = daemon->options;
+    sigset_t signals;
+    if ((daemon->lock = daemon_lock_take(error)) < 0)
+        return false;
+    /* What is wrong with the store is said before anything is collected. */
+    live_host_read(&daemon->host);
+    bool usable = open_store(daemon, error) && end_stale_epochs(daemon, error);
+    close_store(daemon);
+    if (!usable)
+        return false;
+    daemon_signals(&signals);
+    if ((daemon->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK)) < 0)
+        return error_errno(error, "cannot take signals");
+    if (!daemon_run_path("daemon.sock", daemon->socket_path, error) ||
+        (daemon->socket = daemon_status_listen(daemon->socket_path, error)) < 0)
+        return false;
+    struct collector_options collector = {.events = options->events,
+                                          .event_count = options->event_count};
+    if (!(daemon->attribution =
+              attribution_new(options->events, options->event_count, options->entries, error)) ||
+        !(daemon->collector = collector_new(&collector, error)) ||
+        !attribution_scan(daemon->attribution, error))
+        return false;
+    daemon->next_drain = now() + options->drain_seconds;
+    daemon->next_merge = now() + options->merge_seconds;
+    begin_epoch(daemon);
+    return true;
+}
+
+static void finish(struct daemon *daemon) {
+    collector_free(daemon->collector);
+    attribution_free(daemon->attribution);
+    if (daemon->socket >= 0) {
+        close(daemon->socket);
+        unlink(daemon->socket_path);
+    }
+    if (daemon->signals >= 0)
+        close(daemon->signals);
+    if (daemon->lock >= 0)
+        daemon_lock_release(daemon->lock);
+}
+
+bool daemon_run(const struct daemon_options *options, struct error *error) {
+    struct daemon daemon = {
+        .options = options, .lock = -1, .signals = -1, .socket = -1, .drained = -1, .merged = -1};
+    daemon.began = now();
+    bool fine = start(&daemon, error);
+    if (fine) {
+        char sampling[256];
+        live_events_describe(options->events, options->event_count, sampling, sizeof sampling);
+        say(&daemon, "collects into %s: %s", options->store, sampling);
+        while (fine && !daemon.stop)
+            fine = work(&daemon, error);
+        fine = fine && merge(&daemon, true, error);
+        if (fine && daemon.problem[0])
+            fine = error_set(error,
+                             "stopped, but what was counted since the last merge is lost: "
+                             "%.900s",
+                             daemon.problem);
+    }
+    finish(&daemon);
+    return fine;
+}

@@ -1,0 +1,36 @@
+/* Collects from the whole machine until it is told to stop (DCPI §4.3): drains the kernel's tables,
+ * attributes, merges into the store, begins new epochs, keeps the store within its bounds.
+ *
+ * SIGTERM and SIGINT: merge and stop. SIGUSR1: merge now. SIGHUP: merge, then begin a new epoch.
+ * The caller blocks them before it starts threads. A killed daemon loses what was not merged;
+ * everything merged is in the store. When merging fails (a full disk) it goes on counting, within
+ * its memory, tries again at the next merge, and tells. */
+#ifndef CULPRIT_LIVE_DAEMON_H
+#define CULPRIT_LIVE_DAEMON_H
+
+#include <signal.h>
+
+#include "live/live.h"
+
+struct daemon_options {
+    const char *store;
+    const struct live_event *events;
+    size_t event_count;
+    double rate;          /* samples per second and processor that the events' periods stand for */
+    double drain_seconds; /* > 0 */
+    double merge_seconds; /* ≥ drain_seconds */
+    double epoch_seconds; /* a new epoch after so long; 0: only at SIGHUP */
+    double keep_seconds;  /* epochs that ended longer ago are removed; 0: none */
+    uint64_t keep_bytes;  /* the oldest epochs are, when the store grows over this; 0: none */
+    size_t entries;       /* kept in memory between merges, at most about */
+    void (*say)(const char *line); /* what happens, for a log */
+};
+
+/* The signals that it handles. */
+void daemon_signals(sigset_t *signals);
+
+/* Returns when it was told to stop: true when everything was merged. False: it could not begin, or
+ * not merge at the end. */
+bool daemon_run(const struct daemon_options *options, struct error *error);
+
+#endif

@@ -1,0 +1,20 @@
+/* What the running daemon is asked to do, by signals; and to wait until it has done it. */
+#ifndef CULPRIT_LIVE_DAEMON_REQUEST_H
+#define CULPRIT_LIVE_DAEMON_REQUEST_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+
+enum daemon_request {
+    DAEMON_FLUSH,     /* write what it has counted to its store */
+    DAEMON_NEW_EPOCH, /* the same, and begin another epoch */
+    DAEMON_STOP       /* the same, and end */
+};
+
+/* Asks, and returns when it is done; *pid becomes the daemon's process number. False: none runs, it
+ * cannot be signalled, it cannot write (then it goes on counting), or it takes over a minute. */
+bool daemon_request(enum daemon_request request, pid_t *pid, struct error *error);
+
+#endif

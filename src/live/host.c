@@ -1,0 +1,38 @@
+/* Which machine this is, for the head of a session. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "live/attribution.h"
+
+/* "model name : AMD EPYC 7763" of /proc/cpuinfo; other architectures have other names for it. */
+static void read_processor(char *processor, size_t size) {
+    static const char *const KEYS[] = {"model name", "uarch", "Model"};
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file && !*processor && fgets(line, sizeof line, file))
+        for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+            const char *colon = strchr(line, ':');
+            if (!colon || strncmp(line, KEYS[i], strlen(KEYS[i])) != 0)
+                continue;
+            colon += 1 + strspn(colon + 1, " \t");
+            snprintf(processor, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+            break;
+        }
+    if (file)
+        fclose(file);
+}
+
+void live_host_read(struct live_host *host) {
+    struct utsname system;
+    *host = (struct live_host){0};
+    if (uname(&system) == 0) {
+        snprintf(host->name, sizeof host->name, "%s", system.nodename);
+        snprintf(host->kernel, sizeof host->kernel, "%s", system.release);
+        snprintf(host->processor, sizeof host->processor, "%s", system.machine);
+    }
+    char processor[sizeof host->processor] = "";
+    read_processor(processor, sizeof processor);
+    if (processor[0])
+        memcpy(host->processor, processor, sizeof processor);
+}

@@ -1,0 +1,111 @@
+/* What the collectors of live samples agree on (live-profiling.md, Collection; DCPI §4):
+ *
+ *     BPF on every processor (daemon) ──┐                              ┌──► store
+ *                                       ├──► struct live_sink ──► attribution
+ *     perf ring buffers (record) ───────┘
+ *
+ * A collector finds for each sample the place of its address while the address means what it meant
+ * when the sample was taken; what it hands on is independent of address spaces. */
+#ifndef CULPRIT_LIVE_LIVE_H
+#define CULPRIT_LIVE_LIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/elf_image.h"
+#include "util/error.h"
+
+enum { LIVE_COMMAND_BYTES = 16, LIVE_EVENTS_MAX = 8 };
+
+/* A process between two execs. Numbers of processes are reused, hence the start. */
+struct live_process_key {
+    uint32_t pid;      /* thread group, as the initial namespace numbers it; 0: the idle loop */
+    uint32_t exec;     /* how often it has called exec, modulo 2^32 */
+    uint64_t start_ns; /* since boot */
+};
+
+struct live_process {
+    struct live_process_key key;
+    uint32_t parent;                  /* thread group */
+    char command[LIVE_COMMAND_BYTES]; /* name, NUL-terminated */
+};
+
+/* A file that is mapped executable somewhere. Where the kernel tells its build id in place of its
+ * device and inode, `device` is LIVE_DEVICE_NONE and `inode` a hash of build id and path. */
+#define LIVE_DEVICE_NONE UINT64_MAX
+struct live_file_key {
+    uint64_t device; /* major << 32 | minor */
+    uint64_t inode;
+    uint32_t generation; /* of the inode's number, which is reused; 0: not known */
+};
+
+struct live_file {
+    struct live_file_key key;
+    const char *path; /* absolute, as in the mount namespace of `seen_in`; "" when it is too long
+                         or was not to be had; " (deleted)" is not part of it */
+    uint8_t build_id[BUILD_ID_MAX];
+    size_t build_id_size; /* 0: none, or not read yet */
+    uint32_t seen_in;     /* a process that has it mapped */
+};
+
+enum live_place_kind {
+    PLACE_FILE,      /* `file` and the offset in it */
+    PLACE_KERNEL,    /* offset: the address */
+    PLACE_ANONYMOUS, /* code that a process made; offset: the address */
+    PLACE_VDSO,      /* offset: from its first byte */
+    PLACE_UNKNOWN    /* offset: the address */
+};
+
+struct live_sample {
+    struct live_process_key process;
+    enum live_place_kind place;
+    struct live_file_key file; /* of PLACE_FILE */
+    uint64_t offset;
+    uint32_t event; /* index into the collector's events */
+    uint64_t count; /* ≥ 1: samples with all of the above */
+};
+
+/* Where a collector delivers. A process and a file are announced before the first sample that
+ * refers to them, though not always (short-lived processes under loss): receivers cope. False: out
+ * of memory; the collector then gives up its drain with what `error` says. */
+struct live_sink {
+    void *context;
+    bool (*process)(void *context, const struct live_process *process, struct error *error);
+    bool (*file)(void *context, const struct live_file *file, struct error *error);
+    bool (*sample)(void *context, const struct live_sample *sample, struct error *error);
+};
+
+/* ---- events ---- */
+
+enum live_event_kind {
+    LIVE_CYCLES,    /* hardware cycles */
+    LIVE_CPU_CLOCK, /* the kernel's timer: where there is no performance monitoring unit */
+    LIVE_IMISS,     /* instruction cache misses */
+    LIVE_DMISS,     /* data cache (last level) misses */
+    LIVE_BRANCHMP,  /* mispredicted branches */
+    LIVE_EVENT_KINDS
+};
+
+struct live_event {
+    enum live_event_kind kind;
+    const char *name; /* "cycles", "cpu-clock", "imiss", "dmiss", "branchmp" */
+    uint64_t period;  /* mean, in events; of cpu-clock in ns. Each distance is drawn anew, uniformly
+                         within 1/32 about the mean (DCPI: 60K to 64K cycles) where it can be */
+    uint8_t precise;  /* perf's precise_ip: 0 to 3 */
+    bool kernel;      /* kernel samples too */
+};
+
+/* Parses "cycles,imiss" (NULL: cycles, or cpu-clock where the machine has no cycles) and finds for
+ * each the most precise form that this machine has; `per_second`: samples wanted per second and
+ * processor. Events that were asked for and that the machine lacks are an error that says so;
+ * *count ≤ LIVE_EVENTS_MAX. (live/event.c) */
+bool live_events_choose(const char *names, double per_second, bool kernel,
+                        struct live_event *events, size_t *count, struct error *error);
+
+/* One line for the head of a report: what is sampled, how often, how precisely, and why not better:
+ * "cpu-clock every 192 us: this machine offers no hardware events; a sample may be late by some
+ * instructions". */
+void live_events_describe(const struct live_event *events, size_t count, char *text, size_t size);
+
+#endif

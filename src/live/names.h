@@ -1,0 +1,20 @@
+/* Strings of which there are many alike, kept once. */
+#ifndef CULPRIT_LIVE_NAMES_H
+#define CULPRIT_LIVE_NAMES_H
+
+#include "live/key_index.h"
+#include "util/arena.h"
+
+struct names {
+    struct arena arena;
+    const char **items;
+    size_t count, capacity;
+    size_t bytes;
+    struct key_index index;
+};
+
+/* The one copy, which lives as long as the names; NULL: out of memory. "" needs none. */
+const char *names_add(struct names *names, const char *name);
+void names_free(struct names *names);
+
+#endif

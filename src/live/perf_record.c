@@ -1,0 +1,120 @@
+/* Layouts as in perf_event_open(2). A sample begins with what PERF_RECORD_SAMPLE_TYPE names; other
+ * records end with it (sample_id_all): process and thread, time, identifier. */
+#include "live/perf_record.h"
+
+#include <string.h>
+
+enum { TRAILER_BYTES = 24, MMAP_NAME_AT = 72 };
+
+static uint32_t word32(const uint8_t *bytes) {
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+static uint64_t word64(const uint8_t *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+static bool read_sample(const uint8_t *bytes, size_t size, uint16_t misc,
+                        struct perf_record *record) {
+    if (size < 40)
+        return false;
+    record->id = word64(bytes + 8);
+    record->address = word64(bytes + 16);
+    record->pid = word32(bytes + 24);
+    record->tid = word32(bytes + 28);
+    record->time = word64(bytes + 32);
+    record->kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    return true;
+}
+
+static bool read_mmap(const uint8_t *bytes, size_t size, uint16_t misc,
+                      struct perf_record *record) {
+    if (size <= MMAP_NAME_AT)
+        return false;
+    record->pid = word32(bytes + 8);
+    record->tid = word32(bytes + 12);
+    record->start = word64(bytes + 16);
+    record->length = word64(bytes + 24);
+    record->offset = word64(bytes + 32);
+    if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+        record->build_id_size = bytes[40];
+        if (record->build_id_size > 20)
+            return false;
+        memcpy(record->build_id, bytes + 44, record->build_id_size);
+    } else {
+        record->device = (uint64_t)word32(bytes + 40) << 32 | word32(bytes + 44);
+        record->inode = word64(bytes + 48);
+        record->generation = (uint32_t)word64(bytes + 56);
+    }
+    record->name = (const char *)bytes + MMAP_NAME_AT;
+    return memchr(record->name, 0, size - MMAP_NAME_AT);
+}
+
+static bool read_comm(const uint8_t *bytes, size_t size, uint16_t misc,
+                      struct perf_record *record) {
+    if (size <= 16)
+        return false;
+    record->pid = word32(bytes + 8);
+    record->tid = word32(bytes + 12);
+    record->exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+    record->name = (const char *)bytes + 16;
+    return memchr(record->name, 0, size - 16);
+}
+
+/* FORK and EXIT are laid out alike. */
+static bool read_task(const uint8_t *bytes, size_t size, struct perf_record *record) {
+    if (size < 32)
+        return false;
+    record->pid = word32(bytes + 8);
+    record->parent = word32(bytes + 12);
+    record->tid = word32(bytes + 16);
+    return true;
+}
+
+bool perf_record_read(const uint8_t *bytes, size_t size, struct perf_record *record) {
+    struct perf_event_header header;
+    if (size < sizeof header)
+        return false;
+    memcpy(&header, bytes, sizeof header);
+    if (header.size < sizeof header || header.size > size)
+        return false;
+    *record = (struct perf_record){.type = header.type};
+    size = header.size;
+    if (header.type == PERF_RECORD_SAMPLE)
+        return read_sample(bytes, size, header.misc, record);
+    if (size < sizeof header + TRAILER_BYTES)
+        return false;
+    size -= TRAILER_BYTES;
+    record->time = word64(bytes + size + 8);
+    switch (header.type) {
+    case PERF_RECORD_MMAP2:
+        return read_mmap(bytes, size, header.misc, record);
+    case PERF_RECORD_COMM:
+        return read_comm(bytes, size, header.misc, record);
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+        return read_task(bytes, size, record);
+    case PERF_RECORD_LOST: /* the event's id, then how many */
+        record->lost = size >= 24 ? word64(bytes + 16) : 0;
+        return size >= 24;
+    case PERF_RECORD_LOST_SAMPLES:
+        record->lost = size >= 16 ? word64(bytes + 8) : 0;
+        return size >= 16;
+    default:
+        return true;
+    }
+}
+
+uint64_t perf_record_time(const uint8_t *bytes, size_t size) {
+    struct perf_event_header header;
+    if (size < sizeof header)
+        return 0;
+    memcpy(&header, bytes, sizeof header);
+    if (header.type == PERF_RECORD_SAMPLE)
+        return size >= 40 ? word64(bytes + 32) : 0;
+    return size >= sizeof header + TRAILER_BYTES ? word64(bytes + size - TRAILER_BYTES + 8) : 0;
+}

@@ -1,0 +1,41 @@
+/* One record of a perf ring buffer (perf_event_open(2)), as the recorder's events write them. */
+#ifndef CULPRIT_LIVE_PERF_RECORD_H
+#define CULPRIT_LIVE_PERF_RECORD_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/elf_image.h"
+
+/* What the events are opened with: sample types, and which records beside samples. */
+#define PERF_RECORD_SAMPLE_TYPE                                                                    \
+    (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+struct perf_record {
+    uint32_t type; /* PERF_RECORD_SAMPLE, MMAP2, COMM, FORK, EXIT, LOST, LOST_SAMPLES; others are
+                      left as they are, with no more than their time */
+    uint64_t time; /* ns of the recorder's clock; 0: none */
+    uint32_t pid, tid;
+    uint32_t parent; /* of FORK: the process that forked */
+    uint64_t id;     /* of a sample: of the event */
+    uint64_t address;
+    bool kernel;      /* of a sample: in the kernel */
+    uint64_t lost;    /* of LOST and LOST_SAMPLES: how many */
+    bool exec;        /* of COMM: by an exec */
+    const char *name; /* of COMM and MMAP2, in the bytes given; terminated */
+    uint64_t start, length, offset;
+    uint64_t device, inode;
+    uint32_t generation;
+    uint8_t build_id[BUILD_ID_MAX];
+    size_t build_id_size; /* of MMAP2: not 0 in place of device, inode and generation */
+};
+
+/* `size` bytes from a record's first on. False: it is not all there, or not consistent. */
+bool perf_record_read(const uint8_t *bytes, size_t size, struct perf_record *record);
+
+/* The time alone; 0: none. */
+uint64_t perf_record_time(const uint8_t *bytes, size_t size);
+
+#endif

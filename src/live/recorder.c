@@ -1,0 +1,364 @@
+/* Events are opened on every processor, inherited by threads and children (an inherited event can
+ * have a ring buffer only when it is bound to a processor); all of one processor write to one ring.
+ * Records are stamped with a clock that we can read too: what is older than the beginning of the
+ * last round but one is complete in all rings, and is delivered in the order of its time. */
+#include "live/recorder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live/event.h"
+#include "live/perf_record.h"
+#include "live/perf_ring.h"
+#include "live/replay.h"
+#include "util/array.h"
+
+enum { RING_PAGES_MOST = 256, RING_PAGES_LEAST = 4, ROUNDS_MAX = 16 };
+static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
+
+struct counter {
+    int descriptor;
+    uint32_t event;
+    uint64_t id;
+};
+
+struct recorder {
+    struct live_event events[LIVE_EVENTS_MAX];
+    size_t event_count;
+    bool waits, build_ids;    /* how events are opened */
+    struct counter *counters; /* sorted by id once all are open; their descriptors are owned */
+    size_t counter_count, counter_capacity;
+    struct perf_ring *rings;
+    int *ring_of; /* by processor: index of rings, or −1 */
+    size_t ring_count, processors;
+    struct pollfd *polled; /* the rings, and one more */
+    struct replay *replay;
+    uint64_t complete;    /* ns: older records are all in the rings */
+    uint64_t next_period; /* ns: when periods are drawn anew */
+    uint64_t random;
+};
+
+static uint64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* splitmix64 */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t word = *state += 0x9e3779b97f4a7c15;
+    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
+    word = (word ^ word >> 27) * 0x94d049bb133111eb;
+    return word ^ word >> 31;
+}
+
+/* ---- opening ---- */
+
+/* A descriptor, or −1 with errno. The first event of a processor tells of mappings and tasks. */
+static int open_event(const struct recorder *recorder, uint32_t event, bool first, pid_t thread,
+                      int processor) {
+    struct perf_event_attr attributes;
+    live_event_attributes(&recorder->events[event], &attributes);
+    attributes.sample_type = PERF_RECORD_SAMPLE_TYPE;
+    attributes.sample_id_all = 1;
+    attributes.inherit = 1;
+    attributes.enable_on_exec = recorder->waits;
+    attributes.use_clockid = 1;
+    attributes.clockid = CLOCK_MONOTONIC;
+    attributes.watermark = 1;
+    attributes.wakeup_watermark = RING_PAGES_LEAST / 2 * (uint32_t)sysconf(_SC_PAGESIZE);
+    if (first) {
+        attributes.mmap = attributes.mmap2 = 1;
+        attributes.comm = attributes.comm_exec = 1;
+        attributes.task = 1;
+        attributes.build_id = recorder->build_ids;
+    }
+    return (int)syscall(SYS_perf_event_open, &attributes, thread, processor, -1,
+                        PERF_FLAG_FD_CLOEXEC);
+}
+
+/* As large as the limit on locked memory (kernel.perf_event_mlock_kb) allows. */
+static bool map_ring(struct recorder *recorder, int counter, struct error *error) {
+    struct perf_ring *ring = &recorder->rings[recorder->ring_count];
+    for (size_t pages = RING_PAGES_MOST; pages >= RING_PAGES_LEAST; pages /= 2) {
+        if (perf_ring_map(ring, counter, pages)) {
+            recorder->polled[recorder->ring_count++] =
+                (struct pollfd){.fd = counter, .events = POLLIN};
+            return true;
+        }
+        if (errno != EPERM && errno != ENOMEM)
+            break;
+    }
+    return errno == EPERM
+               ? error_set(error, "the ring buffers for samples exceed what may be locked (raise "
+                                  "kernel.perf_event_mlock_kb or ulimit -l)")
+               : error_errno(error, "a ring buffer for samples");
+}
+
+static bool add_counter(struct recorder *recorder, int descriptor, uint32_t event, int processor,
+                        struct error *error) {
+    struct counter counter = {.descriptor = descriptor, .event = event};
+    if (!array_reserve((void **)&recorder->counters, &recorder->counter_capacity,
+                       recorder->counter_count + 1, sizeof *recorder->counters)) {
+        close(descriptor);
+        return error_set(error, "out of memory for the events");
+    }
+    if (ioctl(descriptor, PERF_EVENT_IOC_ID, &counter.id) != 0) {
+        close(descriptor);
+        return error_errno(error, "sampling %s", recorder->events[event].name);
+    }
+    int *ring = &recorder->ring_of[processor];
+    if (*ring < 0) {
+        if (!map_ring(recorder, descriptor, error)) {
+            close(descriptor);
+            return false;
+        }
+        *ring = (int)recorder->ring_count - 1;
+    } else if (ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, recorder->rings[*ring].counter) != 0) {
+        close(descriptor);
+        return error_errno(error, "sampling %s", recorder->events[event].name);
+    }
+    recorder->counters[recorder->counter_count++] = counter;
+    return true;
+}
+
+/* 1; 0: the thread has ended, or the processor is off; −1 with an error. */
+static int open_on_processor(struct recorder *recorder, pid_t thread, int processor,
+                             struct error *error) {
+    for (uint32_t event = 0; event < recorder->event_count; event++) {
+        int descriptor = open_event(recorder, event, !event, thread, processor);
+        if (descriptor < 0 && errno == EINVAL && recorder->build_ids && !event) {
+            recorder->build_ids = false; /* before Linux 5.12 */
+            descriptor = open_event(recorder, event, true, thread, processor);
+        }
+        if (descriptor < 0 && (errno == ESRCH || errno == ENODEV))
+            return 0;
+        if (descriptor < 0) {
+            live_event_refused(&recorder->events[event], errno, error);
+            return -1;
+        }
+        if (!add_counter(recorder, descriptor, event, processor, error))
+            return -1;
+    }
+    return 1;
+}
+
+static bool open_thread(struct recorder *recorder, pid_t thread, struct error *error) {
+    for (size_t processor = 0; processor < recorder->processors; processor++)
+        if (open_on_processor(recorder, thread, (int)processor, error) < 0)
+            return false;
+    return true;
+}
+
+struct threads {
+    pid_t *ids;
+    size_t count, capacity;
+};
+
+static bool is_known(const struct threads *threads, pid_t id) {
+    for (size_t i = 0; i < threads->count; i++)
+        if (threads->ids[i] == id)
+            return true;
+    return false;
+}
+
+/* Opens events on threads that have none yet. 1: there were any; 0: none; −1 with an error. */
+static int open_new_threads(struct recorder *recorder, pid_t process, struct threads *threads,
+                            struct error *error) {
+    char path[64];
+    int any = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)process);
+    DIR *folder = opendir(path);
+    if (!folder) {
+        error_set(error, "process %d: there is none", (int)process);
+        return -1;
+    }
+    for (struct dirent *entry; any >= 0 && (entry = readdir(folder));) {
+        pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (id <= 0 || is_known(threads, id))
+            continue;
+        if (!array_reserve((void **)&threads->ids, &threads->capacity, threads->count + 1,
+                           sizeof *threads->ids)) {
+            error_set(error, "out of memory for the threads of process %d", (int)process);
+            any = -1;
+        } else {
+            threads->ids[threads->count++] = id;
+            any = open_thread(recorder, id, error) ? 1 : -1;
+        }
+    }
+    closedir(folder);
+    return any;
+}
+
+/* Threads that start meanwhile are inherited, or found by the next round. */
+static bool open_process(struct recorder *recorder, pid_t process, struct error *error) {
+    struct threads threads = {0};
+    int any = 1;
+    for (int round = 0; any > 0 && round < ROUNDS_MAX; round++)
+        any = open_new_threads(recorder, process, &threads, error);
+    free(threads.ids);
+    return any >= 0;
+}
+
+static int by_id(const void *one, const void *other) {
+    const struct counter *a = one, *b = other;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Each event on each processor takes a descriptor. */
+static void raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static bool open_all(struct recorder *recorder, pid_t process, struct error *error) {
+    raise_descriptor_limit();
+    if (!(recorder->waits ? open_thread(recorder, process, error)
+                          : open_process(recorder, process, error)))
+        return false;
+    if (!recorder->counter_count)
+        return error_set(error, "process %d: there is none", (int)process);
+    qsort(recorder->counters, recorder->counter_count, sizeof *recorder->counters, by_id);
+    if (recorder->waits)
+        return true;
+    for (size_t i = 0; i < recorder->counter_count; i++)
+        if (ioctl(recorder->counters[i].descriptor, PERF_EVENT_IOC_ENABLE, 0) != 0)
+            return error_errno(error, "sampling process %d", (int)process);
+    return replay_attach(recorder->replay, (uint32_t)process, error);
+}
+
+struct recorder *recorder_new(const struct live_event *events, size_t event_count, pid_t process,
+                              bool waits, const struct live_sink *sink, struct error *error) {
+    struct recorder *recorder = calloc(1, sizeof *recorder);
+    long processors = sysconf(_SC_NPROCESSORS_CONF);
+    if (!recorder || processors < 1 || event_count > LIVE_EVENTS_MAX) {
+        free(recorder);
+        error_set(error, "out of memory for the events");
+        return NULL;
+    }
+    memcpy(recorder->events, events, event_count * sizeof *events);
+    recorder->event_count = event_count;
+    recorder->waits = waits;
+    recorder->build_ids = true;
+    recorder->processors = (size_t)processors;
+    recorder->rings = calloc(recorder->processors, sizeof *recorder->rings);
+    recorder->ring_of = malloc(recorder->processors * sizeof *recorder->ring_of);
+    recorder->polled = calloc(recorder->processors + 1, sizeof *recorder->polled);
+    recorder->replay = replay_new(sink);
+    if (getrandom(&recorder->random, sizeof recorder->random, GRND_NONBLOCK) < 0)
+        recorder->random = now();
+    bool good = recorder->rings && recorder->ring_of && recorder->polled && recorder->replay;
+    for (size_t i = 0; good && i < recorder->processors; i++)
+        recorder->ring_of[i] = -1;
+    if (!good)
+        error_set(error, "out of memory for the events");
+    if (!good || !open_all(recorder, process, error)) {
+        recorder_free(recorder);
+        return NULL;
+    }
+    recorder->next_period = now() + PERIOD_INTERVAL_NS;
+    return recorder;
+}
+
+void recorder_free(struct recorder *recorder) {
+    if (!recorder)
+        return;
+    for (size_t i = 0; i < recorder->counter_count; i++)
+        close(recorder->counters[i].descriptor);
+    for (size_t i = 0; i < recorder->ring_count; i++)
+        perf_ring_close(&recorder->rings[i]);
+    replay_free(recorder->replay);
+    free(recorder->counters);
+    free(recorder->rings);
+    free(recorder->ring_of);
+    free(recorder->polled);
+    free(recorder);
+}
+
+/* ---- delivering ---- */
+
+static bool visit(void *context, const uint8_t *bytes, size_t size, struct error *error) {
+    struct recorder *recorder = context;
+    struct perf_record record;
+    if (!perf_record_read(bytes, size, &record))
+        return true;
+    uint32_t event = 0;
+    if (record.type == PERF_RECORD_SAMPLE) {
+        const struct counter *counter =
+            bsearch(&(struct counter){.id = record.id}, recorder->counters, recorder->counter_count,
+                    sizeof *recorder->counters, by_id);
+        if (!counter)
+            return true;
+        event = counter->event;
+    }
+    return replay_record(recorder->replay, &record, event, error);
+}
+
+static bool deliver_until(struct recorder *recorder, uint64_t until, struct error *error) {
+    for (size_t i = 0; i < recorder->ring_count; i++)
+        if (!perf_ring_read(&recorder->rings[i], error))
+            return false;
+    return perf_rings_merge(recorder->rings, recorder->ring_count, until, visit, recorder, error);
+}
+
+/* Only the events that we opened can be told, not those that children inherited. Each time costs
+ * the rest of a period, hence not often. */
+static void draw_periods(struct recorder *recorder) {
+    for (size_t i = 0; i < recorder->counter_count; i++) {
+        const struct counter *counter = &recorder->counters[i];
+        uint64_t period =
+            live_event_period(&recorder->events[counter->event], next_random(&recorder->random));
+        if (ioctl(counter->descriptor, PERF_EVENT_IOC_PERIOD, &period) != 0)
+            return;
+    }
+}
+
+bool recorder_deliver(struct recorder *recorder, struct error *error) {
+    uint64_t begin = now();
+    if (!deliver_until(recorder, recorder->complete, error))
+        return false;
+    recorder->complete = begin;
+    if (begin >= recorder->next_period) {
+        recorder->next_period = begin + PERIOD_INTERVAL_NS;
+        draw_periods(recorder);
+    }
+    return true;
+}
+
+void recorder_wait(struct recorder *recorder, int descriptor) {
+    recorder->polled[recorder->ring_count] = (struct pollfd){.fd = descriptor, .events = POLLIN};
+    poll(recorder->polled, recorder->ring_count + 1, RECORDER_INTERVAL_MS);
+    /* A ring whose processes have all ended would end every wait at once. */
+    for (size_t i = 0; i < recorder->ring_count; i++)
+        if (recorder->polled[i].revents & (POLLHUP | POLLERR))
+            recorder->polled[i].fd = -1;
+}
+
+bool recorder_finish(struct recorder *recorder, struct error *error) {
+    for (size_t i = 0; i < recorder->counter_count; i++)
+        ioctl(recorder->counters[i].descriptor, PERF_EVENT_IOC_DISABLE, 0);
+    return deliver_until(recorder, UINT64_MAX, error);
+}
+
+void recorder_statistics(const struct recorder *recorder, struct recorder_statistics *statistics) {
+    struct replay_statistics replayed;
+    replay_statistics(recorder->replay, &replayed);
+    *statistics =
+        (struct recorder_statistics){.samples = replayed.samples, .dropped = replayed.lost};
+    for (size_t i = 0; i < recorder->ring_count; i++)
+        statistics->bytes += recorder->rings[i].data_bytes;
+}

@@ -1,0 +1,41 @@
+/* Samples of one command and its children, or of a process that runs already with all its threads
+ * and later children: plain perf ring buffers, which need no privilege where
+ * kernel.perf_event_paranoid is at most 2 (user code alone). */
+#ifndef CULPRIT_LIVE_RECORDER_H
+#define CULPRIT_LIVE_RECORDER_H
+
+#include <sys/types.h>
+
+#include "live/live.h"
+
+struct recorder;
+
+struct recorder_statistics {
+    uint64_t samples; /* delivered so far */
+    uint64_t dropped; /* records that the kernel found no room for, most of them samples */
+    uint64_t bytes;   /* of ring buffers */
+};
+
+/* `process` is stopped before its exec (`waits`: sampling begins with that), or runs already (it
+ * begins now). Delivers to `sink` (copied). The error names the sysctl, the capability or the
+ * process. */
+struct recorder *recorder_new(const struct live_event *events, size_t event_count, pid_t process,
+                              bool waits, const struct live_sink *sink, struct error *error);
+void recorder_free(struct recorder *recorder);
+
+/* Delivers what there is but for the newest, which might still be overtaken by what another
+ * processor is writing; draws new sampling periods now and then. To be called every
+ * RECORDER_INTERVAL_MS, and when a ring is filling: recorder_wait(). */
+enum { RECORDER_INTERVAL_MS = 50 };
+bool recorder_deliver(struct recorder *recorder, struct error *error);
+
+/* Until the interval is over, a ring is half full, a signal has come, or `descriptor` (−1: none)
+ * can be read. */
+void recorder_wait(struct recorder *recorder, int descriptor);
+
+/* Ends sampling and delivers all the rest. */
+bool recorder_finish(struct recorder *recorder, struct error *error);
+
+void recorder_statistics(const struct recorder *recorder, struct recorder_statistics *statistics);
+
+#endif

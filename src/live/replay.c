@@ -1,0 +1,311 @@
+/* One entry for each process, by its number; when that is given to another, or the process calls
+ * exec, the entry goes on under a new serial number, which is the `exec` of its key: so that the
+ * key is unique, though when the process started is not known. The map of a process is given up
+ * when its last thread ends. */
+#include "live/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/address_map.h"
+#include "live/key_index.h"
+#include "live/proc_files.h"
+#include "util/array.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+struct replayed {
+    struct live_process process;
+    struct address_map map;
+    uint32_t threads;
+};
+
+struct replay {
+    struct live_sink sink;
+    struct replayed *items;
+    size_t count, capacity;
+    struct key_index index;
+    uint32_t serial;
+    struct replay_statistics statistics;
+};
+
+static bool no_memory(struct error *error) {
+    return error_set(error, "out of memory for the processes recorded");
+}
+
+struct replay *replay_new(const struct live_sink *sink) {
+    struct replay *replay = calloc(1, sizeof *replay);
+    if (replay)
+        replay->sink = *sink;
+    return replay;
+}
+
+void replay_free(struct replay *replay) {
+    if (!replay)
+        return;
+    for (size_t i = 0; i < replay->count; i++)
+        address_map_free(&replay->items[i].map);
+    free(replay->items);
+    key_index_free(&replay->index);
+    free(replay);
+}
+
+static uint64_t hash_of(uint32_t pid) {
+    return XXH3_64bits(&pid, sizeof pid);
+}
+
+static struct replayed *find(struct replay *replay, uint32_t pid) {
+    const struct key_index *index = &replay->index;
+    if (!index->capacity)
+        return NULL;
+    for (size_t at = key_index_start(index, hash_of(pid)); index->slots[at] != KEY_INDEX_NONE;
+         at = key_index_next(index, at))
+        if (replay->items[index->slots[at]].process.key.pid == pid)
+            return &replay->items[index->slots[at]];
+    return NULL;
+}
+
+static bool enter_room(struct replay *replay) {
+    if (!key_index_is_full(&replay->index))
+        return true;
+    if (!key_index_resize(&replay->index, replay->count * 2))
+        return false;
+    for (size_t i = 0; i < replay->count; i++)
+        key_index_enter(&replay->index, hash_of(replay->items[i].process.key.pid), (uint32_t)i);
+    return true;
+}
+
+static struct replayed *find_or_add(struct replay *replay, uint32_t pid, struct error *error) {
+    struct replayed *process = find(replay, pid);
+    if (process)
+        return process;
+    if (!array_reserve((void **)&replay->items, &replay->capacity, replay->count + 1,
+                       sizeof *replay->items) ||
+        !enter_room(replay)) {
+        no_memory(error);
+        return NULL;
+    }
+    process = &replay->items[replay->count];
+    *process =
+        (struct replayed){.process.key = {.pid = pid, .exec = ++replay->serial}, .threads = 1};
+    key_index_enter(&replay->index, hash_of(pid), (uint32_t)replay->count++);
+    return process;
+}
+
+static void set_command(struct replayed *process, const char *command) {
+    snprintf(process->process.command, LIVE_COMMAND_BYTES, "%.*s", LIVE_COMMAND_BYTES - 1, command);
+}
+
+static bool announce(struct replay *replay, const struct replayed *process, struct error *error) {
+    return replay->sink.process(replay->sink.context, &process->process, error);
+}
+
+/* ---- mappings ---- */
+
+static bool begins(const char *text, const char *beginning) {
+    return !strncmp(text, beginning, strlen(beginning));
+}
+
+/* Memory that has a name but no file that could be read. */
+static bool is_anonymous(const char *name) {
+    return name[0] != '/' || begins(name, "//anon") || begins(name, "/dev/zero") ||
+           begins(name, "/anon_hugepage") || begins(name, "/memfd:") || begins(name, "/SYSV");
+}
+
+struct mapping {
+    struct address_range range; /* kind and key of file are found here */
+    const char *name;
+    const uint8_t *build_id;
+    size_t build_id_size;
+};
+
+static bool map(struct replay *replay, struct replayed *process, struct mapping *mapping,
+                struct error *error) {
+    char path[PATH_MAX];
+    struct address_range *range = &mapping->range;
+    if (!strcmp(mapping->name, "[vdso]")) {
+        range->kind = PLACE_VDSO;
+        range->offset = 0;
+    } else if (is_anonymous(mapping->name)) {
+        range->kind = PLACE_ANONYMOUS;
+    } else {
+        static const char DELETED[] = " (deleted)";
+        size_t length = strnlen(mapping->name, sizeof path - 1), ending = sizeof DELETED - 1;
+        memcpy(path, mapping->name, length);
+        path[length] = 0;
+        if (length > ending && !strcmp(path + length - ending, DELETED))
+            path[length - ending] = 0;
+        range->kind = PLACE_FILE;
+        if (mapping->build_id_size)
+            range->file = (struct live_file_key){
+                .device = LIVE_DEVICE_NONE,
+                .inode = XXH3_64bits_withSeed(mapping->build_id, mapping->build_id_size,
+                                              XXH3_64bits(path, strlen(path)))};
+        struct live_file file = {.key = range->file,
+                                 .path = path,
+                                 .build_id_size = mapping->build_id_size,
+                                 .seen_in = process->process.key.pid};
+        if (mapping->build_id_size)
+            memcpy(file.build_id, mapping->build_id, mapping->build_id_size);
+        if (!replay->sink.file(replay->sink.context, &file, error))
+            return false;
+    }
+    return address_map_add(&process->map, range) || no_memory(error);
+}
+
+static bool replay_mmap(struct replay *replay, const struct perf_record *record,
+                        struct error *error) {
+    struct replayed *process = find_or_add(replay, record->pid, error);
+    struct mapping mapping = {.range = {.start = record->start,
+                                        .offset = record->offset,
+                                        .file = {.device = record->device,
+                                                 .inode = record->inode,
+                                                 .generation = record->generation}},
+                              .name = record->name,
+                              .build_id = record->build_id,
+                              .build_id_size = record->build_id_size};
+    if (!process)
+        return false;
+    if (__builtin_add_overflow(record->start, record->length, &mapping.range.end))
+        return true;
+    return map(replay, process, &mapping, error);
+}
+
+struct attachment {
+    struct replay *replay;
+    struct replayed *process;
+    struct error *error;
+    bool good;
+};
+
+static bool attach_mapping(void *context, const struct proc_mapping *found) {
+    struct attachment *attachment = context;
+    struct mapping mapping = {.range = {.start = found->start,
+                                        .end = found->end,
+                                        .offset = found->offset,
+                                        .file = {.device = found->device, .inode = found->inode}},
+                              .name = found->path};
+    if (found->executable)
+        attachment->good =
+            map(attachment->replay, attachment->process, &mapping, attachment->error);
+    return attachment->good;
+}
+
+bool replay_attach(struct replay *replay, uint32_t pid, struct error *error) {
+    static const struct live_roots ROOTS = {.proc = "/proc", .sys = "/sys", .files = ""};
+    struct proc_process found;
+    if (!proc_process_read(&ROOTS, pid, &found))
+        return error_set(error, "process %" PRIu32 ": there is none", pid);
+    struct replayed *process = find_or_add(replay, pid, error);
+    if (!process)
+        return false;
+    process->process.parent = found.parent;
+    set_command(process, found.command);
+    struct attachment attachment = {
+        .replay = replay, .process = process, .error = error, .good = true};
+    if (!announce(replay, process, error))
+        return false;
+    if (!proc_each_mapping(&ROOTS, pid, attach_mapping, &attachment))
+        return error_errno(error, "process %" PRIu32 ": cannot read what it has mapped", pid);
+    return attachment.good;
+}
+
+/* ---- processes ---- */
+
+static bool replay_comm(struct replay *replay, const struct perf_record *record,
+                        struct error *error) {
+    struct replayed *process = find_or_add(replay, record->pid, error);
+    if (!process)
+        return false;
+    if (record->exec) {
+        process->process.key.exec = ++replay->serial;
+        process->threads = 1;
+        address_map_clear(&process->map);
+    } else if (record->tid != record->pid) {
+        return true; /* the name of another thread */
+    }
+    set_command(process, record->name);
+    return announce(replay, process, error);
+}
+
+static bool replay_fork(struct replay *replay, const struct perf_record *record,
+                        struct error *error) {
+    if (record->pid == record->parent) {
+        struct replayed *process = find_or_add(replay, record->pid, error);
+        if (process)
+            process->threads++;
+        return process;
+    }
+    if (!find_or_add(replay, record->pid, error))
+        return false;
+    const struct replayed *parent = find_or_add(replay, record->parent, error);
+    if (!parent)
+        return false;
+    struct replayed *child = find(replay, record->pid);
+    child->process.key.exec = ++replay->serial;
+    child->process.parent = record->parent;
+    child->threads = 1;
+    memcpy(child->process.command, parent->process.command, LIVE_COMMAND_BYTES);
+    if (!address_map_copy(&child->map, &parent->map))
+        return no_memory(error);
+    return announce(replay, child, error);
+}
+
+static void replay_exit(struct replay *replay, const struct perf_record *record) {
+    struct replayed *process = find(replay, record->pid);
+    if (process && process->threads && !--process->threads)
+        address_map_free(&process->map);
+}
+
+static bool replay_sample(struct replay *replay, const struct perf_record *record, uint32_t event,
+                          struct error *error) {
+    const struct replayed *process = find_or_add(replay, record->pid, error);
+    if (!process)
+        return false;
+    struct live_sample sample = {.process = process->process.key,
+                                 .place = record->kernel ? PLACE_KERNEL : PLACE_UNKNOWN,
+                                 .offset = record->address,
+                                 .event = event,
+                                 .count = 1};
+    const struct address_range *range =
+        record->kernel ? NULL : address_map_find(&process->map, record->address);
+    if (range) {
+        sample.place = range->kind;
+        if (range->kind == PLACE_FILE)
+            sample.file = range->file;
+        if (range->kind != PLACE_ANONYMOUS)
+            sample.offset = record->address - range->start + range->offset;
+    }
+    replay->statistics.samples++;
+    return replay->sink.sample(replay->sink.context, &sample, error);
+}
+
+bool replay_record(struct replay *replay, const struct perf_record *record, uint32_t event,
+                   struct error *error) {
+    switch (record->type) {
+    case PERF_RECORD_SAMPLE:
+        return replay_sample(replay, record, event, error);
+    case PERF_RECORD_MMAP2:
+        return replay_mmap(replay, record, error);
+    case PERF_RECORD_COMM:
+        return replay_comm(replay, record, error);
+    case PERF_RECORD_FORK:
+        return replay_fork(replay, record, error);
+    case PERF_RECORD_EXIT:
+        replay_exit(replay, record);
+        return true;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+        replay->statistics.lost += record->lost;
+        return true;
+    default:
+        return true;
+    }
+}
+
+void replay_statistics(const struct replay *replay, struct replay_statistics *statistics) {
+    *statistics = replay->statistics;
+}

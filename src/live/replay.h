@@ -1,0 +1,30 @@
+/* From perf's records in the order of their time to what a live_sink takes: follows forks, execs
+ * and mappings, so that an address is looked up in the map that was valid when the sample was
+ * taken. */
+#ifndef CULPRIT_LIVE_REPLAY_H
+#define CULPRIT_LIVE_REPLAY_H
+
+#include "live/live.h"
+#include "live/perf_record.h"
+
+struct replay;
+
+struct replay_statistics {
+    uint64_t samples;
+    uint64_t lost; /* records that found no room: most of them samples */
+};
+
+/* `sink` is copied. NULL: out of memory. */
+struct replay *replay_new(const struct live_sink *sink);
+void replay_free(struct replay *replay);
+
+/* A process that runs already, as /proc tells. False: the sink failed, or it is not there. */
+bool replay_attach(struct replay *replay, uint32_t pid, struct error *error);
+
+/* `event`: of a sample, the collector's number. False: the sink failed. */
+bool replay_record(struct replay *replay, const struct perf_record *record, uint32_t event,
+                   struct error *error);
+
+void replay_statistics(const struct replay *replay, struct replay_statistics *statistics);
+
+#endif

@@ -1,0 +1,241 @@
+/* A file is looked at once, when it first appears; later only while it is not known. */
+#include "live/tracked_files.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "live/tracked_processes.h"
+#include "util/array.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum {
+    MANY_FILES = 8192, /* beyond this those that are idle are forgotten */
+    IDLE_SAVES = 2,    /* how long a file must have been idle for that */
+    ANCESTORS_MAX = 8, /* through whose eyes a file is looked for */
+};
+
+/* Generations are left out: not everyone knows them. */
+static uint64_t hash_of(const struct live_file_key *key) {
+    uint64_t words[2] = {key->device, key->inode};
+    return XXH3_64bits(words, sizeof words);
+}
+
+void tracked_files_free(struct tracked_files *files) {
+    for (size_t i = 0; i < files->count; i++)
+        free(files->items[i].path);
+    free(files->items);
+    key_index_free(&files->index);
+    *files = (struct tracked_files){0};
+}
+
+static void enter_all(struct tracked_files *files) {
+    for (size_t i = 0; i < files->count; i++)
+        key_index_enter(&files->index, hash_of(&files->items[i].key), (uint32_t)i);
+}
+
+/* Of this generation; else of one that is not known; of any, the newest, when the key has none. */
+static uint32_t find(const struct tracked_files *files, const struct live_file_key *key) {
+    const struct key_index *index = &files->index;
+    uint32_t found = UINT32_MAX;
+    if (!index->capacity)
+        return UINT32_MAX;
+    for (size_t at = key_index_start(index, hash_of(key)); index->slots[at] != KEY_INDEX_NONE;
+         at = key_index_next(index, at)) {
+        uint32_t number = index->slots[at];
+        const struct live_file_key *other = &files->items[number].key;
+        if (other->device != key->device || other->inode != key->inode)
+            continue;
+        if (other->generation == key->generation)
+            return number;
+        if ((!other->generation || !key->generation) && (found == UINT32_MAX || found < number))
+            found = number;
+    }
+    return found;
+}
+
+static bool set_path(struct tracked_files *files, struct tracked_file *file, const char *path,
+                     const char *ending) {
+    size_t size = strlen(path) + strlen(ending) + 1;
+    char *copy = malloc(size);
+    if (!copy)
+        return false;
+    snprintf(copy, size, "%s%s", path, ending);
+    files->path_bytes += size;
+    if (file->path)
+        files->path_bytes -= strlen(file->path) + 1;
+    free(file->path);
+    file->path = copy;
+    return true;
+}
+
+static uint32_t add(struct tracked_files *files, const struct live_file_key *key, uint32_t pid) {
+    if (!array_reserve((void **)&files->items, &files->capacity, files->count + 1,
+                       sizeof *files->items))
+        return UINT32_MAX;
+    if (key_index_is_full(&files->index)) {
+        if (!key_index_resize(&files->index, files->count * 2))
+            return UINT32_MAX;
+        enter_all(files);
+    }
+    struct tracked_file file = {.key = *key, .seen_in = pid};
+    if (!set_path(files, &file, "", ""))
+        return UINT32_MAX;
+    files->items[files->count] = file;
+    key_index_enter(&files->index, hash_of(key), (uint32_t)files->count);
+    return (uint32_t)files->count++;
+}
+
+static void take_build_id(struct tracked_file *file, int descriptor) {
+    struct build_id id;
+    if (descriptor < 0)
+        return;
+    if (!file->build_id.size && build_id_of_file(descriptor, &id))
+        file->build_id = id;
+    close(descriptor);
+}
+
+/* `path` as one of its processes has it. */
+static bool identify(struct tracked_files *files, const struct live_roots *roots,
+                     const struct tracked_processes *processes, struct tracked_file *file,
+                     const char *path) {
+    uint32_t pid = file->seen_in;
+    bool found = false;
+    int descriptor = -1;
+    for (int i = 0; i < ANCESTORS_MAX && !found; i++) {
+        found =
+            proc_find_file(roots, pid, path, &file->key, &file->build_id, file->root, &descriptor);
+        pid = tracked_processes_parent(processes, pid);
+        if (!pid)
+            break;
+    }
+    take_build_id(file, descriptor);
+    if (!found && !file->build_id.size)
+        take_build_id(file, proc_open_mapped(roots, file->seen_in, &file->key));
+    /* What is no file in a file system (/memfd:..., /dev/zero) is not at its path either. */
+    return set_path(files, file, path, !found && !file->build_id.size ? " (deleted)" : "");
+}
+
+struct search {
+    const struct live_file_key *key;
+    char path[PATH_MAX];
+};
+
+static bool find_path(void *context, const struct proc_mapping *mapping) {
+    struct search *search = context;
+    if (mapping->inode != search->key->inode || mapping->device != search->key->device)
+        return true;
+    snprintf(search->path, sizeof search->path, "%s", mapping->path);
+    return false;
+}
+
+uint32_t tracked_files_announce(struct tracked_files *files, const struct live_roots *roots,
+                                const struct tracked_processes *processes,
+                                const struct live_file *announced) {
+    uint32_t number = find(files, &announced->key);
+    if (number == UINT32_MAX)
+        number = add(files, &announced->key, announced->seen_in);
+    if (number == UINT32_MAX)
+        return UINT32_MAX;
+    struct tracked_file *file = &files->items[number];
+    if (announced->key.generation)
+        file->key.generation = announced->key.generation;
+    bool has_id = announced->build_id_size && announced->build_id_size <= BUILD_ID_MAX;
+    if (file->path[0] && (file->build_id.size || !has_id))
+        return number;
+    file->seen_in = announced->seen_in;
+    if (has_id) {
+        memcpy(file->build_id.bytes, announced->build_id, announced->build_id_size);
+        file->build_id.size = announced->build_id_size;
+    }
+    struct search search = {.key = &file->key};
+    const char *path = announced->path;
+    if (!path[0]) {
+        proc_each_mapping(roots, file->seen_in, find_path, &search);
+        path = search.path;
+    }
+    if (path[0] && !identify(files, roots, processes, file, path))
+        return UINT32_MAX;
+    return number;
+}
+
+uint32_t tracked_files_find(struct tracked_files *files, const struct live_roots *roots,
+                            const struct tracked_processes *processes,
+                            const struct live_file_key *key, uint32_t pid) {
+    uint32_t number = find(files, key);
+    if (number == UINT32_MAX)
+        number = tracked_files_announce(
+            files, roots, processes, &(struct live_file){.key = *key, .path = "", .seen_in = pid});
+    if (number != UINT32_MAX)
+        files->items[number].sampled = true;
+    return number;
+}
+
+struct wide_search {
+    struct tracked_files *files;
+    const struct live_roots *roots;
+    size_t missing;
+    uint32_t pid;
+    bool good;
+};
+
+static bool visit_mapping(void *context, const struct proc_mapping *mapping) {
+    struct wide_search *search = context;
+    struct tracked_files *files = search->files;
+    if (!mapping->inode || !mapping->path[0])
+        return true;
+    for (size_t i = 0; i < files->count && search->missing; i++) {
+        struct tracked_file *file = &files->items[i];
+        if (tracked_file_is_known(file) || file->key.inode != mapping->inode ||
+            file->key.device != mapping->device)
+            continue;
+        struct tracked_processes nobody = {0};
+        file->seen_in = search->pid;
+        search->good = identify(files, search->roots, &nobody, file, mapping->path);
+        search->missing--;
+    }
+    return search->good && search->missing;
+}
+
+static bool visit_pid(void *context, uint32_t pid) {
+    struct wide_search *search = context;
+    search->pid = pid;
+    proc_each_mapping(search->roots, pid, visit_mapping, search);
+    return search->good && search->missing;
+}
+
+bool tracked_files_search(struct tracked_files *files, const struct live_roots *roots) {
+    struct wide_search search = {.files = files, .roots = roots, .good = true};
+    for (size_t i = 0; i < files->count; i++)
+        search.missing += files->items[i].sampled && !tracked_file_is_known(&files->items[i]);
+    if (search.missing)
+        proc_each_pid(roots, visit_pid, &search);
+    return search.good;
+}
+
+bool tracked_files_forget(struct tracked_files *files) {
+    size_t kept = 0;
+    bool many = files->count > MANY_FILES;
+    if (!key_index_resize(&files->index, files->count))
+        return false;
+    for (size_t i = 0; i < files->count; i++) {
+        struct tracked_file *file = &files->items[i];
+        file->idle = file->sampled ? 0 : file->idle < IDLE_SAVES ? file->idle + 1 : IDLE_SAVES;
+        file->sampled = false;
+        /* What is not known may be by the next sample. */
+        if ((many && file->idle == IDLE_SAVES) || !tracked_file_is_known(file)) {
+            files->path_bytes -= strlen(file->path) + 1;
+            free(file->path);
+        } else
+            files->items[kept++] = *file;
+    }
+    files->count = kept;
+    enter_all(files);
+    return true;
+}
+
+size_t tracked_files_bytes(const struct tracked_files *files) {
+    return files->capacity * sizeof *files->items +
+           files->index.capacity * sizeof *files->index.slots + files->path_bytes;
+}

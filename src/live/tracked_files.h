@@ -1,0 +1,56 @@
+/* The files that samples lie in: where they are, and which they are by their build ids, found while
+ * some process has them mapped. */
+#ifndef CULPRIT_LIVE_TRACKED_FILES_H
+#define CULPRIT_LIVE_TRACKED_FILES_H
+
+#include "live/key_index.h"
+#include "live/proc_files.h"
+#include "util/arena.h"
+
+struct tracked_file {
+    struct live_file_key key;
+    char *path; /* malloc'ed; "" not known; ends in " (deleted)" when neither the build id is known
+                   nor the file at its path any more is this one: so that nobody takes another file
+                   for it */
+    struct build_id build_id;
+    char root[PROC_ROOT_BYTES]; /* in front of the path, where it is seen through a process only */
+    uint32_t seen_in;           /* a process */
+    bool sampled;               /* since the last save */
+    uint8_t idle;               /* at how many saves in a row it was not sampled */
+};
+
+struct tracked_files {
+    struct tracked_file *items;
+    size_t count, capacity;
+    struct key_index index;
+    size_t path_bytes;
+};
+
+/* Finds who can see the file: the process itself, then its parents. */
+struct tracked_processes;
+
+void tracked_files_free(struct tracked_files *files);
+
+/* The number of a file that a collector announced; UINT32_MAX: out of memory. */
+uint32_t tracked_files_announce(struct tracked_files *files, const struct live_roots *roots,
+                                const struct tracked_processes *processes,
+                                const struct live_file *file);
+/* Of one in which a process was sampled, announced or not; likewise. */
+uint32_t tracked_files_find(struct tracked_files *files, const struct live_roots *roots,
+                            const struct tracked_processes *processes,
+                            const struct live_file_key *key, uint32_t pid);
+
+static inline bool tracked_file_is_known(const struct tracked_file *file) {
+    return file->path[0] || file->build_id.size;
+}
+
+/* Looks for files that are not known yet in the maps of all processes. */
+bool tracked_files_search(struct tracked_files *files, const struct live_roots *roots);
+
+/* After a save: forgets what has not been sampled for long, when there are many, and renumbers the
+ * rest. */
+bool tracked_files_forget(struct tracked_files *files);
+
+size_t tracked_files_bytes(const struct tracked_files *files);
+
+#endif

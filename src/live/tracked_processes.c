@@ -1,0 +1,265 @@
+/* All processes of one number stand in one chain of the index: a sample finds its own by exec and
+ * start, or adopts the one that was found in /proc, whose start is the same but for rounding. */
+#include "live/tracked_processes.h"
+
+#include <stdio.h>
+
+#include "util/array.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static uint64_t hash_of(uint32_t pid) {
+    return XXH3_64bits(&pid, sizeof pid);
+}
+
+void tracked_processes_free(struct tracked_processes *processes) {
+    free(processes->items);
+    key_index_free(&processes->index);
+    names_free(&processes->names);
+    *processes = (struct tracked_processes){0};
+}
+
+static void enter_all(struct tracked_processes *processes) {
+    for (size_t i = 0; i < processes->count; i++)
+        key_index_enter(&processes->index, hash_of(processes->items[i].key.pid), (uint32_t)i);
+}
+
+static uint32_t add(struct tracked_processes *processes, const struct tracked_process *process) {
+    if (!array_reserve((void **)&processes->items, &processes->capacity, processes->count + 1,
+                       sizeof *processes->items))
+        return UINT32_MAX;
+    if (key_index_is_full(&processes->index)) {
+        if (!key_index_resize(&processes->index, processes->count * 2))
+            return UINT32_MAX;
+        enter_all(processes);
+    }
+    processes->items[processes->count] = *process;
+    key_index_enter(&processes->index, hash_of(process->key.pid), (uint32_t)processes->count);
+    return (uint32_t)processes->count++;
+}
+
+static bool same_start(const struct tracked_process *process, uint64_t start_ns) {
+    return process->scanned
+               ? proc_same_start(start_ns, process->key.start_ns)
+               : !start_ns || !process->key.start_ns || process->key.start_ns == start_ns;
+}
+
+/* The process itself, or the one to adopt; UINT32_MAX: neither. *kin: the newest other life of the
+ * same process, before or after an exec. */
+static uint32_t find(const struct tracked_processes *processes, const struct live_process_key *key,
+                     uint32_t *kin) {
+    const struct key_index *index = &processes->index;
+    uint32_t adopted = UINT32_MAX;
+    *kin = UINT32_MAX;
+    if (!index->capacity)
+        return UINT32_MAX;
+    for (size_t at = key_index_start(index, hash_of(key->pid)); index->slots[at] != KEY_INDEX_NONE;
+         at = key_index_next(index, at)) {
+        uint32_t number = index->slots[at];
+        const struct tracked_process *process = &processes->items[number];
+        if (process->key.pid != key->pid || !same_start(process, key->start_ns))
+            continue;
+        if (process->scanned)
+            adopted = number;
+        else if (process->key.exec == key->exec)
+            return number;
+        if (*kin == UINT32_MAX || *kin < number)
+            *kin = number;
+    }
+    return adopted;
+}
+
+/* What /proc tells of a process that is still the one we mean, in the same program. */
+static bool look_up(struct tracked_processes *processes, const struct live_roots *roots,
+                    struct tracked_process *process) {
+    struct proc_process found;
+    if (!process->key.pid || !proc_process_read(roots, process->key.pid, &found) ||
+        !proc_same_start(process->key.start_ns, found.start_ns))
+        return true;
+    process->user = found.user;
+    process->inner_pid = found.inner_pid;
+    if (!process->parent)
+        process->parent = found.parent;
+    if (process->command[0] && strcmp(process->command, found.command) != 0)
+        return true;
+    memcpy(process->command, found.command, sizeof process->command);
+    const char *executable = names_add(&processes->names, found.executable);
+    if (!executable)
+        return false;
+    process->executable = executable;
+    process->guessed = false;
+    return true;
+}
+
+/* The newest process of a number; NULL: none. */
+static const struct tracked_process *newest(const struct tracked_processes *processes,
+                                            uint32_t pid) {
+    const struct key_index *index = &processes->index;
+    uint32_t found = UINT32_MAX;
+    if (!index->capacity)
+        return NULL;
+    for (size_t at = key_index_start(index, hash_of(pid)); index->slots[at] != KEY_INDEX_NONE;
+         at = key_index_next(index, at))
+        if (processes->items[index->slots[at]].key.pid == pid &&
+            (found == UINT32_MAX || found < index->slots[at]))
+            found = index->slots[at];
+    return found == UINT32_MAX ? NULL : &processes->items[found];
+}
+
+/* A fork that has not called exec runs its parent's program. */
+static void inherit(const struct tracked_processes *processes, struct tracked_process *process) {
+    const struct tracked_process *parent = newest(processes, process->parent);
+    if (!parent || !process->parent)
+        return;
+    if (process->user == (uid_t)-1)
+        process->user = parent->user;
+    if (!process->executable[0] && !strcmp(process->command, parent->command)) {
+        process->executable = parent->executable;
+        process->guessed = parent->guessed;
+    }
+}
+
+static uint32_t find_or_add(struct tracked_processes *processes, const struct live_roots *roots,
+                            const struct live_process_key *key, const char *command,
+                            uint32_t parent, bool announced) {
+    uint32_t kin, number = find(processes, key, &kin);
+    bool fresh = number == UINT32_MAX || processes->items[number].scanned;
+    if (!fresh && !announced)
+        return number;
+    struct tracked_process process = {
+        .key = *key, .parent = parent, .inner_pid = key->pid, .user = (uid_t)-1, .executable = ""};
+    if (number != UINT32_MAX)
+        process = processes->items[number];
+    else if (kin != UINT32_MAX) {
+        process.user = processes->items[kin].user;
+        process.inner_pid = processes->items[kin].inner_pid;
+    }
+    process.key = *key;
+    process.scanned = false;
+    if (command[0] && strncmp(process.command, command, LIVE_COMMAND_BYTES) != 0) {
+        /* Found in /proc before it ran another program. */
+        if (fresh)
+            process.executable = "";
+        snprintf(process.command, sizeof process.command, "%s", command);
+    }
+    if ((!process.executable[0] || process.guessed) && !look_up(processes, roots, &process))
+        return UINT32_MAX;
+    inherit(processes, &process);
+    if (number == UINT32_MAX)
+        return add(processes, &process);
+    processes->items[number] = process;
+    return number;
+}
+
+uint32_t tracked_processes_announce(struct tracked_processes *processes,
+                                    const struct live_roots *roots,
+                                    const struct live_process *process) {
+    char command[LIVE_COMMAND_BYTES];
+    snprintf(command, sizeof command, "%.*s", LIVE_COMMAND_BYTES - 1, process->command);
+    return find_or_add(processes, roots, &process->key, process->key.pid ? command : "swapper",
+                       process->parent, true);
+}
+
+uint32_t tracked_processes_find(struct tracked_processes *processes, const struct live_roots *roots,
+                                const struct live_process_key *key) {
+    return find_or_add(processes, roots, key, key->pid ? "" : "swapper", 0, false);
+}
+
+bool tracked_processes_scan(struct tracked_processes *processes, const struct live_roots *roots,
+                            uint32_t pid) {
+    struct proc_process found;
+    if (!proc_process_read(roots, pid, &found))
+        return true;
+    struct live_process_key key = {.pid = pid, .start_ns = found.start_ns};
+    uint32_t kin;
+    if (find(processes, &key, &kin) != UINT32_MAX || kin != UINT32_MAX)
+        return true;
+    const char *executable = names_add(&processes->names, found.executable);
+    struct tracked_process process = {.key = key,
+                                      .parent = found.parent,
+                                      .inner_pid = found.inner_pid,
+                                      .user = found.user,
+                                      .executable = executable,
+                                      .scanned = true};
+    memcpy(process.command, found.command, sizeof process.command);
+    return executable && add(processes, &process) != UINT32_MAX;
+}
+
+/* As the kernel makes the name of a process from the path of its program. */
+static bool names_command(const char *path, const char *command) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    return !strncmp(base, command, LIVE_COMMAND_BYTES - 1);
+}
+
+bool tracked_processes_seen_in(struct tracked_processes *processes, uint32_t number,
+                               const char *path) {
+    struct tracked_process *process = &processes->items[number];
+    bool named = names_command(path, process->command);
+    if ((process->executable[0] && !(process->guessed && named)) || path[0] != '/' ||
+        (!named && strstr(path, ".so")))
+        return true;
+    const char *executable = names_add(&processes->names, path);
+    if (!executable)
+        return false;
+    process->executable = executable;
+    process->guessed = !named;
+    return true;
+}
+
+bool tracked_processes_maps(struct tracked_processes *processes, uint32_t pid, const char *path) {
+    const struct tracked_process *process = newest(processes, pid);
+    return !process ||
+           tracked_processes_seen_in(processes, (uint32_t)(process - processes->items), path);
+}
+
+uint32_t tracked_processes_parent(const struct tracked_processes *processes, uint32_t pid) {
+    const struct tracked_process *process = newest(processes, pid);
+    return process ? process->parent : 0;
+}
+
+static bool has_ended(const struct tracked_processes *processes, const struct live_roots *roots,
+                      uint32_t number) {
+    const struct live_process_key *key = &processes->items[number].key;
+    struct proc_process found;
+    uint32_t kin;
+    find(processes, key, &kin);
+    if (kin != UINT32_MAX && kin > number)
+        return true; /* it runs another program now */
+    return key->pid && (!proc_process_read(roots, key->pid, &found) ||
+                        !proc_same_start(key->start_ns, found.start_ns));
+}
+
+bool tracked_processes_forget(struct tracked_processes *processes, const struct live_roots *roots) {
+    struct names names = {0};
+    const char **executables = malloc((processes->count + 1) * sizeof *executables);
+    bool good = executables;
+    for (size_t i = 0; good && i < processes->count; i++) {
+        struct tracked_process *process = &processes->items[i];
+        process->gone = has_ended(processes, roots, (uint32_t)i) ? process->gone + 1 : 0;
+        if (process->gone < 2)
+            good = (executables[i] = names_add(&names, process->executable));
+    }
+    if (!good || !key_index_resize(&processes->index, processes->count)) {
+        free(executables);
+        names_free(&names);
+        return false;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->items[i].gone < 2) {
+            processes->items[i].executable = executables[i];
+            processes->items[kept++] = processes->items[i];
+        }
+    free(executables);
+    processes->count = kept;
+    names_free(&processes->names);
+    processes->names = names;
+    enter_all(processes);
+    return true;
+}
+
+size_t tracked_processes_bytes(const struct tracked_processes *processes) {
+    return processes->capacity * sizeof *processes->items +
+           processes->index.capacity * sizeof *processes->index.slots + processes->names.bytes;
+}

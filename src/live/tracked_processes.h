@@ -1,0 +1,58 @@
+/* The processes that samples come from, those that have ended too until their samples are saved. */
+#ifndef CULPRIT_LIVE_TRACKED_PROCESSES_H
+#define CULPRIT_LIVE_TRACKED_PROCESSES_H
+
+#include "live/key_index.h"
+#include "live/live.h"
+#include "live/names.h"
+#include "live/proc_files.h"
+
+struct tracked_process {
+    struct live_process_key key;
+    uint32_t parent;
+    uint32_t inner_pid; /* as its own namespace numbers it */
+    uid_t user;         /* −1: not known */
+    char command[LIVE_COMMAND_BYTES];
+    const char *executable; /* interned; "" not known (yet) */
+    bool scanned;           /* found in /proc: the key's exec is not known, its start is in ticks */
+    bool guessed;           /* the executable is the first file it was seen in */
+    uint8_t gone;           /* at how many saves in a row it had ended */
+};
+
+struct tracked_processes {
+    struct tracked_process *items;
+    size_t count, capacity;
+    struct key_index index; /* by pid alone */
+    struct names names;
+};
+
+void tracked_processes_free(struct tracked_processes *processes);
+
+/* The number of a process that a collector announced; UINT32_MAX: out of memory. */
+uint32_t tracked_processes_announce(struct tracked_processes *processes,
+                                    const struct live_roots *roots,
+                                    const struct live_process *process);
+/* Of one that a sample refers to, announced or not; likewise. */
+uint32_t tracked_processes_find(struct tracked_processes *processes, const struct live_roots *roots,
+                                const struct live_process_key *key);
+/* Of one that runs now; likewise. One that is not there any more is no failure: any other number.
+ */
+bool tracked_processes_scan(struct tracked_processes *processes, const struct live_roots *roots,
+                            uint32_t pid);
+
+/* A process was seen in this file: its executable, when nothing better is known. */
+bool tracked_processes_seen_in(struct tracked_processes *processes, uint32_t number,
+                               const char *path);
+
+/* The same of the newest process of this number: it has the file mapped. */
+bool tracked_processes_maps(struct tracked_processes *processes, uint32_t pid, const char *path);
+
+/* The parent's pid of the newest process of this number; 0: not known. */
+uint32_t tracked_processes_parent(const struct tracked_processes *processes, uint32_t pid);
+
+/* Forgets those that had ended at the last save already, and renumbers the rest. */
+bool tracked_processes_forget(struct tracked_processes *processes, const struct live_roots *roots);
+
+size_t tracked_processes_bytes(const struct tracked_processes *processes);
+
+#endif

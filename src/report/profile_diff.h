@@ -1,0 +1,50 @@
+/* Two profiles side by side: what `culprit diff` tells. */
+#ifndef CULPRIT_REPORT_PROFILE_DIFF_H
+#define CULPRIT_REPORT_PROFILE_DIFF_H
+
+#include "report/profile_set.h"
+#include "report/profile_table.h"
+
+/* What of a row is compared. */
+enum diff_measure {
+    DIFF_SHARE, /* of all values of its set */
+    DIFF_COUNT, /* the values: of runs that do the same work */
+    DIFF_RATE,  /* values per second of the set: of a machine that runs on */
+    DIFF_MEASURES
+};
+const char *diff_measure_name(enum diff_measure measure); /* "share", "count", "rate" */
+
+/* (after × scales[1] − before × scales[0]) over the standard deviation that it has by chance when
+ * nothing changed, so that both are counts of one measure, which is estimated from both together:
+ * binomial where it is a part of `whole`, Poisson where that is INFINITY. 0 of no samples. */
+double diff_sigmas(double before, double after, const double scales[2], double whole);
+
+#define DIFF_NOISE 3.0 /* standard deviations; within it one in 370 rows lies by chance */
+
+struct diff_report {
+    struct report report;               /* verb, notes and next; the rest is not used */
+    const struct profile_set *sets;     /* before, after */
+    const struct profile_event *events; /* of each */
+    enum profile_by by;
+    enum diff_measure measure;
+    const struct profile_table *table; /* two columns */
+    size_t top;                        /* rows shown; 0: all */
+
+    double scales[2];            /* from a value to the measure */
+    bool sampled;                /* values are counts of samples, which vary by chance */
+    struct diff_row *rows;       /* by absolute change, largest first */
+    size_t count, total, beyond; /* rows shown; that there are; of these beyond noise */
+};
+
+/* False, with an error, when a set has no values, or no length where the rate is compared.
+ * profile_diff_free() either way. */
+bool profile_diff_build(struct diff_report *report, struct error *error);
+void profile_diff_free(struct diff_report *report);
+
+/* The row shown `index`-th; NULL: there is none. */
+const struct profile_row *profile_diff_row(const struct diff_report *report, size_t index);
+
+void profile_diff_text(const struct diff_report *report, bool colour, FILE *file);
+bool profile_diff_json(const struct diff_report *report, FILE *file, struct error *error);
+
+#endif

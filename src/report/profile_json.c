@@ -1,0 +1,86 @@
+/* `top` as one JSON object; every key is documented in docs/json.md. */
+#include <string.h>
+
+#include "report/profile_report.h"
+
+json_t *profile_json_text(const char *text) {
+    char clean[4096];
+    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
+}
+
+json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
+    json_t *object = json_object();
+    if (by == PROFILE_BY_EPOCH) {
+        json_object_set_new(object, "epoch", json_integer(row->epoch));
+        return object;
+    }
+    if (by == PROFILE_BY_PROCESS) {
+        json_object_set_new(object, "process", profile_json_text(row->process));
+        json_object_set_new(object, "executable", profile_json_text(row->image));
+        return object;
+    }
+    json_object_set_new(object, "image", profile_json_text(row->image));
+    if (by == PROFILE_BY_IMAGE)
+        return object;
+    json_object_set_new(object, "offset", json_integer((json_int_t)row->offset));
+    json_object_set_new(object, "procedure", profile_json_text(row->procedure));
+    if (by == PROFILE_BY_LINE) {
+        json_object_set_new(object, "file", profile_json_text(row->file));
+        json_object_set_new(object, "line", row->line ? json_integer(row->line) : json_null());
+    }
+    return object;
+}
+
+json_t *profile_notes_json(const struct report *report) {
+    json_t *notes = json_array();
+    for (uint32_t i = 0; i < report->note_count; i++)
+        json_array_append_new(notes, profile_json_text(report->notes[i]));
+    return notes;
+}
+
+bool profile_write_json(json_t *object, FILE *file, struct error *error) {
+    bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+    json_decref(object);
+    fputc('\n', file);
+    return good || ferror(file) || error_set(error, "out of memory for the JSON object");
+}
+
+static json_t *figures(const struct profile_report *report, const double *values, bool shares) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < report->event_count; i++) {
+        double sum = profile_table_sum(report->table, i);
+        double value = shares ? (sum > 0 ? values[i] / sum : 0) : values[i];
+        json_object_set_new(object, report->events[i]->name, json_real(value));
+    }
+    return object;
+}
+
+static json_t *rows(const struct profile_report *report) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < profile_table_count(report->table); i++) {
+        const struct profile_row *row = profile_table_row(report->table, i);
+        json_t *object = profile_row_json(row, report->by);
+        json_object_set_new(object, "values", figures(report, row->values, false));
+        json_object_set_new(object, "shares", figures(report, row->values, true));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+bool profile_report_json(const struct profile_report *report, FILE *file, struct error *error) {
+    json_t *events = json_array();
+    for (size_t i = 0; i < report->event_count; i++)
+        json_array_append_new(
+            events, profile_event_json(report->events[i], profile_table_sum(report->table, i)));
+    size_t total = profile_table_total(report->table);
+    return profile_write_json(
+        json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "verb", report->report.verb,
+                  "store", profile_json_text(store_path(report->set->store)), "epochs",
+                  profile_set_epochs_json(report->set), "events", events, "by",
+                  profile_by_name(report->by), "rows", rows(report), "row_count",
+                  total || !profile_table_count(report->table) ? json_integer((json_int_t)total)
+                                                               : json_null(),
+                  "notes", profile_notes_json(&report->report), "next",
+                  profile_json_text(report->report.next)),
+        file, error);
+}

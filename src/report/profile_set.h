@@ -1,0 +1,68 @@
+/* Epochs of a store that are read together, and the events that they have: the head of every report
+ * on profiles. Everything is copied from the store. */
+#ifndef CULPRIT_REPORT_PROFILE_SET_H
+#define CULPRIT_REPORT_PROFILE_SET_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "report/report.h"
+#include "store/store.h"
+#include "util/arena.h"
+
+/* An event of one name, of all epochs of a set. */
+struct profile_event {
+    const char *name;
+    const char *unit; /* as shown: "samples", "cycles" */
+    double scale;     /* what a value in the store is multiplied by to be in `unit` */
+    uint64_t period;  /* of the first epoch; 0: not known, or exact */
+    const char *period_unit;
+    bool precise;        /* in all epochs */
+    bool periods_differ; /* between epochs */
+};
+
+struct profile_set {
+    struct store *store; /* the caller's, open as long as the set */
+    const char *label;   /* "epoch 3", "epochs 2..5", with several stores the file's name before */
+    const char *command; /* NULL: they are of several */
+    struct store_session *epochs; /* by their start */
+    size_t epoch_count;
+    int64_t *sessions;            /* their numbers */
+    struct profile_event *events; /* in the order in which epochs have them */
+    size_t event_count;
+    uint64_t unknown, dropped; /* samples, of all epochs */
+    double seconds;            /* that the epochs lasted together */
+    bool simulated;            /* all: there is no error of sampling */
+    bool weighted;             /* some count more or less than once */
+    struct arena arena;
+};
+
+/* `sessions` as store_options_choose() has them. Fails when an epoch is not there, and when two
+ * have an event of one name in units that cannot be added. profile_set_free() either way. */
+bool profile_set_read(struct profile_set *set, struct store *store, const int64_t *sessions,
+                      size_t count, bool name_file, struct error *error);
+void profile_set_free(struct profile_set *set);
+
+/* NULL, with an error that names those there are: the set has none of this name. NULL as name: the
+ * first event. */
+const struct profile_event *profile_set_event(const struct profile_set *set, const char *name,
+                                              struct error *error);
+
+/* When, where, of what. Two or three lines of at most 100 columns; the caller's style is on for the
+ * first. */
+void profile_set_text(const struct profile_set *set, FILE *file);
+/* "cpu-clock: 61,952 samples, one every 192 us" and the end of the line. */
+void profile_event_text(const struct profile_event *event, double total, FILE *file);
+/* Adds notes on what the figures of this event rest on: its precision, and the error of sampling of
+ * rows that have `largest` and `smallest` (0: there is none). False: out of memory. */
+bool profile_set_worth(const struct profile_set *set, const struct profile_event *event,
+                       double largest, double smallest, struct report *report);
+
+/* The options that choose the set: " --store FILE --epoch 2..5"; words are not quoted. */
+void profile_set_arguments(const struct profile_set *set, bool store, FILE *file);
+
+/* Arrays of objects (docs/json.md). */
+json_t *profile_set_epochs_json(const struct profile_set *set);
+json_t *profile_event_json(const struct profile_event *event, double total);
+
+#endif

@@ -1,0 +1,706 @@
+/* The store is read once for the sums of images, and then again for the values of those only that
+ * can have one of the rows wanted: images are taken in the order of their sums, a batch at a time,
+ * and none of their rows can have more than they. What a daemon merges between the two readings is
+ * in the rows and not in the sums. */
+#include "report/profile_table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/image_names.h"
+#include "util/arena.h"
+#include "util/array.h"
+#include "util/key_numbers.h"
+#include "util/text.h"
+
+/* An image as it was stored; the same build in several stores is one. */
+struct part {
+    const struct store_image *image; /* the store's */
+    struct image_names *names;       /* of its store */
+    uint32_t group;
+    struct key_numbers offsets;
+    double *sums; /* by number of the offset, by column */
+    size_t sum_capacity;
+};
+
+/* Images that are shown as one. */
+struct image_group {
+    bool wanted; /* its values are being read */
+    const char *path;
+    double *totals; /* by column */
+    uint32_t part_count;
+    const char *note; /* why it has no names, of the last such part; NULL: all well, or not
+                         looked up */
+};
+
+/* What was added. */
+struct addition {
+    struct store *store;
+    struct store_filter filter;
+    double scale;
+    size_t column;
+};
+
+struct named_store {
+    struct store *store;
+    struct image_names *names;
+};
+
+struct row {
+    struct profile_row shown;
+    double *values;
+    uint32_t group, part;
+};
+
+struct profile_table {
+    struct profile_table_options options;
+    struct program *program;
+    struct arena arena;
+    struct part *parts;
+    size_t part_count, part_capacity;
+    struct image_group *groups;
+    size_t group_count, group_capacity;
+    struct row *rows;
+    size_t row_count, row_capacity, shown;
+    bool complete; /* every row there is has been found */
+    double *sums;  /* by column */
+
+    struct addition *additions;
+    size_t addition_count, addition_capacity;
+
+    struct named_store *stores;
+    size_t store_count, store_capacity;
+
+    /* Of the store that is being read: which part an image of it is. */
+    const struct named_store *known;
+    struct key_numbers known_images;
+    uint32_t *known_parts;
+    size_t known_capacity;
+};
+
+const char *profile_by_name(enum profile_by by) {
+    static const char *const NAMES[PROFILE_BY_COUNT] = {"procedure", "image", "line", "process",
+                                                        "epoch"};
+    return NAMES[by];
+}
+
+struct profile_table *profile_table_new(const struct profile_table_options *options,
+                                        struct program *program) {
+    struct profile_table *table = calloc(1, sizeof *table);
+    if (!table)
+        return NULL;
+    table->options = *options;
+    table->program = program;
+    table->sums = calloc(options->columns, sizeof *table->sums);
+    if (table->sums)
+        return table;
+    free(table);
+    return NULL;
+}
+
+void profile_table_free(struct profile_table *table) {
+    if (!table)
+        return;
+    for (size_t i = 0; i < table->part_count; i++) {
+        key_numbers_free(&table->parts[i].offsets);
+        free(table->parts[i].sums);
+    }
+    for (size_t i = 0; i < table->store_count; i++)
+        image_names_free(table->stores[i].names);
+    free(table->stores);
+    free(table->additions);
+    free(table->parts);
+    free(table->groups);
+    free(table->rows);
+    free(table->sums);
+    key_numbers_free(&table->known_images);
+    free(table->known_parts);
+    arena_free(&table->arena);
+    free(table);
+}
+
+static double *new_values(struct profile_table *table) {
+    size_t bytes = table->options.columns * sizeof(double);
+    double *values = arena_alloc(&table->arena, bytes);
+    return values ? memset(values, 0, bytes) : NULL;
+}
+
+/* ---- adding ---- */
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static bool is_named(const char *path, const char *name) {
+    return !strcmp(path, name) || !strcmp(base_name(path), name);
+}
+
+static bool same_image(const struct store_image *a, const struct store_image *b) {
+    return a->kind == b->kind && a->build_id_size == b->build_id_size &&
+           !memcmp(a->build_id, b->build_id, a->build_id_size) && !strcmp(a->path, b->path) &&
+           !strcmp(a->root, b->root);
+}
+
+static const char *group_name(const struct profile_table *table, const char *path) {
+    return table->options.base_names ? base_name(path) : path;
+}
+
+/* UINT32_MAX: out of memory. */
+static uint32_t find_group(struct profile_table *table, const char *path) {
+    const char *name = group_name(table, path);
+    for (size_t i = 0; i < table->group_count; i++)
+        if (!strcmp(group_name(table, table->groups[i].path), name))
+            return (uint32_t)i;
+    double *totals = new_values(table);
+    if (!totals || !array_reserve((void **)&table->groups, &table->group_capacity,
+                                  table->group_count + 1, sizeof *table->groups))
+        return UINT32_MAX;
+    table->groups[table->group_count] = (struct image_group){.path = path, .totals = totals};
+    return (uint32_t)table->group_count++;
+}
+
+static uint32_t find_part(struct profile_table *table, const struct store_image *image) {
+    for (size_t i = 0; i < table->part_count; i++)
+        if (same_image(table->parts[i].image, image))
+            return (uint32_t)i;
+    uint32_t group = find_group(table, image->path);
+    if (group == UINT32_MAX || !array_reserve((void **)&table->parts, &table->part_capacity,
+                                              table->part_count + 1, sizeof *table->parts))
+        return UINT32_MAX;
+    table->groups[group].part_count++;
+    table->parts[table->part_count] =
+        (struct part){.image = image, .names = table->known->names, .group = group};
+    return (uint32_t)table->part_count++;
+}
+
+static struct part *part_of(struct profile_table *table, const struct store_image *image) {
+    size_t before = table->known_images.count;
+    uint32_t number = key_numbers_add(&table->known_images, (uint64_t)image->id);
+    if (number == UINT32_MAX)
+        return NULL;
+    if (number == before) {
+        uint32_t part = find_part(table, image);
+        if (part == UINT32_MAX ||
+            !array_reserve((void **)&table->known_parts, &table->known_capacity, before + 1,
+                           sizeof *table->known_parts))
+            return NULL;
+        table->known_parts[number] = part;
+    }
+    return &table->parts[table->known_parts[number]];
+}
+
+/* Rows that need no image: by process, by epoch. */
+static struct row *plain_row(struct profile_table *table, const struct store_profile *profile) {
+    bool by_epoch = table->options.by == PROFILE_BY_EPOCH;
+    for (size_t i = table->row_count; i-- > 0;) {
+        struct profile_row *shown = &table->rows[i].shown;
+        if (by_epoch ? shown->epoch == profile->session->id
+                     : !strcmp(shown->process, profile->process->command))
+            return &table->rows[i];
+    }
+    const char *executable = by_epoch ? "" : profile->process->executable;
+    struct profile_row shown = {.image = ""};
+    if (by_epoch)
+        shown.epoch = profile->session->id;
+    else
+        shown.process =
+            arena_copy(&table->arena, profile->process->command, strlen(profile->process->command));
+    shown.image = arena_copy(&table->arena, executable, strlen(executable));
+    double *values = new_values(table);
+    if (!values || !shown.image || (!by_epoch && !shown.process) ||
+        !array_reserve((void **)&table->rows, &table->row_capacity, table->row_count + 1,
+                       sizeof *table->rows))
+        return NULL;
+    shown.values = values;
+    struct row *row = &table->rows[table->row_count++];
+    *row = (struct row){.shown = shown, .values = values};
+    return row;
+}
+
+struct adding {
+    struct profile_table *table;
+    double scale;
+    size_t column;
+    bool values; /* of the images wanted; else the sums of all */
+    bool out_of_memory;
+};
+
+/* False: out of memory. */
+static bool add_values(struct profile_table *table, struct part *part,
+                       const struct store_profile *profile, double scale, size_t column) {
+    size_t columns = table->options.columns;
+    for (size_t i = 0; i < profile->count; i++) {
+        size_t before = part->offsets.count;
+        uint32_t number = key_numbers_add(&part->offsets, profile->values[i].offset);
+        if (number == UINT32_MAX || !array_reserve((void **)&part->sums, &part->sum_capacity,
+                                                   columns * (number + 1u), sizeof *part->sums))
+            return false;
+        double *sums = part->sums + columns * number;
+        if (number == before)
+            memset(sums, 0, columns * sizeof *sums);
+        sums[column] += scale * (double)profile->values[i].value;
+    }
+    return true;
+}
+
+/* False: out of memory. */
+static bool add_sum(struct profile_table *table, const struct store_profile *profile, double scale,
+                    size_t column) {
+    enum profile_by by = table->options.by;
+    double sum = scale * (double)profile->total;
+    table->sums[column] += sum;
+    if (by == PROFILE_BY_PROCESS || by == PROFILE_BY_EPOCH) {
+        struct row *row = plain_row(table, profile);
+        if (row)
+            row->values[column] += sum;
+        return row;
+    }
+    const struct part *part = part_of(table, profile->image);
+    if (part)
+        table->groups[part->group].totals[column] += sum;
+    return part;
+}
+
+static bool visit_profile(void *context, const struct store_profile *profile) {
+    struct adding *adding = context;
+    struct profile_table *table = adding->table;
+    const struct profile_table_options *options = &table->options;
+    if ((options->process && strcmp(profile->process->command, options->process) != 0 &&
+         !is_named(profile->process->executable, options->process)) ||
+        (options->image && !is_named(profile->image->path, options->image)))
+        return true;
+    double scale = adding->scale * profile->session->weight;
+    if (!adding->values) {
+        adding->out_of_memory = !add_sum(table, profile, scale, adding->column);
+        return !adding->out_of_memory;
+    }
+    struct part *part = profile->count ? part_of(table, profile->image) : NULL;
+    adding->out_of_memory =
+        profile->count && (!part || !add_values(table, part, profile, scale, adding->column));
+    return !adding->out_of_memory;
+}
+
+/* Images have numbers of their own in every store. */
+static bool begin_store(struct profile_table *table, struct store *store, struct error *error) {
+    if (table->known && table->known->store == store)
+        return true;
+    size_t at = 0;
+    while (at < table->store_count && table->stores[at].store != store)
+        at++;
+    if (at == table->store_count) {
+        if (!array_reserve((void **)&table->stores, &table->store_capacity, at + 1,
+                           sizeof *table->stores))
+            return error_set(error, "out of memory for the profile");
+        struct image_names *names = image_names_new(store, table->program, error);
+        if (!names)
+            return false;
+        table->stores[table->store_count++] = (struct named_store){store, names};
+    }
+    table->known = &table->stores[at];
+    key_numbers_free(&table->known_images);
+    return true;
+}
+
+static bool wants_values(void *context, const struct store_image *image) {
+    const struct adding *adding = context;
+    struct profile_table *table = adding->table;
+    if (!adding->values)
+        return false;
+    const struct part *part = part_of(table, image);
+    return part && table->groups[part->group].wanted;
+}
+
+static bool read_addition(struct profile_table *table, const struct addition *addition, bool values,
+                          struct error *error) {
+    struct adding adding = {
+        .table = table, .scale = addition->scale, .column = addition->column, .values = values};
+    struct store_filter filter = addition->filter;
+    filter.wants_values = wants_values;
+    filter.context = &adding;
+    if (!begin_store(table, addition->store, error) ||
+        !store_each_profile(addition->store, &filter, visit_profile, &adding, error))
+        return false;
+    return !adding.out_of_memory || error_set(error, "out of memory for the profile");
+}
+
+bool profile_table_add(struct profile_table *table, struct store *store, const int64_t *sessions,
+                       size_t session_count, const char *event, double scale, size_t column,
+                       struct error *error) {
+    const struct addition addition = {
+        .store = store,
+        .filter = {.sessions = sessions, .session_count = session_count, .event = event},
+        .scale = scale,
+        .column = column};
+    if (!array_reserve((void **)&table->additions, &table->addition_capacity,
+                       table->addition_count + 1, sizeof *table->additions))
+        return error_set(error, "out of memory for the profile");
+    table->additions[table->addition_count++] = addition;
+    return read_addition(table, &addition, false, error);
+}
+
+/* ---- rows of an image ---- */
+
+/* The rows of a group while its parts are walked. */
+struct walk {
+    struct profile_table *table;
+    uint32_t group, part;
+    size_t first; /* row of the group */
+    bool by_name; /* rows of one name are one: of several builds */
+    uint32_t *slots;
+    size_t mask;
+};
+
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_row(const struct walk *walk, const struct row *row, const struct profile_row *key) {
+    const struct profile_row *shown = &row->shown;
+    if (walk->table->options.by == PROFILE_BY_LINE && (shown->file || key->file))
+        return shown->line == key->line && same_text(shown->file, key->file);
+    if (!shown->covered && !key->covered)
+        return true;
+    if (shown->covered != key->covered)
+        return false;
+    if (walk->by_name && (shown->procedure || key->procedure))
+        return same_text(shown->procedure, key->procedure);
+    return row->part == walk->part && shown->offset == key->offset;
+}
+
+static size_t hash_text(size_t hash, const char *text) {
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static size_t hash_key(const struct walk *walk, const struct profile_row *key, uint32_t part) {
+    size_t hash = UINT64_C(0xcbf29ce484222325);
+    if (walk->table->options.by == PROFILE_BY_LINE && key->file)
+        hash = hash_text(hash, key->file) ^ key->line * UINT64_C(0x9e3779b97f4a7c15);
+    else if (key->covered && walk->by_name && key->procedure)
+        hash = hash_text(hash, key->procedure);
+    else if (key->covered)
+        hash = (key->offset ^ (uint64_t)part << 48) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static bool grow_slots(struct walk *walk) {
+    struct profile_table *table = walk->table;
+    size_t size = walk->slots ? 2 * (walk->mask + 1) : 256;
+    uint32_t *slots = calloc(size, sizeof *slots);
+    if (!slots)
+        return false;
+    free(walk->slots);
+    walk->slots = slots;
+    walk->mask = size - 1;
+    for (size_t i = walk->first; i < table->row_count; i++) {
+        size_t slot = hash_key(walk, &table->rows[i].shown, table->rows[i].part) & walk->mask;
+        while (slots[slot])
+            slot = (slot + 1) & walk->mask;
+        slots[slot] = (uint32_t)(i - walk->first + 1);
+    }
+    return true;
+}
+
+/* NULL: out of memory. */
+static struct row *row_of(struct walk *walk, const struct profile_row *key) {
+    struct profile_table *table = walk->table;
+    if ((!walk->slots || 2 * (table->row_count - walk->first + 1) > walk->mask + 1) &&
+        !grow_slots(walk))
+        return NULL;
+    size_t slot = hash_key(walk, key, walk->part) & walk->mask;
+    for (; walk->slots[slot]; slot = (slot + 1) & walk->mask) {
+        struct row *row = &table->rows[walk->first + walk->slots[slot] - 1];
+        if (is_row(walk, row, key))
+            return row;
+    }
+    double *values = new_values(table);
+    if (!values || !array_reserve((void **)&table->rows, &table->row_capacity, table->row_count + 1,
+                                  sizeof *table->rows))
+        return NULL;
+    struct row *row = &table->rows[table->row_count++];
+    *row = (struct row){.shown = *key, .values = values, .group = walk->group, .part = walk->part};
+    row->shown.values = values;
+    row->shown.image = table->groups[walk->group].path;
+    walk->slots[slot] = (uint32_t)(table->row_count - walk->first);
+    return row;
+}
+
+struct site {
+    uint64_t offset;
+    uint32_t number;
+};
+
+static int by_offset(const void *left, const void *right) {
+    const struct site *a = left, *b = right;
+    return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static bool walk_sites(struct walk *walk, const struct site *sites, size_t count,
+                       struct error *error) {
+    struct profile_table *table = walk->table;
+    const struct part *part = &table->parts[walk->part];
+    bool lines = table->options.by == PROFILE_BY_LINE;
+    size_t columns = table->options.columns;
+    struct location location;
+    struct row *row = NULL;
+    uint64_t end = 0; /* up to where the row is known to reach */
+    for (size_t i = 0; i < count; i++) {
+        if (!row || sites[i].offset >= end) {
+            if (!(lines ? image_names_locate : image_names_locate_procedure)(
+                    part->names, part->image, sites[i].offset, &location, error))
+                return false;
+            struct profile_row key = {.procedure = location.function,
+                                      .file = lines ? location.file : NULL,
+                                      .line = lines && location.file ? location.line : 0,
+                                      .covered = location.function_size > 0};
+            key.offset = key.file ? sites[i].offset : key.covered ? location.function_offset : 0;
+            if (!(row = row_of(walk, &key)))
+                return error_set(error, "out of memory for the profile");
+            end = lines ? 0 : sites[i].offset + location.function_rest;
+        }
+        for (size_t column = 0; column < columns; column++)
+            row->values[column] += part->sums[columns * sites[i].number + column];
+    }
+    return true;
+}
+
+static bool walk_part(struct walk *walk, struct error *error) {
+    struct profile_table *table = walk->table;
+    const struct part *part = &table->parts[walk->part];
+    size_t count = part->offsets.count;
+    struct site *sites = malloc((count ? count : 1) * sizeof *sites);
+    if (!sites)
+        return error_set(error, "out of memory for the profile");
+    for (size_t i = 0; i < count; i++)
+        sites[i] = (struct site){part->offsets.keys[i], (uint32_t)i};
+    qsort(sites, count, sizeof *sites, by_offset);
+    bool good = walk_sites(walk, sites, count, error);
+    free(sites);
+    const char *note = good ? image_names_note(part->names, part->image) : NULL;
+    if (note)
+        table->groups[walk->group].note = note;
+    return good;
+}
+
+static bool resolve_group(struct profile_table *table, uint32_t group, struct error *error) {
+    struct walk walk = {.table = table,
+                        .group = group,
+                        .first = table->row_count,
+                        .by_name = table->groups[group].part_count > 1};
+    bool good = true;
+    for (size_t i = 0; good && i < table->part_count; i++)
+        if (table->parts[i].group == group) {
+            walk.part = (uint32_t)i;
+            good = walk_part(&walk, error);
+        }
+    free(walk.slots);
+    return good;
+}
+
+/* ---- all rows ---- */
+
+static bool add_image_row(struct profile_table *table, uint32_t group) {
+    if (!array_reserve((void **)&table->rows, &table->row_capacity, table->row_count + 1,
+                       sizeof *table->rows))
+        return false;
+    const struct image_group *shown = &table->groups[group];
+    table->rows[table->row_count++] =
+        (struct row){.shown = {.image = shown->path, .values = shown->totals},
+                     .values = shown->totals,
+                     .group = group};
+    return true;
+}
+
+struct rank {
+    double value;
+    uint32_t group;
+};
+
+static int by_value(const void *left, const void *right) {
+    const struct rank *a = left, *b = right;
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return a->group < b->group ? -1 : a->group > b->group;
+}
+
+/* The `top` largest values so far, largest first. */
+struct leaders {
+    double *values;
+    size_t count, top;
+};
+
+static void lead(struct leaders *leaders, double value) {
+    size_t at = leaders->count;
+    if (at == leaders->top && leaders->values[at - 1] >= value)
+        return;
+    if (at < leaders->top)
+        leaders->count++;
+    else
+        at--;
+    for (; at > 0 && leaders->values[at - 1] < value; at--)
+        leaders->values[at] = leaders->values[at - 1];
+    leaders->values[at] = value;
+}
+
+/* Reads the values of the next images. */
+static bool read_batch(struct profile_table *table, const struct rank *ranks, size_t count,
+                       struct error *error) {
+    for (size_t i = 0; i < count; i++)
+        table->groups[ranks[i].group].wanted = true;
+    for (size_t i = 0; i < table->addition_count; i++)
+        if (!read_addition(table, &table->additions[i], true, error))
+            return false;
+    return true;
+}
+
+/* They are no longer needed. */
+static void drop_batch(struct profile_table *table) {
+    for (size_t i = 0; i < table->part_count; i++) {
+        struct part *part = &table->parts[i];
+        key_numbers_free(&part->offsets);
+        free(part->sums);
+        part->sums = NULL;
+        part->sum_capacity = 0;
+        table->groups[part->group].wanted = false;
+    }
+}
+
+static bool is_settled(const struct leaders *leaders, double most) {
+    return leaders->top && leaders->count == leaders->top &&
+           most <= leaders->values[leaders->top - 1];
+}
+
+static bool resolve_groups(struct profile_table *table, const struct rank *ranks,
+                           struct leaders *leaders, struct error *error) {
+    enum { FIRST_BATCH = 16, GROWTH = 8 };
+    size_t groups = table->group_count, batch = leaders->top ? FIRST_BATCH : groups;
+    for (size_t begin = 0, end; begin < groups; begin = end, batch *= GROWTH) {
+        end = groups - begin < batch ? groups : begin + batch;
+        if (is_settled(leaders, ranks[begin].value))
+            return true;
+        if (!read_batch(table, ranks + begin, end - begin, error))
+            return false;
+        for (size_t i = begin; i < end; i++) {
+            size_t first = table->row_count;
+            if (is_settled(leaders, ranks[i].value))
+                return true;
+            if (!resolve_group(table, ranks[i].group, error))
+                return false;
+            for (size_t row = first; leaders->top && row < table->row_count; row++)
+                lead(leaders, table->rows[row].values[0]);
+        }
+        drop_batch(table);
+    }
+    table->complete = true;
+    return true;
+}
+
+static bool find_rows(struct profile_table *table, size_t top, struct error *error) {
+    enum { MOST_LEADERS = 4096 };
+    bool prunes = top && top <= MOST_LEADERS;
+    struct rank *ranks = malloc((table->group_count + 1) * sizeof *ranks);
+    struct leaders leaders = {.values = malloc((MOST_LEADERS + 1) * sizeof(double)),
+                              .top = prunes ? top : 0};
+    bool good = ranks && leaders.values;
+    for (size_t i = 0; good && i < table->group_count; i++)
+        ranks[i] = (struct rank){table->groups[i].totals[0], (uint32_t)i};
+    if (good) {
+        qsort(ranks, table->group_count, sizeof *ranks, by_value);
+        good = resolve_groups(table, ranks, &leaders, error);
+    } else {
+        error_set(error, "out of memory for the profile");
+    }
+    free(ranks);
+    free(leaders.values);
+    return good;
+}
+
+static int by_first_value(const void *left, const void *right) {
+    const struct profile_row *a = &((const struct row *)left)->shown;
+    const struct profile_row *b = &((const struct row *)right)->shown;
+    if (a->values[0] != b->values[0])
+        return a->values[0] > b->values[0] ? -1 : 1;
+    int order = strcmp(a->image, b->image);
+    if (!order && a->process && b->process)
+        order = strcmp(a->process, b->process);
+    if (order)
+        return order;
+    if (a->epoch != b->epoch)
+        return a->epoch < b->epoch ? -1 : 1;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+bool profile_table_finish(struct profile_table *table, size_t top, struct error *error) {
+    enum profile_by by = table->options.by;
+    bool good = true;
+    if (by == PROFILE_BY_PROCEDURE || by == PROFILE_BY_LINE)
+        good = find_rows(table, top, error);
+    else
+        table->complete = true;
+    for (size_t i = 0; good && by == PROFILE_BY_IMAGE && i < table->group_count; i++)
+        good =
+            add_image_row(table, (uint32_t)i) || error_set(error, "out of memory for the profile");
+    if (!good)
+        return false;
+    if (table->row_count)
+        qsort(table->rows, table->row_count, sizeof *table->rows, by_first_value);
+    table->shown = top && top < table->row_count ? top : table->row_count;
+    return true;
+}
+
+size_t profile_table_count(const struct profile_table *table) {
+    return table->shown;
+}
+
+size_t profile_table_total(const struct profile_table *table) {
+    return table->complete ? table->row_count : 0;
+}
+
+const struct profile_row *profile_table_row(const struct profile_table *table, size_t index) {
+    return &table->rows[index].shown;
+}
+
+double profile_table_sum(const struct profile_table *table, size_t column) {
+    return table->sums[column];
+}
+
+void profile_row_name(const struct profile_row *row, char *text, size_t size) {
+    if (row->epoch)
+        snprintf(text, size, "epoch %" PRId64, row->epoch);
+    else if (row->process)
+        snprintf(text, size, "%s", row->process);
+    else if (row->file && row->line)
+        snprintf(text, size, "%s:%" PRIu32, base_name(row->file), row->line);
+    else if (row->procedure)
+        snprintf(text, size, "%s", row->procedure);
+    else if (row->covered)
+        snprintf(text, size, "%s+0x%" PRIx64, base_name(row->image), row->offset);
+    else
+        snprintf(text, size, "[no symbols]");
+}
+
+bool profile_table_note_images(const struct profile_table *table, size_t most,
+                               struct report *report) {
+    bool good = true;
+    for (size_t i = 0; i < table->shown && most > 0; i++) {
+        const struct row *row = &table->rows[i];
+        const struct image_group *group = &table->groups[row->group];
+        bool unnamed = table->options.by != PROFILE_BY_IMAGE && !row->shown.procedure &&
+                       !row->shown.process && !row->shown.epoch && group->note;
+        for (size_t k = 0; unnamed && k < i; k++)
+            unnamed = table->rows[k].group != row->group || table->rows[k].shown.procedure;
+        if (!unnamed)
+            continue;
+        const char *path = group->path;
+        bool told = !strncmp(group->note, path, strlen(path));
+        good &= told ? report_note(report, "%s", group->note)
+                     : report_note(report, "%s: %s", path, group->note);
+        most--;
+    }
+    return good;
+}

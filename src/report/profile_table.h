@@ -1,0 +1,75 @@
+/* Profiles of the store as rows: by procedure, image, line, process or epoch (DCPI §3.1). Columns
+ * are the caller's: events side by side, or sets to compare.
+ *
+ *     store ──► profile_table_add() for each column ──► profile_table_finish() ──► rows
+ *
+ * Names are looked up as late as they can be: of a week of 500 images only those are opened that
+ * can have one of the rows asked for. Images of one path are one, whatever their build; where only
+ * base names count, also those of one base name, so that a rebuilt program compares. */
+#ifndef CULPRIT_REPORT_PROFILE_TABLE_H
+#define CULPRIT_REPORT_PROFILE_TABLE_H
+
+#include "report/report.h"
+#include "store/store.h"
+
+enum profile_by {
+    PROFILE_BY_PROCEDURE,
+    PROFILE_BY_IMAGE,
+    PROFILE_BY_LINE,
+    PROFILE_BY_PROCESS,
+    PROFILE_BY_EPOCH,
+    PROFILE_BY_COUNT
+};
+const char *profile_by_name(enum profile_by by); /* "procedure" */
+
+struct profile_table_options {
+    enum profile_by by;
+    const char *process; /* only of processes of this command or executable; NULL: of all */
+    const char *image;   /* only of images of this path or base name; NULL: of all */
+    bool base_names;     /* images of one base name are one */
+    size_t columns;      /* 1 to 64 */
+};
+
+struct profile_row {
+    const char *procedure; /* NULL: no name, or not by procedure or line */
+    const char *image;     /* path; of processes the executable; "" of epochs */
+    const char *file;      /* by line; NULL: not known */
+    uint32_t line;
+    const char *process;  /* by process: its command; else NULL */
+    int64_t epoch;        /* by epoch; else 0 */
+    bool covered;         /* by procedure: `offset` is where one begins, though it has no name */
+    uint64_t offset;      /* in the image: of the procedure, or of the line's first value; else 0 */
+    const double *values; /* by column */
+};
+
+struct profile_table;
+/* `program` looks up names; both it and the stores outlive the table. NULL: out of memory. */
+struct profile_table *profile_table_new(const struct profile_table_options *options,
+                                        struct program *program);
+void profile_table_free(struct profile_table *table);
+
+/* Adds to a column all values of an event, each times `scale` and its session's weight. What the
+ * arguments point to is read again until profile_table_finish() is done. */
+bool profile_table_add(struct profile_table *table, struct store *store, const int64_t *sessions,
+                       size_t session_count, const char *event, double scale, size_t column,
+                       struct error *error);
+
+/* Finds the rows with the largest values in column 0, `top` of them (0: all), and sorts them so. */
+bool profile_table_finish(struct profile_table *table, size_t top, struct error *error);
+
+/* After profile_table_finish(). */
+size_t profile_table_count(const struct profile_table *table);
+/* How many rows there would be; 0: not known, as not all were looked up. */
+size_t profile_table_total(const struct profile_table *table);
+const struct profile_row *profile_table_row(const struct profile_table *table, size_t index);
+double profile_table_sum(const struct profile_table *table, size_t column); /* of all rows */
+
+/* The row's name as it is shown: "longest_match", "gzip+0x4f20", "deflate.c:1148", "[no symbols]",
+ * "gzip", "epoch 3"; never NULL. */
+void profile_row_name(const struct profile_row *row, char *text, size_t size);
+
+/* Why images of rows have no names, one note each for the `most` with most values. */
+bool profile_table_note_images(const struct profile_table *table, size_t most,
+                               struct report *report);
+
+#endif

@@ -1,0 +1,212 @@
+/* Cells are numbered by static instruction; in the store they lie by image and offset, and the same
+ * code at one offset (of anonymous memory that changed) is one. */
+#include "simulate/saving.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/array.h"
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- values ---- */
+
+struct cell {
+    uint32_t image;
+    struct store_value value;
+};
+
+static int by_place(const void *left, const void *right) {
+    const struct cell *a = left, *b = right;
+    if (a->image != b->image)
+        return a->image < b->image ? -1 : 1;
+    if (a->value.offset != b->value.offset)
+        return a->value.offset < b->value.offset ? -1 : 1;
+    return (a->value.signature > b->value.signature) - (a->value.signature < b->value.signature);
+}
+
+/* One after the other as the store wants them; how many are left when those of one place are one.
+ */
+static size_t order_cells(struct cell *cells, size_t count) {
+    size_t kept = 0;
+    qsort(cells, count, sizeof *cells, by_place);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && by_place(&cells[kept - 1], &cells[i]) == 0)
+            cells[kept - 1].value.value += cells[i].value.value;
+        else
+            cells[kept++] = cells[i];
+    }
+    return kept;
+}
+
+/* Numbers in the store of a run being saved. */
+struct session {
+    struct store *store;
+    const struct code *code;
+    int64_t id, process;
+    int64_t *images; /* of the code; 0: not used yet */
+};
+
+static bool image_of(struct session *session, uint32_t index, int64_t *id, struct error *error) {
+    static const enum image_kind KINDS[] = {[CODE_IMAGE_FILE] = IMAGE_FILE,
+                                            [CODE_IMAGE_VDSO] = IMAGE_VDSO,
+                                            [CODE_IMAGE_ANONYMOUS] = IMAGE_JIT};
+    if (!session->images[index]) {
+        const struct code_image *image = &session->code->images[index];
+        struct store_image stored = {.kind = KINDS[image->kind],
+                                     .path = image->path,
+                                     .build_id_size = image->build_id_size,
+                                     .root = ""};
+        memcpy(stored.build_id, image->build_id, image->build_id_size);
+        if (!store_image(session->store, &stored, &session->images[index], error))
+            return false;
+    }
+    *id = session->images[index];
+    return true;
+}
+
+static bool add_profile(struct session *session, int64_t event, const struct cell *cells,
+                        size_t count, struct store_value *values, struct error *error) {
+    int64_t image;
+    for (size_t i = 0; i < count; i++)
+        values[i] = cells[i].value;
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && cells[end].image == cells[first].image;)
+            end++;
+        if (!image_of(session, cells[first].image, &image, error) ||
+            !store_add_values(session->store, session->id, session->process, image, event,
+                              values + first, end - first, error))
+            return false;
+    }
+    return true;
+}
+
+static bool add_event(struct session *session, const struct saved_event *saved,
+                      struct error *error) {
+    const struct store_event event = {.name = saved->name,
+                                      .unit = "1/840 cycles",
+                                      .period = saved->period > 1 ? saved->period : 0,
+                                      .period_unit = "cycles",
+                                      .precise = true};
+    int64_t id;
+    size_t room = saved->cell_count ? saved->cell_count : 1;
+    struct cell *cells = malloc(room * sizeof *cells);
+    struct store_value *values = malloc(room * sizeof *values);
+    bool good = (cells && values) || error_set(error, "out of memory for the profile");
+    for (uint64_t i = 0; good && i < saved->cell_count; i++) {
+        const struct pics_cell *cell = &saved->cells[i];
+        const struct static_insn *insn = &session->code->insns[cell->insn];
+        cells[i] = (struct cell){insn->image, {insn->offset, cell->psv, cell->units}};
+    }
+    if (good) {
+        size_t count = order_cells(cells, saved->cell_count);
+        good = store_add_event(session->store, session->id, &event, &id, error) &&
+               add_profile(session, id, cells, count, values, error);
+    }
+    free(values);
+    free(cells);
+    return good;
+}
+
+/* ---- sessions ---- */
+
+/* The process has the name of the command, as ps shows it, and the file of that name. */
+static bool add_process(struct session *session, const char *command, struct error *error) {
+    enum { COMMAND_BYTES = 16 };
+    char name[COMMAND_BYTES];
+    size_t length = strcspn(command, " ");
+    const char *base = command + length;
+    while (base > command && base[-1] != '/')
+        base--;
+    length = (size_t)(command + length - base);
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
+             base);
+    const char *executable = "";
+    for (uint32_t i = 0; i < session->code->image_count && !*executable; i++) {
+        const struct code_image *image = &session->code->images[i];
+        const char *slash = strrchr(image->path, '/');
+        if (image->kind == CODE_IMAGE_FILE && slash && strlen(slash + 1) == length &&
+            !strncmp(slash + 1, base, length))
+            executable = image->path;
+    }
+    const struct store_process process = {.command = name, .executable = executable};
+    return store_process(session->store, session->id, &process, &session->process, error);
+}
+
+static bool add_session(struct session *session, const struct saving *saving, const char *part,
+                        double weight, struct error *error) {
+    char *name = NULL;
+    if (asprintf(&name, part ? "%s (%s)" : "%s", saving->command, part) < 0)
+        return error_set(error, "out of memory for the profile");
+    const struct store_session stored = {.kind = SESSION_SIMULATED,
+                                         .name = name,
+                                         .processor = saving->machine,
+                                         .weight = weight,
+                                         .start = now_ns(),
+                                         .end = now_ns()};
+    bool good = store_add_session(session->store, &stored, &session->id, error) &&
+                add_process(session, saving->command, error);
+    free(name);
+    return good;
+}
+
+static bool save(struct saving *saving, const char *part, double weight,
+                 const struct simulation *simulation, const struct code *code,
+                 const struct saved_event *more, size_t more_count, struct error *error) {
+    struct session session = {.store = saving->store, .code = code};
+    const struct saved_event cycles = {"cycles", 1, simulation->cells, simulation->cell_count};
+    session.images = calloc(code->image_count + 1u, sizeof *session.images);
+    if (!session.images || !array_reserve((void **)&saving->sessions, &saving->capacity,
+                                          saving->count + 1, sizeof *saving->sessions)) {
+        free(session.images);
+        return error_set(error, "out of memory for the profile");
+    }
+    bool good = store_begin(saving->store, error);
+    if (good) {
+        good = add_session(&session, saving, part, weight, error) &&
+               add_event(&session, &cycles, error);
+        for (size_t i = 0; good && i < more_count; i++)
+            good = add_event(&session, &more[i], error);
+        if (good)
+            good = store_commit(saving->store, error);
+        else
+            store_rollback(saving->store);
+    }
+    if (good)
+        saving->sessions[saving->count++] = session.id;
+    free(session.images);
+    return good;
+}
+
+void saving_add(struct saving *saving, const char *part, double weight,
+                const struct simulation *simulation, const struct code *code,
+                const struct saved_event *more, size_t more_count) {
+    if (!saving->failed)
+        saving->failed =
+            !save(saving, part, weight, simulation, code, more, more_count, &saving->error);
+}
+
+void saving_keep_region(void *context, const struct region_trace *region,
+                        const struct simulation *simulation, const struct code *code) {
+    double weight = simulation->instructions
+                        ? (double)region->stands_for / (double)simulation->instructions
+                        : 0;
+    saving_add(context, region->name, weight, simulation, code, NULL, 0);
+}
+
+void saving_undo(struct saving *saving) {
+    for (size_t i = 0; i < saving->count && !saving->failed; i++)
+        saving->failed = !store_remove_session(saving->store, saving->sessions[i], &saving->error);
+    saving->count = 0;
+}
+
+void saving_free(struct saving *saving) {
+    free(saving->sessions);
+    memset(saving, 0, sizeof *saving);
+}

@@ -1,0 +1,44 @@
+/* Simulated runs as profiles in the store: cycles of every instruction by performance signature, as
+ * an event "cycles" in 1/840 cycles. Each region is a session of its own, as it was simulated, with
+ * the weight that makes it stand for its part of the run. */
+#ifndef CULPRIT_SIMULATE_SAVING_H
+#define CULPRIT_SIMULATE_SAVING_H
+
+#include "simulate/regions.h"
+#include "simulate/simulate.h"
+#include "store/store.h"
+
+/* Another event of a run: what a profiler says. */
+struct saved_event {
+    const char *name;              /* "TIP" */
+    uint64_t period;               /* cycles between samples; 1: every cycle */
+    const struct pics_cell *cells; /* sorted, as in struct simulation */
+    uint64_t cell_count;
+};
+
+struct saving {
+    struct store *store;
+    const char *command, *machine; /* before anything is saved: names of session and processor */
+    int64_t *sessions;             /* in the order in which they were saved */
+    size_t count, capacity;
+    bool failed; /* nothing more is saved then */
+    struct error error;
+};
+
+/* What goes wrong is remembered, so that a simulation goes on. `part`: which one ("region 3"), or
+ * NULL: it is the whole run. The code is that of the trace simulated. */
+void saving_add(struct saving *saving, const char *part, double weight,
+                const struct simulation *simulation, const struct code *code,
+                const struct saved_event *more, size_t more_count);
+
+/* For struct region_run_options: `context` is the saving. */
+void saving_keep_region(void *context, const struct region_trace *region,
+                        const struct simulation *simulation, const struct code *code);
+
+/* Takes back what was saved. */
+void saving_undo(struct saving *saving);
+
+/* Frees what the struct holds, not the store. */
+void saving_free(struct saving *saving);
+
+#endif

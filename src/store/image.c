@@ -1,0 +1,180 @@
+/* Images and their symbols. What was read of an image is kept, by its number, until the store is
+ * closed: a week's walk meets each of them hundreds of times. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/database.h"
+#include "util/array.h"
+
+static const char *const KIND_NAMES[IMAGE_KINDS] = {"file", "kernel", "module",
+                                                    "vdso", "jit",    "unknown"};
+
+const char *image_kind_name(enum image_kind kind) {
+    return (unsigned)kind < IMAGE_KINDS ? KIND_NAMES[kind] : "unknown";
+}
+
+/* Open addressing; `slots` is a power of two, at least twice `count`. */
+struct stored_images {
+    struct store_image **slots;
+    size_t slot_count, count;
+    struct arena arena;
+};
+
+void stored_images_free(struct stored_images *images) {
+    if (!images)
+        return;
+    free(images->slots);
+    arena_free(&images->arena);
+    free(images);
+}
+
+static struct store_image **slot_of(const struct stored_images *images, int64_t id) {
+    size_t at = (uint64_t)id * 0x9e3779b97f4a7c15u >> 20 & (images->slot_count - 1);
+    while (images->slots[at] && images->slots[at]->id != id)
+        at = (at + 1) & (images->slot_count - 1);
+    return &images->slots[at];
+}
+
+static bool make_room(struct stored_images *images) {
+    if (images->count < images->slot_count / 2)
+        return true;
+    struct stored_images grown = *images;
+    grown.slot_count = images->slot_count ? 2 * images->slot_count : 256;
+    grown.slots = calloc(grown.slot_count, sizeof(struct store_image *));
+    if (!grown.slots)
+        return false;
+    for (size_t i = 0; i < images->slot_count; i++)
+        if (images->slots[i])
+            *slot_of(&grown, images->slots[i]->id) = images->slots[i];
+    free(images->slots);
+    *images = grown;
+    return true;
+}
+
+static const char *keep_text(struct stored_images *images, sqlite3_stmt *statement, int column) {
+    const char *text = database_text(statement, column);
+    return arena_copy(&images->arena, text, strlen(text));
+}
+
+/* The row that `statement` is at. */
+static const struct store_image *keep_image(struct store *store, sqlite3_stmt *statement,
+                                            int64_t id, struct error *error) {
+    struct stored_images *images = store->images;
+    struct store_image *image = arena_alloc(&images->arena, sizeof *image);
+    if (!image || !make_room(images)) {
+        database_out_of_memory(store, error);
+        return NULL;
+    }
+    int64_t kind = sqlite3_column_int64(statement, 0);
+    const void *build_id = sqlite3_column_blob(statement, 2);
+    size_t size = (size_t)sqlite3_column_bytes(statement, 2);
+    if (kind < 0 || kind >= IMAGE_KINDS || size > BUILD_ID_MAX) {
+        database_damaged(store, error, "image %lld has impossible values", (long long)id);
+        return NULL;
+    }
+    *image = (struct store_image){.id = id,
+                                  .kind = (enum image_kind)kind,
+                                  .path = keep_text(images, statement, 1),
+                                  .build_id_size = size,
+                                  .root = keep_text(images, statement, 3)};
+    if (!image->path || !image->root) {
+        database_out_of_memory(store, error);
+        return NULL;
+    }
+    if (size)
+        memcpy(image->build_id, build_id, size);
+    *slot_of(images, id) = image;
+    images->count++;
+    return image;
+}
+
+const struct store_image *stored_image(struct store *store, int64_t id, struct error *error) {
+    if (!store->images && !(store->images = calloc(1, sizeof *store->images))) {
+        database_out_of_memory(store, error);
+        return NULL;
+    }
+    if (store->images->slot_count && *slot_of(store->images, id))
+        return *slot_of(store->images, id);
+    sqlite3_stmt *statement = BIND(store, GET_IMAGE, error, INTEGER(id));
+    int row = statement ? database_step(store, statement, error) : -1;
+    const struct store_image *image = NULL;
+    if (row > 0) {
+        image = keep_image(store, statement, id, error);
+        sqlite3_reset(statement);
+    } else if (row == 0) {
+        error_set(error, "%s: there is no image %lld", store->path, (long long)id);
+    }
+    return image;
+}
+
+bool store_get_image(struct store *store, int64_t id, struct store_image *image,
+                     struct error *error) {
+    const struct store_image *stored = stored_image(store, id, error);
+    if (stored)
+        *image = *stored;
+    return stored != NULL;
+}
+
+bool store_image(struct store *store, const struct store_image *image, int64_t *id,
+                 struct error *error) {
+    if (image->build_id_size > BUILD_ID_MAX)
+        return error_set(error, "%s: a build id of %zu bytes", image->path, image->build_id_size);
+    if (!write_begin(store, error))
+        return false;
+    const struct datum data[] = {INTEGER(image->kind), TEXT(image->path),
+                                 BLOB(image->build_id, image->build_id_size), TEXT(image->root)};
+    sqlite3_stmt *statement = database_bind(store, FIND_IMAGE, data, 4, error);
+    int row = statement ? database_step(store, statement, error) : -1;
+    if (row > 0) {
+        *id = sqlite3_column_int64(statement, 0);
+        sqlite3_reset(statement);
+    } else if (row == 0) {
+        if (database_run(store, database_bind(store, ADD_IMAGE, data, 4, error), error))
+            *id = sqlite3_last_insert_rowid(store->database);
+        else
+            row = -1;
+    }
+    return write_end(store, row >= 0, error);
+}
+
+bool store_set_symbols(struct store *store, int64_t image, const struct store_symbol *symbols,
+                       size_t count, struct error *error) {
+    if (!blob_encode_symbols(&store->codec, symbols, count, error))
+        return error_prefix(error, "%s: symbols of image %lld", store->path, (long long)image);
+    if (!write_begin(store, error))
+        return false;
+    bool good = database_run(store,
+                             BIND(store, SET_SYMBOLS, error, INTEGER(image),
+                                  BLOB(store->codec.packed, store->codec.size)),
+                             error);
+    return write_end(store, good, error);
+}
+
+bool store_get_symbols(struct store *store, int64_t image, struct store_symbol **symbols,
+                       size_t *count, struct error *error) {
+    *symbols = NULL;
+    *count = 0;
+    sqlite3_stmt *statement = BIND(store, GET_SYMBOLS, error, INTEGER(image));
+    int row = statement ? database_step(store, statement, error) : -1;
+    if (row <= 0)
+        return row == 0;
+    const void *blob = sqlite3_column_blob(statement, 0);
+    size_t size = (size_t)sqlite3_column_bytes(statement, 0);
+    struct error damage;
+    bool good = blob_decode_symbols(&store->codec, blob, size, symbols, count, &damage);
+    sqlite3_reset(statement);
+    return good || database_damaged(store, error, "the symbols of image %lld: %s", (long long)image,
+                                    damage.message);
+}
+
+void store_free_symbols(struct store_symbol *symbols, size_t count) {
+    (void)count; /* one allocation, names and all */
+    free(symbols);
+}
+
+bool images_sweep(struct store *store, struct error *error) {
+    return database_execute(store, "DELETE FROM image WHERE id NOT IN (SELECT image FROM profile)",
+                            0, error) &&
+           database_execute(store, "DELETE FROM symbols WHERE image NOT IN (SELECT id FROM image)",
+                            0, error);
+}

@@ -1,0 +1,209 @@
+/* Several sessions become one, and sessions go from store to store: events and processes are found
+ * or made in the session they go to, and profiles are added there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/database.h"
+
+/* Where profiles go; `events` are the numbers there of the events of `entry`. */
+struct transfer {
+    struct store *to, *from;
+    int64_t session;
+    int64_t *events;
+    const struct session_entry *entry;
+    const struct store_image *image; /* that profiles are of now, and its number there */
+    int64_t image_id;
+    struct error *error;
+    bool failed;
+};
+
+static bool copy_symbols(struct transfer *transfer) {
+    struct store_symbol *symbols;
+    size_t count;
+    if (!store_get_symbols(transfer->to, transfer->image_id, &symbols, &count, transfer->error))
+        return false;
+    store_free_symbols(symbols, count);
+    if (count)
+        return true;
+    if (!store_get_symbols(transfer->from, transfer->image->id, &symbols, &count, transfer->error))
+        return false;
+    bool good = count == 0 || store_set_symbols(transfer->to, transfer->image_id, symbols, count,
+                                                transfer->error);
+    store_free_symbols(symbols, count);
+    return good;
+}
+
+/* Profiles come image by image. */
+static bool find_image(struct transfer *transfer, const struct store_image *image) {
+    if (transfer->image == image)
+        return true;
+    transfer->image = image;
+    if (transfer->to == transfer->from) {
+        transfer->image_id = image->id;
+        return true;
+    }
+    return store_image(transfer->to, image, &transfer->image_id, transfer->error) &&
+           copy_symbols(transfer);
+}
+
+static bool transfer_profile(void *context, const struct store_profile *profile) {
+    struct transfer *transfer = context;
+    size_t event = 0;
+    while (transfer->entry->events[event].id != profile->event->id)
+        event++;
+    int64_t process;
+    transfer->failed = !find_image(transfer, profile->image) ||
+                       !store_process(transfer->to, transfer->session, profile->process, &process,
+                                      transfer->error) ||
+                       !store_add_values(transfer->to, transfer->session, process,
+                                         transfer->image_id, transfer->events[event],
+                                         profile->values, profile->count, transfer->error);
+    return !transfer->failed;
+}
+
+static bool same_event(const struct store_event *one, const struct store_event *other) {
+    return !strcmp(one->name, other->name) && !strcmp(one->unit, other->unit) &&
+           one->period == other->period && !strcmp(one->period_unit, other->period_unit) &&
+           one->precise == other->precise;
+}
+
+/* The events of `entry` in `session`, which has those of `present` (NULL: none) already. */
+static bool find_events(struct transfer *transfer, const struct session_entry *present) {
+    const struct session_entry *entry = transfer->entry;
+    transfer->events = calloc(entry->event_count + 1, sizeof *transfer->events);
+    if (!transfer->events)
+        return database_out_of_memory(transfer->to, transfer->error);
+    for (size_t i = 0; i < entry->event_count; i++) {
+        for (size_t j = 0; present && j < present->event_count; j++)
+            if (same_event(&entry->events[i], &present->events[j]))
+                transfer->events[i] = present->events[j].id;
+        if (!transfer->events[i] &&
+            !store_add_event(transfer->to, transfer->session, &entry->events[i],
+                             &transfer->events[i], transfer->error))
+            return false;
+    }
+    return true;
+}
+
+static bool transfer_session(struct transfer *transfer, const struct session_entry *present) {
+    const struct store_filter filter = {.sessions = &transfer->entry->session.id,
+                                        .session_count = 1};
+    bool good =
+        find_events(transfer, present) &&
+        store_each_profile(transfer->from, &filter, transfer_profile, transfer, transfer->error) &&
+        !transfer->failed;
+    free(transfer->events);
+    transfer->events = NULL;
+    return good;
+}
+
+/* ---- merging ---- */
+
+static bool may_merge(struct store *store, const struct store_session *target,
+                      const struct store_session *other, struct error *error) {
+    const struct store_session *unended = target->end ? other : target;
+    const char *differ = target->kind != other->kind         ? "kinds"
+                         : strcmp(target->host, other->host) ? "hosts"
+                         : target->weight != other->weight   ? "weights"
+                                                             : NULL;
+    if (differ)
+        return error_set(error, "%s: sessions %lld and %lld are of different %s", store->path,
+                         (long long)target->id, (long long)other->id, differ);
+    return unended->end ||
+           error_set(error, "%s: session %lld has not ended", store->path, (long long)unended->id);
+}
+
+static bool merge_into(struct store *store, struct session_entry *target,
+                       const struct session_entry *other, struct error *error) {
+    struct transfer transfer = {
+        .to = store, .from = store, .session = target->session.id, .entry = other, .error = error};
+    struct store_session *session = &target->session;
+    if (!may_merge(store, session, &other->session, error) || !transfer_session(&transfer, target))
+        return false;
+    if (session->end < other->session.end)
+        session->end = other->session.end;
+    session->unknown += other->session.unknown;
+    session->dropped += other->session.dropped;
+    return store_update_session(store, session, error) &&
+           session_erase(store, other->session.id, error);
+}
+
+/* The sessions by their start. False: one is missing or named twice. */
+static bool sort_by_start(struct store *store, const int64_t *sessions, size_t count,
+                          int64_t *sorted, struct error *error) {
+    struct session_list list;
+    if (!session_list_read(store, &list, error))
+        return false;
+    size_t found = 0;
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++)
+        good = session_list_find(store, &list, sessions[i], error) != NULL;
+    for (size_t i = 0; good && i < list.count; i++)
+        for (size_t j = 0; good && j < count; j++)
+            if (sessions[j] == list.entries[i].session.id) {
+                good = !found || sorted[found - 1] != sessions[j] ||
+                       error_set(error, "%s: session %lld is named twice", store->path,
+                                 (long long)sessions[j]);
+                if (good)
+                    sorted[found++] = sessions[j];
+            }
+    session_list_free(&list);
+    return good;
+}
+
+/* Reads the sessions anew: the target may have got further events. */
+static bool merge_pair(struct store *store, int64_t target, int64_t other, struct error *error) {
+    struct session_list list;
+    struct session_entry *to, *from;
+    if (!session_list_read(store, &list, error))
+        return false;
+    bool good = (to = session_list_find(store, &list, target, error)) &&
+                (from = session_list_find(store, &list, other, error)) &&
+                merge_into(store, to, from, error);
+    session_list_free(&list);
+    return good;
+}
+
+bool store_merge_sessions(struct store *store, const int64_t *sessions, size_t count,
+                          struct error *error) {
+    int64_t *sorted = calloc(count + 1, sizeof *sorted);
+    if (!sorted)
+        return database_out_of_memory(store, error);
+    bool good = write_begin(store, error);
+    if (good) {
+        good = sort_by_start(store, sessions, count, sorted, error);
+        for (size_t i = 1; good && i < count; i++)
+            good = merge_pair(store, sorted[0], sorted[i], error);
+        good = write_end(store, good, error);
+    }
+    free(sorted);
+    return good;
+}
+
+/* ---- copying ---- */
+
+static bool copy_session(struct store *to, struct store *from, const struct session_entry *entry,
+                         struct error *error) {
+    struct transfer transfer = {.to = to, .from = from, .entry = entry, .error = error};
+    return store_add_session(to, &entry->session, &transfer.session, error) &&
+           transfer_session(&transfer, NULL);
+}
+
+bool store_copy_sessions(struct store *to, struct store *from, const int64_t *sessions,
+                         size_t count, struct error *error) {
+    struct session_list list;
+    if (!session_list_read(from, &list, error))
+        return false;
+    bool good = true;
+    for (size_t i = 0; good && sessions && i < count; i++)
+        good = session_list_find(from, &list, sessions[i], error) != NULL;
+    if (good && (good = write_begin(to, error))) {
+        const struct store_filter filter = {.sessions = sessions, .session_count = count};
+        for (size_t i = 0; good && i < list.count; i++)
+            if (session_wanted(&filter, list.entries[i].session.id))
+                good = copy_session(to, from, &list.entries[i], error);
+        good = write_end(to, good, error);
+    }
+    session_list_free(&list);
+    return good;
+}

@@ -1,0 +1,218 @@
+/* Profiles: added to in one pass over what is there and what is new, and visited. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/database.h"
+#include "util/array.h"
+
+/* ---- adding ---- */
+
+static inline int compare(const struct store_value *one, const struct store_value *other) {
+    if (one->offset != other->offset)
+        return one->offset < other->offset ? -1 : 1;
+    return (one->signature > other->signature) - (one->signature < other->signature);
+}
+
+static inline uint64_t add(uint64_t one, uint64_t other) {
+    uint64_t sum;
+    return __builtin_add_overflow(one, other, &sum) ? UINT64_MAX : sum;
+}
+
+/* `to` has room for both. Returns how many there are. */
+static size_t merge(const struct store_value *old, size_t old_count, const struct store_value *new,
+                    size_t new_count, struct store_value *to) {
+    const struct store_value *old_end = old + old_count, *new_end = new + new_count;
+    struct store_value *begin = to;
+    while (old < old_end && new < new_end) {
+        int order = compare(old, new);
+        *to = order <= 0 ? *old : *new;
+        if (order == 0)
+            to->value = add(old->value, new->value);
+        to++;
+        old += order <= 0;
+        new += order >= 0;
+    }
+    for (; old < old_end; old++)
+        *to++ = *old;
+    for (; new < new_end; new ++)
+        *to++ = *new;
+    return (size_t)(to - begin);
+}
+
+static int64_t total_of(const struct store_value *values, size_t count) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total = add(total, values[i].value);
+    return saturated(total);
+}
+
+static bool decode(struct store *store, sqlite3_stmt *statement, int column, int64_t profile,
+                   struct store_value **values, size_t *capacity, size_t *count,
+                   struct error *error) {
+    const void *blob = sqlite3_column_blob(statement, column);
+    size_t size = (size_t)sqlite3_column_bytes(statement, column);
+    struct error damage;
+    return blob_decode_values(&store->codec, blob, size, values, capacity, count, &damage) ||
+           database_damaged(store, error, "profile %lld: %s", (long long)profile, damage.message);
+}
+
+static bool insert(struct store *store, int64_t session, int64_t process, int64_t image,
+                   int64_t event, const struct store_value *values, size_t count,
+                   struct error *error) {
+    if (!blob_encode_values(&store->codec, values, count, error))
+        return error_prefix(error, "%s", store->path);
+    return database_run(store,
+                        BIND(store, ADD_PROFILE, error, INTEGER(session), INTEGER(image),
+                             INTEGER(process), INTEGER(event), INTEGER(total_of(values, count)),
+                             BLOB(store->codec.packed, store->codec.size)),
+                        error);
+}
+
+/* Adds to the profile that `statement` has found. */
+static bool update(struct store *store, sqlite3_stmt *statement, const struct store_value *values,
+                   size_t count, struct error *error) {
+    int64_t profile = sqlite3_column_int64(statement, 0);
+    size_t old_count;
+    bool good = decode(store, statement, 1, profile, &store->old_values, &store->old_capacity,
+                       &old_count, error);
+    sqlite3_reset(statement);
+    if (!good)
+        return false;
+    if (!array_reserve((void **)&store->new_values, &store->new_capacity, old_count + count,
+                       sizeof *store->new_values))
+        return database_out_of_memory(store, error);
+    size_t merged = merge(store->old_values, old_count, values, count, store->new_values);
+    if (!blob_encode_values(&store->codec, store->new_values, merged, error))
+        return error_prefix(error, "%s", store->path);
+    return database_run(store,
+                        BIND(store, SET_PROFILE, error, INTEGER(profile),
+                             INTEGER(total_of(store->new_values, merged)),
+                             BLOB(store->codec.packed, store->codec.size)),
+                        error);
+}
+
+bool store_add_values(struct store *store, int64_t session, int64_t process, int64_t image,
+                      int64_t event, const struct store_value *values, size_t count,
+                      struct error *error) {
+    if (count == 0)
+        return true;
+    if (!write_begin(store, error))
+        return false;
+    sqlite3_stmt *statement = BIND(store, FIND_PROFILE, error, INTEGER(session), INTEGER(image),
+                                   INTEGER(process), INTEGER(event));
+    int row = statement ? database_step(store, statement, error) : -1;
+    bool good = row > 0    ? update(store, statement, values, count, error)
+                : row == 0 ? insert(store, session, process, image, event, values, count, error)
+                           : false;
+    return write_end(store, good, error);
+}
+
+/* ---- visiting ---- */
+
+struct walk {
+    struct store *store;
+    const struct store_filter *filter;
+    store_profile_visitor *visit;
+    void *context;
+    sqlite3_stmt *statement;
+    struct store_value *values;
+    size_t capacity;
+    bool ended; /* by the visitor */
+};
+
+static const struct store_event *event_of(const struct session_entry *entry, int64_t id) {
+    for (size_t i = 0; i < entry->event_count; i++)
+        if (entry->events[i].id == id)
+            return &entry->events[i];
+    return NULL;
+}
+
+/* The row that the walk's statement is at. */
+static bool visit_row(struct walk *walk, const struct session_entry *entry, struct error *error) {
+    sqlite3_stmt *statement = walk->statement;
+    int64_t profile = sqlite3_column_int64(statement, 0);
+    const struct store_event *event = event_of(entry, sqlite3_column_int64(statement, 3));
+    if (!event || sqlite3_column_type(statement, 4) == SQLITE_NULL)
+        return database_damaged(walk->store, error, "profile %lld is of no known event or process",
+                                (long long)profile);
+    if (walk->filter && walk->filter->event && strcmp(walk->filter->event, event->name) != 0)
+        return true;
+    const struct store_image *image =
+        stored_image(walk->store, sqlite3_column_int64(statement, 1), error);
+    struct store_process process = {.id = sqlite3_column_int64(statement, 2),
+                                    .command = database_text(statement, 4),
+                                    .executable = database_text(statement, 5)};
+    struct store_profile visited = {
+        .session = &entry->session, .event = event, .image = image, .process = &process};
+    if (!image)
+        return false;
+    int64_t total = sqlite3_column_int64(statement, 7);
+    visited.total = total > 0 ? (uint64_t)total : 0;
+    bool wanted = !walk->filter || !walk->filter->wants_values ||
+                  walk->filter->wants_values(walk->filter->context, image);
+    if (wanted && !decode(walk->store, statement, 6, profile, &walk->values, &walk->capacity,
+                          &visited.count, error))
+        return false;
+    visited.values = walk->values;
+    walk->ended = !walk->visit(walk->context, &visited);
+    return true;
+}
+
+static bool visit_session(struct walk *walk, const struct session_entry *entry,
+                          struct error *error) {
+    int row = 0;
+    sqlite3_bind_int64(walk->statement, 1, entry->session.id);
+    while (!walk->ended && (row = database_step(walk->store, walk->statement, error)) > 0)
+        if (!visit_row(walk, entry, error)) {
+            row = -1;
+            break;
+        }
+    sqlite3_reset(walk->statement);
+    return row >= 0;
+}
+
+bool store_each_profile(struct store *store, const struct store_filter *filter,
+                        store_profile_visitor *visit, void *context, struct error *error) {
+    struct session_list list;
+    if (!session_list_read(store, &list, error))
+        return false;
+    struct walk walk = {.store = store, .filter = filter, .visit = visit, .context = context};
+    walk.statement = database_prepare(
+        store,
+        "SELECT profile.id, image, process, event, command, executable, data, total FROM profile "
+        "LEFT JOIN process ON process.id = process WHERE profile.session = ? "
+        "ORDER BY image, process, event",
+        error);
+    bool good = walk.statement != NULL;
+    for (size_t i = 0; good && !walk.ended && i < list.count; i++)
+        if (session_wanted(filter, list.entries[i].session.id))
+            good = visit_session(&walk, &list.entries[i], error);
+    sqlite3_finalize(walk.statement);
+    free(walk.values);
+    session_list_free(&list);
+    return good;
+}
+
+/* ---- checking ---- */
+
+bool profiles_check(struct store *store, struct error *error) {
+    sqlite3_stmt *statement =
+        database_prepare(store, "SELECT id, image, total, data FROM profile", error);
+    int row = -1;
+    while (statement && (row = database_step(store, statement, error)) > 0) {
+        int64_t profile = sqlite3_column_int64(statement, 0);
+        size_t count;
+        bool good = stored_image(store, sqlite3_column_int64(statement, 1), error) &&
+                    decode(store, statement, 3, profile, &store->old_values, &store->old_capacity,
+                           &count, error);
+        if (good && total_of(store->old_values, count) != sqlite3_column_int64(statement, 2))
+            good = database_damaged(store, error, "profile %lld: its total is wrong",
+                                    (long long)profile);
+        if (!good) {
+            row = -1;
+            break;
+        }
+    }
+    sqlite3_finalize(statement);
+    return row == 0;
+}

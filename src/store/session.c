@@ -1,0 +1,267 @@
+/* Sessions, their events and their processes. Walks read all sessions first, there are few, so that
+ * a visitor may do with the store what it likes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/database.h"
+#include "util/array.h"
+
+static const char *const KIND_NAMES[SESSION_KINDS] = {"live", "simulated", "imported"};
+
+const char *session_kind_name(enum session_kind kind) {
+    return (unsigned)kind < SESSION_KINDS ? KIND_NAMES[kind] : "unknown";
+}
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* ---- writing ---- */
+
+/* The number of the row is *id. */
+static bool insert(struct store *store, sqlite3_stmt *statement, int64_t *id, struct error *error) {
+    if (!database_run(store, statement, error))
+        return false;
+    *id = sqlite3_last_insert_rowid(store->database);
+    return true;
+}
+
+bool store_add_session(struct store *store, const struct store_session *session, int64_t *id,
+                       struct error *error) {
+    if (!write_begin(store, error))
+        return false;
+    bool good =
+        insert(store,
+               BIND(store, ADD_SESSION, error, INTEGER(session->kind), TEXT(session->name),
+                    TEXT(session->host), TEXT(session->kernel), TEXT(session->processor),
+                    REAL(session->weight), INTEGER(session->start), INTEGER(session->end),
+                    INTEGER(saturated(session->unknown)), INTEGER(saturated(session->dropped)),
+                    INTEGER(session->saved ? session->saved : now())),
+               id, error);
+    return write_end(store, good, error);
+}
+
+bool store_add_event(struct store *store, int64_t session, const struct store_event *event,
+                     int64_t *id, struct error *error) {
+    if (!write_begin(store, error))
+        return false;
+    bool good = insert(store,
+                       BIND(store, ADD_EVENT, error, INTEGER(session), TEXT(event->name),
+                            TEXT(event->unit), INTEGER(saturated(event->period)),
+                            TEXT(event->period_unit), INTEGER(event->precise)),
+                       id, error);
+    return write_end(store, good, error);
+}
+
+bool store_update_session(struct store *store, const struct store_session *session,
+                          struct error *error) {
+    if (!write_begin(store, error))
+        return false;
+    bool good = database_run(store,
+                             BIND(store, UPDATE_SESSION, error, INTEGER(session->id),
+                                  INTEGER(session->end), INTEGER(saturated(session->unknown)),
+                                  INTEGER(saturated(session->dropped)), INTEGER(now())),
+                             error);
+    if (good && sqlite3_changes(store->database) == 0)
+        good = error_set(error, "%s: session %lld is no longer there", store->path,
+                         (long long)session->id);
+    return write_end(store, good, error);
+}
+
+bool session_erase(struct store *store, int64_t session, struct error *error) {
+    static const char *const STEPS[] = {
+        "DELETE FROM profile WHERE session = ?1", "DELETE FROM process WHERE session = ?1",
+        "DELETE FROM event WHERE session = ?1", "DELETE FROM session WHERE id = ?1"};
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++)
+        if (!database_execute(store, STEPS[i], session, error))
+            return false;
+    return sqlite3_changes(store->database) == 1 ||
+           error_set(error, "%s: there is no session %lld", store->path, (long long)session);
+}
+
+bool store_remove_session(struct store *store, int64_t session, struct error *error) {
+    return write_begin(store, error) &&
+           write_end(store, session_erase(store, session, error) && images_sweep(store, error),
+                     error);
+}
+
+bool store_process(struct store *store, int64_t session, const struct store_process *process,
+                   int64_t *id, struct error *error) {
+    if (!write_begin(store, error))
+        return false;
+    const struct datum data[] = {INTEGER(session), TEXT(process->command),
+                                 TEXT(process->executable)};
+    sqlite3_stmt *statement = database_bind(store, FIND_PROCESS, data, 3, error);
+    int row = statement ? database_step(store, statement, error) : -1;
+    if (row > 0) {
+        *id = sqlite3_column_int64(statement, 0);
+        sqlite3_reset(statement);
+    } else if (row == 0 &&
+               !insert(store, database_bind(store, ADD_PROCESS, data, 3, error), id, error)) {
+        row = -1;
+    }
+    return write_end(store, row >= 0, error);
+}
+
+/* ---- reading ---- */
+
+static const char *keep_text(struct session_list *list, sqlite3_stmt *statement, int column) {
+    const char *text = database_text(statement, column);
+    return arena_copy(&list->arena, text, strlen(text));
+}
+
+static bool keep_session(struct store *store, struct session_list *list, sqlite3_stmt *statement,
+                         struct error *error) {
+    if (!array_reserve((void **)&list->entries, &list->capacity, list->count + 1,
+                       sizeof *list->entries))
+        return database_out_of_memory(store, error);
+    int64_t kind = sqlite3_column_int64(statement, 1);
+    int64_t unknown = sqlite3_column_int64(statement, 9);
+    int64_t dropped = sqlite3_column_int64(statement, 10);
+    struct store_session session = {.id = sqlite3_column_int64(statement, 0),
+                                    .kind = (enum session_kind)kind,
+                                    .name = keep_text(list, statement, 2),
+                                    .host = keep_text(list, statement, 3),
+                                    .kernel = keep_text(list, statement, 4),
+                                    .processor = keep_text(list, statement, 5),
+                                    .weight = sqlite3_column_double(statement, 6),
+                                    .start = sqlite3_column_int64(statement, 7),
+                                    .end = sqlite3_column_int64(statement, 8),
+                                    .unknown = (uint64_t)unknown,
+                                    .dropped = (uint64_t)dropped,
+                                    .saved = sqlite3_column_int64(statement, 11)};
+    if (!session.name || !session.host || !session.kernel || !session.processor)
+        return database_out_of_memory(store, error);
+    if (kind < 0 || kind >= SESSION_KINDS || unknown < 0 || dropped < 0 ||
+        !(session.weight >= 0 && isfinite(session.weight)))
+        return database_damaged(store, error, "session %lld has impossible values",
+                                (long long)session.id);
+    list->entries[list->count++] = (struct session_entry){.session = session};
+    return true;
+}
+
+static bool keep_event(struct store *store, struct session_list *list, struct session_entry *entry,
+                       size_t *capacity, sqlite3_stmt *statement, struct error *error) {
+    if (entry->event_count == *capacity) {
+        size_t grown = *capacity ? 2 * *capacity : 4;
+        struct store_event *events = arena_alloc(&list->arena, grown * sizeof *events);
+        if (!events)
+            return database_out_of_memory(store, error);
+        if (entry->event_count)
+            memcpy(events, entry->events, entry->event_count * sizeof *events);
+        entry->events = events;
+        *capacity = grown;
+    }
+    struct store_event event = {.id = sqlite3_column_int64(statement, 0),
+                                .name = keep_text(list, statement, 1),
+                                .unit = keep_text(list, statement, 2),
+                                .period = (uint64_t)sqlite3_column_int64(statement, 3),
+                                .period_unit = keep_text(list, statement, 4),
+                                .precise = sqlite3_column_int(statement, 5) != 0};
+    if (!event.name || !event.unit || !event.period_unit)
+        return database_out_of_memory(store, error);
+    if (event.period > INT64_MAX)
+        return database_damaged(store, error, "event %lld has an impossible period",
+                                (long long)event.id);
+    entry->events[entry->event_count++] = event;
+    return true;
+}
+
+static bool read_events(struct store *store, struct session_list *list, sqlite3_stmt *statement,
+                        struct session_entry *entry, struct error *error) {
+    size_t capacity = 0;
+    int row;
+    sqlite3_bind_int64(statement, 1, entry->session.id);
+    while ((row = database_step(store, statement, error)) > 0)
+        if (!keep_event(store, list, entry, &capacity, statement, error)) {
+            sqlite3_reset(statement);
+            return false;
+        }
+    return row == 0;
+}
+
+static bool read_sessions(struct store *store, struct session_list *list, struct error *error) {
+    sqlite3_stmt *statement = database_prepare(
+        store,
+        "SELECT id, kind, name, host, kernel, processor, weight, start, \"end\", unknown, dropped, "
+        "saved FROM session ORDER BY start, id",
+        error);
+    int row = -1;
+    while (statement && (row = database_step(store, statement, error)) > 0)
+        if (!keep_session(store, list, statement, error)) {
+            row = -1;
+            break;
+        }
+    sqlite3_finalize(statement);
+    return row == 0;
+}
+
+bool session_list_read(struct store *store, struct session_list *list, struct error *error) {
+    memset(list, 0, sizeof *list);
+    sqlite3_stmt *events = NULL;
+    bool good = read_sessions(store, list, error) &&
+                (events = database_prepare(store,
+                                           "SELECT id, name, unit, period, period_unit, precise "
+                                           "FROM event WHERE session = ? ORDER BY id",
+                                           error));
+    for (size_t i = 0; good && i < list->count; i++)
+        good = read_events(store, list, events, &list->entries[i], error);
+    sqlite3_finalize(events);
+    if (!good)
+        session_list_free(list);
+    return good;
+}
+
+void session_list_free(struct session_list *list) {
+    free(list->entries);
+    arena_free(&list->arena);
+    memset(list, 0, sizeof *list);
+}
+
+struct session_entry *session_list_find(struct store *store, struct session_list *list, int64_t id,
+                                        struct error *error) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->entries[i].session.id == id)
+            return &list->entries[i];
+    error_set(error, "%s: there is no session %lld", store->path, (long long)id);
+    return NULL;
+}
+
+bool session_wanted(const struct store_filter *filter, int64_t session) {
+    if (!filter || !filter->sessions)
+        return true;
+    for (size_t i = 0; i < filter->session_count; i++)
+        if (filter->sessions[i] == session)
+            return true;
+    return false;
+}
+
+bool store_each_session(struct store *store, store_session_visitor *visit, void *context,
+                        struct error *error) {
+    struct session_list list;
+    if (!session_list_read(store, &list, error))
+        return false;
+    for (size_t i = 0; i < list.count; i++)
+        if (!visit(context, &list.entries[i].session, list.entries[i].events,
+                   list.entries[i].event_count))
+            break;
+    session_list_free(&list);
+    return true;
+}
+
+bool store_event_total(struct store *store, int64_t session, int64_t event, uint64_t *total,
+                       uint64_t *bytes, struct error *error) {
+    sqlite3_stmt *statement = BIND(store, EVENT_TOTAL, error, INTEGER(session), INTEGER(event));
+    *total = *bytes = 0;
+    int row = -1;
+    while (statement && (row = database_step(store, statement, error)) > 0) {
+        int64_t sum = sqlite3_column_int64(statement, 0);
+        *total += sum > 0 ? (uint64_t)sum : 0;
+        *bytes += (uint64_t)sqlite3_column_int64(statement, 1);
+    }
+    return row == 0;
+}

@@ -1,0 +1,230 @@
+/* The profile database (architecture.md, Formats; DCPI §4.3.3): one SQLite file in WAL mode, which
+ * may be read while it is written and stays readable whenever the writer dies. docs/store-format.md
+ * describes its tables and blobs.
+ *
+ *     session (an epoch, a command recorded, a simulation) ──┬── process ──┐
+ *     image (build id, path), shared by all sessions ────────┴─────────────┴── profile: of one
+ *     event, a blob of (offset, signature) → value
+ *
+ * Values of several profiles may be added: counts of samples, or of cycles in 1/840. One thread at
+ * a time may use a struct store; each process opens its own. Errors name the file. A damaged
+ * database is an error, never a crash: blobs are decoded with all bounds checked. */
+#ifndef CULPRIT_STORE_STORE_H
+#define CULPRIT_STORE_STORE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program/elf_image.h"
+#include "util/error.h"
+
+struct store;
+
+enum store_access {
+    STORE_READ, /* fails when there is no such file; works for users who cannot write there */
+    STORE_WRITE /* made when there is none; older versions are migrated */
+};
+
+/* $CULPRIT_STORE; else of root /var/lib/culprit/profiles.db (STORE_READ: of others too, when they
+ * have none of their own); else $XDG_DATA_HOME/culprit/profiles.db, ~/.local/share without it. */
+bool store_default_path(char path[PATH_MAX], enum store_access access, struct error *error);
+
+/* Folders that are missing are made for STORE_WRITE. NULL: cannot be opened, is no store, damaged,
+ * or of a newer version than this culprit knows. */
+struct store *store_open(const char *path, enum store_access access, struct error *error);
+void store_close(struct store *store);
+const char *store_path(const struct store *store);
+/* Bytes of the file, and those of them that nothing uses (see store_compact). */
+bool store_size(struct store *store, uint64_t *bytes, uint64_t *unused, struct error *error);
+
+/* All that is added in between becomes visible, and survives a crash, at once or not at all. Once
+ * anything in between has failed (a full disk), nothing of it is kept: store_commit fails too, and
+ * the store can be used on. Without a begin each function is its own transaction. Another writer
+ * waits meanwhile, ten seconds at most: keep them short. */
+bool store_begin(struct store *store, struct error *error);
+bool store_commit(struct store *store, struct error *error);
+void store_rollback(struct store *store); /* also when there is nothing to roll back */
+
+/* ---- sessions ---- */
+
+enum session_kind { SESSION_LIVE, SESSION_SIMULATED, SESSION_IMPORTED, SESSION_KINDS };
+const char *session_kind_name(enum session_kind kind); /* "live", "simulated", "imported" */
+
+/* Strings are never NULL when read; NULL is "" when written. */
+struct store_session {
+    int64_t id;
+    enum session_kind kind;
+    const char *name;      /* a command, "daemon", the file imported */
+    const char *host;      /* name of the machine, "" of simulations */
+    const char *kernel;    /* release, as uname -r */
+    const char *processor; /* model name; of a simulation the machine's name */
+    double weight;         /* what its values are multiplied by in sums: of a region; else 1 */
+    int64_t start, end;    /* ns since 1970 UTC; end 0: not ended: it goes on, or its writer died */
+    uint64_t unknown;      /* samples in no known image */
+    uint64_t dropped;      /* samples that were taken and lost */
+    int64_t saved; /* when it was last written, ns since 1970 UTC: how far a session reaches that
+                      has not ended. Kept by store_update_session; 0 when added: now */
+};
+
+/* What the values of an event count, and how it was sampled. */
+struct store_event {
+    int64_t id;              /* in its session */
+    const char *name;        /* "cycles", "cpu-clock", "imiss"; of simulations "cycles" */
+    const char *unit;        /* of one value: "samples", "1/840 cycles" */
+    uint64_t period;         /* mean distance of samples in `period_unit`; 0: not known, or exact */
+    const char *period_unit; /* "cycles", "ns", "events" */
+    bool precise; /* PEBS, IBS, or simulated: the address is that of the instruction itself */
+};
+
+/* The new session's number in *id. */
+bool store_add_session(struct store *store, const struct store_session *session, int64_t *id,
+                       struct error *error);
+bool store_add_event(struct store *store, int64_t session, const struct store_event *event,
+                     int64_t *id, struct error *error);
+/* Writes end, unknown and dropped, and that it was saved now. */
+bool store_update_session(struct store *store, const struct store_session *session,
+                          struct error *error);
+bool store_remove_session(struct store *store, int64_t session, struct error *error);
+
+typedef bool store_session_visitor(void *context, const struct store_session *session,
+                                   const struct store_event *events, size_t event_count);
+/* By their start. The visitor's false ends the walk, which is no error. */
+bool store_each_session(struct store *store, store_session_visitor *visit, void *context,
+                        struct error *error);
+
+/* For lists: the sum of an event's values over the session, not weighted, and the bytes that they
+ * take. */
+bool store_event_total(struct store *store, int64_t session, int64_t event, uint64_t *total,
+                       uint64_t *bytes, struct error *error);
+
+/* ---- images and processes ---- */
+
+enum image_kind {
+    IMAGE_FILE,
+    IMAGE_KERNEL,
+    IMAGE_MODULE,
+    IMAGE_VDSO,
+    IMAGE_JIT,
+    IMAGE_UNKNOWN,
+    IMAGE_KINDS
+};
+const char *image_kind_name(enum image_kind kind);
+
+struct store_image {
+    int64_t id;
+    enum image_kind kind;
+    const char
+        *path; /* as its process saw it: "/usr/bin/gzip", "[kernel]", "[vdso]", "[jit] node 42",
+                  "[unknown]" */
+    uint8_t build_id[BUILD_ID_MAX];
+    size_t build_id_size; /* 0: none */
+    const char
+        *root; /* where a file in another mount namespace was seen from: "/proc/42/root"; "" */
+};
+
+/* Symbols that cannot be read from the file later: of the kernel, of modules, of JIT code, and of
+ * files of another machine, whose profile was imported. Offsets are those of the profile: of kernel
+ * and modules from their first byte of text, of JIT code addresses. image_names.h looks up both. */
+struct store_symbol {
+    uint64_t start, size;
+    const char *name;
+};
+
+/* The number of an image; the same for the same kind, path, build id and root. Images that no
+ * profile refers to may be removed: ask again in each transaction. */
+bool store_image(struct store *store, const struct store_image *image, int64_t *id,
+                 struct error *error);
+/* Replaces what symbols the image has; sorted by start. */
+bool store_set_symbols(struct store *store, int64_t image, const struct store_symbol *symbols,
+                       size_t count, struct error *error);
+/* For freeing with store_free_symbols; no symbols: true and *count 0. */
+bool store_get_symbols(struct store *store, int64_t image, struct store_symbol **symbols,
+                       size_t *count, struct error *error);
+void store_free_symbols(struct store_symbol *symbols, size_t count);
+bool store_get_image(struct store *store, int64_t id, struct store_image *image,
+                     struct error *error); /* strings live until the store is closed */
+
+struct store_process {
+    int64_t id;
+    const char *command;    /* name, as in ps -o comm */
+    const char *executable; /* path; "" of kernel threads, and where it is not known */
+};
+
+/* The number of processes of this name and executable in a session: short-lived processes by the
+ * thousand are one row. */
+bool store_process(struct store *store, int64_t session, const struct store_process *process,
+                   int64_t *id, struct error *error);
+
+/* ---- profiles ---- */
+
+struct store_value {
+    uint64_t offset;    /* in the image's file; see struct store_symbol for what is no file */
+    uint32_t signature; /* performance signature of a simulated cycle; 0 of live samples */
+    uint64_t value;
+};
+
+/* Adds to what the profile holds. `values` sorted by offset and signature, no pair twice. */
+bool store_add_values(struct store *store, int64_t session, int64_t process, int64_t image,
+                      int64_t event, const struct store_value *values, size_t count,
+                      struct error *error);
+
+/* Which profiles a walk visits. */
+struct store_filter {
+    const int64_t *sessions; /* NULL: all */
+    size_t session_count;
+    const char *event; /* NULL: all */
+    /* Whose values are wanted: other profiles are visited with their total alone, which is much
+     * faster. NULL: all. */
+    bool (*wants_values)(void *context, const struct store_image *image);
+    void *context;
+};
+
+struct store_profile {
+    const struct store_session *session;
+    const struct store_event *event;
+    const struct store_image *image;
+    const struct store_process *process;
+    uint64_t total;                   /* of all values */
+    const struct store_value *values; /* sorted */
+    size_t count;                     /* 0: they were not wanted */
+};
+
+typedef bool store_profile_visitor(void *context, const struct store_profile *profile);
+/* By the sessions' start, within a session by image, then process, then event. What the visitor is
+ * given lives during the call only, but for image, which lives until the store is closed. The
+ * visitor may call this room's functions that read. Its false ends the walk, which is no error. */
+bool store_each_profile(struct store *store, const struct store_filter *filter,
+                        store_profile_visitor *visit, void *context, struct error *error);
+
+/* ---- upkeep ---- */
+
+/* Makes one session of several of one kind, host and weight, all ended: the earliest, which then
+ * reaches over all. Events that were sampled differently stay apart. */
+bool store_merge_sessions(struct store *store, const int64_t *sessions, size_t count,
+                          struct error *error);
+
+/* Removes sessions that ended before `before` (ns since 1970; 0: none for age), or were last saved
+ * before it and never ended; then the oldest ended ones until the file would take at most `bytes`
+ * when compacted (0: no limit); then images and symbols that nothing refers to. How many sessions
+ * went, in *removed. */
+bool store_prune(struct store *store, int64_t before, uint64_t bytes, uint64_t *removed,
+                 struct error *error);
+
+/* Gives unused space back to the file system. Sizes before and after in bytes. */
+bool store_compact(struct store *store, uint64_t *before, uint64_t *after, struct error *error);
+
+/* Copies sessions (NULL: all) with all that belongs to them into another store, where they get
+ * numbers of their own: export and import. */
+bool store_copy_sessions(struct store *to, struct store *from, const int64_t *sessions,
+                         size_t count, struct error *error);
+
+/* Whether there is a file that can be read, but is no whole database: not one of a newer version,
+ * nor one that is locked or on a full disk. Reads all of it. */
+bool store_is_damaged(const char *path);
+
+/* Reads everything; the first thing found wrong is the error. */
+bool store_check(struct store *store, struct error *error);
+
+#endif

@@ -1,0 +1,230 @@
+# The daemon: what it says before it runs, what it collects, what it survives.
+. tests/e2e/lib.sh
+
+no_daemon() {
+    CULPRIT_RUN=$scratch/nowhere fails_with 1 'no daemon runs' run daemon "$1"
+}
+check "asked for its status, it says that none runs" no_daemon --status
+check "told to stop, it says that none runs" no_daemon --stop
+check "a time of nothing is a mistake" fails_with 2 'a time above 0' run daemon --drain 0s
+check "--merge shorter than --drain is a mistake" \
+    fails_with 2 'every merge drains' run daemon --drain 10min --merge 5min
+check "--json without --status is a mistake" fails_with 2 'go with --status' run daemon --json
+
+without_capabilities() {
+    chmod 755 "$scratch"
+    mkdir -m 777 "$scratch/others"
+    CULPRIT_RUN=$scratch/others CULPRIT_STORE=$scratch/others/profiles.db \
+        fails_with 1 'CAP_(BPF|PERFMON)' setpriv --reuid 65534 --regid 65534 --clear-groups \
+        --inh-caps=-all "$CULPRIT" daemon
+}
+if [ "$(id -u)" = 0 ]; then
+    check "without capabilities it names those that it needs" without_capabilities
+else
+    skip "without capabilities it names those that it needs" "not root"
+fi
+
+. tests/live.sh
+if [ -n "$live" ]; then
+    skip "collects, survives" "$live"
+    finish
+fi
+
+# busy NAME SECONDS: a process of this name that uses so much processor time, and then prints how
+# much it used, in seconds.
+cat >"$scratch/busy.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int main(int argc, char **argv) {
+    struct timespec used;
+    volatile unsigned long turns = 0;
+    double wanted = argc > 1 ? atof(argv[1]) : 1, so_far;
+    do {
+        for (int i = 0; i < 100000; i++)
+            turns += i;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    } while ((so_far = used.tv_sec + used.tv_nsec * 1e-9) < wanted);
+    printf("%.6f\n", so_far);
+}
+C
+gcc -O1 -o "$scratch/busy" "$scratch/busy.c" || exit 1
+busy() {
+    [ -e "$scratch/$1" ] || cp "$scratch/busy" "$scratch/$1"
+    "$scratch/$1" "$2"
+}
+
+# within PERCENT COUNT SECONDS RATE
+within() {
+    awk -v percent="$1" -v count="$2" -v seconds="$3" -v rate="$4" 'BEGIN {
+        off = 100 * (count / (seconds * rate) - 1)
+        printf "%d samples in %.3f s at %d a second: %+.2f %%\n", count, seconds, rate, off
+        exit !(off < percent && off > -percent) }'
+}
+
+counted() {
+    local seconds
+    start_daemon || return
+    seconds=$(busy counted 2)
+    flush && within 3 "$(samples counted)" "$seconds" 5200
+}
+check "samples of a process are its processor time times the rate" counted
+
+status_told() {
+    [ "$(status dropped)" = 0 ] || { echo "dropped"; return 1; }
+    run daemon --status | tee "$scratch/status" | grep -q 'cost .*of one processor' &&
+        ! awk 'length > 100' "$scratch/status" | grep .
+}
+check "the status says what was lost and what it costs, in 100 columns" status_told
+check "a second daemon is refused" fails_with 1 'runs already' run daemon
+
+new_epoch() {
+    local merges
+    merges=$(status merges)
+    kill -HUP "$daemon"
+    for _ in $(seq 100); do
+        [ "$(status merges)" != "$merges" ] && break
+        sleep 0.05
+    done
+    busy later 0.5 && flush && [ "$(samples counted)" = 0 ] && [ "$(samples later)" -gt 2000 ] &&
+        [ "$(samples counted all)" -gt 8000 ]
+}
+check "SIGHUP begins a new epoch" new_epoch
+
+# Without waiting in between.
+asked() {
+    busy asked 0.3 && run daemon --flush && [ "$(samples asked)" -gt 1000 ] &&
+        run epochs new | grep -qx "the daemon, process $daemon, has begun a new epoch" &&
+        busy anew 0.3 && run daemon --flush && [ "$(samples anew)" -gt 1000 ] &&
+        [ "$(samples asked)" = 0 ]
+}
+check "what it is asked for is done when the answer comes" asked
+stopped() {
+    local process=$daemon
+    daemon=0
+    run daemon --stop && fails_with 1 'no daemon runs' run daemon --status && wait "$process" &&
+        start_daemon
+}
+check "told to stop, it has ended when the answer comes" stopped
+unprivileged() {
+    chmod 755 "$scratch"
+    fails_with 1 'try sudo' setpriv --reuid 65534 --regid 65534 --clear-groups "$CULPRIT" daemon --flush &&
+        ! setpriv --reuid 65534 --regid 65534 --clear-groups flock -sn "$CULPRIT_RUN/daemon.lock" true
+}
+check "others can neither ask it nor lock it out" unprivileged
+check "stopped, it has written everything" stop_daemon
+
+killed() {
+    start_daemon || return
+    busy before 0.5 && flush && busy after 0.5
+    stop_daemon KILL
+    [ "$(samples before)" -gt 2000 ] && [ "$(samples after)" = 0 ] || return
+    start_daemon && busy again 0.3 && flush && [ "$(samples again)" -gt 1000 ] && stop_daemon &&
+        [ "$(run epochs --json | python3 -c 'import json, sys
+print([epoch["end"] for epoch in json.load(sys.stdin)["epochs"]].count(None))')" = 0 ]
+}
+check "killed, it loses what it had not written, and no more" killed
+
+# A store on a small file system of its own.
+mounted=
+mkdir "$scratch/mount" && mount -t tmpfs -o size=1m none "$scratch/mount" 2>"$scratch/.mount" || mounted=no
+disk_full() {
+    export CULPRIT_STORE=$scratch/mount/profiles.db
+    start_daemon && busy early 0.3 && flush || return
+    dd if=/dev/zero of="$scratch/mount/filler" bs=4k >/dev/null 2>&1
+    for i in $(seq 40); do busy "filling$i" 0.01; done
+    busy full 0.5
+    ! flush && grep -q 'goes on counting' "$scratch/daemon.log" && status problem || return
+    rm "$scratch/mount/filler"
+    flush && [ "$(samples full)" -gt 2000 ] && [ "$(samples early)" -gt 1000 ] && stop_daemon
+}
+what="with a full disk it goes on counting, and merges when there is room"
+if [ -z "$mounted" ]; then
+    check "$what" disk_full
+    [ "$daemon" = 0 ] || stop_daemon KILL
+else
+    skip "$what" "$(head -n 1 "$scratch/.mount")"
+fi
+export CULPRIT_STORE=$scratch/profiles.db
+
+# As culprit.service has it: root, with five capabilities, so that the modes of files hold.
+few=+perfmon,+bpf,+sys_ptrace,+syslog,+dac_read_search
+read_only() {
+    export CULPRIT_STORE=$scratch/guarded/profiles.db
+    mkdir "$scratch/guarded"
+    as="setpriv --bounding-set -all,$few --inh-caps -all"
+    start_daemon && busy writable 0.2 && flush || return
+    chmod 444 "$CULPRIT_STORE" && chmod 555 "$scratch/guarded"
+    busy protected 0.5
+    flush || status problem
+    chmod 755 "$scratch/guarded" && chmod 644 "$CULPRIT_STORE"
+    flush && [ "$(samples protected)" -gt 2000 ] && [ "$(samples writable)" -gt 500 ] &&
+        stop_daemon || return
+    chmod 444 "$CULPRIT_STORE" && fails_with 1 'profiles.db.*(read-only|permission)' $as "$CULPRIT" daemon
+}
+check "with five capabilities, and a store that becomes read-only, nothing is lost" read_only
+[ "$daemon" = 0 ] || stop_daemon KILL
+as=
+export CULPRIT_STORE=$scratch/profiles.db
+
+garbage() {
+    head -c 100000 /dev/urandom >"$scratch/garbage.db"
+    fails_with 1 'garbage.db' run daemon --store "$scratch/garbage.db"
+}
+check "a store that is none is refused at once" garbage
+
+damaged() {
+    start_daemon && busy whole 0.3 && flush || return
+    dd if=/dev/urandom of="$CULPRIT_STORE" bs=1k count=40 conv=notrunc 2>/dev/null
+    busy later 0.3 && flush && [ "$(samples later)" -gt 1000 ] && ls "$CULPRIT_STORE".damaged-* &&
+        grep -q 'is damaged: it is' "$scratch/daemon.log" && stop_daemon
+}
+check "a store that is damaged is set aside, and counting goes on" damaged
+[ "$daemon" = 0 ] || stop_daemon KILL
+
+removed() {
+    start_daemon && busy first 0.3 && flush || return
+    rm -f "$CULPRIT_STORE"*
+    busy second 0.3 && flush && [ "$(samples second)" -gt 1000 ] && stop_daemon
+}
+check "a store that is removed is made anew" removed
+
+# The clock of the day, set back by an hour once the file is there.
+cat >"$scratch/clock.c" <<'C'
+#include <time.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int result = (int)syscall(SYS_clock_gettime, clock, time);
+    if (clock == CLOCK_REALTIME && access(CLOCK_FILE, F_OK) == 0)
+        time->tv_sec -= 3600;
+    return result;
+}
+C
+clock_back() {
+    gcc -shared -fPIC -DCLOCK_FILE="\"$scratch/back\"" -o "$scratch/clock.so" "$scratch/clock.c" &&
+        export LD_PRELOAD=$scratch/clock.so && start_daemon || return
+    unset LD_PRELOAD
+    busy ahead 0.3 && flush || return
+    touch "$scratch/back"
+    busy behind 0.3 && flush && [ "$(samples ahead)" -gt 1000 ] && [ "$(samples behind)" -gt 1000 ] &&
+        stop_daemon && run epochs --json | python3 -c 'import json, sys
+epochs = json.load(sys.stdin)["epochs"]
+print(epochs)
+assert all(epoch["end"] >= epoch["start"] for epoch in epochs)'
+}
+check "the clock of the day set back changes nothing" clock_back
+unset LD_PRELOAD
+
+short_processes() {
+    start_daemon --drain 2s --merge 4s || return
+    cp /bin/true "$scratch/short-true"
+    for _ in $(seq 800); do "$scratch/short-true"; done
+    flush || return
+    run daemon --status
+    [ "$(status dropped)" = 0 ] && [ "$(samples short-true)" -gt 100 ] && awk -v unknown="$(status unknown)" \
+        -v all="$(status attributed)" 'BEGIN { exit !(unknown <= 0.001 * all) }' && stop_daemon
+}
+check "of many short processes nothing is dropped and under 0.1 % unknown" short_processes
+
+finish

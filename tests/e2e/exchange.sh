@@ -1,0 +1,216 @@
+# Profiles to and from other tools: pprof, perf script, flame graphs.
+. tests/e2e/lib.sh
+export CULPRIT_STORE=$scratch/profiles.db
+export LC_ALL=C.UTF-8
+
+# 30 samples of two processes in a file that is not here, the kernel and nowhere.
+fixture() {
+    local i
+    echo '# hostname : here'
+    echo 'a 7 1.000000: PERF_RECORD_MMAP2 7/7: [0x10000(0x2000) @ 0x3000 <0a0b>]: r-xp /nowhere/a'
+    for i in $(seq 20); do
+        echo "a 7 1.0000$i:     1000 cycles:u:            10010 first+0x10 (/nowhere/a)"
+    done
+    for i in $(seq 7); do
+        printf 'my shell 9 2.0000%s: 1000 cycles:u: \n\tffffffff81000010 do_it(int)+0x10 ([kernel.kallsyms])\n\n' "$i"
+    done
+    for i in $(seq 3); do
+        echo "my shell 9 3.0000$i:     1000 cycles:u:             1234 [unknown] ([unknown])"
+    done
+}
+fixture >"$scratch/fixture.txt"
+
+imports_perf_script() {
+    run epochs import "$scratch/fixture.txt" >"$scratch/said" || return 1
+    cat "$scratch/said"
+    grep -q '^imported 30 records as epoch 1 into .*: 2 processes, 3 images, 1 event$' "$scratch/said" &&
+        grep -q '^next: culprit top --epoch 1$' "$scratch/said" && run epochs | tee "$scratch/list" &&
+        grep -qE ' 30 +10\.00% ' "$scratch/list" &&
+        grep -q 'imported on here: cycles every 1,000 cycles, 30 samples' "$scratch/list"
+}
+check "imports the text of perf script" imports_perf_script
+
+imports_standard_input() {
+    gzip -c "$scratch/fixture.txt" | run epochs import - | grep -q '^imported 30 records as epoch 2 '
+}
+check "imports standard input, compressed" imports_standard_input
+
+folded() {
+    run epochs export --epoch 1 --format folded - >"$scratch/folded" &&
+        sort "$scratch/folded" | diff - <(printf '%s\n' 'a;/nowhere/a;first 20' \
+            'my shell;[kernel];do_it(int) 7' 'my shell;[unknown];[unknown] 3')
+}
+check "exports folded stacks" folded
+
+perf_script() {
+    run epochs export --epoch 1 --format perf-script "$scratch/again.txt" &&
+        grep -q '^# one sample of cycles: 1000$' "$scratch/again.txt" &&
+        grep -qE '^a [0-9]+ \[000\] [0-9]+\.[0-9]{6}: +20000 cycles: $' "$scratch/again.txt" &&
+        run epochs import "$scratch/again.txt" && run epochs export --format folded - --epoch 3 |
+        sort | diff - <(sort "$scratch/folded")
+}
+check "exports as perf script prints, and reads that again" perf_script
+
+# Reads what culprit wrote with a decoder of its own, by field numbers.
+pprof_decodes() {
+    run epochs export --epoch 1 --format pprof "$scratch/one.pb.gz" && python3 - "$scratch/one.pb.gz" <<'PYTHON'
+import gzip, sys
+def number(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]; at += 1
+        value |= (byte & 127) << shift; shift += 7
+        if byte < 128:
+            return value, at
+def fields(data):
+    at, found = 0, {}
+    while at < len(data):
+        tag, at = number(data, at)
+        value, at = number(data, at)
+        if tag & 7 == 2:
+            value, at = data[at:at + value], at + value
+        found.setdefault(tag >> 3, []).append(value)
+    return found
+def packed(data):
+    at, values = 0, []
+    while at < len(data):
+        value, at = number(data, at)
+        values.append(value)
+    return values
+profile = fields(gzip.open(sys.argv[1]).read())
+text = [string.decode() for string in profile[6]]
+assert text[0] == ""
+types = [fields(entry) for entry in profile[1]]
+assert [(text[t[1][0]], text[t[2][0]]) for t in types] == [("samples", "count"), ("cycles", "count")]
+functions = {f[1][0]: text[f[2][0]] for f in map(fields, profile[5])}
+mappings = {m[1][0]: m for m in map(fields, profile[3])}
+locations = {l[1][0]: l for l in map(fields, profile[4])}
+told = set()
+for sample in map(fields, profile[2]):
+    location = locations[packed(sample[1][0])[0]]
+    mapping = mappings[location[2][0]]
+    name = functions[fields(location[4][-1])[1][0]] if 4 in location else None
+    labels = {text[l[1][0]]: text[l[2][0]] for l in map(fields, sample[3])}
+    offset = location[3][0] - mapping.get(2, [0])[0] + mapping.get(4, [0])[0]
+    assert mapping[2][0] <= location[3][0] < mapping[3][0] or name is None
+    told.add((labels["process"], labels["event"], text[mapping[5][0]],
+              text[mapping[6][0]] if 6 in mapping else "", name, tuple(packed(sample[2][0]))))
+    assert name != "first" or offset == 0x3010
+assert told == {("a", "cycles", "/nowhere/a", "0a0b", "first", (20, 20000)),
+                ("my shell", "cycles", "[kernel]", "", "do_it(int)", (7, 7000)),
+                ("my shell", "cycles", "[unknown]", "", None, (3, 3000))}, told
+assert text[next(map(fields, profile[3]))[5][0]] == "/nowhere/a"  # the main program is first
+assert profile[10] == [2000011000] or profile[10][0] > 0
+assert text[fields(profile[11][0])[1][0]] == "cycles" and profile[12] == [1000]
+PYTHON
+}
+check "exports for pprof" pprof_decodes
+
+pprof_again() {
+    run epochs import "$scratch/one.pb.gz" | grep -q '^imported 3 records as epoch 4 ' &&
+        run epochs export --epoch 4 --format folded - | sort | diff - <(sort "$scratch/folded") &&
+        run epochs export --epoch 4 --format pprof "$scratch/two.pb.gz" &&
+        same_file "$scratch/one.pb.gz" "$scratch/two.pb.gz"
+}
+check "reads a pprof profile, and writes the same bytes again" pprof_again
+
+go_reads() {
+    HOME=$scratch go tool pprof -top "$scratch/one.pb.gz" >"$scratch/top" 2>&1 || { cat "$scratch/top"; return 1; }
+    HOME=$scratch go tool pprof -sample_index=samples -traces "$scratch/one.pb.gz" >"$scratch/traces" 2>&1 &&
+        HOME=$scratch go tool pprof -raw "$scratch/one.pb.gz" >"$scratch/raw" 2>&1 || return 1
+    cat "$scratch/top" "$scratch/traces"
+    grep -q '^File: a$' "$scratch/top" && grep -q '^Build ID: 0a0b$' "$scratch/top" &&
+        grep -qE '^ +20000 66\.67% .* first$' "$scratch/top" &&
+        grep -qE '^ +7000 23\.33% .* do_it\(int\)$' "$scratch/top" &&
+        grep -qE '^ +process: +my shell$' "$scratch/traces" &&
+        grep -q '^samples/count cycles/count$' "$scratch/raw"
+}
+skip_without go "go tool pprof reads it" || check "go tool pprof reads it" go_reads
+
+# Simulated profiles: cycles and what they were spent on.
+simulated() {
+    run sim --limit 200k --save --machine zen4 -- "$WORKLOADS/x86_64/branchy" 2>"$scratch/said" >/dev/null
+    cat "$scratch/said"
+    run epochs export --format pprof "$scratch/sim.pb.gz" && run epochs export --format folded "$scratch/sim.folded" &&
+        grep -qE '^branchy;.*;main [0-9]+$' "$scratch/sim.folded" && zcat "$scratch/sim.pb.gz" | grep -qa 'FL-MB' &&
+        run epochs import "$scratch/sim.pb.gz" && run epochs export --format folded "$scratch/sim2.folded" --epoch 6 &&
+        awk '{ sum[FILENAME] += $NF }
+            END { for (file in sum) {
+                      print file, sum[file]
+                      low = !low || sum[file] < low ? sum[file] : low
+                      high = sum[file] > high ? sum[file] : high
+                  }
+                  exit high - low > 1 || high < 10000 }' "$scratch/sim.folded" "$scratch/sim2.folded"
+}
+has x86_64-workloads && check "exports simulated cycles with their causes" simulated
+
+# The same samples by procedure as perf report has: by count, not by rank alone.
+as_perf_report() {
+    perf script -i "$scratch/perf.data" --show-mmap-events --show-task-events >"$scratch/script" 2>/dev/null &&
+        run epochs import "$scratch/script" >"$scratch/said" || return 1
+    cat "$scratch/said"
+    run epochs export --format folded "$scratch/perf.folded" --epoch "$(sed -n 's/.*as epoch \([0-9]*\).*/\1/p' "$scratch/said")" || return 1
+    perf report -i "$scratch/perf.data" --stdio -t '|' --sort sym,dso -F sample,sym,dso 2>/dev/null >"$scratch/report" || return 1
+    python3 - "$scratch/perf.folded" "$scratch/report" <<'PYTHON'
+import collections, os, re, sys
+ours, theirs = collections.Counter(), collections.Counter()
+for line in open(sys.argv[1]):
+    stack, count = line.rsplit(" ", 1)
+    _, image, procedure = stack.split(";")
+    ours[os.path.basename(image), procedure] += int(count)
+for line in open(sys.argv[2]):
+    if line.startswith("#") or "|" not in line:
+        continue
+    count, symbol, dso = (part.strip() for part in line.split("|"))
+    symbol = re.sub(r"^\[.\] ", "", symbol)
+    dso = "[kernel]" if dso.startswith("[kernel") else dso
+    theirs[os.path.basename(dso), symbol] += int(count)
+assert sum(ours.values()) == sum(theirs.values()) > 100, (sum(ours.values()), sum(theirs.values()))
+total, compared = sum(ours.values()), 0
+for (image, symbol), count in theirs.items():
+    # Code without symbols is an address to perf, and the function around it to culprit.
+    if count < total / 100 or re.match("0x|\\[unknown", symbol):
+        continue
+    assert ours[image, symbol] == count, (image, symbol, ours[image, symbol], count)
+    compared += 1
+for image in {image for image, _ in theirs}:
+    told = sum(count for (name, _), count in ours.items() if name == image)
+    assert told == sum(count for (name, _), count in theirs.items() if name == image), image
+print(compared, "procedures,", total, "samples")
+PYTHON
+}
+records() { perf record -q -e cpu-clock -F 1999 -o "$scratch/perf.data" "$@" >/dev/null 2>"$scratch/perf.said"; }
+if ! has perf || ! records -- true; then
+    skip "counts as perf report does" "no perf here, or it may not sample"
+else
+    of_gzip() { records -- gzip -9 -c "$CULPRIT" && as_perf_report; }
+    check "counts gzip as perf report does" of_gzip
+    of_workload() { records -- "$WORKLOADS/x86_64/branchy" && as_perf_report; }
+    has x86_64-workloads && check "counts a program with symbols as perf report does" of_workload
+    of_stacks() { records -g -- sh -c 'gzip -9 -c "$1" | sha1sum' sh "$CULPRIT" &&
+        perf script -i "$scratch/perf.data" >"$scratch/script" 2>/dev/null && run epochs import "$scratch/script"; }
+    check "imports call stacks" of_stacks
+fi
+
+# ---- what goes wrong ----
+check "refuses what is no profile" fails_with 1 'README.md: line [0-9]+: not a line of perf script' \
+    run epochs import README.md
+check "refuses perf's own format" fails_with 1 "perf's own format is not read" \
+    run epochs import <(printf 'PERFILE2 and more')
+gzip -c "$scratch/fixture.txt" | head -c 100 >"$scratch/cut.gz"
+check "refuses a file that was cut" fails_with 1 'cut.gz: offset [0-9]+: the compressed file ends too early' \
+    run epochs import "$scratch/cut.gz"
+check "names a format that it does not know" fails_with 2 'one of store, pprof, perf-script, folded' \
+    run epochs export --format html "$scratch/out"
+check "does not read folded stacks" fails_with 2 'only of export' \
+    run epochs import --format folded "$scratch/folded"
+check "knows which events there are" fails_with 1 'no event misses in these epochs' \
+    run epochs export --epoch 1 --event misses --format folded "$scratch/out"
+check "says when it cannot write" fails_with 1 'cannot write' \
+    run epochs export --epoch 1 --format perf-script /dev/full
+check "says when it cannot write what it compressed" fails_with 1 'cannot write' \
+    run epochs export --epoch 1 --format pprof /dev/full
+nothing_is_left() { [ ! -e "$scratch/out" ] && run epochs check; }
+check "leaves nothing behind, and the store whole" nothing_is_left
+
+finish

@@ -1,0 +1,280 @@
+# record: what a command and its children spend their time in, on this machine, as saved.
+. tests/e2e/lib.sh
+unset CULPRIT_STORE
+export HOME=$scratch
+cd "$scratch" || exit 1
+root=$OLDPWD store=$scratch/profiles.db
+guest() {
+    cc -O1 -Wl,--build-id -o "$1" "$root/tests/guests/$1.c" || exit 1
+}
+
+# record OPTIONS... COMMAND...: into the store; the summary goes to $scratch/summary.
+record() {
+    run record --store "$store" --output "$scratch/summary" "$@"
+}
+# key NAME: of the last summary, recorded with --json.
+key() {
+    python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' \
+        "$scratch/summary" "$1"
+}
+# samples WHERE: in the last epoch.
+samples() {
+    sqlite3 "$store" "SELECT coalesce(sum(profile.total), 0) FROM profile
+        JOIN image ON image.id = profile.image JOIN process ON process.id = profile.process
+        WHERE profile.session = (SELECT max(id) FROM session) AND ($1)"
+}
+# share WHERE LEAST: that part of the last epoch's samples is at least so many percent.
+share() {
+    local part all
+    part=$(samples "$1") all=$(samples 1)
+    echo "$part of $all samples"
+    sqlite3 "$store" "SELECT hex(build_id), path, image.kind, command, executable, total FROM profile
+        JOIN image ON image.id = profile.image JOIN process ON process.id = profile.process
+        WHERE profile.session = (SELECT max(id) FROM session) ORDER BY total DESC LIMIT 12"
+    [ "$all" -gt 0 ] && [ $((part * 100)) -ge $((all * $2)) ]
+}
+none_unknown() {
+    echo "$(key unknown) unknown of $(key samples)"
+    [ $(($(key unknown) * 1000)) -le "$(key samples)" ]
+}
+build_id() {
+    readelf -n "$1" | awk '/Build ID:/ { print toupper($3) }'
+}
+
+# Where nobody may sample there is nothing to test.
+run record --store "$store" -- true 2>"$scratch/why"
+if grep -q 'is not permitted: it needs CAP_PERFMON' "$scratch/why"; then
+    skip "record" "$(head -n 1 "$scratch/why")"
+    finish
+fi
+cc -O1 -Wl,--build-id -o spin -x c - <<'PROGRAM' || exit 1
+#include <stdlib.h>
+#include <time.h>
+int main(int argc, char **argv) {
+    clock_t end = clock() + (clock_t)((argc > 1 ? atof(argv[1]) : 1) * CLOCKS_PER_SEC);
+    volatile unsigned long spins = 0;
+    while (clock() < end)
+        for (int i = 0; i < 1000000; i++)
+            spins++;
+    return argc > 2 ? atoi(argv[2]) : 0;
+}
+PROGRAM
+guest makes_code
+guest loads_often
+
+# ---- as much as the processor was used
+
+samples_are_time() {
+    local used
+    TIMEFORMAT='%U %S'
+    used=$({ time run record --json --store "$store" --output "$scratch/summary" -- ./spin 2; } 2>&1)
+    python3 - "$scratch/summary" $used <<'PYTHON'
+import json, sys
+summary, used = json.load(open(sys.argv[1])), sum(map(float, sys.argv[2:]))
+event = summary["events"][0]
+if event["name"] != "cpu-clock":
+    sys.exit(0)
+told = summary["samples"] * event["period"] / 1e9
+print(f"{told:.3f} s of samples; the command and culprit used {used:.3f} s")
+# culprit's own start is in what was used
+sys.exit(not (told < used * 1.02 and told > 2 * 0.95))
+PYTHON
+}
+check "samples times their period are the time used" samples_are_time
+check "all of it in the program" share "path LIKE '%/spin' AND command = 'spin'" 95
+
+twice_the_children() {
+    record --json -- sh -c './spin 0.5 & ./spin 0.5; wait' && none_unknown &&
+        share "command = 'spin' AND executable LIKE '%/spin'" 90
+}
+check "children are included" twice_the_children
+
+exec_chain() {
+    record --json -- sh -c 'exec env A=1 nice -n 0 ./spin 0.5' && none_unknown &&
+        share "command = 'spin'" 90 && [ "$(samples "command = 'sh'")" -lt 100 ]
+}
+check "a chain of execs ends in the last program" exec_chain
+
+many_short_ones() {
+    record --json -- sh -c 'i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i + 1)); done' &&
+        none_unknown && [ "$(samples "command = 'true'")" -gt 0 ] &&
+        [ "$(samples "command = 'true' AND executable NOT LIKE '%/true'")" = 0 ]
+}
+check "short-lived processes are known" many_short_ones
+
+libraries_in_turn() {
+    record --json -- ./loads_often 200 >/dev/null && none_unknown &&
+        share "path LIKE '%/libm.so%' OR path LIKE '%/libm-%'" 5 && share "path LIKE '%/libz.so%'" 5
+}
+check "libraries that come and go in each other's place" libraries_in_turn
+
+# ---- against perf
+
+steps() {
+    cc -O1 -o steps -x c - <<'PROGRAM' || return 1
+#define STEP(name, rounds)                                                                        \
+    __attribute__((noinline)) static void name(void) {                                             \
+        for (volatile long i = 0; i < (rounds) * 1000000L; i++)                                    \
+            ;                                                                                      \
+    }
+STEP(first, 320) STEP(second, 200) STEP(third, 120) STEP(fourth, 70) STEP(fifth, 40) STEP(sixth, 20)
+int main(void) {
+    first(), second(), third(), fourth(), fifth(), sixth();
+}
+PROGRAM
+    python3 "$root/tests/soak/ranking.py" "$CULPRIT" "$store" 1 -- ./steps
+}
+what="the ranking of procedures is perf's"
+skip_without perf "$what" || skip_without readelf "$what" || check "$what" steps
+
+# ---- files that change
+
+deleted_binary() {
+    local id
+    cp spin gone && id=$(build_id gone)
+    record --json -- sh -c './gone 0.5 & sleep 0.05; rm gone; wait' &&
+        share "hex(build_id) = '$id'" 90
+}
+check "a binary deleted while it runs keeps its build id" deleted_binary
+
+replaced_binary() {
+    local old new
+    cp spin replaced && old=$(build_id replaced)
+    cc -O2 -Wl,--build-id -o other -x c - <<<'int main(void) { for (volatile long i = 0; i < 800000000; i++); }'
+    new=$(build_id other)
+    record --json -- sh -c './replaced 0.5 & sleep 0.05; mv other replaced; ./replaced; wait' &&
+        share "hex(build_id) = '$old'" 20 && share "hex(build_id) = '$new'" 20
+}
+check "a binary replaced while it runs is two images" replaced_binary
+
+# ---- code made at run time
+
+made_code() {
+    local map status
+    record --json -- ./makes_code 0.5 >"$scratch/map"
+    status=$? map=$(cat "$scratch/map")
+    rm -f "$map"
+    [ $status = 0 ] && share "image.kind = 4 AND path LIKE '[jit] makes_code %'" 90 &&
+        sqlite3 "$store" "SELECT hex(data) FROM symbols" | grep -q "$(printf 'hot loop' | od -An -tx1 | tr -d ' \n' | tr a-f A-F)"
+}
+check "code made at run time has the names of its map" made_code
+
+quiet_code() {
+    record --json -- ./makes_code 0.5 quiet && none_unknown &&
+        share "image.kind = 4 AND path = '[jit] makes_code'" 90
+}
+check "code made at run time without a map is the program's" quiet_code
+
+# ---- how it ends
+
+statuses() {
+    record -- ./spin 0.01 7
+    [ $? = 7 ] || return 1
+    record -- sh -c 'kill -9 $$'
+    [ $? = 137 ]
+}
+ignored_children() {
+    (trap '' CHLD && record -- ./spin 0.01 7)
+    [ $? = 7 ]
+}
+check "the command's exit status is culprit's" statuses
+check "also where the ends of children are ignored" ignored_children
+check "no such command" fails_with 127 '/nonexistent: cannot run' record -- /nonexistent
+check "a command that cannot be run" fails_with 126 '/etc/passwd: cannot run' record -- /etc/passwd
+check "no such process" fails_with 1 'process 2147483647: there is none' record --pid 2147483647
+check "no such event" fails_with 125 'event "what": one of cycles' record --events what -- true
+check "neither command nor process" fails_with 2 'what to record' run record
+
+standard_streams() {
+    [ "$(echo in | record -- cat)" = in ] && run record --store "$store" -- true 2>"$scratch/err" &&
+        grep -q '^next: culprit top --epoch' "$scratch/err"
+}
+most_first() {
+    run record --store "$store" --output "$scratch/summary" -- ./steps
+    sed -n 's/^ *[0-9.]* %  \([a-z]*\) *steps$/\1/p' "$scratch/summary" | head -n 3 |
+        paste -sd ' ' | grep -x 'first second third'
+}
+[ ! -f steps ] || check "the summary shows the procedures with most samples" most_first
+check "the command keeps its streams; the summary is on standard error" standard_streams
+
+interrupted() {
+    local recorder status
+    "$CULPRIT" record --json --store "$store" --output "$scratch/summary" -- sleep 30 &
+    recorder=$!
+    sleep 1
+    kill -TERM $recorder
+    wait $recorder
+    status=$?
+    [ $status = 143 ] && [ "$(key partial)" = True ]
+}
+check "a recording that is ended early is saved, marked partial" interrupted
+
+running_process() {
+    local spinning status
+    ./spin 20 &
+    spinning=$!
+    sleep 0.2
+    record --json --pid $spinning --time 1s
+    status=$?
+    kill $spinning
+    wait $spinning 2>/dev/null
+    [ $status = 0 ] && none_unknown && share "path LIKE '%/spin' AND command = 'spin'" 95 &&
+        [ "$(key samples)" -gt 500 ]
+}
+check "a process that runs already" running_process
+
+process_that_ends() {
+    ./spin 0.5 &
+    record --json --pid $! && [ "$(key samples)" -gt 100 ] && wait
+}
+check "a process that ends is recorded to its end" process_that_ends
+
+limited_time() {
+    record --json --time 0.3s -- ./spin 1 && [ "$(key samples)" -gt 0 ] &&
+        python3 -c "import sys; sys.exit(not 0.2 < float(sys.argv[1]) < 0.8)" "$(key seconds)"
+}
+check "--time ends the recording, not the command" limited_time
+
+# ---- the disk
+
+full_disk() {
+    (
+        ulimit -f 8
+        trap '' XFSZ
+        fails_with 125 "small.db" run record --store "$scratch/small.db" -- sh -c 'ls / >/dev/null'
+    )
+}
+check "a store that cannot grow: one line" full_disk
+
+no_folder() {
+    fails_with 125 "/proc/nothing" run record --store /proc/nothing/there.db -- true
+}
+check "a store that cannot be made: one line" no_folder
+
+# ---- an ordinary user
+
+ordinary_user() {
+    local culprit=$scratch/user/culprit
+    mkdir -p "$scratch/user" && cp "$CULPRIT" spin "$scratch/user" || return 1
+    chmod 755 "$scratch" && chmod 777 "$scratch/user"
+    (
+        cd "$scratch/user" || exit 1
+        setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$scratch/user" \
+            "$culprit" record --output "$scratch/user/summary" -- ./spin 0.5 || exit 1
+    ) || return 1
+    cat "$scratch/user/summary"
+    grep -q '^user code alone: ' "$scratch/user/summary" &&
+        grep -q '^0.0 % kernel, 0 unknown' "$scratch/user/summary" &&
+        [ -f "$scratch/user/.local/share/culprit/profiles.db" ]
+}
+what="an ordinary user, user code alone"
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+if [ "$(id -u)" != 0 ]; then
+    skip "$what" "only root can become another user"
+elif [ "$paranoid" != 2 ]; then
+    skip "$what" "kernel.perf_event_paranoid is $paranoid, not 2"
+else
+    skip_without setpriv "$what" || check "$what" ordinary_user
+fi
+
+finish

@@ -1,0 +1,120 @@
+"""Stores written and read as docs/store-format.md says.
+
+store.py make FILE SESSION...   a store; a session is NAME:KIND:START:END:SAMPLES, times in seconds
+store.py dump FILE              every value, "session/event image process offset:signature=value"
+"""
+import sqlite3
+import sys
+import zlib
+
+TABLES = """
+CREATE TABLE session(id INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL,
+ name TEXT NOT NULL, host TEXT NOT NULL, kernel TEXT NOT NULL, processor TEXT NOT NULL,
+ weight REAL NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, unknown INTEGER NOT NULL,
+ dropped INTEGER NOT NULL, saved INTEGER NOT NULL) STRICT;
+CREATE TABLE event(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session,
+ name TEXT NOT NULL, unit TEXT NOT NULL, period INTEGER NOT NULL, period_unit TEXT NOT NULL,
+ precise INTEGER NOT NULL) STRICT;
+CREATE INDEX event_session ON event(session);
+CREATE TABLE process(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session,
+ command TEXT NOT NULL, executable TEXT NOT NULL, UNIQUE(session, command, executable)) STRICT;
+CREATE TABLE image(id INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL,
+ path TEXT NOT NULL, build_id BLOB NOT NULL, root TEXT NOT NULL,
+ UNIQUE(path, build_id, kind, root)) STRICT;
+CREATE TABLE symbols(image INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
+CREATE TABLE profile(id INTEGER PRIMARY KEY, session INTEGER NOT NULL REFERENCES session,
+ image INTEGER NOT NULL, process INTEGER NOT NULL, event INTEGER NOT NULL,
+ total INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE(session, image, process, event)) STRICT;
+PRAGMA application_id=0x43554c50; PRAGMA user_version=1; PRAGMA journal_mode=WAL;
+"""
+
+
+def number(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+def blob(values):
+    """Of (offset, signature, value), sorted."""
+    signed = any(signature for _, signature, _ in values)
+    before = [0] + [offset for offset, _, _ in values]
+    body = bytes([2 if signed else 0]) + number(len(values))
+    body += b"".join(number(value[0] - last) for value, last in zip(values, before))
+    if signed:
+        body += b"".join(number(signature) for _, signature, _ in values)
+    body += b"".join(number(value) for _, _, value in values)
+    return zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def items(data):
+    assert zlib.crc32(data[4:]) == int.from_bytes(data[:4], "little"), "checksum"
+    flags, at = data[4], 5
+    assert flags in (0, 2), "compressed: Python has no zstd"
+
+    def take():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    count = take()
+    offset, offsets = 0, []
+    for _ in range(count):
+        offset += take()
+        offsets.append(offset)
+    signatures = [take() if flags & 2 else 0 for _ in range(count)]
+    values = [take() for _ in range(count)]
+    assert at == len(data), "bytes behind the columns"
+    return zip(offsets, signatures, values)
+
+
+def make(path, sessions):
+    database = sqlite3.connect(path)
+    database.executescript(TABLES)
+    image = database.execute("INSERT INTO image(kind, path, build_id, root) VALUES(0, ?, ?, '')",
+                             ("/usr/bin/gzip", b"\x01\x02")).lastrowid
+    for session in sessions:
+        name, kind, start, end, samples = session.split(":")
+        unit, period = ("1/840 cycles", 0) if kind == "1" else ("samples", 192000)
+        number_of = database.execute(
+            "INSERT INTO session(kind, name, host, kernel, processor, weight, start, \"end\","
+            " unknown, dropped, saved) VALUES(?, ?, 'vm', '6.1', 'zen4', 1, ?, ?, 2, 1, ?)",
+            (int(kind), name, int(start) * 10**9, int(end) * 10**9, int(start) * 10**9)).lastrowid
+        event = database.execute(
+            "INSERT INTO event(session, name, unit, period, period_unit, precise)"
+            " VALUES(?, 'cpu-clock', ?, ?, 'ns', 0)", (number_of, unit, period)).lastrowid
+        process = database.execute(
+            "INSERT INTO process(session, command, executable) VALUES(?, 'gzip', '/usr/bin/gzip')",
+            (number_of,)).lastrowid
+        values = [(0x1000, 0, int(samples) - 3), (0x1004, 0, 1), (0x1004, 5, 2)]
+        database.execute(
+            "INSERT INTO profile(session, image, process, event, total, data)"
+            " VALUES(?, ?, ?, ?, ?, ?)",
+            (number_of, image, process, event, int(samples), blob(values)))
+    database.commit()
+    database.close()
+
+
+def dump(path):
+    database = sqlite3.connect(path)
+    for session, event, image, command, data in database.execute(
+            "SELECT session.name, event.name, image.path, process.command, data FROM profile"
+            " JOIN session ON session.id = profile.session JOIN event ON event.id = event"
+            " JOIN image ON image.id = image JOIN process ON process.id = process"
+            " ORDER BY session.start, image.id, process.id, event.id"):
+        for offset, signature, value in items(data):
+            print(f"{session}/{event} {image} {command} {offset:x}:{signature:x}={value}")
+
+
+if sys.argv[1] == "make":
+    make(sys.argv[2], sys.argv[3:])
+else:
+    dump(sys.argv[2])

@@ -1,0 +1,20 @@
+/* Text as of perf script: whatever it says, importing gives an error of one line or samples. */
+#include <string.h>
+
+#include "exchange/import.h"
+#include "input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct memory_file file = memory_file(data, size);
+    struct import import = {0};
+    struct input input;
+    struct error error = {0};
+    if (input_open(&input, file.path, &error) && import_perf_script(&input, &import, &error))
+        require(import.records > 0 && import.gathered.entries.count > 0);
+    else
+        require(error.message[0] && !strchr(error.message, '\n'));
+    gathered_free(&import.gathered);
+    input_close(&input);
+    close(file.fd);
+    return 0;
+}

@@ -1,0 +1,65 @@
+# Sourced, after tests/e2e/lib.sh, by the tests of the daemon. `$live` is why it cannot run here, or
+# empty. A daemon of a test has a run folder and a store of its own.
+
+export CULPRIT_RUN=$scratch/run CULPRIT_STORE=$scratch/profiles.db
+daemon=0
+trap '[ "$daemon" = 0 ] || kill -KILL "$daemon" 2>/dev/null; umount "$scratch"/mount 2>/dev/null
+rm -rf "$scratch"' EXIT
+
+# start_daemon OPTIONS...: returns when it collects; what it says goes to $scratch/daemon.log. As
+# `$as`, a command in front of it, has it.
+as=
+start_daemon() {
+    $as "$CULPRIT" daemon "$@" >"$scratch/daemon.log" 2>&1 &
+    daemon=$!
+    for _ in $(seq 400); do
+        "$CULPRIT" daemon --status >/dev/null 2>&1 && return
+        kill -0 "$daemon" 2>/dev/null || break
+        sleep 0.05
+    done
+    daemon=0
+    cat "$scratch/daemon.log"
+    return 1
+}
+
+# stop_daemon [SIGNAL]: returns its exit status.
+stop_daemon() {
+    local process=$daemon
+    daemon=0
+    kill "-${1:-TERM}" "$process"
+    wait "$process" 2>/dev/null
+}
+
+# status KEY: a number or text of the running daemon's status.
+status() {
+    "$CULPRIT" daemon --status --json |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
+}
+
+# flush: returns when everything counted so far is in the store; fails when it cannot be.
+flush() {
+    local merges failed
+    merges=$(status merges) failed=$(status failed_merges)
+    "$CULPRIT" daemon --flush || return
+    for _ in $(seq 400); do
+        [ "$(status merges)" = "$merges" ] || return 0
+        [ "$(status failed_merges)" = "$failed" ] || return 1
+        sleep 0.05
+    done
+    return 1
+}
+
+# samples NAME [EPOCHS]: of processes of this name in the store.
+samples() {
+    "$CULPRIT" top --by process --epoch "${2:-last}" --top 0 --json |
+        python3 -c 'import json, sys
+print(round(sum(next(iter(row["values"].values())) for row in json.load(sys.stdin)["rows"]
+                if row["process"] == sys.argv[1])))' "$1"
+}
+
+live=
+if start_daemon --rate 100; then
+    stop_daemon
+else
+    live=$(head -n 1 "$scratch/daemon.log")
+fi

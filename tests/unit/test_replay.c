@@ -1,0 +1,367 @@
+/* perf's records become samples in files: which address meant what, and when. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "live/address_map.h"
+#include "live/perf_record.h"
+#include "live/perf_ring.h"
+#include "live/replay.h"
+
+/* ---- address maps ---- */
+
+static void add(struct address_map *map, uint64_t start, uint64_t end, uint64_t offset,
+                uint64_t inode) {
+    struct address_range range = {
+        .start = start, .end = end, .offset = offset, .kind = PLACE_FILE, .file.inode = inode};
+    assert_true(address_map_add(map, &range));
+}
+
+/* "inode@offset" of an address, "-" where there is nothing. */
+static const char *at(const struct address_map *map, uint64_t address) {
+    static char texts[8][32];
+    static unsigned next;
+    char *text = texts[next++ % 8];
+    const struct address_range *range = address_map_find(map, address);
+    if (!range)
+        return "-";
+    snprintf(text, 32, "%llu@%llx", (unsigned long long)range->file.inode,
+             (unsigned long long)(address - range->start + range->offset));
+    return text;
+}
+
+static void a_mapping_replaces_what_it_covers(void **state) {
+    (void)state;
+    struct address_map map = {0};
+    assert_null(address_map_find(&map, 0));
+    add(&map, 0x1000, 0x5000, 0x100, 1);
+    add(&map, 0x2000, 0x3000, 0, 2); /* in the middle */
+    assert_string_equal(at(&map, 0x1fff), "1@10ff");
+    assert_string_equal(at(&map, 0x2000), "2@0");
+    assert_string_equal(at(&map, 0x2fff), "2@fff");
+    assert_string_equal(at(&map, 0x3000), "1@2100");
+    assert_string_equal(at(&map, 0x5000), "-");
+    add(&map, 0x0800, 0x1800, 0, 3); /* over the beginning */
+    assert_string_equal(at(&map, 0x17ff), "3@fff");
+    assert_string_equal(at(&map, 0x1800), "1@900");
+    add(&map, 0x4800, 0x6000, 0, 4); /* over the end */
+    assert_string_equal(at(&map, 0x47ff), "1@38ff");
+    assert_string_equal(at(&map, 0x4800), "4@0");
+    add(&map, 0x0800, 0x6000, 0, 5); /* over all */
+    assert_int_equal(map.count, 1);
+    add(&map, 0x0800, 0x6000, 0, 6); /* exactly */
+    assert_int_equal(map.count, 1);
+    assert_string_equal(at(&map, 0x800), "6@0");
+    add(&map, 0x9000, 0x9000, 0, 7); /* nothing */
+    add(&map, 0x9000, 0x8000, 0, 7);
+    assert_int_equal(map.count, 1);
+    address_map_free(&map);
+}
+
+/* Against an array that holds every address. */
+static void random_mappings(void **state) {
+    (void)state;
+    enum { SPACE = 200 };
+    uint64_t inode[SPACE] = {0}, start_of[SPACE] = {0};
+    struct address_map map = {0};
+    srand(7);
+    for (uint64_t i = 1; i < 2000; i++) {
+        uint64_t start = (uint64_t)rand() % SPACE, end = start + (uint64_t)rand() % 30;
+        if (end > SPACE)
+            end = SPACE;
+        add(&map, start, end, 0, i);
+        for (uint64_t address = start; address < end; address++) {
+            inode[address] = i;
+            start_of[address] = start;
+        }
+        for (uint64_t address = 0; address < SPACE; address++) {
+            const struct address_range *range = address_map_find(&map, address);
+            assert_int_equal(range ? range->file.inode : 0, inode[address]);
+            if (range)
+                assert_int_equal(address - range->start + range->offset,
+                                 address - start_of[address]);
+        }
+    }
+    address_map_free(&map);
+}
+
+/* ---- records ---- */
+
+static size_t put_header(uint8_t *bytes, uint32_t type, uint16_t misc, uint16_t size) {
+    struct perf_event_header header = {.type = type, .misc = misc, .size = size};
+    memcpy(bytes, &header, sizeof header);
+    return sizeof header;
+}
+
+static void put64(uint8_t *bytes, uint64_t word) {
+    memcpy(bytes, &word, sizeof word);
+}
+
+static void records_of_any_size(void **state) {
+    (void)state;
+    struct perf_record record;
+    static const uint32_t TYPES[] = {
+        PERF_RECORD_SAMPLE, PERF_RECORD_MMAP2, PERF_RECORD_COMM,         PERF_RECORD_FORK,
+        PERF_RECORD_EXIT,   PERF_RECORD_LOST,  PERF_RECORD_LOST_SAMPLES, 9999};
+    for (size_t type = 0; type < sizeof TYPES / sizeof *TYPES; type++)
+        for (uint16_t size = 0; size < 160; size++) {
+            uint8_t *bytes = malloc(size < 8 ? 8 : size);
+            memset(bytes, 'x', size < 8 ? 8 : size);
+            put_header(bytes, TYPES[type], PERF_RECORD_MISC_USER, size);
+            perf_record_read(bytes, size, &record);
+            perf_record_time(bytes, size);
+            /* Names without an end. */
+            if (TYPES[type] == PERF_RECORD_MMAP2 || TYPES[type] == PERF_RECORD_COMM)
+                assert_false(perf_record_read(bytes, size, &record));
+            free(bytes);
+        }
+}
+
+static void a_sample_is_read(void **state) {
+    (void)state;
+    uint8_t bytes[40];
+    struct perf_record record;
+    put_header(bytes, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL, 40);
+    put64(bytes + 8, 17);
+    put64(bytes + 16, 0xffffffff81000000);
+    put64(bytes + 24, UINT64_C(43) << 32 | 42);
+    put64(bytes + 32, 99);
+    assert_true(perf_record_read(bytes, 40, &record));
+    assert_true(record.kernel);
+    assert_int_equal(record.id, 17);
+    assert_int_equal(record.pid, 42);
+    assert_int_equal(record.tid, 43);
+    assert_int_equal(record.time, 99);
+    assert_int_equal(perf_record_time(bytes, 40), 99);
+    assert_false(perf_record_read(bytes, 39, &record));
+}
+
+/* ---- rings ---- */
+
+struct seen {
+    uint64_t times[16];
+    size_t count;
+};
+
+static bool see(void *context, const uint8_t *record, size_t size, struct error *error) {
+    (void)error;
+    struct seen *seen = context;
+    seen->times[seen->count++] = perf_record_time(record, size);
+    return true;
+}
+
+static void rings_are_merged_by_time(void **state) {
+    (void)state;
+    static const uint64_t TIMES[2][3] = {{1, 4, 9}, {2, 3, 20}};
+    uint8_t bytes[2][3 * 40 + 3] = {{0}};
+    struct perf_ring rings[3] = {{0}};
+    for (int ring = 0; ring < 2; ring++) {
+        for (int i = 0; i < 3; i++) {
+            put_header(bytes[ring] + 40 * i, PERF_RECORD_SAMPLE, 0, 40);
+            put64(bytes[ring] + 40 * i + 32, TIMES[ring][i]);
+        }
+        rings[ring].pending = bytes[ring];
+        rings[ring].pending_end = 3 * 40;
+    }
+    rings[1].pending_end += 3; /* a damaged rest */
+    struct seen seen = {0};
+    struct error error;
+    assert_true(perf_rings_merge(rings, 3, 5, see, &seen, &error));
+    assert_int_equal(seen.count, 4);
+    assert_true(perf_rings_merge(rings, 3, UINT64_MAX, see, &seen, &error));
+    const uint64_t wanted[] = {1, 2, 3, 4, 9, 20};
+    assert_int_equal(seen.count, 6);
+    assert_memory_equal(seen.times, wanted, sizeof wanted);
+}
+
+/* ---- replay ---- */
+
+struct heard {
+    char text[4096];
+};
+
+static bool hear_process(void *context, const struct live_process *process, struct error *error) {
+    (void)error;
+    struct heard *heard = context;
+    size_t used = strlen(heard->text);
+    snprintf(heard->text + used, sizeof heard->text - used, "%u.%u=%s ", process->key.pid,
+             process->key.exec, process->command);
+    return true;
+}
+
+static bool hear_file(void *context, const struct live_file *file, struct error *error) {
+    (void)error;
+    struct heard *heard = context;
+    size_t used = strlen(heard->text);
+    snprintf(heard->text + used, sizeof heard->text - used, "%s%s ", file->path,
+             file->build_id_size ? "#" : "");
+    return true;
+}
+
+static bool hear_sample(void *context, const struct live_sample *sample, struct error *error) {
+    (void)error;
+    static const char *const KINDS[] = {"file", "kernel", "anonymous", "vdso", "unknown"};
+    struct heard *heard = context;
+    size_t used = strlen(heard->text);
+    char inode[32] = "";
+    if (sample->place == PLACE_FILE && sample->file.device != LIVE_DEVICE_NONE)
+        snprintf(inode, sizeof inode, "%llu", (unsigned long long)sample->file.inode);
+    snprintf(heard->text + used, sizeof heard->text - used, "%u.%u:%s%s+%llx ", sample->process.pid,
+             sample->process.exec, KINDS[sample->place], inode, (unsigned long long)sample->offset);
+    return true;
+}
+
+static struct heard heard;
+static struct replay *replay;
+
+static int set_up(void **state) {
+    (void)state;
+    heard.text[0] = 0;
+    struct live_sink sink = {&heard, hear_process, hear_file, hear_sample};
+    replay = replay_new(&sink);
+    return replay ? 0 : -1;
+}
+static int tear_down(void **state) {
+    (void)state;
+    replay_free(replay);
+    return 0;
+}
+
+static void tell(struct perf_record record) {
+    struct error error = {0};
+    if (!replay_record(replay, &record, 0, &error))
+        fail_msg("%s", error.message);
+}
+
+static void run_program(uint32_t pid, const char *name) {
+    tell((struct perf_record){
+        .type = PERF_RECORD_COMM, .pid = pid, .tid = pid, .exec = true, .name = name});
+}
+
+static void map_file(uint32_t pid, uint64_t start, uint64_t length, uint64_t inode,
+                     const char *name) {
+    tell((struct perf_record){.type = PERF_RECORD_MMAP2,
+                              .pid = pid,
+                              .start = start,
+                              .length = length,
+                              .offset = 0x100,
+                              .inode = inode,
+                              .name = name});
+}
+
+static void take_sample(uint32_t pid, uint64_t address, bool kernel) {
+    tell((struct perf_record){
+        .type = PERF_RECORD_SAMPLE, .pid = pid, .address = address, .kernel = kernel});
+}
+
+static void fork_process(uint32_t pid, uint32_t tid, uint32_t parent) {
+    tell((struct perf_record){.type = PERF_RECORD_FORK, .pid = pid, .tid = tid, .parent = parent});
+}
+
+static void end_thread(uint32_t pid, uint32_t tid) {
+    tell((struct perf_record){.type = PERF_RECORD_EXIT, .pid = pid, .tid = tid});
+}
+
+static void places(void **state) {
+    (void)state;
+    run_program(42, "app");
+    map_file(42, 0x1000, 0x1000, 7, "/usr/bin/app (deleted)");
+    map_file(42, 0x4000, 0x1000, 0, "[vdso]");
+    map_file(42, 0x6000, 0x1000, 0, "//anon");
+    map_file(42, 0x7000, 0x1000, 9, "/memfd:jit");
+    take_sample(42, 0x1010, false);
+    take_sample(42, 0x4010, false);
+    take_sample(42, 0x6010, false);
+    take_sample(42, 0x7010, false);
+    take_sample(42, 0x9010, false);
+    take_sample(42, 0x1010, true);
+    assert_string_equal(heard.text,
+                        "42.2=app /usr/bin/app 42.2:file7+110 42.2:vdso+10 42.2:anonymous+6010 "
+                        "42.2:anonymous+7010 42.2:unknown+9010 42.2:kernel+1010 ");
+}
+
+/* A child has its parent's map until it calls exec. */
+static void forks_and_execs(void **state) {
+    (void)state;
+    run_program(42, "sh");
+    map_file(42, 0x1000, 0x1000, 7, "/bin/sh");
+    fork_process(50, 50, 42);
+    take_sample(50, 0x1000, false);
+    run_program(50, "ls");
+    take_sample(50, 0x1000, false);
+    map_file(50, 0x1000, 0x1000, 8, "/bin/ls");
+    take_sample(50, 0x1000, false);
+    take_sample(42, 0x1000, false);
+    assert_string_equal(heard.text, "42.2=sh /bin/sh 50.4=sh 50.4:file7+100 50.5=ls "
+                                    "50.5:unknown+1000 /bin/ls 50.5:file8+100 42.2:file7+100 ");
+}
+
+static void threads_share_a_map(void **state) {
+    (void)state;
+    run_program(42, "app");
+    map_file(42, 0x1000, 0x1000, 7, "/bin/app");
+    fork_process(42, 43, 42);
+    tell((struct perf_record){.type = PERF_RECORD_COMM, .pid = 42, .tid = 43, .name = "worker"});
+    end_thread(42, 42); /* the first thread need not be the last */
+    take_sample(42, 0x1000, false);
+    assert_non_null(strstr(heard.text, "42.2:file7+100 "));
+    assert_null(strstr(heard.text, "worker"));
+    end_thread(42, 43);
+    take_sample(42, 0x1000, false);
+    assert_non_null(strstr(heard.text, "42.2:unknown+1000 "));
+    /* The number goes to another process. */
+    heard.text[0] = 0;
+    fork_process(60, 60, 1);
+    fork_process(42, 42, 60);
+    take_sample(42, 0x1000, false);
+    assert_null(strstr(heard.text, "42.2"));
+}
+
+/* One file is one key, also where the kernel tells build ids in place of numbers. */
+static void build_ids_tell_files_apart(void **state) {
+    (void)state;
+    struct perf_record mapping = {.type = PERF_RECORD_MMAP2,
+                                  .pid = 42,
+                                  .start = 0x1000,
+                                  .length = 0x1000,
+                                  .name = "/bin/app",
+                                  .build_id = {1, 2, 3},
+                                  .build_id_size = 3};
+    run_program(42, "app");
+    tell(mapping);
+    take_sample(42, 0x1010, false);
+    assert_non_null(strstr(heard.text, "/bin/app# 42.2:file+10 "));
+}
+
+static void losses_are_counted(void **state) {
+    (void)state;
+    tell((struct perf_record){.type = PERF_RECORD_LOST, .lost = 5});
+    tell((struct perf_record){.type = PERF_RECORD_LOST_SAMPLES, .lost = 2});
+    take_sample(42, 0x1000, false);
+    struct replay_statistics statistics;
+    replay_statistics(replay, &statistics);
+    assert_int_equal(statistics.lost, 7);
+    assert_int_equal(statistics.samples, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mapping_replaces_what_it_covers),
+        cmocka_unit_test(random_mappings),
+        cmocka_unit_test(records_of_any_size),
+        cmocka_unit_test(a_sample_is_read),
+        cmocka_unit_test(rings_are_merged_by_time),
+        cmocka_unit_test_setup_teardown(places, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(forks_and_execs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(threads_share_a_map, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(build_ids_tell_files_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(losses_are_counted, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -49,12 +49,18 @@ flush() {
     return 1
 }
 
-# samples NAME [EPOCHS]: of processes of this name in the store.
+# named NAME: the name that a process of this test has: the daemon counts the whole machine, and
+# another test, or another checkout's, may run the same.
+named() {
+    printf '%.8s%s' "$1" $$
+}
+
+# samples NAME [EPOCHS]: of processes so named in the store.
 samples() {
     "$CULPRIT" top --by process --epoch "${2:-last}" --top 0 --json |
         python3 -c 'import json, sys
 print(round(sum(next(iter(row["values"].values())) for row in json.load(sys.stdin)["rows"]
-                if row["process"] == sys.argv[1])))' "$1"
+                if row["process"] == sys.argv[1])))' "$(named "$1")"
 }
 
 live=

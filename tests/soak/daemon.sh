@@ -47,10 +47,11 @@ check "the daemon takes under 64 MB" awk -v bytes="$(cat "$scratch/resident")" \
     'BEGIN { print bytes; exit !(bytes > 0 && bytes < 64e6) }'
 
 many_processes() {
-    cp /bin/true "$scratch/many-true"
+    short=$scratch/$(named many-true)
+    cp /bin/true "$short"
     local start=$SECONDS started=0
     while [ $started -lt 10000 ] && [ $((SECONDS - start)) -lt 120 ]; do
-        for _ in $(seq 100); do "$scratch/many-true"; done
+        for _ in $(seq 100); do "$short"; done
         started=$((started + 100))
     done
     flush || return

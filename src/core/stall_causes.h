@@ -28,6 +28,9 @@ enum stall_cause {
     STALL_CAUSES
 };
 const char *stall_cause_name(enum stall_cause cause); /* "D-cache miss" */
+static inline bool stall_cause_is_dynamic(enum stall_cause cause) {
+    return cause >= STALL_IMISS;
+}
 
 struct stall_cell {
     uint32_t insn;    /* that stood at the head */

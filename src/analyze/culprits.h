@@ -1,0 +1,68 @@
+/* Why instructions stall (DCPI §6.3): "guilty until proven innocent". All causes are suspected;
+ * those that the code rules out, or that what surrounds the instruction makes extremely unlikely,
+ * are eliminated, and what is left is listed, each with the instruction to blame and a bound where
+ * one is known. */
+#ifndef CULPRIT_ANALYZE_CULPRITS_H
+#define CULPRIT_ANALYZE_CULPRITS_H
+
+#include "analyze/frequency.h"
+
+/* Bits 1 << enum stall_cause, of dynamic causes only, that the code itself does not rule out, by
+ * instruction of the graph. What feeds an operand is found through all blocks; a value that comes
+ * from a caller or a callee may come from a load. False: out of memory. */
+bool culprits_possible(const struct cfg *cfg, const struct machine *machine, uint32_t *causes,
+                       struct error *error);
+
+struct culprit {
+    uint32_t insn;   /* that stalls */
+    uint8_t cause;   /* a dynamic one */
+    uint32_t blamed; /* instruction at fault: the load, the branch; CFG_NONE: itself, or it is not
+                        in this procedure */
+    double most;     /* cycles that it explains at most; INFINITY: no bound is known */
+};
+
+/* Of an instruction. Cycles are totals over all executions. */
+struct insn_stall {
+    double executed;     /* executions × min(M, 1): cycles in which it issues */
+    double static_stall; /* executions × (M − 1) where M is above 1 */
+    double stall;   /* dynamic: cycles − executions × M, where that is more than the error of
+                       sampling; else 0 */
+    double error;   /* what is within the error of sampling, signed */
+    double gain;    /* cycles below executions × M, beyond it: unexplained gain */
+    bool explained; /* a culprit is left */
+};
+
+/* What a procedure's cycles went to (DCPI Fig. 4). All in cycles. */
+struct stall_range {
+    double least; /* where it is the only cause left */
+    double most;  /* where it is left at all, up to its bound */
+};
+struct stall_summary {
+    double total;                             /* all cycles */
+    struct stall_range dynamic[STALL_CAUSES]; /* of dynamic causes */
+    double static_stalls[STALL_CAUSES];       /* of static ones */
+    double unexplained_stall, unexplained_gain;
+    double execution, sampling_error; /* the rest; all but ranges sum to the total:
+        total = execution + Σ static_stalls + stalls explained + unexplained_stall
+                − unexplained_gain + sampling_error */
+    double explained;                 /* dynamic stall that has a culprit */
+};
+
+struct culprits {
+    struct culprit *list; /* sorted by instruction, then cause */
+    size_t count;
+    uint32_t *first; /* by instruction, and one more */
+    struct insn_stall *insns;
+    struct stall_summary summary;
+};
+
+/* `possible` as culprits_possible() filled it. Events (each may be missing) bound causes, as does
+ * the machine: the latency of memory times how often the event can have happened. False: out of
+ * memory. culprits_free() either way. */
+bool culprits_find(struct culprits *culprits, const struct cfg *cfg, const struct machine *machine,
+                   const struct schedule *schedule, const struct frequency *frequency,
+                   const uint32_t *possible, const struct procedure_samples *samples,
+                   struct error *error);
+void culprits_free(struct culprits *culprits);
+
+#endif

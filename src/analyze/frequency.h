@@ -1,0 +1,62 @@
+/* How often each block and edge was executed, from samples alone (DCPI §6.1.3 to §6.1.5).
+ *
+ * An issue point (M > 0) that nothing dynamic stalls has samples × period = executions × M. So each
+ * issue point proposes cycles / M, too high where it stalls; the smaller proposals of a class that
+ * agree are its frequency. What no class shows by itself follows from the flow: what enters a block
+ * leaves it. */
+#ifndef CULPRIT_ANALYZE_FREQUENCY_H
+#define CULPRIT_ANALYZE_FREQUENCY_H
+
+#include "analyze/equivalence.h"
+#include "analyze/schedule.h"
+
+enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
+const char *confidence_name(enum confidence confidence); /* "low" */
+
+enum estimate_source {
+    ESTIMATE_NONE,   /* nothing is known: no samples near, no flow */
+    ESTIMATE_POINTS, /* issue points of its class */
+    ESTIMATE_SUM,    /* few samples: all cycles of the class over all M */
+    ESTIMATE_FLOW    /* propagated along the flow */
+};
+
+/* An issue point of a class. */
+struct issue_point {
+    uint32_t insn;
+    double cycles, m; /* sums from behind the instruction it depends on (Σ S_k / Σ M_k), else its
+                         own */
+    bool suspect;     /* something dynamic may stall it */
+    bool chosen;      /* its ratio is one of those averaged */
+};
+
+struct frequency_estimate {
+    double executions; /* 0 as well where nothing is known */
+    enum confidence confidence;
+    enum estimate_source source;
+};
+
+struct frequency {
+    struct frequency_estimate *blocks, *edges; /* of the graph */
+    struct issue_point *points;                /* by class */
+    uint32_t *point_first;                     /* by class, and one more */
+};
+
+/* The heuristic itself, for one class: chooses among its points. Cycles are samples × period.
+ * DCPI's example, Fig. 7: ratios 1482, 1493, 1548 and 1586 of 3126, 1636, 1482, 27766, 1493,
+ * 174727, 1548, 1586 are chosen, and 1527 is the estimate. */
+struct frequency_estimate frequency_of_points(struct issue_point *points, size_t count,
+                                              double period);
+
+/* `cycles` by instruction of the graph. `suspect` by instruction: whether something dynamic may
+ * stall it (culprits.h); NULL: anything may. False: out of memory. frequency_free() either way. */
+bool frequency_estimate(struct frequency *frequency, const struct cfg *cfg,
+                        const struct equivalence *equivalence, const struct schedule *schedule,
+                        const double *cycles, double period, const bool *suspect,
+                        struct error *error);
+/* Exact counts in place of estimates, to tell the error of culprits from that of frequencies
+ * (DCPI §6.3, Fig. 10): executions by instruction of the graph, edges by flow. */
+bool frequency_exact(struct frequency *frequency, const struct cfg *cfg, const double *executions,
+                     struct error *error);
+void frequency_free(struct frequency *frequency);
+
+#endif

@@ -1,0 +1,46 @@
+/* A procedure as the analyses take it: its machine code, what lies around it, and what was sampled
+ * of it. Everything is the caller's and outlives the analysis. */
+#ifndef CULPRIT_ANALYZE_PROCEDURE_H
+#define CULPRIT_ANALYZE_PROCEDURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+
+struct procedure_code {
+    enum isa isa;
+    const uint8_t *bytes; /* as the file has them; relocations are not applied */
+    size_t size;
+    uint64_t address; /* of the first byte, as linked */
+
+    /* Reads what the image has at an address: tables of jumps. False: it has not all of that, or it
+     * is only known when the program runs. NULL: nothing else can be read. */
+    bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
+    /* The name of the function that begins there ("abort@plt"); NULL: none does, or it has none.
+     * The member may be NULL. */
+    const char *(*name)(void *context, uint64_t address);
+    void *context;
+};
+
+/* Events besides cycles that bound how much a cause can explain (DCPI §6.3). */
+enum procedure_event {
+    EVENT_IMISS,
+    EVENT_ITLB,
+    EVENT_DMISS,
+    EVENT_DTLB,
+    EVENT_MISPREDICT,
+    PROCEDURE_EVENTS
+};
+
+/* Of every byte offset in the procedure; those that no instruction begins at are lost. */
+struct procedure_samples {
+    const double *cycles; /* samples × period that stood at the head of the issue queue (in order),
+                             or that commit waited for (out of order); `size` of them */
+    double period;        /* mean cycles between samples; 1: every cycle was counted */
+    /* Times that the event happened (samples × its period); NULL: it was not sampled. */
+    const double *events[PROCEDURE_EVENTS];
+};
+
+#endif

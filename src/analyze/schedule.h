@@ -6,7 +6,20 @@
  *
  * DCPI scheduled each block by itself, and its M of the first instructions was too low where
  * something before the block holds them up. Here a block has an M for each edge that enters it, and
- * the mean of these, weighted by how often the edges are taken, is its M. */
+ * the mean of these, weighted by how often the edges are taken, is its M.
+ *
+ * What is assumed where the code does not tell:
+ * - Before an edge comes the likeliest code: backwards, each block by the edge from where most
+ *   cycles per instruction were seen (of several, or without samples, the innermost loop, then what
+ *   falls through). A loop that the edge closes goes round several times; M is the mean over the
+ *   last of them.
+ * - Control comes from outside by a taken jump, and back from a call by a return; before it lies
+ *   a full stop, so that no result is on its way and no unit busy, and nothing hides the bubble of
+ *   that jump. Outside an out-of-order core goes on with independent one-cycle work.
+ * - Loads read one line, stores write another: nothing is forwarded, nothing waits for a store.
+ * - A repeated string instruction moves one element, a gather loads one lane. What fences,
+ *   serialises, flushes or enters the kernel is taken as a plain instruction of its class: the rest
+ *   of its time is STALL_SYNCHRONISATION, which is dynamic. */
 #ifndef CULPRIT_ANALYZE_SCHEDULE_H
 #define CULPRIT_ANALYZE_SCHEDULE_H
 
@@ -20,32 +33,49 @@ enum schedule_view {
     VIEW_TIP   /* time-proportional: shared by those that commit together (TIP) */
 };
 
+/* What runs the schedules of one machine after another, each procedure's behind the last one's: a
+ * core is dear to make. */
+struct scheduler;
+struct scheduler *scheduler_new(const struct machine *machine, enum schedule_view view,
+                                struct error *error);
+void scheduler_free(struct scheduler *scheduler);
+
 struct static_stall {
     uint32_t insn;    /* of the graph */
-    uint8_t cause;    /* STALL_SLOT, STALL_DEPENDENCE, STALL_UNIT or STALL_FETCH */
-    uint32_t culprit; /* the instruction it waits for; CFG_NONE: no other, or outside */
+    uint8_t cause;    /* STALL_DEPENDENCE, STALL_UNIT or STALL_FETCH */
+    uint32_t culprit; /* the instruction it waits for (itself: its last execution); CFG_NONE: no
+                         other, or outside */
     double cycles;    /* per execution */
 };
 
+enum {
+    /* So many of the edges that enter a block are scheduled, the likeliest; one alone where the
+     * block has more instructions than that. The others take the mean of those. */
+    SCHEDULE_EDGES = 16,
+    SCHEDULE_LONG_BLOCK = 4096
+};
+
 struct schedule {
-    double *cycles;              /* M, by instruction of the graph */
-    double *least, *most;        /* over the edges that enter its block */
-    struct static_stall *stalls; /* sorted by instruction; of an out-of-order core none */
+    double *cycles;       /* M, by instruction of the graph */
+    double *least, *most; /* over the edges that enter its block */
+    struct static_stall
+        *stalls; /* sorted by instruction; with VIEW_HEAD of an in-order core only */
     size_t stall_count;
 
     /* ---- by edge that enters a block ---- */
     size_t *entered; /* by edge: the first of its block's instructions in `by_edge`; SIZE_MAX:
                         the edge goes outside */
     double *by_edge; /* M of the instructions of a block entered by that edge */
-    struct static_stall *edge_stalls; /* by edge, then instruction */
+    struct static_stall *edge_stalls; /* by edge, then instruction; of scheduled edges */
     size_t *edge_stall_first;         /* by edge, and one more */
+    bool *scheduled;                  /* by edge; those that are not share their `entered` */
 };
 
 /* `cycles` (by instruction of the graph; NULL: not known) tell which way leads most often to a
- * block. False: out of memory, or the machine does not run this code. schedule_free() either way.
- */
-bool schedule_make(struct schedule *schedule, const struct cfg *cfg, const struct machine *machine,
-                   enum schedule_view view, const double *cycles, struct error *error);
+ * block. Takes some 200 bytes for each instruction of the graph while it runs. False: out of
+ * memory. schedule_free() either way. */
+bool schedule_make(struct schedule *schedule, struct scheduler *scheduler, const struct cfg *cfg,
+                   const double *cycles, struct error *error);
 void schedule_free(struct schedule *schedule);
 
 /* Weighs the edges that enter a block by how often they are taken (by edge; NULL, and where all are

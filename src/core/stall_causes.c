@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIRST_CAPACITY = 1024 };
+
 struct stall_causes {
     struct stall_cell *cells; /* cycles 0: free */
     size_t used, capacity;    /* a power of two */
@@ -32,7 +34,7 @@ const char *stall_cause_name(enum stall_cause cause) {
 struct stall_causes *stall_causes_new(void) {
     struct stall_causes *causes = calloc(1, sizeof *causes);
     if (causes) {
-        causes->capacity = 1024;
+        causes->capacity = FIRST_CAPACITY;
         causes->cells = calloc(causes->capacity, sizeof *causes->cells);
     }
     if (causes && causes->cells)
@@ -87,6 +89,21 @@ void stall_causes_add(struct stall_causes *causes, uint32_t insn, enum stall_cau
     cell->cycles += cycles;
     if (causes->used * 2 > causes->capacity)
         causes->failed = !grow(causes);
+}
+
+/* A table that grew large would take long to clear each time. */
+void stall_causes_clear(struct stall_causes *causes) {
+    struct stall_cell *small =
+        causes->capacity > FIRST_CAPACITY ? calloc(FIRST_CAPACITY, sizeof *small) : NULL;
+    if (small) {
+        free(causes->cells);
+        causes->cells = small;
+        causes->capacity = FIRST_CAPACITY;
+    } else {
+        memset(causes->cells, 0, causes->capacity * sizeof *causes->cells);
+    }
+    causes->used = 0;
+    causes->failed = false;
 }
 
 static int compare(const void *a, const void *b) {

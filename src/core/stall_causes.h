@@ -47,6 +47,8 @@ void stall_causes_free(struct stall_causes *causes);
 /* No cycles: nothing. NULL: nothing. Out of memory: stall_causes_cells() tells. */
 void stall_causes_add(struct stall_causes *causes, uint32_t insn, enum stall_cause cause,
                       uint32_t culprit, uint64_t cycles);
+/* Forgets all cycles, and that memory was out. */
+void stall_causes_clear(struct stall_causes *causes);
 /* Sorted by instruction, cause, culprit; to be freed. NULL: out of memory. */
 struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t *count);
 

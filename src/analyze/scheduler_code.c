@@ -1,0 +1,122 @@
+/* A graph's instructions as static code, and the few that stand for what is outside of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/scheduler_code.h"
+#include "util/array.h"
+
+/* Once so many static instructions are known a new core begins afresh: an out-of-order one keeps
+ * what it has prepared of each. */
+enum { KNOWN_INSNS = 1 << 18 };
+
+/* What has no place in a static schedule is dropped: fences and flushes. */
+enum {
+    KEPT_FLAGS = INSN_MOVE | INSN_ZERO | INSN_NOP | INSN_PREFETCH | INSN_SETS_FLAGS_FOR_FUSION |
+                 INSN_FUSES_WITH_FLAGS
+};
+
+static bool reserve(struct scheduler *scheduler, size_t insns, size_t uops) {
+    struct code *code = &scheduler->code;
+    return array_reserve((void **)&code->insns, &scheduler->insn_capacity, code->insn_count + insns,
+                         sizeof *code->insns) &&
+           array_reserve((void **)&code->uops, &scheduler->uop_capacity, code->uop_count + uops,
+                         sizeof *code->uops);
+}
+
+/* All loads have operand 0 and all stores operand 1, as scheduler_accesses has them. Returns which
+ * of both there are. */
+static uint32_t set_operands(struct uop *uops, uint32_t count) {
+    uint32_t directions = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (uops[i].operation == OP_LOAD) {
+            uops[i].memory = 0;
+            directions |= 1;
+        } else if (uops[i].operation == OP_STORE) {
+            uops[i].memory = 1;
+            directions |= 2;
+        }
+    }
+    return directions;
+}
+
+const struct memory_access scheduler_accesses[2] = {
+    {.address = 0x10000000, .size_bytes = 8, .operand = 0},
+    {.address = 0x20000000, .size_bytes = 8, .operand = 1, .is_store = true},
+};
+
+bool insn_is_call(const struct insn *insn) {
+    /* A call of the next instruction only reads the program counter. */
+    return insn->branch == BRANCH_INDIRECT_CALL ||
+           (insn->branch == BRANCH_CALL && insn->target != insn->length);
+}
+
+/* There is room. Returns its execution, as context. */
+static struct dynamic_insn add_insn(struct code *code, const struct insn *insn, uint64_t address) {
+    struct uop *uops = &code->uops[code->uop_count];
+    uint32_t count = (uint32_t)insn_crack(insn, uops), directions = set_operands(uops, count);
+    uint32_t number = code->insn_count++;
+    code->insns[number] = (struct static_insn){.address = address,
+                                               .offset = address,
+                                               .target = UINT32_MAX,
+                                               .first_uop = code->uop_count,
+                                               .uop_count = (uint8_t)count,
+                                               .length = insn->length,
+                                               .branch = insn->branch,
+                                               .memory_count = insn->memory_count,
+                                               .flags = insn->flags & KEPT_FLAGS,
+                                               .operation = insn->operation,
+                                               .target_displacement = (int32_t)insn->target};
+    code->uop_count += count;
+    bool taken = insn->branch != BRANCH_NONE && insn->branch != BRANCH_CONDITIONAL;
+    return (struct dynamic_insn){.insn = number,
+                                 .memory = directions == 2,
+                                 .memory_count = (directions & 1) + (directions >> 1),
+                                 .flags = taken ? DYN_TAKEN : 0};
+}
+
+/* Each in a line of its own, far from the procedure. */
+static void add_outside(struct scheduler *scheduler, const struct cfg *cfg) {
+    struct code *code = &scheduler->code;
+    uint64_t address = (cfg->code->address ^ UINT64_C(1) << 40) & ~UINT64_C(4095);
+    for (uint32_t i = 0; i < OUTSIDE_INSNS; i++) {
+        struct insn insn = {.isa = (uint8_t)code->isa,
+                            .length = 4,
+                            .operation = i == OUTSIDE_STOP   ? OP_SYSTEM
+                                         : i == OUTSIDE_JUMP ? OP_BRANCH
+                                                             : OP_INT_ALU,
+                            .branch = i == OUTSIDE_JUMP ? BRANCH_JUMP : BRANCH_NONE};
+        scheduler->outside[i] = add_insn(code, &insn, address + 256 * i);
+    }
+    code->insns[scheduler->outside[OUTSIDE_STOP].insn].flags =
+        INSN_SERIALISING | INSN_FLUSHING | INSN_FENCE_STORE;
+}
+
+static void forget(struct scheduler *scheduler, enum isa isa) {
+    scheduler_drop_core(scheduler);
+    scheduler->code.insn_count = scheduler->code.uop_count = 0;
+    scheduler->code.isa = isa;
+}
+
+bool scheduler_add_code(struct scheduler *scheduler, const struct cfg *cfg, struct error *error) {
+    struct code *code = &scheduler->code;
+    size_t count = cfg->insn_count, insns = 2 * count + OUTSIDE_INSNS;
+    if (code->isa != cfg->code->isa || (code->insn_count && code->insn_count + insns > KNOWN_INSNS))
+        forget(scheduler, cfg->code->isa);
+    if (!reserve(scheduler, insns, 0) || !reserve(scheduler, 0, OUTSIDE_INSNS * INSN_MAX_UOPS) ||
+        !array_reserve((void **)&scheduler->templates, &scheduler->template_capacity, count,
+                       sizeof *scheduler->templates))
+        return error_set(error, "out of memory for a schedule");
+    add_outside(scheduler, cfg);
+    scheduler->cfg = cfg;
+    scheduler->first = code->insn_count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!reserve(scheduler, 0, INSN_MAX_UOPS))
+            return error_set(error, "out of memory for a schedule");
+        scheduler->templates[i] =
+            add_insn(code, &cfg->insns[i].insn, cfg->code->address + cfg->insns[i].offset);
+    }
+    memcpy(code->insns + code->insn_count, code->insns + scheduler->first,
+           count * sizeof *code->insns);
+    code->insn_count += (uint32_t)count;
+    return true;
+}

@@ -1,5 +1,5 @@
-/* Control-flow graphs made by hand, of edges and sizes of blocks. Instructions are 4 bytes long, and
- * adds, unless a test says otherwise. */
+/* Control-flow graphs made by hand, of edges and sizes of blocks. Instructions are 4 bytes long,
+ * and adds, unless a test says otherwise. */
 #ifndef CULPRIT_TESTS_CFG_FIXTURE_H
 #define CULPRIT_TESTS_CFG_FIXTURE_H
 

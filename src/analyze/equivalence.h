@@ -1,8 +1,14 @@
 /* Frequency equivalence (DCPI §6.1.2): blocks and edges that are executed the same number of times
  * in every run that ends, found as cycle equivalence in linear time (Johnson, Pearson and Pingali,
- * "The Program Structure Tree", PLDI 1994), with an edge from the exit to the entry. A loop that
- * nothing leaves is given an edge of its own to the exit (DCPI: the idle loop of a kernel). With
- * missing edges every block and every edge is a class of its own. */
+ * "The Program Structure Tree", PLDI 1994), with the outside as a node that joins exit and entry.
+ *
+ * A loop that nothing leaves (DCPI: the idle loop of a kernel) is given an outer edge from the head
+ * of the first of its blocks that is reached, as if it were left there before another round: then
+ * blocks and edges that take part in each round are of one class. Blocks that cannot be reached
+ * from outside at all are given an outer edge from there.
+ *
+ * With missing edges every block and every edge is a class of its own: any block may be entered by
+ * edges that are not known. */
 #ifndef CULPRIT_ANALYZE_EQUIVALENCE_H
 #define CULPRIT_ANALYZE_EQUIVALENCE_H
 
@@ -11,10 +17,18 @@
 struct equivalence {
     uint32_t *block_class, *edge_class; /* by block, by edge of the graph */
     uint32_t class_count;
+
+    /* ---- outer edges, in addition to those of the graph; none with missing edges ---- */
+    struct cfg_edge *outer; /* EDGE_STOP from the *head* of a block (from its tail, if no
+                                edge leaves it), or EDGE_UNKNOWN to one */
+    uint32_t *outer_class;
+    uint32_t outer_count;
 };
 
 /* False: out of memory. equivalence_free() either way. */
 bool equivalence_find(struct equivalence *equivalence, const struct cfg *cfg, struct error *error);
+/* Makes every block, edge and outer edge a class of its own, in this order. */
+void equivalence_part(struct equivalence *equivalence, const struct cfg *cfg);
 void equivalence_free(struct equivalence *equivalence);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/stall_causes.h"
 #include "isa/insn.h"
 
 struct procedure_code {
@@ -24,15 +25,9 @@ struct procedure_code {
     void *context;
 };
 
-/* Events besides cycles that bound how much a cause can explain (DCPI §6.3). */
-enum procedure_event {
-    EVENT_IMISS,
-    EVENT_ITLB,
-    EVENT_DMISS,
-    EVENT_DTLB,
-    EVENT_MISPREDICT,
-    PROCEDURE_EVENTS
-};
+/* Events besides cycles that bound how much a cause can explain (DCPI §6.3): those of enum
+ * stall_event before this. */
+enum { PROCEDURE_EVENTS = EVENT_TAKEN };
 
 /* Of every byte offset in the procedure; those that no instruction begins at are lost. */
 struct procedure_samples {

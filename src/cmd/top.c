@@ -47,6 +47,11 @@ static const struct argp ARGP = {
 
 /* ---- the report ---- */
 
+/* Of a simulation what profilers say of its cycles; how these split up only when asked for. */
+static bool is_shown(const struct profile_set *set, const struct profile_event *event) {
+    return !set->simulated || event->scale == set->events[0].scale;
+}
+
 static bool choose_events(const struct request *request, struct profile_report *report,
                           struct error *error) {
     const struct profile_set *set = report->set;
@@ -59,8 +64,8 @@ static bool choose_events(const struct request *request, struct profile_report *
                 return error_set(error, "--event %s: it is there twice", event->name);
         report->events[report->event_count++] = event;
     }
-    if (!request->rows.event_count)
-        for (size_t i = 0; i < set->event_count && i < PROFILE_EVENTS_MAX; i++)
+    for (size_t i = 0; i < set->event_count && !request->rows.event_count; i++)
+        if (report->event_count < PROFILE_EVENTS_MAX && is_shown(set, &set->events[i]))
             report->events[report->event_count++] = &set->events[i];
     return true;
 }

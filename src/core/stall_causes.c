@@ -1,14 +1,18 @@
-/* An open hash table of cells. */
+/* An open hash table of cells, and an array of events by instruction. */
 #include "core/stall_causes.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/array.h"
 
 enum { FIRST_CAPACITY = 1024 };
 
 struct stall_causes {
     struct stall_cell *cells; /* cycles 0: free */
     size_t used, capacity;    /* a power of two */
+    struct stall_events *events;
+    size_t event_count, event_capacity; /* instructions */
     bool failed;
 };
 
@@ -31,6 +35,32 @@ const char *stall_cause_name(enum stall_cause cause) {
     return names[cause];
 }
 
+const char *stall_cause_key(enum stall_cause cause) {
+    static const char *const keys[STALL_CAUSES] = {
+        [STALL_NONE] = "issue",
+        [STALL_SLOT] = "slotting",
+        [STALL_DEPENDENCE] = "dependence",
+        [STALL_UNIT] = "unit",
+        [STALL_FETCH] = "taken",
+        [STALL_IMISS] = "imiss",
+        [STALL_ITLB] = "itlbmiss",
+        [STALL_DMISS] = "dmiss",
+        [STALL_DTLB] = "dtlbmiss",
+        [STALL_MISS_REGISTERS] = "registers",
+        [STALL_WRITE_BUFFER] = "writebuffer",
+        [STALL_MISPREDICT] = "branchmp",
+        [STALL_SYNCHRONISATION] = "synchronisation",
+    };
+    return keys[cause];
+}
+
+const char *stall_event_name(enum stall_event event) {
+    static const char *const names[STALL_EVENTS] = {
+        [EVENT_IMISS] = "imiss",   [EVENT_ITLB] = "itlbmiss",       [EVENT_DMISS] = "dmiss",
+        [EVENT_DTLB] = "dtlbmiss", [EVENT_MISPREDICT] = "branchmp", [EVENT_TAKEN] = "taken"};
+    return names[event];
+}
+
 struct stall_causes *stall_causes_new(void) {
     struct stall_causes *causes = calloc(1, sizeof *causes);
     if (causes) {
@@ -44,8 +74,10 @@ struct stall_causes *stall_causes_new(void) {
 }
 
 void stall_causes_free(struct stall_causes *causes) {
-    if (causes)
+    if (causes) {
         free(causes->cells);
+        free(causes->events);
+    }
     free(causes);
 }
 
@@ -102,8 +134,42 @@ void stall_causes_clear(struct stall_causes *causes) {
     } else {
         memset(causes->cells, 0, causes->capacity * sizeof *causes->cells);
     }
-    causes->used = 0;
+    causes->used = causes->event_count = 0;
     causes->failed = false;
+}
+
+static bool reach(struct stall_causes *causes, size_t count) {
+    if (!array_reserve((void **)&causes->events, &causes->event_capacity, count,
+                       sizeof *causes->events))
+        return false;
+    memset(causes->events + causes->event_count, 0,
+           (count - causes->event_count) * sizeof *causes->events);
+    causes->event_count = count;
+    return true;
+}
+
+void stall_causes_count(struct stall_causes *causes, uint32_t insn, enum stall_event event) {
+    if (!causes || causes->failed)
+        return;
+    if (insn >= causes->event_count)
+        causes->failed = !reach(causes, (size_t)insn + 1);
+    if (!causes->failed)
+        causes->events[insn].times[event]++;
+}
+
+bool stall_causes_move(struct stall_causes *to, struct stall_causes *from, uint64_t weight) {
+    to->failed |= from->failed;
+    for (size_t i = 0; i < from->capacity; i++) {
+        const struct stall_cell *cell = &from->cells[i];
+        stall_causes_add(to, cell->insn, cell->cause, cell->culprit, cell->cycles * weight);
+    }
+    if (!to->failed && from->event_count > to->event_count)
+        to->failed = !reach(to, from->event_count);
+    for (size_t i = 0; i < from->event_count && !to->failed; i++)
+        for (int event = 0; event < STALL_EVENTS; event++)
+            to->events[i].times[event] += from->events[i].times[event] * weight;
+    stall_causes_clear(from);
+    return !to->failed;
 }
 
 static int compare(const void *a, const void *b) {
@@ -125,4 +191,9 @@ struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t 
             cells[(*count)++] = causes->cells[i];
     qsort(cells, *count, sizeof *cells, compare);
     return cells;
+}
+
+const struct stall_events *stall_causes_events(const struct stall_causes *causes, size_t *count) {
+    *count = causes->event_count;
+    return causes->events;
 }

@@ -1,6 +1,7 @@
 /* The true causes of the cycles in which an in-order core's oldest instruction stood at the head of
  * the issue queue: what analyses of samples are measured against (DCPI §6.3). Every cycle has one
- * owner, the head, and one cause; they sum to the run's cycles. */
+ * owner, the head, and one cause; they sum to the run's cycles. And how often what a processor's
+ * counters count (DCPI §4.1) happened to each instruction. */
 #ifndef CULPRIT_CORE_STALL_CAUSES_H
 #define CULPRIT_CORE_STALL_CAUSES_H
 
@@ -28,9 +29,22 @@ enum stall_cause {
     STALL_CAUSES
 };
 const char *stall_cause_name(enum stall_cause cause); /* "D-cache miss" */
+const char *stall_cause_key(enum stall_cause cause);  /* "dmiss" */
 static inline bool stall_cause_is_dynamic(enum stall_cause cause) {
     return cause >= STALL_IMISS;
 }
+
+/* What happened, whether or not anything waited for it. */
+enum stall_event {
+    EVENT_IMISS,      /* the line of the instruction missed the L1 I-cache, or was on its way */
+    EVENT_ITLB,       /* its page missed the first-level I-TLB */
+    EVENT_DMISS,      /* a load missed the L1 D-cache, or hit a line on its way */
+    EVENT_DTLB,       /* a load's page missed the first-level D-TLB */
+    EVENT_MISPREDICT, /* a branch went elsewhere than predicted */
+    EVENT_TAKEN,      /* a branch did not fall through */
+    STALL_EVENTS
+};
+const char *stall_event_name(enum stall_event event); /* "imiss" */
 
 struct stall_cell {
     uint32_t insn;    /* that stood at the head */
@@ -47,9 +61,22 @@ void stall_causes_free(struct stall_causes *causes);
 /* No cycles: nothing. NULL: nothing. Out of memory: stall_causes_cells() tells. */
 void stall_causes_add(struct stall_causes *causes, uint32_t insn, enum stall_cause cause,
                       uint32_t culprit, uint64_t cycles);
-/* Forgets all cycles, and that memory was out. */
+/* Once more. NULL: nothing. */
+void stall_causes_count(struct stall_causes *causes, uint32_t insn, enum stall_event event);
+
+/* Adds all that `from` holds, `weight` times, and empties it. False: out of memory, also before. */
+bool stall_causes_move(struct stall_causes *to, struct stall_causes *from, uint64_t weight);
+
+/* Forgets all cycles and events, and that memory was out. */
 void stall_causes_clear(struct stall_causes *causes);
 /* Sorted by instruction, cause, culprit; to be freed. NULL: out of memory. */
 struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t *count);
+
+/* By instruction, up to the last that anything happened to; they live as long as `causes` and
+ * nothing is added. */
+struct stall_events {
+    uint64_t times[STALL_EVENTS];
+};
+const struct stall_events *stall_causes_events(const struct stall_causes *causes, size_t *count);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/stalls.h"
 #include "report/what_if.h"
 #include "util/text.h"
 
@@ -258,8 +259,9 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
                                    statistics_object(report), "notes", notes_array(report)));
     if (report->by == BY_LINE || report->by == BY_IMAGE)
         put_rows(&writer, report->by == BY_LINE ? "lines" : "images", &report->grouped, total);
-    put_members(&writer, json_pack("{s:o, s:o}", "what_if", what_if_json(&simulation->breakdown),
-                                   "next", string(report->next)));
+    put_members(&writer,
+                json_pack("{s:o, s:o, s:o}", "stalls", stalls_json(simulation), "what_if",
+                          what_if_json(&simulation->breakdown), "next", string(report->next)));
     fputs("\n}\n", file);
     if (ferror(file))
         return error_errno(error, "writing the JSON report");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/stalls.h"
 #include "report/what_if.h"
 #include "util/text.h"
 
@@ -362,6 +363,7 @@ void report_text(const struct report *report, bool colour, FILE *file) {
     print_head(report, style, file);
     if (report->simulation->cycles > 0) {
         print_stacks(report, style, file);
+        stalls_text(report->simulation, colour, file);
         print_rates(report, file);
         if (report->by == BY_FUNCTION)
             print_table(report, &report->functions, true, style, file);

@@ -87,31 +87,101 @@ static bool add_profile(struct session *session, int64_t event, const struct cel
     return true;
 }
 
-static bool add_event(struct session *session, const struct saved_event *saved,
-                      struct error *error) {
+/* Orders the cells. An event that nothing happened to is not there. */
+static bool add_event(struct session *session, const struct store_event *event, struct cell *cells,
+                      size_t count, struct error *error) {
+    int64_t id;
+    if (!count)
+        return true;
+    struct store_value *values = malloc(count * sizeof *values);
+    if (!values)
+        return error_set(error, "out of memory for the profile");
+    count = order_cells(cells, count);
+    bool good = store_add_event(session->store, session->id, event, &id, error) &&
+                add_profile(session, id, cells, count, values, error);
+    free(values);
+    return good;
+}
+
+static struct cell cell_of(const struct session *session, uint32_t insn, uint32_t signature,
+                           uint64_t value) {
+    const struct static_insn *place = &session->code->insns[insn];
+    return (struct cell){place->image, {place->offset, signature, value}};
+}
+
+static bool add_cycles(struct session *session, const struct saved_event *saved, struct cell *cells,
+                       struct error *error) {
     const struct store_event event = {.name = saved->name,
                                       .unit = "1/840 cycles",
                                       .period = saved->period > 1 ? saved->period : 0,
                                       .period_unit = "cycles",
                                       .precise = true};
-    int64_t id;
-    size_t room = saved->cell_count ? saved->cell_count : 1;
-    struct cell *cells = malloc(room * sizeof *cells);
-    struct store_value *values = malloc(room * sizeof *values);
-    bool good = (cells && values) || error_set(error, "out of memory for the profile");
-    for (uint64_t i = 0; good && i < saved->cell_count; i++) {
+    for (uint64_t i = 0; i < saved->cell_count; i++) {
         const struct pics_cell *cell = &saved->cells[i];
-        const struct static_insn *insn = &session->code->insns[cell->insn];
-        cells[i] = (struct cell){insn->image, {insn->offset, cell->psv, cell->units}};
+        cells[i] = cell_of(session, cell->insn, cell->psv, cell->units);
     }
-    if (good) {
-        size_t count = order_cells(cells, saved->cell_count);
-        good = store_add_event(session->store, session->id, &event, &id, error) &&
-               add_profile(session, id, cells, count, values, error);
+    return add_event(session, &event, cells, saved->cell_count, error);
+}
+
+static bool add_executions(struct session *session, const struct simulation *simulation,
+                           struct cell *cells, struct error *error) {
+    const struct store_event event = {
+        .name = "executions", .unit = "executions", .period_unit = "", .precise = true};
+    size_t count = 0;
+    for (uint32_t i = 0; i < simulation->execution_count; i++)
+        if (simulation->executions[i])
+            cells[count++] = cell_of(session, i, 0, simulation->executions[i]);
+    return add_event(session, &event, cells, count, error);
+}
+
+static bool add_stalls(struct session *session, const struct simulation *simulation,
+                       struct cell *cells, struct error *error) {
+    for (int cause = STALL_NONE + 1; cause < STALL_CAUSES; cause++) {
+        char name[64];
+        snprintf(name, sizeof name, "stall:%s", stall_cause_key(cause));
+        const struct store_event event = {
+            .name = name, .unit = "cycles", .period_unit = "", .precise = true};
+        size_t count = 0;
+        for (size_t i = 0; i < simulation->stall_count; i++)
+            if (simulation->stalls[i].cause == (uint32_t)cause)
+                cells[count++] =
+                    cell_of(session, simulation->stalls[i].insn, 0, simulation->stalls[i].cycles);
+        if (!add_event(session, &event, cells, count, error))
+            return false;
     }
-    free(values);
-    free(cells);
-    return good;
+    for (int kind = 0; kind < STALL_EVENTS; kind++) {
+        const struct store_event event = {
+            .name = stall_event_name(kind), .unit = "events", .period_unit = "", .precise = true};
+        size_t count = 0;
+        for (size_t i = 0; i < simulation->stall_event_count; i++)
+            if (simulation->stall_events[i].times[kind])
+                cells[count++] =
+                    cell_of(session, (uint32_t)i, 0, simulation->stall_events[i].times[kind]);
+        if (!add_event(session, &event, cells, count, error))
+            return false;
+    }
+    return true;
+}
+
+/* All that a simulation has; `cells` has room for the most that one event can have. */
+static bool add_events(struct session *session, const struct simulation *simulation,
+                       const struct saved_event *more, size_t more_count, struct cell *cells,
+                       struct error *error) {
+    const struct saved_event cycles = {"cycles", 1, simulation->cells, simulation->cell_count};
+    bool good = add_cycles(session, &cycles, cells, error);
+    for (size_t i = 0; good && i < more_count; i++)
+        good = add_cycles(session, &more[i], cells, error);
+    return good && add_executions(session, simulation, cells, error) &&
+           add_stalls(session, simulation, cells, error);
+}
+
+static size_t most_cells(const struct simulation *simulation, const struct saved_event *more,
+                         size_t more_count) {
+    size_t most = simulation->cell_count + simulation->execution_count + simulation->stall_count +
+                  simulation->stall_event_count;
+    for (size_t i = 0; i < more_count; i++)
+        most = more[i].cell_count > most ? more[i].cell_count : most;
+    return most + 1;
 }
 
 /* ---- sessions ---- */
@@ -160,19 +230,16 @@ static bool save(struct saving *saving, const char *part, double weight,
                  const struct simulation *simulation, const struct code *code,
                  const struct saved_event *more, size_t more_count, struct error *error) {
     struct session session = {.store = saving->store, .code = code};
-    const struct saved_event cycles = {"cycles", 1, simulation->cells, simulation->cell_count};
+    struct cell *cells = malloc(most_cells(simulation, more, more_count) * sizeof *cells);
     session.images = calloc(code->image_count + 1u, sizeof *session.images);
-    if (!session.images || !array_reserve((void **)&saving->sessions, &saving->capacity,
-                                          saving->count + 1, sizeof *saving->sessions)) {
-        free(session.images);
-        return error_set(error, "out of memory for the profile");
-    }
-    bool good = store_begin(saving->store, error);
+    bool good = cells && session.images &&
+                array_reserve((void **)&saving->sessions, &saving->capacity, saving->count + 1,
+                              sizeof *saving->sessions);
+    good = good ? store_begin(saving->store, error)
+                : error_set(error, "out of memory for the profile");
     if (good) {
         good = add_session(&session, saving, part, weight, error) &&
-               add_event(&session, &cycles, error);
-        for (size_t i = 0; good && i < more_count; i++)
-            good = add_event(&session, &more[i], error);
+               add_events(&session, simulation, more, more_count, cells, error);
         if (good)
             good = store_commit(saving->store, error);
         else
@@ -181,6 +248,7 @@ static bool save(struct saving *saving, const char *part, double weight,
     if (good)
         saving->sessions[saving->count++] = session.id;
     free(session.images);
+    free(cells);
     return good;
 }
 

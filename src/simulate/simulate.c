@@ -29,6 +29,7 @@ struct lane {
     struct attached *attached;
     struct graph_lane *graph; /* or NULL */
     struct core *core;
+    struct stall_causes *causes; /* of a core in order; else NULL */
     bool in_window;
     struct core_statistics at_window; /* when the window began */
     struct slice_recorder slice;      /* begun when slices are recorded */
@@ -52,6 +53,7 @@ struct run {
     struct oracle_result sliced;    /* of cores that record slices and are done */
     struct oracle_result collected; /* what Oracle had when the level began */
     struct pics *total;
+    struct stall_causes *causes; /* of cores in order; else NULL */
     struct sampling_step step;
     double window_cycles;
     uint32_t insns_known; /* static instructions that the observers know */
@@ -70,6 +72,7 @@ static void lane_free(const struct run *run, struct lane *lane) {
         core_give(lane->core, learned);
     if (lane->core)
         core_free(lane->core);
+    stall_causes_free(lane->causes);
     if (lane->tap)
         tap_free(lane->tap);
     workers_detach(run->workers, lane->attached);
@@ -93,14 +96,18 @@ static bool attach_observers(const struct run *run, struct lane *lane, struct er
 static struct lane *lane_new(struct run *run, struct tap_source source, struct error *error) {
     struct lane *lane =
         calloc(1, sizeof *lane + run->options->observer_count * sizeof *lane->observed);
-    if (!lane || !(lane->tap = tap_new(run->bus))) {
-        free(lane);
+    if (!lane || !(lane->tap = tap_new(run->bus)) ||
+        (run->causes && !(lane->causes = stall_causes_new()))) {
+        if (lane)
+            lane_free(run, lane);
         error_set(error, "out of memory for the core of thread %" PRIu32, source.thread);
         return NULL;
     }
     lane->source = source;
-    struct core_options options = {
-        .ideal = run->options->ideal, .executor = run->pipeline, .tap = lane->tap};
+    struct core_options options = {.ideal = run->options->ideal,
+                                   .executor = run->pipeline,
+                                   .tap = lane->tap,
+                                   .causes = lane->causes};
     const struct slicing *slicing = run->options->slicing;
     if (slicing && !slice_recorder_begin(&lane->slice, slicing, source.thread, error)) {
         lane_free(run, lane);
@@ -223,6 +230,8 @@ static bool lane_finish(struct run *run, struct lane *lane, struct error *error)
     good &= core_finish(lane->core, good ? error : &late);
     if (lane->graph)
         graph_lane_collect(lane->graph, run->step.weight);
+    if (lane->causes && !stall_causes_move(run->causes, lane->causes, run->step.weight) && good)
+        good = error_set(error, "out of memory for the causes of stalls");
     return collect_slices(run, &lane->slice, good ? error : &late) && good;
 }
 
@@ -464,11 +473,25 @@ static void free_cores(struct run *run) {
     workers_free(run->workers);
     graph_breakdown_free(run->graph);
     tap_bus_free(run->bus);
+    stall_causes_free(run->causes);
     executor_free(run->pipeline);
     executor_free(run->attribution);
     oracle_free(run->oracle);
     golden_free(run->golden);
     free(run->table);
+}
+
+static bool keep_causes(const struct stall_causes *causes, struct simulation *simulation) {
+    size_t count;
+    const struct stall_events *events = stall_causes_events(causes, &count);
+    simulation->stalls = stall_causes_cells(causes, &simulation->stall_count);
+    simulation->stall_events = malloc((count + 1) * sizeof *events);
+    if (!simulation->stalls || !simulation->stall_events)
+        return false;
+    if (count)
+        memcpy(simulation->stall_events, events, count * sizeof *events);
+    simulation->stall_event_count = count;
+    return true;
 }
 
 static int slices_in_order(const void *left, const void *right) {
@@ -490,6 +513,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
     if (good && (!(run.total = pics_new()) || !(run.oracle = oracle_new()) ||
                  !(run.golden = golden_new()) || !(run.bus = tap_bus_new())))
         good = error_set(error, "out of memory for the profile");
+    if (good && options->machine->core.in_order && !(run.causes = stall_causes_new()))
+        good = error_set(error, "out of memory for the causes of stalls");
     good = good && start_threads(&run, error) &&
            (run.workers = workers_new(options, run.attribution, error));
     if (good && options->graph)
@@ -508,6 +533,8 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
         struct error late;
         good &= graph_breakdown_finish(run.graph, simulation, good ? error : &late);
     }
+    if (run.causes && !keep_causes(run.causes, simulation) && good)
+        good = error_set(error, "out of memory for the causes of stalls");
     free_cores(&run);
     if (run.total && !(simulation->cells = pics_cells(run.total, &simulation->cell_count)))
         good = error_set(error, "out of memory for the profile");
@@ -524,6 +551,8 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->executions);
     free(simulation->threads);
     free(simulation->slices);
+    free(simulation->stalls);
+    free(simulation->stall_events);
     for (uint32_t i = 0; i < simulation->profile_group_count; i++)
         profile_group_free(simulation->profile_groups[i]);
     free(simulation->profile_groups);

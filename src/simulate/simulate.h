@@ -18,6 +18,7 @@
 #include "attribute/commit_summary.h"
 #include "attribute/profiler.h"
 #include "core/core.h"
+#include "core/stall_causes.h"
 #include "graph/breakdown.h"
 #include "graph/category.h"
 #include "machine/machine.h"
@@ -116,6 +117,13 @@ struct simulation {
     uint64_t cell_count;
     uint64_t *executions; /* per static instruction */
     uint32_t execution_count;
+
+    /* Of cores in order: true causes of all cycles, and what happened to instructions (by static
+     * instruction). Regions that are combined have none. NULL: no core was in order. */
+    struct stall_cell *stalls;
+    size_t stall_count;
+    struct stall_events *stall_events;
+    size_t stall_event_count;
 
     struct simulation_profile *profiles; /* as in the options */
     uint32_t profile_count;

@@ -81,6 +81,29 @@ text() {
 check "as text" text
 
 # Profilers are events of their own; what they say is sampled.
+# Of a core in order also what each cycle was lost to: the causes sum to the cycles.
+stalls_saved() {
+    local -x CULPRIT_STORE=$scratch/stalls.db
+    run sim --machine alpha21164 --save --json --output "$scratch/stalls.json" -- \
+        "$WORKLOADS/riscv64/branchy" 3000 3000 >/dev/null || return
+    run top --json --top 0 >"$scratch/shown.json"
+    run top --json --top 0 --event cycles --event executions --event stall:branchmp \
+        --event branchmp >"$scratch/events.json" && python3 - "$scratch" <<'PYTHON'
+import json, sys
+sim, shown, events = (json.load(open(f"{sys.argv[1]}/{name}.json"))
+                      for name in ("stalls", "shown", "events"))
+assert sum(sim["stalls"].values()) == sim["cycles"]
+assert [event["name"] for event in shown["events"]] == ["cycles"]
+totals = {event["name"]: event["total"] for event in events["events"]}
+assert totals["executions"] == sim["instructions"], (totals, sim["instructions"])
+assert totals["stall:branchmp"] == sim["stalls"]["branchmp"] > 0
+branch = sim["statistics"]["branches"]
+assert totals["branchmp"] == sum(branch[kind + "_mispredicted"]
+                                 for kind in ("conditional", "indirect", "returns"))
+PYTHON
+}
+check "a core in order saves executions, causes of stalls and events" stalls_saved
+
 profilers_saved() {
     run profilers --profiler TIP,NCI --save --output "$scratch/profilers.txt" "$scratch/run.ctrace" &&
         run top --json --event TIP --event cycles --event NCI --top 3 >"$scratch/top.json" &&
@@ -124,7 +147,7 @@ PYTHON
 check "regions are saved as they are, and their weights applied" explained
 
 check "no such epoch" fails_with 1 'epoch' run top --epoch 999
-check "no such event" fails_with 1 'has no event imiss \(it has: cycles, TIP, NCI\)' run top --epoch 2 --event imiss
+check "no such event" fails_with 1 'has no event imiss \(it has: cycles, TIP, NCI, executions\)' run top --epoch 2 --event imiss
 check "no such image" fails_with 1 "no samples of none.so \(see 'culprit top --by image'\)" run top --image none.so
 check "no such store" fails_with 1 'none.db' run top --store "$scratch/none.db"
 check "what is no store" fails_with 1 'run.ctrace' run top --store "$scratch/run.ctrace"

@@ -37,6 +37,7 @@ struct run {
     struct issues issues;
     struct stall_cell *cells;
     size_t cell_count;
+    struct stall_events events[FIXTURE_DYNAMIC]; /* by static instruction */
 };
 
 static struct run *run_new(void) {
@@ -63,6 +64,12 @@ static void issue_all(struct run *run, const struct machine *machine, uint32_t i
     run->program->causes = stall_causes_new();
     simulate_on(run->program, machine, ideal, batch, NULL, NULL);
     run->cells = stall_causes_cells(run->program->causes, &run->cell_count);
+    size_t known;
+    const struct stall_events *events = stall_causes_events(run->program->causes, &known);
+    assert_true(known <= FIXTURE_DYNAMIC);
+    memset(run->events, 0, sizeof run->events);
+    if (known)
+        memcpy(run->events, events, known * sizeof *events);
     stall_causes_free(run->program->causes);
     assert_non_null(run->cells);
     uint64_t sum = 0;
@@ -240,6 +247,8 @@ static void miss_registers_stall_the_load(void **state) {
     /* Accesses in 5 and in 107. */
     ISSUES_IN(run, &machine, 0, 4, 106);
     assert_int_equal(caused(run, second, STALL_MISS_REGISTERS, second), 101);
+    assert_int_equal(run->events[first].times[EVENT_DMISS], 1);
+    assert_int_equal(run->events[second].times[EVENT_DMISS], 1);
     run_free(run);
 }
 
@@ -298,6 +307,8 @@ static void misprediction_empties_the_front_end(void **state) {
     execute(program, add);
     ISSUES_IN(run, &machine, 0, 4, 9);
     assert_int_equal(caused(run, add, STALL_MISPREDICT, jump), 4);
+    assert_int_equal(run->events[jump].times[EVENT_MISPREDICT], 1);
+    assert_int_equal(run->events[jump].times[EVENT_TAKEN], 1);
     assert_int_equal(program->result.states[STATE_FLUSHED], 4);
     ISSUES_IN(run, &machine, IDEAL_BMISP, 4, 5);
     machine.branch.taken_bubble = 2;
@@ -323,7 +334,30 @@ static void instruction_misses_delay_packets(void **state) {
     assert_int_equal(run->issues.cycle[16], 208);
     assert_int_equal(caused(run, 0, STALL_IMISS, 0), 100);
     assert_int_equal(caused(run, 16, STALL_IMISS, 16), 100);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(run->events[i].times[EVENT_IMISS], i % 16 == 0);
     run_free(run);
+}
+
+/* What one recorder holds goes into another, weighted, and is gone from the first. */
+static void causes_are_moved(void **state) {
+    (void)state;
+    struct stall_causes *from = stall_causes_new(), *to = stall_causes_new();
+    stall_causes_add(from, 7, STALL_DMISS, 3, 10);
+    stall_causes_count(from, 7, EVENT_DMISS);
+    stall_causes_add(to, 7, STALL_DMISS, 3, 1);
+    assert_true(stall_causes_move(to, from, 4));
+    assert_true(stall_causes_move(to, from, 4));
+    size_t count;
+    struct stall_cell *cells = stall_causes_cells(to, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(cells[0].cycles, 41);
+    assert_int_equal(stall_causes_events(to, &count)[7].times[EVENT_DMISS], 4);
+    assert_int_equal(count, 8);
+    assert_int_equal((stall_causes_events(from, &count), count), 0);
+    free(cells);
+    stall_causes_free(from);
+    stall_causes_free(to);
 }
 
 /* A system call: fetch goes on 10 cycles after its issue. */
@@ -460,6 +494,7 @@ int main(void) {
         cmocka_unit_test(fence_waits_for_stores),
         cmocka_unit_test(misprediction_empties_the_front_end),
         cmocka_unit_test(instruction_misses_delay_packets),
+        cmocka_unit_test(causes_are_moved),
         cmocka_unit_test(system_call_flushes),
         cmocka_unit_test(full_buffer_stops_fetch),
         cmocka_unit_test(batches_change_nothing),

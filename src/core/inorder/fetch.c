@@ -1,6 +1,7 @@
 /* Fetch: packets of at most fetch_width instructions of one aligned block, up to a taken branch, as
  * long as the fetch buffer has room; and the order of events that ask memory. */
 #include "core/inorder/inorder.h"
+#include "core/stall_causes.h"
 
 static uint64_t line_of(const struct inorder *core, uint64_t address) {
     return address / core->machine.l1i.line;
@@ -14,10 +15,14 @@ static bool bring_line(struct inorder *core, struct inorder_uop *uop, uint64_t a
     if (!core->machine.l1i.present || memory_fetch_hits(core->learned.memory, now, address))
         return true;
     memory_fetch(core->learned.memory, now, address, core->fetched, &result);
-    if (result.events & MEMORY_MISSED_L1)
+    if (result.events & MEMORY_MISSED_L1) {
         uop->psv |= PSV_DR_L1;
-    if (result.events & MEMORY_MISSED_TLB)
+        stall_causes_count(core->causes, uop->insn, EVENT_IMISS);
+    }
+    if (result.events & MEMORY_MISSED_TLB) {
         uop->psv |= PSV_DR_TLB;
+        stall_causes_count(core->causes, uop->insn, EVENT_ITLB);
+    }
     if (result.ready <= hit)
         return true;
     uint32_t delay = (uint32_t)(result.ready - hit);

@@ -125,6 +125,10 @@ static bool load(struct inorder *core, const struct inorder_uop *uop, struct res
     }
     result->ready = answer.ready - saved;
     result->tlb = answer.tlb_cycles;
+    if (answer.events & MEMORY_MISSED_L1)
+        stall_causes_count(core->causes, uop->insn, EVENT_DMISS);
+    if (answer.events & MEMORY_MISSED_TLB)
+        stall_causes_count(core->causes, uop->insn, EVENT_DTLB);
     result->psv = (answer.events & MEMORY_MISSED_L1 ? PSV_ST_L1 : 0) |
                   (answer.events & MEMORY_MISSED_TLB ? PSV_ST_TLB : 0) |
                   (answer.events & MEMORY_MISSED_LLC ? PSV_ST_LLC : 0);
@@ -209,6 +213,10 @@ static void record(struct inorder *core, const struct inorder_uop *uop, const st
         stall_causes_add(core->causes, uop->insn, wait->cause, uop->insn, cycle - from);
     if (cycle > core->cycle)
         stall_causes_add(core->causes, uop->insn, STALL_NONE, uop->insn, 1);
+    if (uop->flags & I_MISPREDICTED)
+        stall_causes_count(core->causes, uop->insn, EVENT_MISPREDICT);
+    if (uop->flags & I_TAKEN)
+        stall_causes_count(core->causes, uop->insn, EVENT_TAKEN);
 }
 
 /* ---- the tap ---- */

@@ -1,0 +1,16 @@
+/* The true causes of the stalls of cores in order (core/stall_causes.h), by cause. */
+#ifndef CULPRIT_REPORT_STALLS_H
+#define CULPRIT_REPORT_STALLS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "simulate/simulate.h"
+
+/* A line for each cause, largest first; nothing when no core was in order. */
+void stalls_text(const struct simulation *simulation, bool colour, FILE *file);
+/* Cycles by stall_cause_key(); null when no core was in order. */
+json_t *stalls_json(const struct simulation *simulation);
+
+#endif

@@ -1,0 +1,104 @@
+/* Frequencies are estimated twice: the first estimate tells how often each edge into a block is
+ * taken, and with it the schedule of the block. */
+#include "analyze/analyze.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* By instruction, from what lies at its first byte. */
+static void gather(struct analysis *analysis, const struct procedure_samples *samples) {
+    const struct cfg *cfg = &analysis->cfg;
+    double total = 0, found = 0;
+    for (size_t i = 0; i < cfg->code->size; i++)
+        total += samples->cycles[i];
+    for (uint32_t i = 0; i < cfg->insn_count; i++) {
+        analysis->cycles[i] = samples->cycles[cfg->insns[i].offset];
+        found += analysis->cycles[i];
+    }
+    analysis->lost = total > found ? total - found : 0;
+}
+
+/* Executions of edges, for the schedule's means. */
+static void weigh(struct analysis *analysis, double *edges) {
+    const struct frequency *frequency = &analysis->frequency;
+    for (uint32_t i = 0; i < analysis->cfg.edge_count; i++)
+        edges[i] = frequency->edges[i].executions;
+    schedule_weigh(&analysis->schedule, &analysis->cfg, edges);
+}
+
+static bool estimate(struct analysis *analysis, const struct procedure_samples *samples,
+                     const bool *suspect, double *edges, struct error *error) {
+    const struct cfg *cfg = &analysis->cfg;
+    if (!equivalence_find(&analysis->equivalence, cfg, error))
+        return false;
+    for (int round = 0; round < 2; round++) {
+        frequency_free(&analysis->frequency);
+        if (!frequency_estimate(&analysis->frequency, cfg, &analysis->equivalence,
+                                &analysis->schedule, analysis->cycles, samples->period, suspect,
+                                error))
+            return false;
+        weigh(analysis, edges);
+    }
+    return true;
+}
+
+static bool count_exactly(struct analysis *analysis, const double *by_offset, double *edges,
+                          struct error *error) {
+    const struct cfg *cfg = &analysis->cfg;
+    double *executions = malloc((cfg->insn_count + 1u) * sizeof *executions);
+    if (!executions)
+        return error_set(error, "out of memory for the analysis");
+    for (uint32_t i = 0; i < cfg->insn_count; i++)
+        executions[i] = by_offset[cfg->insns[i].offset];
+    bool good = frequency_exact(&analysis->frequency, cfg, executions, error);
+    free(executions);
+    if (good)
+        weigh(analysis, edges);
+    return good;
+}
+
+bool analyze_procedure(struct analysis *analysis, const struct procedure_code *code,
+                       const struct procedure_samples *samples,
+                       const struct analysis_options *options, struct error *error) {
+    memset(analysis, 0, sizeof *analysis);
+    struct cfg *cfg = &analysis->cfg;
+    if (!cfg_build(cfg, code, error))
+        return false;
+    analysis->cycles = malloc((cfg->insn_count + 1u) * sizeof *analysis->cycles);
+    analysis->possible = malloc((cfg->insn_count + 1u) * sizeof *analysis->possible);
+    bool *suspect = malloc(cfg->insn_count + 1u);
+    double *edges = malloc((cfg->edge_count + 1u) * sizeof *edges);
+    bool good = (analysis->cycles && analysis->possible && suspect && edges) ||
+                error_set(error, "out of memory for the analysis");
+    if (good)
+        gather(analysis, samples);
+    good = good && culprits_possible(cfg, options->machine, analysis->possible, error) &&
+           schedule_make(&analysis->schedule, cfg, options->machine, options->view,
+                         analysis->cycles, error);
+    for (uint32_t i = 0; good && i < cfg->insn_count; i++)
+        suspect[i] = analysis->possible[i] != 0;
+    good = good && (options->executions ? count_exactly(analysis, options->executions, edges, error)
+                                        : estimate(analysis, samples, suspect, edges, error));
+    good = good && culprits_find(&analysis->culprits, cfg, options->machine, &analysis->schedule,
+                                 &analysis->frequency, analysis->possible, samples, error);
+    free(edges);
+    free(suspect);
+    return good;
+}
+
+void analysis_free(struct analysis *analysis) {
+    culprits_free(&analysis->culprits);
+    frequency_free(&analysis->frequency);
+    schedule_free(&analysis->schedule);
+    equivalence_free(&analysis->equivalence);
+    cfg_free(&analysis->cfg);
+    free(analysis->cycles);
+    free(analysis->possible);
+    memset(analysis, 0, sizeof *analysis);
+}
+
+double analysis_cpi(const struct analysis *analysis, uint32_t insn) {
+    uint32_t block = analysis->cfg.insns[insn].block;
+    double executions = analysis->frequency.blocks[block].executions;
+    return executions > 0 ? analysis->cycles[insn] / executions : 0;
+}

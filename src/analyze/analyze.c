@@ -73,8 +73,7 @@ bool analyze_procedure(struct analysis *analysis, const struct procedure_code *c
     if (good)
         gather(analysis, samples);
     good = good && culprits_possible(cfg, options->machine, analysis->possible, error) &&
-           schedule_make(&analysis->schedule, cfg, options->machine, options->view,
-                         analysis->cycles, error);
+           schedule_make(&analysis->schedule, options->scheduler, cfg, analysis->cycles, error);
     for (uint32_t i = 0; good && i < cfg->insn_count; i++)
         suspect[i] = analysis->possible[i] != 0;
     good = good && (options->executions ? count_exactly(analysis, options->executions, edges, error)

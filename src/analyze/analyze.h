@@ -14,8 +14,8 @@
 
 struct analysis_options {
     const struct machine *machine;
-    enum schedule_view view;
-    const double *executions; /* by byte offset: exact, in place of estimates. NULL: estimate */
+    struct scheduler *scheduler; /* of that machine; kept over many procedures */
+    const double *executions;    /* by byte offset: exact, in place of estimates. NULL: estimate */
 };
 
 struct analysis {

@@ -9,7 +9,7 @@ small() {
     pending) echo 20000 4096 ;;
     bipartite) echo 1 2000 ;;
     quadtree) echo 2 8 ;;
-    stream) echo 2 10000 ;;
+    stream | copyloop) echo 2 10000 ;;
     stencil) echo 2 2000 ;;
     lbm) echo 2 2000 ;;
     meanshift) echo 8 ;;

@@ -17,7 +17,7 @@ enum { CFG_NONE = UINT32_MAX }; /* outside; no instruction, no block */
 
 enum cfg_flags {
     CFG_MISSING_EDGES = 1 << 0, /* an indirect jump may lead to places that are not known */
-    CFG_OVERLAPPING = 1 << 1,   /* instructions that share bytes (x86-64) */
+    CFG_OVERLAPPING = 1 << 1,   /* instructions that share bytes */
     CFG_UNDECODABLE = 1 << 2,   /* control reaches bytes that are no instruction */
     CFG_RUNS_OUT = 1 << 3,  /* control runs past the procedure's end, or its code is truncated */
     CFG_UNREACHED = 1 << 4, /* blocks that no known edge reaches: landing pads of exceptions,
@@ -26,12 +26,14 @@ enum cfg_flags {
 };
 
 enum cfg_edge_kind {
-    EDGE_ENTRY,  /* from outside to where the procedure is called */
+    EDGE_ENTRY,  /* from outside to where the procedure is called, also by itself: a local
+                    subroutine */
     EDGE_FALL,   /* to the next instruction */
     EDGE_TAKEN,  /* by a direct branch */
     EDGE_TABLE,  /* by an indirect jump whose targets the code shows */
     EDGE_RETURN, /* to outside: return */
-    EDGE_TAIL,   /* to outside: a jump to another procedure, or to nobody knows where */
+    EDGE_TAIL,   /* to outside: a jump to another procedure, or to nobody knows where; also one
+                    edge beside those of a table, where entries lead outside */
     EDGE_STOP,   /* to outside: a call that does not return, a trap, the end of what is known */
     EDGE_UNKNOWN /* from outside, to a block that no known edge reaches */
 };
@@ -52,7 +54,8 @@ struct cfg_block {
     uint32_t first_insn, insn_count; /* ≥ 1 */
     uint32_t first_out, out_count;   /* in `edges` */
     uint32_t first_in, in_count;     /* in `in_edges` */
-    uint32_t loop_depth;             /* natural loops around it; 0: none */
+    uint32_t loop_depth;             /* natural loops around it; 0: none. A cycle that control
+                                        enters at several places is no loop */
 };
 
 struct cfg {
@@ -63,16 +66,18 @@ struct cfg {
     struct cfg_block *blocks; /* 0 holds the procedure's first byte */
     struct cfg_edge *edges;   /* by `from`, those from outside last */
     uint32_t *in_edges;       /* numbers of edges, by `to` */
+    uint32_t *at;             /* by offset: the instruction that begins there; CFG_NONE: none */
     uint32_t insn_count, block_count, edge_count, outer_count; /* the last: edges from outside */
     uint32_t unresolved; /* indirect jumps with unknown targets */
 };
 
-/* At most 16 Mi bytes of code; the graph takes some 200 bytes for each instruction. False: out of
- * memory, or nothing at all could be decoded. cfg_free() either way. */
+/* At most 16 Mi bytes of code; building takes some 250 bytes for each instruction and 4 for each
+ * byte, and time in proportion to them. False: out of memory, too much code, or no instruction
+ * begins at its first byte. cfg_free() either way. */
 bool cfg_build(struct cfg *cfg, const struct procedure_code *code, struct error *error);
 void cfg_free(struct cfg *cfg);
 
-/* The instruction that begins at an offset; CFG_NONE: none. Of overlapping ones the first found. */
+/* The instruction that begins at an offset; CFG_NONE: none. */
 uint32_t cfg_insn_at(const struct cfg *cfg, uint32_t offset);
 
 #endif

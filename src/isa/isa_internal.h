@@ -3,6 +3,7 @@
 #ifndef CULPRIT_ISA_ISA_INTERNAL_H
 #define CULPRIT_ISA_ISA_INTERNAL_H
 
+#include "isa/expression.h"
 #include "isa/insn.h"
 
 /* Each is insn_decode or insn_text for one ISA. Decoders receive a zeroed insn and may leave it in
@@ -13,6 +14,12 @@ size_t x86_64_text(const uint8_t *bytes, size_t size, uint64_t address, char *te
                    size_t text_size);
 size_t riscv64_text(const uint8_t *bytes, size_t size, uint64_t address, char *text,
                     size_t text_size);
+
+/* Each is insn_expression() for one ISA, of an expression that is NONE and names no register. */
+void x86_64_expression(const uint8_t *bytes, size_t size, uint64_t address,
+                       struct expression *expression);
+void riscv64_expression(const uint8_t *bytes, size_t size, uint64_t address,
+                        struct expression *expression);
 
 static inline bool register_list_has(const uint8_t *list, unsigned count, uint8_t reg) {
     for (unsigned i = 0; i < count; i++)

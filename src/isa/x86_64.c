@@ -5,11 +5,11 @@
  * true or false: narrow writes merge, the flags are two groups (CF and the rest), zero idioms read
  * nothing, no-ops touch nothing, string instructions move their pointers.
  * Segment, control, debug and tile registers carry no dependences here. */
-#include <Zydis/Zydis.h>
 #include <string.h>
 
 #include "isa/isa_internal.h"
 #include "isa/x86_64_operation.h"
+#include "isa/x86_64_view.h"
 
 enum {
     RAX = 0,
@@ -21,41 +21,6 @@ enum {
     ANY_READ = ZYDIS_OPERAND_ACTION_READ | ZYDIS_OPERAND_ACTION_CONDREAD,
     ANY_WRITE = ZYDIS_OPERAND_ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE
 };
-
-/* One decoded instruction as Zydis sees it. */
-struct zydis_view {
-    ZydisDecodedInstruction insn;
-    ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
-};
-
-static bool view_decode(const uint8_t *bytes, size_t size, struct zydis_view *view) {
-    ZydisDecoder decoder;
-    return ZYAN_SUCCESS(
-               ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) &&
-           ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, size, &view->insn, view->operand));
-}
-
-static uint8_t register_number(ZydisRegister reg) {
-    switch (ZydisRegisterGetClass(reg)) {
-    case ZYDIS_REGCLASS_GPR8:
-    case ZYDIS_REGCLASS_GPR16:
-    case ZYDIS_REGCLASS_GPR32:
-    case ZYDIS_REGCLASS_GPR64:
-        return (uint8_t)ZydisRegisterGetId(
-            ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg));
-    case ZYDIS_REGCLASS_X87:
-    case ZYDIS_REGCLASS_MMX:
-        return (uint8_t)(REG_X86_X87 + ZydisRegisterGetId(reg));
-    case ZYDIS_REGCLASS_XMM:
-    case ZYDIS_REGCLASS_YMM:
-    case ZYDIS_REGCLASS_ZMM:
-        return (uint8_t)(REG_VECTOR + ZydisRegisterGetId(reg));
-    case ZYDIS_REGCLASS_MASK:
-        return (uint8_t)(REG_X86_MASK + ZydisRegisterGetId(reg));
-    default:
-        return REG_NONE;
-    }
-}
 
 /* A write that leaves part of the register as it was: 8 and 16 bits of a general register, the
  * low part of a vector register by a legacy SSE instruction (movss, sqrtsd, movlps ...). */
@@ -73,7 +38,7 @@ static bool write_merges(const struct zydis_view *view, const ZydisDecodedOperan
 
 static void add_register(const struct zydis_view *view, const ZydisDecodedOperand *operand,
                          struct insn *insn) {
-    uint8_t reg = register_number(operand->reg.value);
+    uint8_t reg = x86_64_register(operand->reg.value);
     if (operand->encoding == ZYDIS_OPERAND_ENCODING_MASK && reg == REG_X86_MASK)
         return; /* k0 in the place of a mask means no mask */
     bool writes = operand->actions & ANY_WRITE;
@@ -124,7 +89,7 @@ static uint16_t access_size(const struct zydis_view *view, const ZydisDecodedOpe
 
 static void add_memory(const struct zydis_view *view, const ZydisDecodedOperand *operand,
                        struct insn *insn) {
-    uint8_t base = register_number(operand->mem.base), index = register_number(operand->mem.index);
+    uint8_t base = x86_64_register(operand->mem.base), index = x86_64_register(operand->mem.index);
     if (operand->mem.type != ZYDIS_MEMOP_TYPE_MEM && operand->mem.type != ZYDIS_MEMOP_TYPE_VSIB) {
         insn_add_source(insn, base); /* lea: the address is the data */
         insn_add_source(insn, index);
@@ -141,7 +106,7 @@ static void add_memory(const struct zydis_view *view, const ZydisDecodedOperand 
     case ZYDIS_MNEMONIC_BTR:
     case ZYDIS_MNEMONIC_BTS:
         if (index == REG_NONE && view->operand[1].type == ZYDIS_OPERAND_TYPE_REGISTER)
-            index = register_number(view->operand[1].reg.value);
+            index = x86_64_register(view->operand[1].reg.value);
         break;
     default:
         break;
@@ -270,8 +235,8 @@ static bool copies_register(const struct zydis_view *view) {
            view->insn.avx.mask.mode <= ZYDIS_MASK_MODE_DISABLED &&
            operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
            operand[last].type == ZYDIS_OPERAND_TYPE_REGISTER && operand[0].size >= 32 &&
-           register_number(operand[0].reg.value) != REG_NONE &&
-           register_number(operand[last].reg.value) != REG_NONE;
+           x86_64_register(operand[0].reg.value) != REG_NONE &&
+           x86_64_register(operand[last].reg.value) != REG_NONE;
 }
 
 static bool writes_memory(const struct insn *insn) {
@@ -341,7 +306,7 @@ static void correct_dependences(const struct zydis_view *view, struct insn *insn
 
 bool x86_64_decode(const uint8_t *bytes, size_t size, struct insn *insn) {
     struct zydis_view view;
-    if (!view_decode(bytes, size, &view))
+    if (!x86_64_view(bytes, size, &view))
         return false;
     insn->length = view.insn.length;
     insn->flags = x86_64_flags(view.insn.mnemonic);
@@ -369,7 +334,7 @@ size_t x86_64_text(const uint8_t *bytes, size_t size, uint64_t address, char *te
                    size_t text_size) {
     struct zydis_view view;
     ZydisFormatter formatter;
-    if (!view_decode(bytes, size, &view) ||
+    if (!x86_64_view(bytes, size, &view) ||
         !ZYAN_SUCCESS(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL)))
         return 0;
     ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);

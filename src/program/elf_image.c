@@ -111,15 +111,30 @@ void elf_image_release(struct elf_image *image) {
     image->mapped = false;
 }
 
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+bool elf_image_read(const struct elf_image *image, uint64_t file_offset, void *bytes, size_t size) {
+    struct stat status;
+    int file = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return false;
+    bool done = !fstat(file, &status) && same_file(&status, &image->status) &&
+                file_offset <= INT64_MAX &&
+                pread(file, bytes, size, (off_t)file_offset) == (ssize_t)size;
+    close(file);
+    return done;
+}
+
 bool elf_image_reopen(struct elf_image *image, struct error *error) {
     struct elf_image again;
     if (image->elf)
         return true;
     if (!elf_image_open(&again, image->path, error))
         return false;
-    const struct stat *a = &image->status, *b = &again.status;
-    if (a->st_dev != b->st_dev || a->st_ino != b->st_ino || a->st_size != b->st_size ||
-        a->st_mtim.tv_sec != b->st_mtim.tv_sec || a->st_mtim.tv_nsec != b->st_mtim.tv_nsec) {
+    if (!same_file(&image->status, &again.status)) {
         error_set(error, "%s: the file changed while it was in use", image->path);
         elf_image_close(&again);
         return false;

@@ -47,6 +47,10 @@ bool elf_image_open_memory(struct elf_image *image, void *bytes, size_t size, co
 void elf_image_release(struct elf_image *image);
 bool elf_image_reopen(struct elf_image *image, struct error *error);
 
+/* Reads from the file, also of a released image. False: the file is no longer the same, or shorter.
+ */
+bool elf_image_read(const struct elf_image *image, uint64_t file_offset, void *bytes, size_t size);
+
 /* Allowed on a closed image. */
 void elf_image_close(struct elf_image *image);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/contents.h"
 #include "program/debug_file.h"
 #include "program/demangle.h"
 #include "program/elf_image.h"
@@ -25,6 +26,7 @@ struct image {
     struct elf_image debug;      /* separate debug file, else closed */
     struct elf_image *described; /* whichever of them has DWARF; NULL: neither */
     struct function_table functions;
+    struct contents contents;
     struct source *source; /* over `described`; NULL: none, or not looked for yet */
     bool source_sought;
 };
@@ -41,6 +43,7 @@ struct program *program_new(void) {
 
 static void image_free(struct image *image) {
     source_free(image->source);
+    contents_free(&image->contents);
     function_table_free(&image->functions);
     elf_image_close(&image->debug);
     elf_image_close(&image->binary);
@@ -243,6 +246,38 @@ bool program_find_function(struct program *program, uint32_t number, const char 
         return false;
     *size = found->end - found->start;
     return true;
+}
+
+/* Whether a function owns the place where it begins: what only unwind tables know may lie within a
+ * named one. */
+static bool is_visible(const struct image *image, const struct function *function) {
+    uint64_t until;
+    return function->symbol ||
+           function_table_find(&image->functions, function->start, &until) == function;
+}
+
+void program_each_function(struct program *program, uint32_t number,
+                           bool (*visit)(void *context, const struct program_function *function),
+                           void *context) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    size_t count = image ? image->functions.list.count - image->functions.alias_count : 0;
+    for (size_t i = 0; i < count; i++) {
+        struct function *function = &image->functions.list.items[i];
+        struct program_function visited = {.address = function->start,
+                                           .size = function->end - function->start};
+        if (function->end <= function->start || !is_visible(image, function) ||
+            !elf_image_address_to_offset(&image->binary, function->start, &visited.file_offset))
+            continue;
+        visited.name = function_name(function, &program->arena);
+        if (!visit(context, &visited))
+            return;
+    }
+}
+
+bool program_read(struct program *program, uint32_t number, uint64_t address, void *bytes,
+                  size_t size) {
+    struct image *image = number < program->count ? program->images[number] : NULL;
+    return image && contents_read(&image->contents, &image->binary, address, bytes, size);
 }
 
 bool program_offset_to_address(struct program *program, uint32_t image, uint64_t file_offset,

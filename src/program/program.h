@@ -68,6 +68,25 @@ bool program_locate_function(struct program *program, uint32_t image, uint64_t f
 bool program_find_function(struct program *program, uint32_t image, const char *name,
                            uint64_t *file_offset, uint64_t *size);
 
+struct program_function {
+    uint64_t address, size; /* as linked; bytes, more than 0: those of functions that lie inside it
+                               are counted */
+    uint64_t file_offset;
+    const char *name; /* demangled, "memcpy@plt"; NULL: only its extent is known */
+};
+
+/* Visits the functions of an image in the order of their addresses, each under one of its names,
+ * until `visit` returns false. */
+void program_each_function(struct program *program, uint32_t image,
+                           bool (*visit)(void *context, const struct program_function *function),
+                           void *context);
+
+/* Reads what an image holds at an address before the program runs. Pointers into the image itself
+ * read as linked, also where the loader writes them. False: the image has not all of that in its
+ * file, the loader fills some of it in, or the file has changed. */
+bool program_read(struct program *program, uint32_t image, uint64_t address, void *bytes,
+                  size_t size);
+
 /* Virtual address <-> file offset through the program headers; false outside any segment. */
 bool program_offset_to_address(struct program *program, uint32_t image, uint64_t file_offset,
                                uint64_t *address);

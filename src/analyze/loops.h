@@ -1,0 +1,12 @@
+/* Loops of a graph whose edges are there. Of this room only. */
+#ifndef CULPRIT_ANALYZE_LOOPS_H
+#define CULPRIT_ANALYZE_LOOPS_H
+
+#include "analyze/cfg.h"
+
+/* Fills the blocks' loop_depth and sets CFG_ENDLESS. A loop is natural: its head dominates it.
+ * Where control enters a cycle at several places (irreducible), its retreating edges make no loop
+ * and count for no depth. False: out of memory. */
+bool loops_find(struct cfg *cfg);
+
+#endif

@@ -1,0 +1,35 @@
+/* Executions along the flow (DCPI §6.1.4): what enters a block leaves it, so where all but one of
+ * the edges around a block's head or tail are known, the last one follows, and with it its class.
+ *
+ * Each value has a variance. The surest estimates are settled first, and what follows from them is
+ * averaged with an estimate of its own that the class may have, each weighted by the inverse of its
+ * variance: so sure neighbours repair a doubtful estimate. At last all that is known is moved, each
+ * value by its standard error, to where no more leaves than enters (DCPI's "global constraint
+ * solver", which it was about to try). No value is negative.
+ *
+ * At the heads of blocks nothing follows with missing edges, nor anywhere outside: any head may be
+ * where a jump leads that is not known. What leaves a block is known even then, as such a jump is
+ * an edge to outside. */
+#ifndef CULPRIT_ANALYZE_FLOW_H
+#define CULPRIT_ANALYZE_FLOW_H
+
+#include "analyze/equivalence.h"
+
+enum flow_origin {
+    FLOW_UNKNOWN, /* nothing is known */
+    FLOW_OWN,     /* an estimate from outside, as it was given */
+    FLOW_BOTH,    /* it, and what followed from the flow */
+    FLOW_FOLLOWS  /* from the flow alone */
+};
+
+struct flow_value {
+    double executions, variance; /* the latter ≥ 0, of the former */
+    uint8_t origin;              /* enum flow_origin: given as UNKNOWN or OWN */
+};
+
+/* `values` by class, in and out. Time grows as the graph, and as n log n with the classes. False:
+ * out of memory. */
+bool flow_propagate(const struct cfg *cfg, const struct equivalence *equivalence,
+                    struct flow_value *values, struct error *error);
+
+#endif

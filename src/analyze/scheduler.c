@@ -11,10 +11,11 @@
 #include "util/array.h"
 
 enum {
-    IN_ORDER_CONTEXT = 64, /* instructions: some 30 cycles, more than most results take */
-    IN_ORDER_WINDOW = 64,  /* a short loop runs as many times as fit */
-    WINDOW = 256,          /* out of order, where rounds differ by how commits group */
-    CONTEXT_BEYOND_ROB = 64,
+    IN_ORDER_CONTEXT = 64,   /* instructions: some 30 cycles, more than most results take */
+    IN_ORDER_WINDOW = 64,    /* a short loop runs as many times as fit */
+    WINDOW = 256,            /* out of order, where rounds differ by how commits group */
+    CONTEXT_BEYOND_ROB = 64, /* and twice the ROB, until it is as full as it will be */
+    OUTSIDE_WORKS = 7,
     TAIL = 32 /* so that the last of what is measured commits in company */
 };
 
@@ -47,9 +48,10 @@ struct scheduler *scheduler_new(const struct machine *machine, enum schedule_vie
     bool in_order = machine->core.in_order;
     scheduler->machine = without_caches(machine);
     scheduler->watch.view = view;
-    scheduler->context = in_order ? IN_ORDER_CONTEXT : machine->core.rob + CONTEXT_BEYOND_ROB;
+    scheduler->context = in_order ? IN_ORDER_CONTEXT : 2 * machine->core.rob + CONTEXT_BEYOND_ROB;
     scheduler->window = in_order ? IN_ORDER_WINDOW : WINDOW;
-    scheduler->tail = in_order && view == VIEW_HEAD ? 0 : TAIL;
+    scheduler->by_causes = in_order && view == VIEW_HEAD;
+    scheduler->tail = scheduler->by_causes ? 0 : TAIL;
     return scheduler;
 }
 
@@ -75,7 +77,7 @@ void scheduler_free(struct scheduler *scheduler) {
 
 /* What shows whose cycles they were. */
 static bool make_eyes(struct scheduler *scheduler, struct error *error) {
-    if (scheduler->tail == 0) {
+    if (scheduler->by_causes) {
         scheduler->causes = stall_causes_new();
         return scheduler->causes || error_set(error, "out of memory for a schedule");
     }
@@ -127,10 +129,14 @@ static bool put(struct scheduler *scheduler, struct dynamic_insn insn, struct er
     return scheduler->batched < SCHEDULER_BATCH || push(scheduler, error);
 }
 
-/* A full stop, and then control comes from outside. */
+/* A full stop, and then control comes from outside, at the end of two packets of four. Where two of
+ * those instructions issue in a cycle, fetch gets ahead and the bubble of the jump is hidden, as in
+ * most runs of real callers and callees. */
 static bool come_from_outside(struct scheduler *scheduler, struct error *error) {
-    return put(scheduler, scheduler->outside[OUTSIDE_STOP], error) &&
-           put(scheduler, scheduler->outside[OUTSIDE_JUMP], error);
+    bool good = put(scheduler, scheduler->outside[OUTSIDE_STOP], error);
+    for (int i = 0; i < OUTSIDE_WORKS && good; i++)
+        good = put(scheduler, scheduler->outside[OUTSIDE_WORK], error);
+    return good && put(scheduler, scheduler->outside[OUTSIDE_JUMP], error);
 }
 
 /* Instructions [begin, end) of a block, which is left by `next`, an edge or CFG_NONE. */
@@ -225,6 +231,8 @@ static bool take_causes(struct scheduler *scheduler, const struct cfg_block *blo
         uint32_t number = cells[i].insn - measured;
         if (number >= block->insn_count)
             continue;
+        if (cells[i].cause == STALL_SYNCHRONISATION)
+            continue;
         assert(!stall_cause_is_dynamic(cells[i].cause));
         double mean = (double)cells[i].cycles / executions;
         cycles[number] += mean;
@@ -236,7 +244,7 @@ static bool take_causes(struct scheduler *scheduler, const struct cfg_block *blo
                                                    .cycles = mean});
     }
     free(cells);
-    stall_causes_clear(scheduler->causes);
+    stall_causes_clear_cycles(scheduler->causes);
     return room;
 }
 
@@ -260,9 +268,11 @@ bool scheduler_run(struct scheduler *scheduler, const struct path *path, const s
         return false;
     }
     memset(cycles, 0, block->insn_count * sizeof *cycles);
-    if (!scheduler->causes)
+    if (!scheduler->by_causes) {
         take_units(scheduler, block, path->executions, cycles);
-    else if (!take_causes(scheduler, block, path->executions, cycles, stalls))
+    } else if (!take_causes(scheduler, block, path->executions, cycles, stalls)) {
+        scheduler_drop_core(scheduler);
         return error_set(error, "out of memory for a schedule");
+    }
     return true;
 }

@@ -22,8 +22,8 @@ struct tap_worker schedule_watch_worker(struct schedule_watch *watch);
 /* What stands for code that is not in the graph. */
 enum outside {
     OUTSIDE_STOP, /* waits until everything before it is done, and has all after it fetched anew */
-    OUTSIDE_JUMP, /* taken: a call to the procedure, a return to it */
     OUTSIDE_WORK, /* takes a cycle and waits for nothing */
+    OUTSIDE_JUMP, /* taken: a call to the procedure, a return to it */
     OUTSIDE_INSNS
 };
 
@@ -34,6 +34,7 @@ struct scheduler {
     struct schedule_watch watch;
     struct core *core; /* NULL: none for this code yet */
     /* One of them shows whose cycles they were. */
+    bool by_causes;
     struct tap *tap;
     struct stall_causes *causes;
     uint32_t context, window, tail; /* instructions: path_find(); run behind what is measured */

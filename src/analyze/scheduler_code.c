@@ -9,10 +9,12 @@
  * what it has prepared of each. */
 enum { KNOWN_INSNS = 1 << 18 };
 
-/* What has no place in a static schedule is dropped: fences and flushes. */
+/* What is always plain: a repeated instruction is executed once, and nothing is locked. Where
+ * causes are told apart, what waits and flushes may do so. */
 enum {
-    KEPT_FLAGS = INSN_MOVE | INSN_ZERO | INSN_NOP | INSN_PREFETCH | INSN_SETS_FLAGS_FOR_FUSION |
-                 INSN_FUSES_WITH_FLAGS
+    PLAIN_FLAGS = INSN_MOVE | INSN_ZERO | INSN_NOP | INSN_PREFETCH | INSN_SETS_FLAGS_FOR_FUSION |
+                  INSN_FUSES_WITH_FLAGS,
+    WAITING_FLAGS = INSN_SERIALISING | INSN_FLUSHING | INSN_FENCE_STORE | INSN_SYSCALL
 };
 
 static bool reserve(struct scheduler *scheduler, size_t insns, size_t uops) {
@@ -51,7 +53,8 @@ bool insn_is_call(const struct insn *insn) {
 }
 
 /* There is room. Returns its execution, as context. */
-static struct dynamic_insn add_insn(struct code *code, const struct insn *insn, uint64_t address) {
+static struct dynamic_insn add_insn(struct code *code, const struct insn *insn, uint64_t address,
+                                    uint32_t flags) {
     struct uop *uops = &code->uops[code->uop_count];
     uint32_t count = (uint32_t)insn_crack(insn, uops), directions = set_operands(uops, count);
     uint32_t number = code->insn_count++;
@@ -63,7 +66,7 @@ static struct dynamic_insn add_insn(struct code *code, const struct insn *insn, 
                                                .length = insn->length,
                                                .branch = insn->branch,
                                                .memory_count = insn->memory_count,
-                                               .flags = insn->flags & KEPT_FLAGS,
+                                               .flags = (uint16_t)(insn->flags & flags),
                                                .operation = insn->operation,
                                                .target_displacement = (int32_t)insn->target};
     code->uop_count += count;
@@ -74,21 +77,18 @@ static struct dynamic_insn add_insn(struct code *code, const struct insn *insn, 
                                  .flags = taken ? DYN_TAKEN : 0};
 }
 
-/* Each in a line of its own, far from the procedure. */
+/* Far from the procedure. What jumps to it does so from the packet that work fills. */
 static void add_outside(struct scheduler *scheduler, const struct cfg *cfg) {
     struct code *code = &scheduler->code;
     uint64_t address = (cfg->code->address ^ UINT64_C(1) << 40) & ~UINT64_C(4095);
-    for (uint32_t i = 0; i < OUTSIDE_INSNS; i++) {
-        struct insn insn = {.isa = (uint8_t)code->isa,
-                            .length = 4,
-                            .operation = i == OUTSIDE_STOP   ? OP_SYSTEM
-                                         : i == OUTSIDE_JUMP ? OP_BRANCH
-                                                             : OP_INT_ALU,
-                            .branch = i == OUTSIDE_JUMP ? BRANCH_JUMP : BRANCH_NONE};
-        scheduler->outside[i] = add_insn(code, &insn, address + 256 * i);
-    }
-    code->insns[scheduler->outside[OUTSIDE_STOP].insn].flags =
-        INSN_SERIALISING | INSN_FLUSHING | INSN_FENCE_STORE;
+    const struct insn stop = {.length = 4,
+                              .operation = OP_SYSTEM,
+                              .flags = INSN_SERIALISING | INSN_FLUSHING | INSN_FENCE_STORE};
+    const struct insn work = {.length = 4, .operation = OP_INT_ALU};
+    const struct insn jump = {.length = 4, .operation = OP_BRANCH, .branch = BRANCH_JUMP};
+    scheduler->outside[OUTSIDE_STOP] = add_insn(code, &stop, address, WAITING_FLAGS);
+    scheduler->outside[OUTSIDE_WORK] = add_insn(code, &work, address + 256, 0);
+    scheduler->outside[OUTSIDE_JUMP] = add_insn(code, &jump, address + 260, 0);
 }
 
 static void forget(struct scheduler *scheduler, enum isa isa) {
@@ -109,11 +109,12 @@ bool scheduler_add_code(struct scheduler *scheduler, const struct cfg *cfg, stru
     add_outside(scheduler, cfg);
     scheduler->cfg = cfg;
     scheduler->first = code->insn_count;
+    uint32_t flags = PLAIN_FLAGS | (scheduler->by_causes ? WAITING_FLAGS : 0);
     for (uint32_t i = 0; i < count; i++) {
         if (!reserve(scheduler, 0, INSN_MAX_UOPS))
             return error_set(error, "out of memory for a schedule");
         scheduler->templates[i] =
-            add_insn(code, &cfg->insns[i].insn, cfg->code->address + cfg->insns[i].offset);
+            add_insn(code, &cfg->insns[i].insn, cfg->code->address + cfg->insns[i].offset, flags);
     }
     memcpy(code->insns + code->insn_count, code->insns + scheduler->first,
            count * sizeof *code->insns);

@@ -124,7 +124,7 @@ void stall_causes_add(struct stall_causes *causes, uint32_t insn, enum stall_cau
 }
 
 /* A table that grew large would take long to clear each time. */
-void stall_causes_clear(struct stall_causes *causes) {
+void stall_causes_clear_cycles(struct stall_causes *causes) {
     struct stall_cell *small =
         causes->capacity > FIRST_CAPACITY ? calloc(FIRST_CAPACITY, sizeof *small) : NULL;
     if (small) {
@@ -134,7 +134,12 @@ void stall_causes_clear(struct stall_causes *causes) {
     } else {
         memset(causes->cells, 0, causes->capacity * sizeof *causes->cells);
     }
-    causes->used = causes->event_count = 0;
+    causes->used = 0;
+}
+
+void stall_causes_clear(struct stall_causes *causes) {
+    stall_causes_clear_cycles(causes);
+    causes->event_count = 0;
     causes->failed = false;
 }
 

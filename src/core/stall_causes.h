@@ -69,6 +69,8 @@ bool stall_causes_move(struct stall_causes *to, struct stall_causes *from, uint6
 
 /* Forgets all cycles and events, and that memory was out. */
 void stall_causes_clear(struct stall_causes *causes);
+/* Forgets cycles alone: quick, however many instructions there are. */
+void stall_causes_clear_cycles(struct stall_causes *causes);
 /* Sorted by instruction, cause, culprit; to be freed. NULL: out of memory. */
 struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t *count);
 

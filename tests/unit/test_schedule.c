@@ -3,8 +3,8 @@
  * shifts and the other alone branches; loads take two cycles, multiplies 12 and the next may begin
  * after 8, floating point 4.
  *
- * From outside control comes by a jump in a packet of its own, with the bubble of a taken branch
- * behind it: the first instruction has M = 2. */
+ * Control comes from outside by a jump at the end of two full packets, which take four cycles to
+ * issue and two to be fetched: that hides its bubble and that of one more jump. */
 #include "../cfg_fixture.h"
 
 #include <math.h>
@@ -28,6 +28,7 @@
 #define SD(data, base)         (0x3023u | (uint32_t)(data) << 20 | (uint32_t)(base) << 15)
 #define RET                    0x8067u
 #define FENCE                  0x0ff0000fu
+#define ECALL                  0x73u
 #define FRFLAGS(rd)            (0x00102073u | (uint32_t)(rd) << 7)
 
 static uint32_t bne(uint32_t a, uint32_t b, int32_t displacement) {
@@ -125,9 +126,8 @@ static void adds_issue_in_pairs(void **state) {
     (void)state;
     struct fixture fixture;
     SCHEDULE(&fixture, ADD(5, 1, 1), ADD(6, 1, 1), ADD(7, 1, 1), ADD(8, 1, 1), ADD(9, 1, 1));
-    EXPECT(fixture.schedule.cycles, 2, 0, 1, 0, 1);
-    assert_true(stalled(&fixture, 0, STALL_FETCH, CFG_NONE) == 1);
-    assert_int_equal(fixture.schedule.stall_count, 1);
+    EXPECT(fixture.schedule.cycles, 1, 0, 1, 0, 1);
+    assert_int_equal(fixture.schedule.stall_count, 0);
     fixture_free(&fixture);
 }
 
@@ -135,7 +135,7 @@ static void load_is_used_after_two_cycles(void **state) {
     (void)state;
     struct fixture fixture;
     SCHEDULE(&fixture, LD(5, 6), ADD(7, 5, 5));
-    EXPECT(fixture.schedule.cycles, 2, 2);
+    EXPECT(fixture.schedule.cycles, 1, 2);
     assert_true(stalled(&fixture, 1, STALL_DEPENDENCE, 0) == 1);
     fixture_free(&fixture);
 }
@@ -145,7 +145,7 @@ static void multiplier_is_busy(void **state) {
     (void)state;
     struct fixture fixture;
     SCHEDULE(&fixture, MUL(5, 6, 7), MUL(8, 6, 7), ADD(9, 5, 5));
-    EXPECT(fixture.schedule.cycles, 2, 8, 4);
+    EXPECT(fixture.schedule.cycles, 1, 8, 4);
     assert_true(stalled(&fixture, 1, STALL_UNIT, CFG_NONE) == 7);
     assert_true(stalled(&fixture, 2, STALL_DEPENDENCE, 0) == 3);
     fixture_free(&fixture);
@@ -155,7 +155,7 @@ static void floating_point_takes_four_cycles(void **state) {
     (void)state;
     struct fixture fixture;
     SCHEDULE(&fixture, FADD(1, 2, 3), FADD(4, 1, 1));
-    EXPECT(fixture.schedule.cycles, 2, 4);
+    EXPECT(fixture.schedule.cycles, 1, 4);
     fixture_free(&fixture);
 }
 
@@ -165,59 +165,58 @@ static void stores_do_not_pair(void **state) {
     struct fixture fixture;
     SCHEDULE(&fixture, SD(5, 6), ADD(7, 1, 1), SD(5, 6), SD(5, 6), SD(5, 6), SD(5, 6), SD(5, 6),
              SD(5, 6), SD(5, 6), SD(5, 6));
-    EXPECT(fixture.schedule.cycles, 2, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    EXPECT(fixture.schedule.cycles, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1);
     fixture_free(&fixture);
 }
 
-/* The callee is not known: behind it nothing is on its way, and the return has just been taken. */
+/* The callee is not known: behind it nothing is on its way. */
 static void call_comes_back_to_an_empty_pipeline(void **state) {
     (void)state;
     struct fixture fixture;
     SCHEDULE(&fixture, MUL(5, 6, 7), jal(1, 0x1000), ADD(8, 5, 5), ADD(9, 1, 1));
-    EXPECT(fixture.schedule.cycles, 2, 0, 2, 0);
-    assert_true(stalled(&fixture, 2, STALL_FETCH, CFG_NONE) == 1);
+    EXPECT(fixture.schedule.cycles, 1, 0, 1, 0);
+    assert_int_equal(fixture.schedule.stall_count, 0);
     fixture_free(&fixture);
 }
 
-/* What they cost is dynamic: a fence is a system µop of one cycle in the pipe that stores, and
- * reading the flags flushes nothing. */
+/* The fence waits for the store to be written, reading the flags flushes the pipeline, and a system
+ * call takes longer still; all of that is dynamic. */
 static void fences_and_flushes_cost_nothing_static(void **state) {
     (void)state;
     struct fixture fixture;
-    SCHEDULE(&fixture, SD(5, 6), FENCE, FRFLAGS(7), ADD(8, 1, 1));
-    EXPECT(fixture.schedule.cycles, 2, 1, 1, 0);
+    SCHEDULE(&fixture, SD(5, 6), FENCE, FRFLAGS(7), ADD(8, 1, 1), ADD(9, 1, 1), ECALL,
+             ADD(8, 1, 1));
+    EXPECT(fixture.schedule.cycles, 1, 1, 1, 1, 1, 0, 1);
+    assert_int_equal(fixture.schedule.stall_count, 0);
     fixture_free(&fixture);
 }
 
 /* ---- edges ---- */
 
-/* The jump is alone in its packet and issues at once: the bubble shows. Behind a packet that takes
- * two cycles it does not. */
-static void bubble_of_a_taken_branch(void **state) {
+/* Jumps that are alone in their packets: two bubbles are hidden by what came before from outside,
+ * each further one shows. */
+static void bubbles_of_taken_branches(void **state) {
     (void)state;
-    static const struct cfg_edge edges[] = {
-        {CFG_NONE, 0, EDGE_ENTRY}, {0, 1, EDGE_TAKEN}, {1, CFG_NONE, EDGE_RETURN}};
-    static const uint32_t sizes[][2] = {{1, 1}, {4, 1}};
-    for (int hidden = 0; hidden < 2; hidden++) {
-        uint32_t alone[] = {jal(0, 16), RET};
-        uint32_t paired[] = {ADD(5, 1, 1), ADD(6, 1, 1), ADD(7, 1, 1), jal(0, 4), RET};
-        struct fixture fixture = {.scheduler = scheduler_for("alpha21164", VIEW_HEAD)};
-        cfg_fixture_make(&fixture.cfg, 2, sizes[hidden], edges, 3);
-        decode(&fixture, ISA_RISCV64, hidden ? paired : alone,
-               hidden ? sizeof paired : sizeof alone);
-        fixture.cfg.insns[fixture.cfg.insn_count - 1].offset = 16;
-        make(&fixture, NULL);
-        if (hidden)
-            EXPECT(fixture.schedule.cycles, 2, 0, 1, 0, 1);
-        else
-            EXPECT(fixture.schedule.cycles, 2, 2);
-        assert_true(stalled(&fixture, 1, STALL_FETCH, 0) == (hidden ? 0 : 1));
-        fixture_free(&fixture);
-    }
+    static const struct cfg_edge edges[] = {{CFG_NONE, 0, EDGE_ENTRY},
+                                            {0, 1, EDGE_TAKEN},
+                                            {1, 2, EDGE_TAKEN},
+                                            {2, 3, EDGE_TAKEN},
+                                            {3, CFG_NONE, EDGE_RETURN}};
+    const uint32_t words[] = {jal(0, 16), jal(0, 16), jal(0, 16), RET};
+    struct fixture fixture = {.scheduler = scheduler_for("alpha21164", VIEW_HEAD)};
+    cfg_fixture_make(&fixture.cfg, 4, NULL, edges, 5);
+    decode(&fixture, ISA_RISCV64, words, sizeof words);
+    for (uint32_t i = 0; i < 4; i++)
+        fixture.cfg.insns[i].offset = 16 * i;
+    make(&fixture, NULL);
+    EXPECT(fixture.schedule.cycles, 1, 1, 2, 2);
+    assert_true(stalled(&fixture, 2, STALL_FETCH, 1) == 1);
+    assert_true(stalled(&fixture, 3, STALL_FETCH, 2) == 1);
+    fixture_free(&fixture);
 }
 
-/* 0: bne 2 (taken past 1), 1: mul, 2: add of the product. The bubble holds it up one cycle, the
- * multiply, which issues beside the branch, 11. */
+/* 0: bne 2 (taken past 1), 1: mul, 2: add of the product. The multiply, which issues beside the
+ * branch, holds it up 11 cycles; taken, the branch does not, its bubble is hidden. */
 static void block_has_a_schedule_for_each_edge(void **state) {
     (void)state;
     static const struct cfg_edge edges[] = {{CFG_NONE, 0, EDGE_ENTRY},
@@ -234,20 +233,19 @@ static void block_has_a_schedule_for_each_edge(void **state) {
     make(&fixture, NULL);
     uint32_t taken = cfg_fixture_edge(&fixture.cfg, 0, 2);
     uint32_t fall = cfg_fixture_edge(&fixture.cfg, 1, 2);
-    EXPECT(schedule->by_edge + schedule->entered[taken], 2, 0);
+    EXPECT(schedule->by_edge + schedule->entered[taken], 1, 0);
     EXPECT(schedule->by_edge + schedule->entered[fall], 12, 0);
     assert_true(schedule->entered[cfg_fixture_edge(&fixture.cfg, 2, CFG_NONE)] == SIZE_MAX);
-    EXPECT(schedule->cycles, 2, 0, 7, 0);
-    EXPECT(schedule->least, 2, 0, 2, 0);
-    EXPECT(schedule->most, 2, 0, 12, 0);
+    EXPECT(schedule->cycles, 1, 0, 6.5, 0);
+    EXPECT(schedule->least, 1, 0, 1, 0);
+    EXPECT(schedule->most, 1, 0, 12, 0);
     assert_true(stalled(&fixture, 2, STALL_DEPENDENCE, 1) == 5.5);
     /* Taken three times of four. */
     double executions[5] = {0};
     executions[taken] = 3;
     executions[fall] = 1;
     schedule_weigh(schedule, &fixture.cfg, executions);
-    EXPECT(schedule->cycles, 2, 0, 4.5, 0);
-    assert_true(stalled(&fixture, 2, STALL_FETCH, 0) == 0.75);
+    EXPECT(schedule->cycles, 1, 0, 3.75, 0);
     assert_true(stalled(&fixture, 2, STALL_DEPENDENCE, 1) == 2.75);
     fixture_free(&fixture);
 }
@@ -281,7 +279,7 @@ static void loop_waits_for_itself(void **state) {
     assert_int_equal(stall->culprit, 4);
     assert_int_equal(stall->cause, STALL_DEPENDENCE);
     assert_true(stall->cycles == 11);
-    EXPECT(schedule->cycles, 2, 0, 1, 0, 6.5, 0, 1);
+    EXPECT(schedule->cycles, 1, 0, 1, 0, 6.5, 0, 1);
     fixture_free(&fixture);
 }
 
@@ -430,6 +428,55 @@ static void long_block(void **state) {
     free(words);
 }
 
+/* Random bytes have schedules too, by whatever core: M is finite, between the least and the most of
+ * its edges, and the stalls of an instruction are what M has beyond the cycle it issues in. */
+static void check_any(const struct fixture *fixture, bool tells_causes) {
+    const struct schedule *schedule = &fixture->schedule;
+    size_t stall = 0;
+    for (uint32_t i = 0; i < fixture->cfg.insn_count; i++) {
+        double cycles = schedule->cycles[i], stalls = 0;
+        assert_true(cycles >= schedule->least[i] - 1e-9 && cycles <= schedule->most[i] + 1e-9);
+        assert_true(schedule->least[i] >= 0 && schedule->most[i] < 1e4);
+        for (; stall < schedule->stall_count && schedule->stalls[stall].insn == i; stall++) {
+            enum stall_cause cause = schedule->stalls[stall].cause;
+            assert_true(cause != STALL_NONE && !stall_cause_is_dynamic(cause));
+            stalls += schedule->stalls[stall].cycles;
+        }
+        assert_true(stalls <= cycles + 1e-9 && (stalls == 0 || tells_causes));
+        /* Each µop issues in one cycle. */
+        assert_true(!tells_causes || cycles - stalls <= INSN_MAX_UOPS + 1e-9);
+    }
+    assert_int_equal(stall, schedule->stall_count);
+}
+
+static void any_bytes(void **state) {
+    (void)state;
+    static const char *const machines[] = {"alpha21164", "boom-tip", "zen4"};
+    uint64_t random = 1;
+    for (int m = 0; m < 3; m++)
+        for (int view = VIEW_HEAD; view <= VIEW_TIP; view++) {
+            struct fixture fixture = {.scheduler =
+                                          scheduler_for(machines[m], (enum schedule_view)view)};
+            for (int round = 0; round < 60; round++) {
+                uint8_t bytes[300];
+                struct error error = {""};
+                for (size_t i = 0; i < sizeof bytes; i++) {
+                    random = random * UINT64_C(6364136223846793005) + 1;
+                    bytes[i] = (uint8_t)(random >> 56);
+                }
+                fixture.code = (struct procedure_code){
+                    .isa = round % 2 ? ISA_X86_64 : ISA_RISCV64, .bytes = bytes, .size = 300};
+                if (cfg_build(&fixture.cfg, &fixture.code, &error)) {
+                    make(&fixture, NULL);
+                    check_any(&fixture, m == 0 && view == VIEW_HEAD);
+                    schedule_free(&fixture.schedule);
+                }
+                cfg_free(&fixture.cfg);
+            }
+            scheduler_free(fixture.scheduler);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_issue_in_pairs),
@@ -439,7 +486,7 @@ int main(void) {
         cmocka_unit_test(stores_do_not_pair),
         cmocka_unit_test(call_comes_back_to_an_empty_pipeline),
         cmocka_unit_test(fences_and_flushes_cost_nothing_static),
-        cmocka_unit_test(bubble_of_a_taken_branch),
+        cmocka_unit_test(bubbles_of_taken_branches),
         cmocka_unit_test(block_has_a_schedule_for_each_edge),
         cmocka_unit_test(loop_waits_for_itself),
         cmocka_unit_test(copy_loop_of_the_paper),
@@ -447,6 +494,7 @@ int main(void) {
         cmocka_unit_test(rounds_take_as_long_as_their_units),
         cmocka_unit_test(many_edges_share_the_mean),
         cmocka_unit_test(long_block),
+        cmocka_unit_test(any_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,45 +7,58 @@
 
 #include "analyze/frequency.h"
 
-/* Bits 1 << enum stall_cause, of dynamic causes only, that the code itself does not rule out, by
- * instruction of the graph. What feeds an operand is found through all blocks; a value that comes
- * from a caller or a callee may come from a load. False: out of memory. */
+/* Bits 1 << enum stall_cause, that the code itself does not rule out, by instruction of the graph;
+ * suspects.h has the rules. Dynamic causes, and STALL_UNIT where a unit may be busy since before
+ * what the static schedule knows of. What feeds an operand is found through all blocks; a value
+ * that comes from a caller or a callee may come from a load. False: out of memory. */
 bool culprits_possible(const struct cfg *cfg, const struct machine *machine, uint32_t *causes,
                        struct error *error);
 
 struct culprit {
     uint32_t insn;   /* that stalls */
-    uint8_t cause;   /* a dynamic one */
-    uint32_t blamed; /* instruction at fault: the load, the branch; CFG_NONE: itself, or it is not
-                        in this procedure */
-    double most;     /* cycles that it explains at most; INFINITY: no bound is known */
+    uint8_t cause;   /* a dynamic one, or STALL_UNIT */
+    uint32_t blamed; /* instruction at fault: the load (the stalled one itself, if it uses what it
+                        loads), the branch, the flushing one, the one that holds the unit.
+                        CFG_NONE: no other, or it is not in this procedure */
+    double most;     /* cycles that it explains at most (see below); INFINITY: no bound is known */
 };
 
-/* Of an instruction. Cycles are totals over all executions. */
+/* Bounds are pessimistic: each time that the blamed instruction ran and the stalled one may have
+ * come behind it (or, where events were sampled, each event) costs the dearest: a miss the latency
+ * of memory, twice where miss registers of outer caches are fewer than what can ask for them; a
+ * TLB miss a walk; a mispredicted branch the way from its execution to the head of the queue.
+ * Culprits that explain less than a twentieth of a stall even so are left out, though nothing else
+ * is left.
+ *
+ * Of an instruction. Cycles are totals over all executions. Where executions are not known, all
+ * cycles are stall. */
 struct insn_stall {
     double executed;     /* executions × min(M, 1): cycles in which it issues */
     double static_stall; /* executions × (M − 1) where M is above 1 */
     double stall;   /* dynamic: cycles − executions × M, where that is more than the error of
                        sampling; else 0 */
-    double error;   /* what is within the error of sampling, signed */
+    double error;   /* what is within the error of sampling, signed: two standard deviations of as
+                       many samples (Poisson); none where every cycle was counted */
     double gain;    /* cycles below executions × M, beyond it: unexplained gain */
     bool explained; /* a culprit is left */
 };
 
 /* What a procedure's cycles went to (DCPI Fig. 4). All in cycles. */
 struct stall_range {
-    double least; /* where it is the only cause left */
+    double least; /* what the bounds of all other causes left do not explain: all of the stall where
+                     it is the only cause left */
     double most;  /* where it is left at all, up to its bound */
 };
 struct stall_summary {
     double total;                             /* all cycles */
-    struct stall_range dynamic[STALL_CAUSES]; /* of dynamic causes */
-    double static_stalls[STALL_CAUSES];       /* of static ones */
+    struct stall_range dynamic[STALL_CAUSES]; /* of dynamic causes, and of STALL_UNIT */
+    double static_stalls[STALL_CAUSES];       /* of static ones; STALL_NONE: the schedule does not
+                                                 tell which (out of order) */
     double unexplained_stall, unexplained_gain;
     double execution, sampling_error; /* the rest; all but ranges sum to the total:
-        total = execution + Σ static_stalls + stalls explained + unexplained_stall
+        total = execution + Σ static_stalls + explained + unexplained_stall
                 − unexplained_gain + sampling_error */
-    double explained;                 /* dynamic stall that has a culprit */
+    double explained;                 /* dynamic stall up to the bounds of its culprits */
 };
 
 struct culprits {

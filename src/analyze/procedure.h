@@ -34,7 +34,8 @@ struct procedure_samples {
     const double *cycles; /* samples × period that stood at the head of the issue queue (in order),
                              or that commit waited for (out of order); `size` of them */
     double period;        /* mean cycles between samples; 1: every cycle was counted */
-    /* Times that the event happened (samples × its period); NULL: it was not sampled. */
+    /* Times that the event happened (samples × its period), at the instruction whose fetch or
+     * access missed, or at the branch; NULL: it was not sampled. */
     const double *events[PROCEDURE_EVENTS];
 };
 

@@ -1,0 +1,16 @@
+/* The dearest that one event costs the instruction that waits for it. In cycles. */
+#ifndef CULPRIT_ANALYZE_COSTS_H
+#define CULPRIT_ANALYZE_COSTS_H
+
+#include "machine/machine.h"
+
+struct costs {
+    double fill; /* of a line from memory */
+    double walk; /* of the page tables */
+    double
+        mispredict; /* from the issue of a branch that was mispredicted to that of its successor */
+    double unit;    /* the longest that a unit which is not pipelined is held */
+};
+struct costs costs_of(const struct machine *machine);
+
+#endif

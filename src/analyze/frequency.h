@@ -12,7 +12,7 @@
  * - 0.3 of the innocent points' weight that is not in the cluster, 0.03 where there is but one
  * point;
  * - 0.5 of a sum ΣS / ΣM, which stalls are a part of;
- * - the doubt about M, and 0.01 in any case: no core model is nearer to a core;
+ * - the doubt about M, and 0.005 in any case: no core model is nearer to a core;
  * - along the flow variances add up, and what smoothing moved is added. */
 #ifndef CULPRIT_ANALYZE_FREQUENCY_H
 #define CULPRIT_ANALYZE_FREQUENCY_H

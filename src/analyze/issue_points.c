@@ -1,19 +1,23 @@
 /* A point that nothing stalls is sampled as a Poisson process of rate executions × M / period. So n
  * samples have a relative variance of 1/n, to which that of M is added. A point's weight is the M
- * that would give its variance by sampling alone: executions × weight / period is its number of
- * samples, less what they are worth less for M being in doubt. */
+ * that would give its variance by sampling alone.
+ *
+ * Points are joined to a cluster in the order of their ratios for as long as the squares of their
+ * distances from the mean, in standard errors, sum to what chance allows (χ²). Whether the next
+ * ratio is far from those before would be the wrong question: of many points of few samples the
+ * lowest are so by chance. */
 #include "analyze/frequency.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* No core model is nearer to a core. */
-static const double MODEL_ERROR = 0.01;
-/* Standard errors within which ratios are of one cluster. */
+static const double MODEL_ERROR = 0.005;
+/* Standard errors that chance is allowed. */
 static const double SIMILAR = 2;
 /* Samples of innocent points, or of all of them, below which nothing is read from them. */
 static const double LEAST_INNOCENT_SAMPLES = 4, LEAST_SAMPLES = 25;
-/* Of the class's points; a cluster that holds fewer is discarded. */
+/* Of the weight of the class's points; a cluster that has less is discarded. */
 static const double LEAST_SHARE = 0.25;
 /* Cycles per execution, on average; nothing but what is unbounded stalls longer. */
 static const double MOST_STALL_CYCLES = 1000;
@@ -26,34 +30,52 @@ const char *confidence_name(enum confidence confidence) {
 /* Of a sum that stalls are a part of. */
 static const double SUM_DOUBT = 0.5;
 
+struct points {
+    struct issue_point *points; /* sorted by their ratios */
+    size_t count;
+    double period;
+    double typical; /* ratio: half of all M have a lower one. Weights that went by the points' own
+                       ratios would favour the low */
+};
+
 struct cluster {
     double rate, weight; /* mean ratio, sum of weights */
-    size_t begin, end;   /* among the sorted points */
-    size_t count;        /* of points, which may be fewer */
+    double squares;      /* Σ weight × (ratio − rate)² */
+    size_t begin, end;   /* among the points */
+    size_t count;        /* which may be fewer */
 };
 
 static double ratio(const struct issue_point *point) {
     return point->cycles / point->m;
 }
 
-static double weight_of(const struct issue_point *point, double period) {
+static double weight_of(const struct points *of, const struct issue_point *point) {
     double variance = point->m_error * point->m_error + MODEL_ERROR * MODEL_ERROR;
-    return point->m / (1 + point->cycles / period * variance);
+    return point->m / (1 + of->typical * point->m / of->period * variance);
 }
 
-static bool is_similar(const struct cluster *cluster, const struct issue_point *point,
-                       double period) {
-    double weight = weight_of(point, period), sum = cluster->weight + weight;
+static bool is_similar(const struct points *of, const struct cluster *cluster,
+                       const struct issue_point *point) {
+    double weight = weight_of(of, point), sum = cluster->weight + weight;
     double mean = (cluster->rate * cluster->weight + ratio(point) * weight) / sum;
-    double variance = mean * period * (1 / weight + 1 / cluster->weight);
+    double variance = mean * of->period * (1 / weight + 1 / cluster->weight);
     return fabs(ratio(point) - cluster->rate) <= SIMILAR * sqrt(variance);
 }
 
-static void join(struct cluster *cluster, const struct issue_point *point, double period) {
-    double weight = weight_of(point, period);
+static void join(const struct points *of, struct cluster *cluster,
+                 const struct issue_point *point) {
+    double weight = weight_of(of, point), distance = ratio(point) - cluster->rate;
     cluster->weight += weight;
-    cluster->rate += weight / cluster->weight * (ratio(point) - cluster->rate);
+    cluster->rate += weight / cluster->weight * distance;
+    cluster->squares += weight * distance * (ratio(point) - cluster->rate);
     cluster->count++;
+}
+
+/* χ² of n points has a mean of n − 1 and a variance of 2 (n − 1). */
+static bool is_of_chance(const struct points *of, const struct cluster *cluster) {
+    double freedom = (double)cluster->count - 1;
+    double limit = freedom + SIMILAR * sqrt(2 * freedom);
+    return cluster->squares <= limit * cluster->rate * of->period;
 }
 
 static int compare_ratios(const void *a, const void *b) {
@@ -64,76 +86,88 @@ static int compare_ratios(const void *a, const void *b) {
     return (x->insn > y->insn) - (x->insn < y->insn);
 }
 
-/* Of points from `begin` on, in the order of their ratios, as long as they are similar; suspects
- * are passed over if `innocent`. */
-static struct cluster next_cluster(const struct issue_point *points, size_t count, size_t begin,
-                                   bool innocent, double period) {
+/* The longest run of points from `begin` on that chance allows, but for what lies behind the first
+ * that it does not; suspects are passed over if `innocent`. */
+static struct cluster next_cluster(const struct points *of, size_t begin, bool innocent) {
     struct cluster cluster = {.begin = begin, .end = begin};
-    for (; cluster.end < count; cluster.end++) {
-        const struct issue_point *point = &points[cluster.end];
-        if (innocent && point->suspect)
+    for (; cluster.end < of->count; cluster.end++) {
+        if (innocent && of->points[cluster.end].suspect)
             continue;
-        if (cluster.count && !is_similar(&cluster, point, period))
+        struct cluster with = cluster;
+        join(of, &with, &of->points[cluster.end]);
+        if (!is_of_chance(of, &with))
             break;
-        join(&cluster, point, period);
+        cluster = with;
     }
     return cluster;
 }
 
-static void choose(struct issue_point *points, const struct cluster *cluster, bool innocent) {
+static void choose(const struct points *of, const struct cluster *cluster, bool innocent) {
     for (size_t i = cluster->begin; i < cluster->end; i++)
-        points[i].chosen = !(innocent && points[i].suspect);
+        of->points[i].chosen = !(innocent && of->points[i].suspect);
 }
 
 /* Of innocent points the cluster that weighs most, and suspects that are similar. `share`: of the
  * innocents' weight. */
-static struct cluster choose_innocent(struct issue_point *points, size_t count, double period,
-                                      double *share) {
+static struct cluster choose_innocent(const struct points *of, double *share) {
     struct cluster best = {0};
     double weight = 0;
-    for (size_t begin = 0; begin < count;) {
-        struct cluster cluster = next_cluster(points, count, begin, true, period);
+    for (size_t begin = 0; begin < of->count;) {
+        struct cluster cluster = next_cluster(of, begin, true);
         begin = cluster.end;
         weight += cluster.weight;
         if (cluster.weight > best.weight)
             best = cluster;
     }
     *share = best.weight / weight;
-    choose(points, &best, true);
-    for (size_t i = 0; i < count; i++)
-        if (points[i].suspect && is_similar(&best, &points[i], period)) {
-            join(&best, &points[i], period);
-            points[i].chosen = true;
+    choose(of, &best, true);
+    for (size_t i = 0; i < of->count; i++)
+        if (of->points[i].suspect && is_similar(of, &best, &of->points[i])) {
+            join(of, &best, &of->points[i]);
+            of->points[i].chosen = true;
         }
     return best;
 }
 
-static bool is_anomalous(const struct cluster *cluster, const struct issue_point *points,
-                         size_t count) {
-    if ((double)cluster->count < LEAST_SHARE * (double)count)
+static bool is_anomalous(const struct points *of, const struct cluster *cluster,
+                         double all_weight) {
+    if (cluster->weight < LEAST_SHARE * all_weight)
         return true;
-    for (size_t i = 0; i < count; i++)
-        if (!points[i].unbounded &&
-            points[i].cycles > cluster->rate * (points[i].m + MOST_STALL_CYCLES))
+    for (size_t i = 0; i < of->count; i++) {
+        const struct issue_point *point = &of->points[i];
+        if (!point->unbounded && point->cycles > cluster->rate * (point->m + MOST_STALL_CYCLES))
             return true;
+    }
     return false;
 }
 
-/* The first cluster that is not anomalous; if there is none, the one of most points. */
-static struct cluster choose_any(struct issue_point *points, size_t count, double period) {
+/* The first cluster that is not anomalous; if there is none, the one that weighs most. */
+static struct cluster choose_any(const struct points *of) {
     struct cluster best = {0};
-    for (size_t begin = 0; begin < count;) {
-        struct cluster cluster = next_cluster(points, count, begin, false, period);
+    double weight = 0;
+    for (size_t i = 0; i < of->count; i++)
+        weight += weight_of(of, &of->points[i]);
+    for (size_t begin = 0; begin < of->count;) {
+        struct cluster cluster = next_cluster(of, begin, false);
         begin = cluster.end;
-        if (!is_anomalous(&cluster, points, count)) {
+        if (!is_anomalous(of, &cluster, weight)) {
             best = cluster;
             break;
         }
-        if (cluster.count > best.count)
+        if (cluster.weight > best.weight)
             best = cluster;
     }
-    choose(points, &best, false);
+    choose(of, &best, false);
     return best;
+}
+
+/* The ratio below which half of all M lie. */
+static double typical_ratio(const struct issue_point *sorted, size_t count, double m) {
+    double below = 0;
+    for (size_t i = 0; i < count; i++)
+        if ((below += sorted[i].m) >= m / 2)
+            return ratio(&sorted[i]);
+    return ratio(&sorted[count - 1]);
 }
 
 /* What may be wrong besides sampling, as a share of the estimate. */
@@ -177,15 +211,16 @@ struct frequency_estimate frequency_of_points(struct issue_point *points, size_t
     if (count == 0)
         return (struct frequency_estimate){0, INFINITY, CONFIDENCE_NONE, ESTIMATE_NONE};
     qsort(points, count, sizeof *points, compare_ratios);
+    struct points of = {points, count, period, typical_ratio(points, count, m)};
     if (innocent_samples >= LEAST_INNOCENT_SAMPLES) {
         double share;
-        struct cluster cluster = choose_innocent(points, count, period, &share);
+        struct cluster cluster = choose_innocent(&of, &share);
         return estimate(cluster.rate, cluster.weight, doubt_of_innocents(&cluster, share), period,
                         ESTIMATE_POINTS);
     }
     if (samples < LEAST_SAMPLES)
         return frequency_of_sum(cycles, m, period);
-    struct cluster cluster = choose_any(points, count, period);
+    struct cluster cluster = choose_any(&of);
     return estimate(cluster.rate, cluster.weight, doubt_of_suspects(&cluster), period,
                     ESTIMATE_POINTS);
 }

@@ -3,12 +3,19 @@
  * has one on each side nothing follows about it. So every arc is counted down once. */
 #include "analyze/flow.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/network.h"
 
 /* Enough for graphs of some tens of blocks. */
-enum { SWEEPS = 16 };
+enum { SWEEPS = 16, SHARINGS = 8 };
+
+/* What is left to flow through the unsettled arcs of a node, which are on one side of it. */
+struct rest {
+    uint32_t node, arcs; /* fewer than two: nothing is to be shared out */
+    double executions, variance;
+};
 
 struct flow {
     const struct network *network;
@@ -19,6 +26,7 @@ struct flow {
     uint32_t *order;           /* classes with estimates of their own, the surest first */
     uint32_t *ready;           /* nodes with one unsettled arc, or that once had one */
     bool *settled;             /* by class */
+    struct rest *rests;        /* sharing out; by node */
     double *before;            /* smoothing; by class */
     uint32_t class_count, order_count, ready_count;
     bool closed_heads; /* what enters a block is known */
@@ -32,6 +40,7 @@ static void flow_free(struct flow *flow) {
     free(flow->order);
     free(flow->ready);
     free(flow->settled);
+    free(flow->rests);
     free(flow->before);
 }
 
@@ -45,9 +54,10 @@ static bool flow_allocate(struct flow *flow, struct error *error) {
     flow->order = malloc(classes * sizeof *flow->order);
     flow->ready = malloc(nodes * sizeof *flow->ready);
     flow->settled = calloc(classes, sizeof *flow->settled);
+    flow->rests = malloc(nodes * sizeof *flow->rests);
     flow->before = malloc(classes * sizeof *flow->before);
     if (!flow->class || !flow->first || !flow->members || !flow->unsettled || !flow->order ||
-        !flow->ready || !flow->settled || !flow->before)
+        !flow->ready || !flow->settled || !flow->rests || !flow->before)
         return error_set(error, "out of memory for the flow of a procedure");
     return true;
 }
@@ -131,6 +141,11 @@ static int compare_variance(const void *a, const void *b, void *context) {
     return (x > y) - (x < y);
 }
 
+static void follow_all(struct flow *flow) {
+    while (flow->ready_count)
+        follow(flow, flow->ready[--flow->ready_count]);
+}
+
 static void run(struct flow *flow) {
     for (uint32_t node = 0; node < flow->network->node_count; node++) {
         flow->unsettled[node] = flow->network->first[node + 1] - flow->network->first[node];
@@ -142,10 +157,76 @@ static void run(struct flow *flow) {
             flow->order[flow->order_count++] = c;
     qsort_r(flow->order, flow->order_count, sizeof *flow->order, compare_variance, flow->values);
     for (uint32_t i = 0; i <= flow->order_count; i++) {
-        while (flow->ready_count)
-            follow(flow, flow->ready[--flow->ready_count]);
+        follow_all(flow);
         if (i < flow->order_count && !flow->settled[flow->order[i]])
             settle(flow, flow->order[i]);
+    }
+}
+
+/* ---- what does not follow ---- */
+
+static struct rest rest_of(const struct flow *flow, uint32_t node) {
+    const struct network *network = flow->network;
+    struct rest rest = {.node = node};
+    uint32_t in = 0, out = 0;
+    for (uint32_t i = network->first[node]; i < network->first[node + 1]; i++) {
+        uint32_t arc = network->incident[i];
+        const struct flow_value *value = &flow->values[flow->class[arc]];
+        bool enters = network->arcs[arc].to == node;
+        if (!flow->settled[flow->class[arc]]) {
+            in += enters;
+            out += !enters;
+            continue;
+        }
+        rest.executions += enters ? value->executions : -value->executions;
+        rest.variance += value->variance;
+    }
+    rest.executions = fmax(in ? -rest.executions : rest.executions, 0);
+    rest.arcs = in && out ? 0 : in + out;
+    return rest;
+}
+
+static int compare_rests(const void *a, const void *b) {
+    const struct rest *x = a, *y = b;
+    if (x->executions != y->executions)
+        return x->executions < y->executions ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* As if every way to share it out were as likely: each of n has a mean of 1/n and a variance of
+ * (n − 1) / (n² (n + 1)) of the whole. */
+static void share_out(struct flow *flow, const struct rest *rest) {
+    const struct network *network = flow->network;
+    double n = rest->arcs, whole = rest->executions;
+    double variance = (whole * whole * (n - 1) / (n + 1) + rest->variance) / (n * n);
+    uint8_t origin = variance > 0 ? FLOW_SHARED : FLOW_FOLLOWS; /* nothing is left, for sure */
+    for (uint32_t i = network->first[rest->node]; i < network->first[rest->node + 1]; i++) {
+        uint32_t class = flow->class[network->incident[i]];
+        if (!flow->settled[class]) {
+            flow->values[class] = (struct flow_value){whole / n, variance, origin};
+            settle(flow, class);
+        }
+    }
+}
+
+/* The smallest rests first, as they matter least to what follows from them. */
+static void share(struct flow *flow) {
+    for (int pass = 0; pass < SHARINGS; pass++) {
+        size_t count = 0;
+        for (uint32_t node = 1; node < flow->network->node_count; node++)
+            if (flow->unsettled[node] > 1 && is_conserved(flow, node)) {
+                flow->rests[count] = rest_of(flow, node);
+                count += flow->rests[count].arcs > 1;
+            }
+        if (count == 0)
+            return;
+        qsort(flow->rests, count, sizeof *flow->rests, compare_rests);
+        for (size_t i = 0; i < count; i++) {
+            struct rest rest = rest_of(flow, flow->rests[i].node);
+            if (rest.arcs > 1)
+                share_out(flow, &rest);
+            follow_all(flow);
+        }
     }
 }
 
@@ -211,6 +292,7 @@ bool flow_propagate(const struct cfg *cfg, const struct equivalence *equivalence
         if (done) {
             list_members(&flow, cfg, equivalence);
             run(&flow);
+            share(&flow);
             smooth(&flow);
         }
         flow_free(&flow);

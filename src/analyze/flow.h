@@ -19,7 +19,9 @@ enum flow_origin {
     FLOW_UNKNOWN, /* nothing is known */
     FLOW_OWN,     /* an estimate from outside, as it was given */
     FLOW_BOTH,    /* it, and what followed from the flow */
-    FLOW_FOLLOWS  /* from the flow alone */
+    FLOW_FOLLOWS, /* from the flow alone */
+    FLOW_SHARED   /* the flow leaves open how several share what is known of them together: an even
+                     share, so that other values may follow */
 };
 
 struct flow_value {

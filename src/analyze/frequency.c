@@ -154,11 +154,15 @@ static void estimate_classes(struct frequency *frequency, const struct evidence 
 
 /* ---- blocks and edges ---- */
 
+static bool is_unknown(const struct flow_value *value) {
+    return value->origin == FLOW_UNKNOWN || value->origin == FLOW_SHARED;
+}
+
 /* An estimate is the flow's where that weighs more in it than the class's own. */
 static struct frequency_estimate result_of(const struct flow_value *value,
                                            const struct frequency_estimate *own,
                                            double own_variance) {
-    if (value->origin == FLOW_UNKNOWN)
+    if (is_unknown(value))
         return UNKNOWN;
     bool flows = value->origin == FLOW_FOLLOWS ||
                  (value->origin == FLOW_BOTH && value->variance < own_variance / 2);
@@ -232,10 +236,10 @@ bool frequency_exact(struct frequency *frequency, const struct cfg *cfg, const d
                                                            CONFIDENCE_HIGH, ESTIMATE_EXACT};
     for (uint32_t e = 0; done && e < cfg->edge_count; e++) {
         const struct flow_value *value = &values[cfg->block_count + e];
-        frequency->edges[e] =
-            value->origin == FLOW_UNKNOWN
-                ? UNKNOWN
-                : (struct frequency_estimate){value->executions, 0, CONFIDENCE_HIGH, ESTIMATE_FLOW};
+        bool follows = !is_unknown(value) && value->variance == 0;
+        frequency->edges[e] = follows ? (struct frequency_estimate){value->executions, 0,
+                                                                    CONFIDENCE_HIGH, ESTIMATE_FLOW}
+                                      : UNKNOWN;
     }
     free(values);
     equivalence_free(&parts);

@@ -134,21 +134,33 @@ static bool add_executions(struct session *session, const struct simulation *sim
     return add_event(session, &event, cells, count, error);
 }
 
+/* Of one cause, or of all: what a sample at the head of the issue queue would hit. */
+static bool add_cause(struct session *session, const struct simulation *simulation,
+                      const char *name, int cause, struct cell *cells, struct error *error) {
+    const struct store_event event = {
+        .name = name, .unit = "cycles", .period_unit = "", .precise = true};
+    size_t count = 0;
+    for (size_t i = 0; i < simulation->stall_count; i++) {
+        const struct stall_cell *stall = &simulation->stalls[i];
+        if (cause == STALL_CAUSES || stall->cause == (uint32_t)cause)
+            cells[count++] = cell_of(session, stall->insn, 0, stall->cycles);
+    }
+    return add_event(session, &event, cells, count, error);
+}
+
 static bool add_stalls(struct session *session, const struct simulation *simulation,
                        struct cell *cells, struct error *error) {
-    for (int cause = STALL_NONE + 1; cause < STALL_CAUSES; cause++) {
+    bool good = add_cause(session, simulation, "head", STALL_CAUSES, cells, error);
+    for (int cause = STALL_NONE + 1; good && cause < STALL_CAUSES; cause++) {
         char name[64];
         snprintf(name, sizeof name, "stall:%s", stall_cause_key(cause));
-        const struct store_event event = {
-            .name = name, .unit = "cycles", .period_unit = "", .precise = true};
-        size_t count = 0;
-        for (size_t i = 0; i < simulation->stall_count; i++)
-            if (simulation->stalls[i].cause == (uint32_t)cause)
-                cells[count++] =
-                    cell_of(session, simulation->stalls[i].insn, 0, simulation->stalls[i].cycles);
-        if (!add_event(session, &event, cells, count, error))
-            return false;
+        good = add_cause(session, simulation, name, cause, cells, error);
     }
+    return good;
+}
+
+static bool add_counts(struct session *session, const struct simulation *simulation,
+                       struct cell *cells, struct error *error) {
     for (int kind = 0; kind < STALL_EVENTS; kind++) {
         const struct store_event event = {
             .name = stall_event_name(kind), .unit = "events", .period_unit = "", .precise = true};
@@ -172,7 +184,8 @@ static bool add_events(struct session *session, const struct simulation *simulat
     for (size_t i = 0; good && i < more_count; i++)
         good = add_cycles(session, &more[i], cells, error);
     return good && add_executions(session, simulation, cells, error) &&
-           add_stalls(session, simulation, cells, error);
+           add_stalls(session, simulation, cells, error) &&
+           add_counts(session, simulation, cells, error);
 }
 
 static size_t most_cells(const struct simulation *simulation, const struct saved_event *more,

@@ -87,7 +87,7 @@ stalls_saved() {
     run sim --machine alpha21164 --save --json --output "$scratch/stalls.json" -- \
         "$WORKLOADS/riscv64/branchy" 3000 3000 >/dev/null || return
     run top --json --top 0 >"$scratch/shown.json"
-    run top --json --top 0 --event cycles --event executions --event stall:branchmp \
+    run top --json --top 0 --event head --event executions --event stall:branchmp \
         --event branchmp >"$scratch/events.json" && python3 - "$scratch" <<'PYTHON'
 import json, sys
 sim, shown, events = (json.load(open(f"{sys.argv[1]}/{name}.json"))
@@ -95,6 +95,7 @@ sim, shown, events = (json.load(open(f"{sys.argv[1]}/{name}.json"))
 assert sum(sim["stalls"].values()) == sim["cycles"]
 assert [event["name"] for event in shown["events"]] == ["cycles"]
 totals = {event["name"]: event["total"] for event in events["events"]}
+assert totals["head"] == sim["cycles"]
 assert totals["executions"] == sim["instructions"], (totals, sim["instructions"])
 assert totals["stall:branchmp"] == sim["stalls"]["branchmp"] > 0
 branch = sim["statistics"]["branches"]

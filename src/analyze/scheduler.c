@@ -1,5 +1,6 @@
 /* Runs paths on a core to which nothing dynamic happens. The machine is stripped of what then has
- * no effect, its caches, TLBs and predictors, so that a core is quickly made. */
+ * no effect, its caches, TLBs and predictors, so that a core is quickly made; its write buffer has
+ * room. */
 #include "analyze/scheduler.h"
 
 #include <assert.h>
@@ -16,7 +17,8 @@ enum {
     WINDOW = 256,            /* out of order, where rounds differ by how commits group */
     CONTEXT_BEYOND_ROB = 64, /* and twice the ROB, until it is as full as it will be */
     OUTSIDE_WORKS = 7,
-    TAIL = 32 /* so that the last of what is measured commits in company */
+    WRITE_BUFFER = 32, /* lines, written one a cycle */
+    TAIL = 32          /* so that the last of what is measured commits in company */
 };
 
 static struct machine_cache only_hits(struct machine_cache cache) {
@@ -35,6 +37,8 @@ static struct machine without_caches(const struct machine *machine) {
     stripped.branch.direction = DIRECTION_PERFECT;
     stripped.branch.btb_entries = stripped.branch.indirect_entries = 0;
     stripped.dram = (struct machine_dram){.latency = 1};
+    if (machine->core.in_order && machine->core.store_queue < WRITE_BUFFER)
+        stripped.core.store_queue = WRITE_BUFFER;
     return stripped;
 }
 

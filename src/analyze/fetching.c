@@ -6,7 +6,7 @@
 #include "analyze/feeding.h"
 #include "analyze/spread.h"
 
-/* Beyond this many places of blocks in lines, each line is taken for lost at each block. */
+/* Lines times blocks and calls; beyond it each line is taken for lost at each block. */
 enum { MOST_WORK = 1 << 24 };
 /* Images are loaded at multiples of this, not of larger pages. */
 enum { LOAD_ALIGNMENT = 4096 };
@@ -135,7 +135,8 @@ static void take_all_for_lost(struct fetching *fetching) {
             feed(fetching, i, FEED_SEVERAL);
 }
 
-static void find_calls(struct fetching *fetching) {
+/* Their number. */
+static uint32_t find_calls(struct fetching *fetching) {
     const struct cfg *cfg = fetching->cfg;
     uint32_t count = 0;
     for (uint32_t block = 0; block < cfg->block_count; block++) {
@@ -146,6 +147,17 @@ static void find_calls(struct fetching *fetching) {
                 fetching->calls[count++] = i;
     }
     fetching->first_call[cfg->block_count] = count;
+    return count;
+}
+
+static void find_all(struct fetching *fetching) {
+    uint64_t places = (uint64_t)fetching->cfg->block_count + find_calls(fetching);
+    if (places * fetching->count > MOST_WORK) {
+        take_all_for_lost(fetching);
+        return;
+    }
+    for (uint32_t line = 0; line < fetching->count && !fetching->failed; line++)
+        find_line(fetching, line);
 }
 
 static bool find(struct fetching *fetching) {
@@ -154,26 +166,18 @@ static bool find(struct fetching *fetching) {
     fetching->count =
         (uint32_t)((cfg->code->address + cfg->code->size - 1) / fetching->size - fetching->base) +
         1;
-    if ((uint64_t)fetching->count * cfg->block_count > MOST_WORK) {
-        take_all_for_lost(fetching);
-        return !fetching->failed;
-    }
     fetching->at = calloc(cfg->block_count, sizeof *fetching->at);
     fetching->calls = calloc(cfg->insn_count, sizeof *fetching->calls);
     fetching->first_call = calloc((size_t)cfg->block_count + 1, sizeof *fetching->first_call);
     bool good = spread_new(&fetching->spread, cfg) && fetching->at && fetching->calls &&
                 fetching->first_call;
     if (good)
-        find_calls(fetching);
-    for (uint32_t line = 0; good && line < fetching->count; line++) {
-        find_line(fetching, line);
-        good = !fetching->failed;
-    }
+        find_all(fetching);
     spread_free(&fetching->spread);
     free(fetching->at);
     free(fetching->calls);
     free(fetching->first_call);
-    return good;
+    return good && !fetching->failed;
 }
 
 static uint32_t lines_ahead(const struct machine_cache *cache) {

@@ -4,11 +4,11 @@
 #include <string.h>
 
 bool makers_add(struct makers *makers, uint32_t maker) {
+    if (makers->count > SPREAD_MAKERS)
+        return false;
     for (uint32_t i = 0; i < makers->count; i++)
         if (makers->maker[i] == maker)
             return false;
-    if (makers->count > SPREAD_MAKERS)
-        return false;
     makers->maker[makers->count] = makers->count == SPREAD_MAKERS ? SPREAD_SEVERAL : maker;
     makers->count++;
     return true;
@@ -49,7 +49,7 @@ void spread_free(struct spread *spread) {
 
 void spread_begin(struct spread *spread) {
     for (uint32_t i = 0; i < spread->cfg->block_count; i++)
-        spread->in[i].count = 0;
+        spread->in[i].count = spread->in[i].passed = 0;
     memset(spread->stops, 0, spread->cfg->block_count * sizeof *spread->stops);
     spread->anywhere.count = 0;
 }
@@ -81,7 +81,8 @@ void spread_run(struct spread *spread) {
         spread->queue_first = (spread->queue_first + 1) % spread->cfg->block_count;
         spread->queue_count--;
         spread->queued[block] = false;
-        for (uint32_t i = 0; i < spread->in[block].count; i++)
-            spread_leave(spread, block, spread->in[block].maker[i]);
+        struct makers *in = &spread->in[block];
+        while (in->passed < in->count)
+            spread_leave(spread, block, in->maker[in->passed++]);
     }
 }

@@ -15,6 +15,7 @@ enum { SPREAD_MAKERS = 8, SPREAD_SEVERAL = UINT32_MAX - 2 };
 struct makers {
     uint32_t maker[SPREAD_MAKERS + 1]; /* the last SPREAD_SEVERAL, when there are as many */
     uint32_t count;
+    uint32_t passed; /* of these, how many went out of the block that they reach */
 };
 /* False: it was among them, or there are too many already. */
 bool makers_add(struct makers *makers, uint32_t maker);

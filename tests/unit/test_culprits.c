@@ -789,22 +789,25 @@ static void test_random_code(void **state) {
     }
 }
 
-/* One block of 15 000 loads and uses, and as many blocks: both are done in an instant, within the
- * bound on makers. */
+/* One block of 8000 loads and uses, as many blocks, and a block of as many calls, which together
+ * with its lines are too many to follow: each line counts as lost. */
 static void test_much_code(void **state) {
     (void)state;
-    enum { WORDS = BYTES / 4 };
+    enum { WORDS = BYTES / 4, BRANCHES = 1, CALLS = 2 };
     uint32_t *words = malloc(WORDS * sizeof *words);
     assert_non_null(words);
-    for (int branches = 0; branches < 2; branches++) {
-        for (int i = 0; i < WORDS - 1; i++)
-            words[i] = i % 2      ? ld(5 + (uint32_t)i % 27, 8, 5 + (uint32_t)i / 2 % 27)
-                       : branches ? bnez(5 + (uint32_t)i / 3 % 27, i % 3 ? -4 * (i % 500) : 8)
-                                  : add(5, 6, 7);
+    for (int kind = 0; kind <= CALLS; kind++) {
+        for (uint32_t i = 0; i < WORDS - 1; i++)
+            words[i] = kind == CALLS ? call(1 << 18)
+                       : i % 2       ? ld(5 + i % 27, 8, 5 + i / 2 % 27)
+                       : kind == BRANCHES
+                           ? bnez(5 + i / 3 % 27, i % 3 ? -4 * (int32_t)(i % 500) : 8)
+                           : add(5, 6, 7);
         words[WORDS - 1] = RET;
         struct procedure *procedure = words_at(0x10000, words, WORDS);
         assert_int_equal(procedure->cfg.insn_count, WORDS);
         assert_in_range(procedure->feeding.count, 1, WORDS * 4 * (FEED_MAKERS + 1));
+        assert_int_equal(makes_wait(procedure, FEED_LINE, FEED_SEVERAL, 8), kind != 0);
         procedure_free(procedure);
     }
     free(words);

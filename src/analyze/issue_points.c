@@ -17,7 +17,7 @@ static const double MODEL_ERROR = 0.005;
 static const double SIMILAR = 2;
 /* Samples of innocent points, or of all of them, below which nothing is read from them. */
 static const double LEAST_INNOCENT_SAMPLES = 4, LEAST_SAMPLES = 25;
-/* Of the weight of the class's points; a cluster that has less is discarded. */
+/* Of the sum of the points' M; a cluster that has less is discarded. */
 static const double LEAST_SHARE = 0.25;
 /* Cycles per execution, on average; nothing but what is unbounded stalls longer. */
 static const double MOST_STALL_CYCLES = 1000;
@@ -129,11 +129,13 @@ static struct cluster choose_innocent(const struct points *of, double *share) {
     return best;
 }
 
-static bool is_anomalous(const struct points *of, const struct cluster *cluster,
-                         double all_weight) {
-    if (cluster->weight < LEAST_SHARE * all_weight)
+static bool is_anomalous(const struct points *of, const struct cluster *cluster, double all_m) {
+    double m = 0;
+    for (size_t i = cluster->begin; i < cluster->end; i++)
+        m += of->points[i].m;
+    if (m < LEAST_SHARE * all_m)
         return true;
-    for (size_t i = 0; i < of->count; i++) {
+    for (size_t i = cluster->end; i < of->count; i++) {
         const struct issue_point *point = &of->points[i];
         if (!point->unbounded && point->cycles > cluster->rate * (point->m + MOST_STALL_CYCLES))
             return true;
@@ -142,15 +144,12 @@ static bool is_anomalous(const struct points *of, const struct cluster *cluster,
 }
 
 /* The first cluster that is not anomalous; if there is none, the one that weighs most. */
-static struct cluster choose_any(const struct points *of) {
+static struct cluster choose_any(const struct points *of, double all_m) {
     struct cluster best = {0};
-    double weight = 0;
-    for (size_t i = 0; i < of->count; i++)
-        weight += weight_of(of, &of->points[i]);
     for (size_t begin = 0; begin < of->count;) {
         struct cluster cluster = next_cluster(of, begin, false);
         begin = cluster.end;
-        if (!is_anomalous(of, &cluster, weight)) {
+        if (!is_anomalous(of, &cluster, all_m)) {
             best = cluster;
             break;
         }
@@ -220,7 +219,7 @@ struct frequency_estimate frequency_of_points(struct issue_point *points, size_t
     }
     if (samples < LEAST_SAMPLES)
         return frequency_of_sum(cycles, m, period);
-    struct cluster cluster = choose_any(&of);
+    struct cluster cluster = choose_any(&of, m);
     return estimate(cluster.rate, cluster.weight, doubt_of_suspects(&cluster), period,
                     ESTIMATE_POINTS);
 }

@@ -280,6 +280,16 @@ bool program_read(struct program *program, uint32_t number, uint64_t address, vo
     return image && contents_read(&image->contents, &image->binary, address, bytes, size);
 }
 
+bool program_image_isa(const struct program *program, uint32_t image, enum isa *isa) {
+    const struct image *found = image_at(program, image);
+    if (!found || !found->binary.segment_count ||
+        found->binary.header.e_ident[EI_CLASS] != ELFCLASS64)
+        return false;
+    *isa = found->binary.header.e_machine == EM_RISCV ? ISA_RISCV64 : ISA_X86_64;
+    return found->binary.header.e_machine == EM_RISCV ||
+           found->binary.header.e_machine == EM_X86_64;
+}
+
 bool program_offset_to_address(struct program *program, uint32_t image, uint64_t file_offset,
                                uint64_t *address) {
     const struct image *found = image_at(program, image);

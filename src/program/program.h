@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/insn.h"
 #include "util/error.h"
 
 struct program;
@@ -86,6 +87,10 @@ void program_each_function(struct program *program, uint32_t image,
  * file, the loader fills some of it in, or the file has changed. */
 bool program_read(struct program *program, uint32_t image, uint64_t address, void *bytes,
                   size_t size);
+
+/* The architecture of an image's code. False: the file cannot be used (see its note), or is of a
+ * machine that isa/ does not know. */
+bool program_image_isa(const struct program *program, uint32_t image, enum isa *isa);
 
 /* Virtual address <-> file offset through the program headers; false outside any segment. */
 bool program_offset_to_address(struct program *program, uint32_t image, uint64_t file_offset,

@@ -1,0 +1,403 @@
+/* Names are looked for among the procedures that have values, as `top` lists them, those with most
+ * first; places among the images. A row of that list has all builds of its file together: the one
+ * is taken that is there and has most. */
+#include "report/procedure_choice.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/array.h"
+#include "util/text.h"
+
+/* A build of a file, as the store has it. */
+struct build {
+    const struct store_image *image;
+    double total; /* of the event */
+};
+
+struct choosing {
+    struct procedure_choices *choices;
+    const struct profile_set *set;
+    const struct profile_event *event;
+    const struct procedure_query *query;
+    struct program *program;
+    struct report *report;
+    struct profile_table *table;
+    struct build *builds; /* most values first */
+    size_t build_count, build_capacity;
+    struct error *error;
+};
+
+static bool out_of_memory(struct error *error) {
+    return error_set(error, "out of memory for the profile");
+}
+
+/* ---- builds ---- */
+
+static bool wants_none(void *context, const struct store_image *image) {
+    (void)context, (void)image;
+    return false;
+}
+
+static bool add_build(void *context, const struct store_profile *profile) {
+    struct choosing *choosing = context;
+    const struct procedure_query *query = choosing->query;
+    if (!profile_process_is(profile->process, query->process) ||
+        (query->image && !profile_path_is(profile->image->path, query->image)))
+        return true;
+    double total = profile->session->weight * (double)profile->total;
+    for (size_t i = 0; i < choosing->build_count; i++)
+        if (choosing->builds[i].image->id == profile->image->id) {
+            choosing->builds[i].total += total;
+            return true;
+        }
+    if (!array_reserve((void **)&choosing->builds, &choosing->build_capacity,
+                       choosing->build_count + 1, sizeof *choosing->builds))
+        return out_of_memory(choosing->error);
+    choosing->builds[choosing->build_count++] = (struct build){profile->image, total};
+    return true;
+}
+
+static int by_total(const void *left, const void *right) {
+    const struct build *a = left, *b = right;
+    if (a->total != b->total)
+        return a->total > b->total ? -1 : 1;
+    return (a->image->id > b->image->id) - (a->image->id < b->image->id);
+}
+
+static bool read_builds(struct choosing *choosing) {
+    const struct store_filter filter = {.sessions = choosing->set->sessions,
+                                        .session_count = choosing->set->epoch_count,
+                                        .event = choosing->event->name,
+                                        .wants_values = wants_none};
+    choosing->error->message[0] = 0;
+    if (!store_each_profile(choosing->set->store, &filter, add_build, choosing, choosing->error) ||
+        choosing->error->message[0])
+        return false;
+    if (choosing->build_count)
+        qsort(choosing->builds, choosing->build_count, sizeof *choosing->builds, by_total);
+    return true;
+}
+
+/* ---- what can be read ---- */
+
+/* The build's file in `program`; UINT32_MAX, with an error that says why, when its code cannot be
+ * had. */
+static uint32_t open_build(struct choosing *choosing, const struct store_image *image) {
+    char path[PATH_MAX];
+    switch (image->kind) {
+    case IMAGE_FILE:
+        break;
+    case IMAGE_KERNEL:
+    case IMAGE_MODULE:
+        error_set(choosing->error,
+                  "%s: the kernel's code cannot be read from a file (see 'culprit top' for "
+                  "procedures of programs and libraries)",
+                  image->path);
+        return UINT32_MAX;
+    case IMAGE_JIT:
+        error_set(choosing->error,
+                  "%s: code made by a running program is not kept (see 'culprit top' for "
+                  "procedures of files)",
+                  image->path);
+        return UINT32_MAX;
+    default:
+        error_set(choosing->error, "%s: its code is in no file (see 'culprit top')", image->path);
+        return UINT32_MAX;
+    }
+    int length = snprintf(path, sizeof path, "%s%s", image->root, image->path);
+    bool reached = length < (int)sizeof path && access(path, R_OK) == 0;
+    uint32_t file = program_add_image(choosing->program, reached ? path : image->path,
+                                      image->build_id, image->build_id_size);
+    enum isa isa;
+    const char *note = program_image_note(choosing->program, file);
+    if (program_image_isa(choosing->program, file, &isa))
+        return file;
+    if (!reached)
+        error_set(choosing->error,
+                  "%s: the file is gone, and its code with it (record it again, or bring back "
+                  "the same build)",
+                  image->path);
+    else if (note && strstr(note, "build id"))
+        error_set(choosing->error,
+                  "%s: the file has changed since it was profiled: its code is another now "
+                  "(record it again, or bring back the same build)",
+                  image->path);
+    else
+        error_set(choosing->error, "%s", note ? note : image->path);
+    return UINT32_MAX;
+}
+
+static bool add_choice(struct choosing *choosing, const struct store_image *build, uint32_t file,
+                       const char *name, uint64_t offset, uint64_t size) {
+    struct procedure_choices *choices = choosing->choices;
+    char *copy = NULL;
+    const char *slash = strrchr(build->path, '/');
+    if (name)
+        copy = strdup(name);
+    else if (asprintf(&copy, "%s+0x%" PRIx64, slash ? slash + 1 : build->path, offset) < 0)
+        copy = NULL;
+    if (!copy || !array_reserve((void **)&choices->items, &choices->capacity, choices->count + 1,
+                                sizeof *choices->items)) {
+        free(copy);
+        return out_of_memory(choosing->error);
+    }
+    choices->items[choices->count++] =
+        (struct procedure_choice){copy,
+                                  {.path = build->path,
+                                   .build = build,
+                                   .offset = offset,
+                                   .size = size,
+                                   .process = choosing->query->process},
+                                  file};
+    return true;
+}
+
+/* The procedure at an offset of a build. */
+static bool add_at(struct choosing *choosing, const struct store_image *build, uint32_t file,
+                   uint64_t offset) {
+    struct location location;
+    program_locate_function(choosing->program, file, offset, &location);
+    if (!location.function_size)
+        return error_set(choosing->error,
+                         "%s+0x%" PRIx64 ": no procedure is known there (its file has neither "
+                         "symbols nor unwind tables for it)",
+                         build->path, offset);
+    return add_choice(choosing, build, file, location.function, location.function_offset,
+                      location.function_size);
+}
+
+/* ---- rows ---- */
+
+/* The row's procedure in the first of its file's builds that is there. */
+static bool add_row(struct choosing *choosing, const struct profile_row *row) {
+    size_t builds = 0;
+    for (size_t i = 0; i < choosing->build_count; i++)
+        builds += !strcmp(choosing->builds[i].image->path, row->image);
+    error_set(choosing->error, "%s: no such file was profiled", row->image);
+    for (size_t i = 0; i < choosing->build_count; i++) {
+        const struct store_image *image = choosing->builds[i].image;
+        uint64_t offset = row->offset, size;
+        uint32_t file;
+        if (strcmp(image->path, row->image) != 0 ||
+            (file = open_build(choosing, image)) == UINT32_MAX)
+            continue;
+        if (!row->covered)
+            return error_set(choosing->error,
+                             "%s: no procedure is known there (its file has neither symbols nor "
+                             "unwind tables for it)",
+                             row->image);
+        if (builds > 1 && row->procedure &&
+            !program_find_function(choosing->program, file, row->procedure, &offset, &size))
+            continue;
+        return add_at(choosing, image, file, offset);
+    }
+    return false;
+}
+
+static bool is_called(const struct profile_row *row, const char *name) {
+    size_t length = strlen(name);
+    return row->procedure && !strncmp(row->procedure, name, length) &&
+           (!row->procedure[length] || row->procedure[length] == '(');
+}
+
+static bool note_others(struct choosing *choosing, const char *name, const char *image,
+                        const struct profile_row *chosen) {
+    const struct profile_row *other = NULL;
+    size_t others = 0;
+    for (size_t i = profile_table_count(choosing->table); i-- > 0;) {
+        const struct profile_row *row = profile_table_row(choosing->table, i);
+        if (row != chosen && is_called(row, name) && (!image || profile_path_is(row->image, image)))
+            other = row, others++;
+    }
+    if (!others)
+        return true;
+    return report_note(choosing->report,
+                       "%zu other procedure%s called %s: %s%s (choose by IMAGE:NAME or "
+                       "IMAGE+0xOFFSET); this one has most %s",
+                       others, others == 1 ? " is" : "s are", name, others > 1 ? "one in " : "in ",
+                       other->image, choosing->event->unit) ||
+           out_of_memory(choosing->error);
+}
+
+/* *found: there is such a row, whether or not its code can be read. */
+static bool choose_called(struct choosing *choosing, const char *name, const char *image,
+                          bool *found) {
+    for (size_t i = 0; i < profile_table_count(choosing->table); i++) {
+        const struct profile_row *row = profile_table_row(choosing->table, i);
+        if (!is_called(row, name) || (image && !profile_path_is(row->image, image)))
+            continue;
+        *found = true;
+        return add_row(choosing, row) && note_others(choosing, name, image, row);
+    }
+    return false;
+}
+
+/* As in the symbol table, or another name of the same code. */
+static bool choose_mangled(struct choosing *choosing, const char *name, const char *image,
+                           bool *found) {
+    for (size_t i = 0; i < choosing->build_count; i++) {
+        const struct store_image *build = choosing->builds[i].image;
+        struct error ignored, *kept = choosing->error;
+        uint64_t offset, size;
+        if (build->kind != IMAGE_FILE || (image && !profile_path_is(build->path, image)))
+            continue;
+        choosing->error = &ignored;
+        uint32_t file = open_build(choosing, build);
+        choosing->error = kept;
+        if (file != UINT32_MAX &&
+            program_find_function(choosing->program, file, name, &offset, &size)) {
+            *found = true;
+            return add_at(choosing, build, file, offset);
+        }
+    }
+    return false;
+}
+
+/* ---- texts ---- */
+
+static bool read_hexadecimal(const char *text, uint64_t *number) {
+    char *end;
+    if (strncmp(text, "0x", 2) != 0 || !text[2] ||
+        strspn(text + 2, "0123456789abcdefABCDEF") != strlen(text + 2) || strlen(text) > 18)
+        return false;
+    *number = strtoull(text, &end, 16);
+    return true;
+}
+
+/* "IMAGE+0xOFFSET", "0xADDRESS" as linked. *found: it is such a text. */
+static bool choose_place(struct choosing *choosing, const char *text, bool *found) {
+    char image[PATH_MAX] = "";
+    const char *plus = strrchr(text, '+');
+    uint64_t place;
+    bool address = read_hexadecimal(text, &place);
+    if (!address &&
+        (!plus || plus == text || plus - text >= PATH_MAX || !read_hexadecimal(plus + 1, &place)))
+        return false;
+    *found = true;
+    if (!address)
+        memcpy(image, text, (size_t)(plus - text));
+    error_set(choosing->error, "%s: no file that has samples has code there (see 'culprit top')",
+              text);
+    for (size_t i = 0; i < choosing->build_count; i++) {
+        const struct store_image *build = choosing->builds[i].image;
+        uint64_t offset = place, ignored;
+        if (*image && !profile_path_is(build->path, image))
+            continue;
+        uint32_t file = open_build(choosing, build);
+        if (file == UINT32_MAX && *image)
+            return false;
+        if (file == UINT32_MAX ||
+            !(address ? program_address_to_offset(choosing->program, file, place, &offset)
+                      : program_offset_to_address(choosing->program, file, place, &ignored)))
+            continue;
+        return add_at(choosing, build, file, offset);
+    }
+    return false;
+}
+
+static bool choose_text(struct choosing *choosing, const char *text) {
+    bool found = false, good = choose_place(choosing, text, &found);
+    for (int way = 0; way < 2 && !found; way++) {
+        bool (*choose)(struct choosing *, const char *, const char *, bool *) =
+            way ? choose_mangled : choose_called;
+        good = choose(choosing, text, NULL, &found);
+        for (const char *colon = strchr(text, ':'); colon && !found; colon = strchr(colon, ':')) {
+            char image[PATH_MAX];
+            size_t length = (size_t)(colon - text), run = strspn(colon, ":");
+            if (run == 1 && length && length < sizeof image) {
+                memcpy(image, text, length);
+                image[length] = 0;
+                good = choose(choosing, colon + 1, image, &found);
+            }
+            colon += run;
+        }
+    }
+    if (found)
+        return good;
+    return error_set(choosing->error,
+                     "%s: no procedure of this name has %s in %s (see 'culprit top')", text,
+                     choosing->event->unit, choosing->set->label);
+}
+
+/* ---- those with most ---- */
+
+static bool choose_most(struct choosing *choosing) {
+    struct error first = {0};
+    char skipped[256] = "";
+    size_t unread = 0;
+    double all = profile_table_sum(choosing->table, 0), least = choosing->query->least;
+    for (size_t i = 0; i < profile_table_count(choosing->table); i++) {
+        const struct profile_row *row = profile_table_row(choosing->table, i);
+        if (row->values[0] <= 0 || row->values[0] < least * all)
+            break;
+        if (!add_row(choosing, row)) {
+            if (!unread++) {
+                first = *choosing->error;
+                profile_row_name(row, skipped, sizeof skipped);
+            }
+        } else if (!least) {
+            break;
+        }
+    }
+    bool good = true;
+    if (!choosing->choices->count)
+        return error_set(choosing->error, "%s",
+                         unread ? first.message : "no procedure has so many samples (--least)");
+    if (unread)
+        good = report_note(choosing->report,
+                           "%zu procedure%s with as many %s or more %s left out, first %s: %s",
+                           unread, text_plural(unread), choosing->event->unit,
+                           unread == 1 ? "is" : "are", skipped, first.message);
+    return good || out_of_memory(choosing->error);
+}
+
+static bool make_table(struct choosing *choosing) {
+    const struct procedure_query *query = choosing->query;
+    const struct profile_table_options options = {
+        .by = PROFILE_BY_PROCEDURE, .process = query->process, .image = query->image, .columns = 1};
+    enum { LOOKED_AT = 32 }; /* for one that can be read */
+    size_t top = query->text ? 0 : query->least > 0 ? (size_t)(1 / query->least) + 1 : LOOKED_AT;
+    choosing->table = profile_table_new(&options, choosing->program);
+    if (!choosing->table)
+        return out_of_memory(choosing->error);
+    const struct profile_set *set = choosing->set;
+    if (!profile_table_add(choosing->table, set->store, set->sessions, set->epoch_count,
+                           choosing->event->name, choosing->event->scale, 0, choosing->error) ||
+        !profile_table_finish(choosing->table, top, choosing->error))
+        return false;
+    if (profile_table_count(choosing->table))
+        return true;
+    const char *what = query->image ? query->image : query->process;
+    return error_set(choosing->error,
+                     what ? "%s: no samples of %s (see 'culprit top --by %s')"
+                          : "%s: it has no samples",
+                     set->label, what, query->image ? "image" : "process");
+}
+
+bool procedure_choose(struct procedure_choices *choices, const struct profile_set *set,
+                      const struct profile_event *event, const struct procedure_query *query,
+                      struct program *program, struct report *report, struct error *error) {
+    *choices = (struct procedure_choices){0};
+    struct choosing choosing = {.choices = choices,
+                                .set = set,
+                                .event = event,
+                                .query = query,
+                                .program = program,
+                                .report = report,
+                                .error = error};
+    bool good = read_builds(&choosing) && make_table(&choosing) &&
+                (query->text ? choose_text(&choosing, query->text) : choose_most(&choosing));
+    profile_table_free(choosing.table);
+    free(choosing.builds);
+    return good;
+}
+
+void procedure_choices_free(struct procedure_choices *choices) {
+    for (size_t i = 0; i < choices->count; i++)
+        free(choices->items[i].name);
+    free(choices->items);
+    *choices = (struct procedure_choices){0};
+}

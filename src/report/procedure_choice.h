@@ -1,0 +1,37 @@
+/* Which procedures of a set of profiles are meant, and whose code of them can be read. */
+#ifndef CULPRIT_REPORT_PROCEDURE_CHOICE_H
+#define CULPRIT_REPORT_PROCEDURE_CHOICE_H
+
+#include "report/procedure_profile.h"
+#include "report/profile_table.h"
+
+struct procedure_query {
+    const char *text; /* "longest_match", mangled or readable, with or without parameters;
+                         "IMAGE:NAME", "IMAGE+0xOFFSET" in the file, "0xADDRESS"; NULL: those
+                         with most samples */
+    const char *image, *process; /* only of these; NULL: of all */
+    double least;                /* without a text: share of all values, 0 to 1; 0: the one that has
+                                    most and can be read */
+};
+
+struct procedure_choice {
+    char *name;                     /* "longest_match", "gzip+0x4f20" */
+    struct procedure_extent extent; /* its build is the store's */
+    uint32_t image;                 /* number in `program` */
+};
+
+struct procedure_choices {
+    struct procedure_choice *items; /* most values first */
+    size_t count, capacity;
+};
+
+/* Notes on what was chosen, and from what, go to the report. False, with one line that says what to
+ * do: there is none, its code cannot be read (the kernel, JIT code, a file that has changed), the
+ * store cannot be read, or memory is out. Those of several that cannot be read are left out, with a
+ * note. procedure_choices_free() either way. */
+bool procedure_choose(struct procedure_choices *choices, const struct profile_set *set,
+                      const struct profile_event *event, const struct procedure_query *query,
+                      struct program *program, struct report *report, struct error *error);
+void procedure_choices_free(struct procedure_choices *choices);
+
+#endif

@@ -1,0 +1,126 @@
+/* One procedure, analysed: what `culprit annotate` tells (DCPI §3.2, Figs 2 and 4).
+ *
+ *     procedure_profile ──► analyze_procedure() ──► annotation_build() ──► text, JSON, picture
+ *
+ * The annotation refers to everything it was built from, which outlives it. */
+#ifndef CULPRIT_REPORT_ANNOTATION_H
+#define CULPRIT_REPORT_ANNOTATION_H
+
+#include <jansson.h>
+
+#include "analyze/analyze.h"
+#include "report/procedure_profile.h"
+#include "report/profile_set.h"
+#include "report/report.h"
+
+/* Where an instruction comes from. */
+struct annotation_place {
+    const char *file; /* NULL: not known */
+    uint32_t line;
+    const char *inlined; /* the innermost function inlined there; NULL: none */
+};
+
+struct annotation_block {
+    double values;       /* of the event, in its unit */
+    double cycles;       /* of its samples */
+    double executions;   /* 0: none, or not known */
+    double best, actual; /* cycles per execution of all its instructions: Σ M, Σ CPI */
+};
+
+/* What the caller knows: it fills this in. */
+struct annotation_input {
+    const struct profile_set *set;
+    const struct profile_event *event;
+    const char *name, *image; /* "longest_match", or "gzip+0x4f20"; the file's path */
+    const struct procedure_extent *extent;
+    const struct procedure_profile *profile;
+    const struct procedure_code *code;
+    const struct analysis *analysis;
+    const struct machine *machine;
+    enum schedule_view view;
+    bool own_machine;        /* it is the one that the code ran on */
+    bool exact;              /* executions are counted, not estimated */
+    struct program *program; /* tells source lines; NULL: they are not wanted */
+    uint32_t image_number;   /* in `program` */
+};
+
+struct annotation {
+    struct annotation_input input;
+    struct report report;            /* notes; the rest is not used */
+    struct annotation_place *places; /* by instruction of the graph; NULL: not known */
+    struct annotation_block *blocks; /* by block of the graph */
+    uint32_t *hottest;               /* blocks, by cycles */
+    double executed;                 /* instructions, all executions */
+    double best;                     /* Σ executions × M, cycles */
+    double cycles;                   /* Σ cycles of blocks whose executions are known */
+};
+
+/* False: out of memory. annotation_free() either way. */
+bool annotation_build(struct annotation *annotation, const struct annotation_input *input,
+                      struct error *error);
+void annotation_free(struct annotation *annotation);
+
+/* Notes on what the figures rest on (annotation_worth.c). False: out of memory. */
+bool annotation_add_worth(struct annotation *annotation);
+
+/* ---- text: at most 100 columns ---- */
+
+struct annotation_style {
+    bool colour;
+    bool full;    /* blocks without samples as well */
+    bool source;  /* source lines between the instructions */
+    uint32_t top; /* of the blocks with a thousandth of the cycles those with most; 0: all */
+};
+/* When, where, of what event: once for several procedures. */
+void annotation_text_head(const struct profile_set *set, const struct profile_event *event,
+                          double total, const struct annotation_style *style, FILE *file);
+/* The procedure by its blocks, its summary and its notes. False: out of memory. */
+bool annotation_text(const struct annotation *annotation, const struct annotation_style *style,
+                     FILE *file);
+
+/* ---- JSON and picture ---- */
+
+/* The procedure's object (docs/json.md, annotate); NULL: out of memory. */
+json_t *annotation_json(const struct annotation *annotation);
+/* Its control-flow graph (SVG): the hottest blocks where there are many. */
+bool annotation_svg(const struct annotation *annotation, FILE *file, struct error *error);
+
+/* ---- pieces ---- */
+
+/* "d" of a D-cache miss: the letter of bubbles. */
+char annotation_letter(enum stall_cause cause);
+enum { ANNOTATION_UNEXPLAINED = '?' };
+/* Dynamic causes in the order of bubbles and summaries; *count of them. A unit is among both: it
+ * may be busy longer than the schedule knows. */
+const enum stall_cause *annotation_dynamic_causes(size_t *count);
+const enum stall_cause *annotation_static_causes(size_t *count);
+
+/* The bubble of an instruction's dynamic stall: "dwD", "?", "" where it has none that shows. */
+enum { ANNOTATION_LETTERS = STALL_CAUSES + 1 };
+const char *annotation_bubble(const struct annotation *annotation, uint32_t insn,
+                              char letters[ANNOTATION_LETTERS]);
+/* Its cycles for each execution. */
+double annotation_stall(const struct annotation *annotation, uint32_t insn);
+#define ANNOTATION_SHOWN_CYCLES 0.05 /* shorter stalls have no bubble */
+
+/* Addresses that are blamed for an instruction's stalls, each once; *count of them, at most
+ * ANNOTATION_BLAMED. */
+enum { ANNOTATION_BLAMED = 8 };
+void annotation_blamed(const struct annotation *annotation, uint32_t insn,
+                       uint64_t addresses[ANNOTATION_BLAMED], size_t *count);
+uint64_t annotation_address(const struct annotation *annotation, uint32_t insn);
+
+/* Static stalls of an instruction: those from *count on begin at the pointer returned. */
+const struct static_stall *annotation_static_stalls(const struct annotation *annotation,
+                                                    uint32_t insn, size_t *count);
+
+/* Assembly, with the name of the procedure that a branch leads to. */
+void annotation_insn_text(const struct annotation *annotation, uint32_t insn, char *text,
+                          size_t size);
+
+/* Cycles by true cause, and of all causes together; 0 where the truth is not known. */
+double annotation_true_cycles(const struct annotation *annotation, enum stall_cause cause);
+
+void annotation_text_summary(const struct annotation *annotation, bool colour, FILE *file);
+
+#endif

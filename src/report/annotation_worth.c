@@ -1,0 +1,136 @@
+/* What the figures of a procedure rest on, and what to do about it. */
+#include <math.h>
+#include <string.h>
+
+#include "report/annotation.h"
+#include "util/text.h"
+
+static bool note_event(struct annotation *annotation) {
+    const struct profile_event *event = annotation->input.event;
+    struct report *report = &annotation->report;
+    bool good = true;
+    if (!strcmp(event->name, "cpu-clock"))
+        good &=
+            report_note(report, "cpu-clock is a timer's interrupt: a sample lies some instructions "
+                                "behind the one that took the time. Figures and culprits of single "
+                                "instructions are hints; those of blocks and loops hold better");
+    else if (!event->precise && !strcmp(event->unit, "samples"))
+        good &= report_note(report,
+                            "%s is not precise here: a sample may lie some instructions behind "
+                            "the one that caused it. Culprits of single instructions are hints; "
+                            "figures of blocks and loops hold better",
+                            event->name);
+    if (event->periods_differ)
+        good &= report_note(report, "the epochs were sampled at different distances: each sample "
+                                    "counts as many cycles as its own");
+    if (!event->period && !strcmp(event->unit, "samples"))
+        good &= report_note(report, "how far apart the samples were is not known: executions and "
+                                    "cycles are in samples");
+    else if (!strcmp(event->period_unit, "ns") && event->period)
+        good &= report_note(report,
+                            "samples were taken by time: executions and cycles assume a clock of "
+                            "%.3g GHz",
+                            annotation->input.machine->clock_ghz);
+    return good;
+}
+
+static bool note_machine(struct annotation *annotation) {
+    const struct machine *machine = annotation->input.machine;
+    if (annotation->input.own_machine)
+        return true;
+    return report_note(&annotation->report,
+                       "the schedule, and with it best cases and stalls, is that of machine %s, "
+                       "not of the processor that ran this (--machine chooses another)",
+                       machine->name);
+}
+
+/* How much of the cycles lies in blocks of each confidence. */
+static bool note_confidence(struct annotation *annotation) {
+    const struct analysis *analysis = annotation->input.analysis;
+    double cycles[CONFIDENCE_HIGH + 1] = {0}, all = 0;
+    for (uint32_t i = 0; i < analysis->cfg.block_count; i++) {
+        cycles[analysis->frequency.blocks[i].confidence] += annotation->blocks[i].cycles;
+        all += annotation->blocks[i].cycles;
+    }
+    if (annotation->input.exact)
+        return report_note(&annotation->report,
+                           "executions were counted in the simulation, not estimated");
+    if (!(all > 0))
+        return true;
+    return report_note(
+        &annotation->report,
+        "executions are estimated from the samples: with high confidence for %.0f %% of the "
+        "cycles, medium for %.0f %%, low for %.0f %%; not known for %.0f %%",
+        100 * cycles[CONFIDENCE_HIGH] / all, 100 * cycles[CONFIDENCE_MEDIUM] / all,
+        100 * cycles[CONFIDENCE_LOW] / all, 100 * cycles[CONFIDENCE_NONE] / all);
+}
+
+/* Samples at a typical instruction of the code that has nine tenths of them: the error of sampling
+ * of a figure is 1/√n of it. */
+static bool note_samples(struct annotation *annotation) {
+    enum { WANTED = 100 };
+    const struct analysis *analysis = annotation->input.analysis;
+    double period = annotation->input.profile->period, samples = 0, all = 0;
+    double wanted = annotation->input.profile->sum_cycles / period;
+    uint32_t points = 0;
+    if (strcmp(annotation->input.event->unit, "samples") != 0)
+        return true;
+    for (uint32_t i = 0; i < analysis->cfg.block_count && samples < 0.9 * wanted; i++) {
+        const struct cfg_block *block = &analysis->cfg.blocks[annotation->hottest[i]];
+        samples += annotation->blocks[annotation->hottest[i]].cycles / period;
+        for (uint32_t k = block->first_insn; k < block->first_insn + block->insn_count; k++)
+            points += analysis->cycles[k] > 0;
+    }
+    all = wanted;
+    double each = points ? samples / points : 0;
+    if (!(each > 0) || each >= WANTED)
+        return true;
+    return report_note(&annotation->report,
+                       "%s samples are few: %.*f at an instruction of the hottest blocks, so that "
+                       "its figures are known to ± %.0f %%; about %s samples would give ± %.0f %%",
+                       text_grouped((uint64_t)(all + 0.5)).s, each < 10, each, 100 / sqrt(each),
+                       text_count((uint64_t)(all * WANTED / each + 0.5)).s, 100 / sqrt(WANTED));
+}
+
+static bool note_graph(struct annotation *annotation) {
+    const struct cfg *cfg = &annotation->input.analysis->cfg;
+    struct report *report = &annotation->report;
+    bool good = true;
+    if (cfg->flags & CFG_MISSING_EDGES)
+        good &= report_note(report,
+                            "%u indirect jump%s may lead to places that the code does not show: "
+                            "every block's executions are estimated by themselves",
+                            cfg->unresolved, text_plural(cfg->unresolved));
+    if (cfg->flags & CFG_OVERLAPPING)
+        good &= report_note(report, "some instructions share bytes: jumps lead into the middle of "
+                                    "others");
+    if (cfg->flags & CFG_UNDECODABLE)
+        good &= report_note(report, "some bytes that control reaches are no instructions that are "
+                                    "known here");
+    if (cfg->flags & CFG_RUNS_OUT)
+        good &= report_note(report, "control runs past the procedure's end: its extent is not "
+                                    "known well, or its code is cut off");
+    return good;
+}
+
+static bool note_rest(struct annotation *annotation) {
+    const struct annotation_input *input = &annotation->input;
+    const struct procedure_profile *profile = input->profile;
+    struct report *report = &annotation->report;
+    bool good = true;
+    if (profile->other_builds > 0)
+        good &=
+            report_note(report, "%s %s in other builds of %s are left out: their code is not here",
+                        text_count((uint64_t)(profile->other_builds + 0.5)).s, input->event->unit,
+                        input->image);
+    if (profile->part_count && !input->machine->core.in_order)
+        good &= report_note(report, "exact: what the simulation says the cycles went to (ST-L1 and "
+                                    "others as in culprit explain); the rest is inferred from "
+                                    "samples alone");
+    return good;
+}
+
+bool annotation_add_worth(struct annotation *annotation) {
+    return note_event(annotation) && note_samples(annotation) && note_confidence(annotation) &&
+           note_machine(annotation) && note_graph(annotation) && note_rest(annotation);
+}

@@ -1,0 +1,17 @@
+/* Lines of source files, as they are on this machine now. */
+#ifndef CULPRIT_REPORT_SOURCE_TEXT_H
+#define CULPRIT_REPORT_SOURCE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct source_text;
+
+struct source_text *source_text_new(void); /* NULL: out of memory */
+void source_text_free(struct source_text *text);
+
+/* A line, counted from 1, with tabs as spaces and without its indentation; NULL: the file cannot be
+ * read, is larger than 16 MiB, or has no such line. Lives until the next call. */
+const char *source_text_line(struct source_text *text, const char *file, uint32_t line);
+
+#endif

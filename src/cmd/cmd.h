@@ -5,6 +5,7 @@
 
 #define CULPRIT_VERSION "0.1"
 
+int cmd_annotate(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_icost(int argc, char **argv);

@@ -87,14 +87,22 @@ static bool fill_table(const struct profile_report *report, struct profile_table
         set->label, what, request->rows.image ? "image" : "process");
 }
 
-/* Where to look next: into the file that has most, or at what else could be told apart. */
+/* The first procedure in a file: its code can be read. NULL: there is none. */
+static const struct profile_row *first_readable(const struct profile_report *report) {
+    for (size_t i = 0; i < profile_table_count(report->table); i++)
+        if (profile_table_row(report->table, i)->covered &&
+            profile_table_row(report->table, i)->image[0] == '/')
+            return profile_table_row(report->table, i);
+    return NULL;
+}
+
+/* Where to look next: into the procedure or file that has most, or at what else could be told
+ * apart. */
 static char *next_of(const struct request *request, const struct profile_report *report) {
     const struct profile_row *first = profile_table_row(report->table, 0);
-    const struct profile_row *named = NULL; /* the first in a file, which may tell lines */
-    for (size_t i = profile_table_count(report->table); i-- > 0;)
-        if (profile_table_row(report->table, i)->procedure &&
-            profile_table_row(report->table, i)->image[0] == '/')
-            named = profile_table_row(report->table, i);
+    const struct profile_row *readable =
+        report->by == PROFILE_BY_PROCEDURE ? first_readable(report) : NULL;
+    char name[4096];
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -103,7 +111,7 @@ static char *next_of(const struct request *request, const struct profile_report 
     if (report->set->epoch_count > 1 && report->by == PROFILE_BY_LINE)
         fputs("culprit variance", file);
     else
-        fputs("culprit top", file);
+        fputs(readable ? "culprit annotate" : "culprit top", file);
     for (size_t i = 0; i < request->store.store_count; i++) {
         fputs(" --store ", file);
         text_put_word(file, request->store.stores[i]);
@@ -114,9 +122,11 @@ static char *next_of(const struct request *request, const struct profile_report 
     }
     switch (report->by) {
     case PROFILE_BY_PROCEDURE:
-        fputs(named ? " --by line --image " : " --by process", file);
-        if (named)
-            text_put_word(file, named->image);
+        fputs(readable ? " " : " --by process", file);
+        if (readable) {
+            profile_row_name(readable, name, sizeof name);
+            text_put_word(file, name);
+        }
         break;
     case PROFILE_BY_IMAGE:
         fputs(" --image ", file);

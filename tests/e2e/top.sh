@@ -76,7 +76,7 @@ text() {
         grep -q '^epoch 1: gzip -9 -c /bin/bash$' "$scratch/text" &&
         grep -qE '^ +cycles +% +cum%  procedure +image$' "$scratch/text" &&
         grep -qE '^ *[0-9,]+ +[0-9.]+% +[0-9.]+%  .*gzip$' "$scratch/text" &&
-        grep -q '^next: culprit top ' "$scratch/text" || { cat "$scratch/text"; return 1; }
+        grep -qE '^next: culprit annotate [a-z_]+' "$scratch/text" || { cat "$scratch/text"; return 1; }
 }
 check "as text" text
 

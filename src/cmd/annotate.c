@@ -1,0 +1,378 @@
+/* culprit annotate: one procedure, instruction by instruction (DCPI's dcpicalc). */
+#include "cmd/annotate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "cmd/store_options.h"
+#include "report/profile_report.h"
+#include "util/text.h"
+
+enum key {
+    KEY_EVENT = 1024,
+    KEY_PROCESS,
+    KEY_IMAGE,
+    KEY_ALL,
+    KEY_LEAST,
+    KEY_MACHINE,
+    KEY_VIEW,
+    KEY_EXACT,
+    KEY_TOP,
+    KEY_FULL,
+    KEY_SOURCE,
+    KEY_CFG,
+    KEY_JSON
+};
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "Which procedure:", 2},
+    {"event", KEY_EVENT, "NAME", 0, "Samples of this event (default: the first)", 0},
+    {"process", KEY_PROCESS, "NAME", 0, "Of processes of this name, or executable, only", 0},
+    {"image", KEY_IMAGE, "NAME", 0, "Of this file only: its path, or the last part of it", 0},
+    {"all", KEY_ALL, NULL, 0, "Every procedure that has enough of the samples, one by one", 0},
+    {"least", KEY_LEAST, "PERCENT", 0, "With --all: how much is enough (default 1)", 0},
+    {NULL, 0, NULL, 0, "What it is compared with:", 3},
+    {"machine", KEY_MACHINE, "NAME|FILE", 0,
+     "Schedule of this machine (default: that of the simulation; else zen4 for x86-64, boom-tea "
+     "for riscv64)",
+     0},
+    {"view", KEY_VIEW, "head|tip", 0,
+     "Samples are at the oldest instruction (head), or shared by those that commit together (tip); "
+     "default: head of machines in order and of NCI and its like, else tip",
+     0},
+    {"exact", KEY_EXACT, NULL, 0,
+     "Executions as the simulation counted them, in place of estimates from the samples", 0},
+    {NULL, 0, NULL, 0, "What to print:", 4},
+    {"top", KEY_TOP, "N", 0,
+     "Blocks with most cycles, others folded (default: 40 that have 0.1 %; 0: all with "
+     "samples)",
+     0},
+    {"full", KEY_FULL, NULL, 0, "Blocks without samples as well", 0},
+    {"source", KEY_SOURCE, NULL, 0, "Source lines between the instructions", 0},
+    {"cfg", KEY_CFG, "FILE", 0, "The control-flow graph as well, as a picture (SVG)", 0},
+    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
+    {"output", 'o', "FILE", 0, "Write the report there, not to standard output", 0},
+    {0}};
+
+struct request {
+    struct store_options store;
+    struct procedure_query query;
+    const char *event, *machine, *output, *picture;
+    enum annotate_view view;
+    bool all, least_given, exact, json;
+    struct annotation_style style;
+};
+
+static double read_percent(const struct argp_state *state, const char *text) {
+    char *end;
+    double percent = strtod(text, &end);
+    if (end == text || *end || !(percent > 0 && percent <= 100))
+        options_fail(state, "--least %s: percent of the samples, above 0 and at most 100", text);
+    return percent;
+}
+
+static enum annotate_view read_view(const struct argp_state *state, const char *text) {
+    if (!strcmp(text, "head"))
+        return ANNOTATE_HEAD;
+    if (strcmp(text, "tip") != 0)
+        options_fail(state, "--view %s: head or tip", text);
+    return ANNOTATE_TIP;
+}
+
+static void check_request(struct request *request, const struct argp_state *state) {
+    if (request->store.store_count > 1)
+        options_fail(state, "--store: one store at a time");
+    if (request->all && request->query.text)
+        options_fail(state, "%s: one procedure, or --all?", request->query.text);
+    if (request->all && request->picture)
+        options_fail(state, "--cfg: of one procedure, not of --all");
+    if (request->least_given && !request->all)
+        options_fail(state, "--least: with --all only");
+    if (!request->all)
+        request->query.least = 0;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->store;
+        request->style.top = 40;
+        request->query.least = 0.01;
+        return 0;
+    case KEY_EVENT:
+        request->event = value;
+        return 0;
+    case KEY_PROCESS:
+        request->query.process = value;
+        return 0;
+    case KEY_IMAGE:
+        request->query.image = value;
+        return 0;
+    case KEY_ALL:
+        request->all = true;
+        return 0;
+    case KEY_LEAST:
+        request->query.least = read_percent(state, value) / 100;
+        request->least_given = true;
+        return 0;
+    case KEY_MACHINE:
+        request->machine = value;
+        return 0;
+    case KEY_VIEW:
+        request->view = read_view(state, value);
+        return 0;
+    case KEY_EXACT:
+        request->exact = true;
+        return 0;
+    case KEY_TOP: {
+        uint64_t top = options_count(state, "--top", value);
+        request->style.top = top > UINT32_MAX ? UINT32_MAX : (uint32_t)top;
+        return 0;
+    }
+    case KEY_FULL:
+        request->style.full = true;
+        return 0;
+    case KEY_SOURCE:
+        request->style.source = true;
+        return 0;
+    case KEY_CFG:
+        request->picture = value;
+        return 0;
+    case KEY_JSON:
+        request->json = true;
+        return 0;
+    case 'o':
+        request->output = value;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num)
+            options_fail(state, "%s: one procedure at a time, or --all", value);
+        request->query.text = value;
+        return 0;
+    case ARGP_KEY_END:
+        check_request(request, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {{&store_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .options = OPTIONS,
+    .parser = parse,
+    .args_doc = "[PROCEDURE]",
+    .doc = "Shows one procedure of the profiles in the store, instruction by instruction: samples, "
+           "estimated executions and cycles, how long each instruction stalls and what can have "
+           "caused it; then what all its cycles went to. PROCEDURE is a name, IMAGE:NAME, "
+           "IMAGE+0xOFFSET as 'culprit top' shows it, or 0xADDRESS; without it the one with most "
+           "samples."
+           "\vExample:\n  culprit sim --save --machine zen4 --limit 20M -- gzip -9 -c /bin/bash > "
+           "/dev/null\n  culprit annotate",
+    .children = CHILDREN};
+
+/* ---- the report ---- */
+
+/* The first event, or that asked for, whose samples must be of cycles. */
+static const struct profile_event *
+choose_event(const struct request *request, const struct profile_set *set, struct error *error) {
+    const struct profile_event *event = profile_set_event(set, request->event, error);
+    if (!event)
+        return NULL;
+    bool other = !strcmp(event->name, "executions") || !strncmp(event->name, "stall:", 6);
+    for (int i = 0; i < STALL_EVENTS; i++)
+        other |= !strcmp(event->name, stall_event_name((enum stall_event)i));
+    if (!other)
+        return event;
+    error_set(error,
+              "--event %s: it does not sample cycles, but bounds what can have caused stalls (the "
+              "default of %s is %s)",
+              event->name, set->label, set->events[0].name);
+    return NULL;
+}
+
+/* What to look at next: the source, the picture, or the hottest of several. */
+static char *next_of(const struct request *request, const struct procedure_choices *choices) {
+    const char *name = choices->items[0].name;
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return NULL;
+    fputs("culprit annotate", file);
+    for (size_t i = 0; i < request->store.store_count; i++) {
+        fputs(" --store ", file);
+        text_put_word(file, request->store.stores[i]);
+    }
+    for (size_t i = 0; i < request->store.epoch_count; i++) {
+        fputs(" --epoch ", file);
+        text_put_word(file, request->store.epochs[i]);
+    }
+    if (!request->all && !request->style.source)
+        fputs(" --source", file);
+    else if (!request->all && !request->picture)
+        fputs(" --cfg graph.svg", file);
+    fputc(' ', file);
+    text_put_word(file, name);
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool write_picture(const struct request *request, const struct annotation *annotation,
+                          struct error *error) {
+    struct output picture;
+    if (!request->picture)
+        return true;
+    bool good = output_open(&picture, "--cfg", request->picture, stdout, error) &&
+                annotation_svg(annotation, picture.file, error) && output_close(&picture, error);
+    output_discard(&picture);
+    return good;
+}
+
+struct writing {
+    const struct request *request;
+    struct annotate_settings *settings;
+    struct report *report; /* of all procedures together */
+    json_t *array;         /* NULL: text is written */
+    FILE *file;
+    size_t written;
+    double total; /* of the event */
+};
+
+/* The one procedure's notes and what to do next are those of the whole. */
+static bool join_reports(struct report *to, const struct report *from) {
+    bool good = true;
+    for (uint32_t i = 0; i < from->note_count; i++)
+        good &= report_note(to, "%s", from->notes[i]);
+    to->next = from->next ? strdup(from->next) : NULL;
+    return good;
+}
+
+static bool write_procedure(struct writing *writing, struct annotated *annotated,
+                            struct error *error) {
+    const struct request *request = writing->request;
+    struct annotation *annotation = &annotated->annotation;
+    if (!writing->written)
+        writing->total = annotated->profile.total;
+    if (writing->array) {
+        if (json_array_append_new(writing->array, annotation_json(annotation)) != 0)
+            return error_set(error, "out of memory for the JSON object");
+    } else {
+        if (!writing->written)
+            annotation_text_head(writing->settings->set, writing->settings->event, writing->total,
+                                 &request->style, writing->file);
+        if ((!request->all && !join_reports(&annotation->report, writing->report)) ||
+            !annotation_text(annotation, &request->style, writing->file))
+            return error_set(error, "out of memory for the report");
+    }
+    writing->written++;
+    return write_picture(request, annotation, error);
+}
+
+/* Of several, those that cannot be analysed are left out, with a note. */
+static bool write_procedures(struct writing *writing, const struct procedure_choices *choices,
+                             struct error *error) {
+    bool all = writing->request->all;
+    for (size_t i = 0; i < choices->count; i++) {
+        struct annotated annotated;
+        bool good = annotate(&annotated, writing->settings, &choices->items[i], error) &&
+                    write_procedure(writing, &annotated, error);
+        annotated_free(&annotated);
+        if (!good && !(all && report_note(writing->report, "left out: %s", error->message)))
+            return false;
+    }
+    if (all)
+        report_note(writing->report, "%zu procedure%s with %g %% of the %s or more each",
+                    writing->written, text_plural(writing->written),
+                    100 * writing->request->query.least, writing->settings->event->unit);
+    return writing->written > 0;
+}
+
+static bool write_json(const struct writing *writing, struct error *error) {
+    const struct profile_set *set = writing->settings->set;
+    return profile_write_json(
+        json_pack("{s:s, s:o, s:o, s:o, s:O, s:o, s:o}", "verb", "annotate", "store",
+                  profile_json_text(store_path(set->store)), "epochs", profile_set_epochs_json(set),
+                  "event", profile_event_json(writing->settings->event, writing->total),
+                  "procedures", writing->array, "notes", profile_notes_json(writing->report),
+                  "next", profile_json_text(writing->report->next)),
+        writing->file, error);
+}
+
+static bool write_report(const struct request *request, struct annotate_settings *settings,
+                         const struct procedure_choices *choices, struct report *report,
+                         struct output *output, struct error *error) {
+    struct writing writing = {
+        .request = request, .settings = settings, .report = report, .file = output->file};
+    if (request->json && !(writing.array = json_array()))
+        return error_set(error, "out of memory for the JSON object");
+    report->next = next_of(request, choices);
+    bool good = write_procedures(&writing, choices, error);
+    if (good && request->json)
+        good = write_json(&writing, error);
+    else if (good && request->all)
+        report_text_foot(report, request->style.colour, output->file);
+    json_decref(writing.array);
+    return good && output_close(output, error);
+}
+
+static bool annotate_set(struct request *request, const struct profile_set *set,
+                         struct program *program, struct output *output, struct error *error) {
+    struct annotate_settings settings = {.set = set,
+                                         .program = program,
+                                         .machines = {.asked = request->machine},
+                                         .view = request->view,
+                                         .exact = request->exact,
+                                         .source = request->style.source || request->json};
+    struct procedure_choices choices = {0};
+    struct report report = {.verb = "annotate"};
+    request->style.colour = text_use_colour(output->file);
+    bool good =
+        (settings.event = choose_event(request, set, error)) &&
+        procedure_choose(&choices, set, settings.event, &request->query, program, &report, error) &&
+        write_report(request, &settings, &choices, &report, output, error);
+    procedure_choices_free(&choices);
+    annotate_settings_free(&settings);
+    report_free(&report);
+    return good;
+}
+
+static bool run(struct request *request, struct error *error) {
+    const char *path = request->store.store_count ? request->store.stores[0] : NULL;
+    struct store *store = store_options_open(path, STORE_READ, error);
+    int64_t *sessions = NULL;
+    size_t count;
+    struct profile_set set = {0};
+    struct program *program = NULL;
+    struct output output = {0};
+    bool good = store &&
+                store_options_choose_all(store, &request->store, &sessions, &count, error) &&
+                profile_set_read(&set, store, sessions, count, false, error) &&
+                output_open(&output, "--output", request->output, stdout, error);
+    if (good && !(program = program_new()))
+        good = error_set(error, "out of memory for the report");
+    good = good && annotate_set(request, &set, program, &output, error);
+    output_discard(&output);
+    program_free(program);
+    profile_set_free(&set);
+    free(sessions);
+    if (store)
+        store_close(store);
+    return good;
+}
+
+int cmd_annotate(int argc, char **argv) {
+    struct request request = {0};
+    struct error error = {0};
+    options_parse(&ARGP, argc, argv, &request);
+    if (run(&request, &error))
+        return 0;
+    print_error(&error);
+    return STATUS_FAILED;
+}

@@ -1,0 +1,190 @@
+/* One procedure: its code from the file, its values from the store, a machine to compare with, the
+ * analysis. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/annotate.h"
+
+enum { LARGEST_CODE = 16 << 20 };
+
+/* ---- machines ---- */
+
+/* The name that a simulation was saved under: "zen4", "zen4, ideal dmiss". */
+static bool load_own(struct annotate_machines *machines, const struct profile_set *set,
+                     struct error *error) {
+    char name[256];
+    const char *processor = set->epochs[0].processor;
+    for (size_t i = 1; i < set->epoch_count; i++)
+        if (strcmp(set->epochs[i].processor, processor) != 0)
+            return error_set(error, "%s: simulated on several machines (choose with --machine)",
+                             set->label);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(processor, ","), processor);
+    machines->own = true;
+    return machine_load(name, &machines->one, error) ||
+           error_prefix(error, "%s was simulated on machine %s (name its file with --machine)",
+                        set->label, name);
+}
+
+/* NULL with an error. */
+static const struct machine *machine_of(struct annotate_machines *machines,
+                                        const struct profile_set *set, enum isa isa,
+                                        struct error *error) {
+    const struct machine_options by_isa = {0};
+    if (!machines->loaded && (machines->asked || set->simulated)) {
+        if (!(machines->asked ? machine_load(machines->asked, &machines->one, error)
+                              : load_own(machines, set, error)))
+            return NULL;
+        machines->loaded = true;
+    }
+    if (machines->loaded)
+        return &machines->one;
+    if (!machines->choice) {
+        if (!(machines->choice = calloc(1, sizeof *machines->choice))) {
+            error_set(error, "out of memory for machines");
+            return NULL;
+        }
+        if (!machine_choice_load(machines->choice, &by_isa, error))
+            return NULL;
+    }
+    return machine_choice_of(machines->choice, isa, error);
+}
+
+/* A core in order has its samples at the head of the issue queue, and so have, at commit, profilers
+ * that take the next instruction to commit (NCI). Cycles of a simulation, and samples of TIP and
+ * TEA, are shared by what commits together. A live processor's are neither, as they come late; but
+ * that some instructions have no cycle of their own is then no fact on which to build. */
+static enum schedule_view view_of(const struct annotate_settings *settings,
+                                  const struct machine *machine) {
+    const char *event = settings->event->name;
+    if (settings->view != ANNOTATE_BY_EVENT)
+        return settings->view == ANNOTATE_TIP ? VIEW_TIP : VIEW_HEAD;
+    bool shared = !settings->set->simulated || !strcmp(event, "cycles") || !strcmp(event, "TIP") ||
+                  !strcmp(event, "TEA");
+    return shared && !machine->core.in_order ? VIEW_TIP : VIEW_HEAD;
+}
+
+/* The scheduler is kept as long as the machine and view are the same. NULL with an error. */
+static struct scheduler *scheduler_of(struct annotate_settings *settings,
+                                      const struct machine *machine, struct error *error) {
+    enum schedule_view view = view_of(settings, machine);
+    if (settings->scheduler &&
+        (settings->scheduled != machine || settings->scheduled_view != view)) {
+        scheduler_free(settings->scheduler);
+        settings->scheduler = NULL;
+    }
+    if (!settings->scheduler)
+        settings->scheduler = scheduler_new(machine, view, error);
+    settings->scheduled = machine;
+    settings->scheduled_view = view;
+    return settings->scheduler;
+}
+
+void annotate_settings_free(struct annotate_settings *settings) {
+    if (settings->scheduler)
+        scheduler_free(settings->scheduler);
+    free(settings->machines.choice);
+    settings->scheduler = NULL;
+    settings->machines.choice = NULL;
+}
+
+/* ---- code ---- */
+
+static bool read_image(void *context, uint64_t address, void *bytes, size_t size) {
+    const struct annotated *annotated = context;
+    return program_read(annotated->program, annotated->image, address, bytes, size);
+}
+
+static const char *name_at(void *context, uint64_t address) {
+    const struct annotated *annotated = context;
+    struct location location;
+    uint64_t offset;
+    if (!program_address_to_offset(annotated->program, annotated->image, address, &offset) ||
+        !program_locate_function(annotated->program, annotated->image, offset, &location) ||
+        location.function_offset != offset)
+        return NULL;
+    return location.function;
+}
+
+static bool read_code(struct annotated *annotated, const struct procedure_choice *choice,
+                      struct error *error) {
+    const struct procedure_extent *extent = &choice->extent;
+    struct procedure_code *code = &annotated->code;
+    if (extent->size > LARGEST_CODE)
+        return error_set(error, "%s: %llu bytes are too many for one procedure (%d MiB at most)",
+                         choice->name, (unsigned long long)extent->size, LARGEST_CODE >> 20);
+    *code = (struct procedure_code){
+        .size = extent->size, .read = read_image, .name = name_at, .context = annotated};
+    if (!(annotated->bytes = malloc(extent->size)))
+        return error_set(error, "out of memory for the code");
+    code->bytes = annotated->bytes;
+    return (program_image_isa(annotated->program, annotated->image, &code->isa) &&
+            program_offset_to_address(annotated->program, annotated->image, extent->offset,
+                                      &code->address) &&
+            program_read(annotated->program, annotated->image, code->address, annotated->bytes,
+                         extent->size)) ||
+           error_set(error, "%s: its code cannot be read from %s", choice->name, extent->path);
+}
+
+/* ---- the whole ---- */
+
+static bool analyse(struct annotated *annotated, struct annotate_settings *settings,
+                    const struct machine *machine, const struct procedure_choice *choice,
+                    struct error *error) {
+    const struct procedure_profile *profile = &annotated->profile;
+    struct procedure_samples samples = {.cycles = profile->cycles, .period = profile->period};
+    for (int event = 0; event < PROCEDURE_EVENTS; event++)
+        samples.events[event] = profile->events[event];
+    if (settings->exact && !profile->executions)
+        return error_set(error,
+                         "--exact: %s has no counts of how often %s was executed (simulations "
+                         "save them: culprit sim --save)",
+                         settings->set->label, choice->name);
+    if (!(profile->sum > 0))
+        return error_set(error, "%s: it has no %s in %s (see 'culprit top')", choice->name,
+                         settings->event->unit, settings->set->label);
+    const struct analysis_options options = {.machine = machine,
+                                             .scheduler = scheduler_of(settings, machine, error),
+                                             .executions =
+                                                 settings->exact ? profile->executions : NULL};
+    if (!options.scheduler)
+        return false;
+    return analyze_procedure(&annotated->analysis, &annotated->code, &samples, &options, error) ||
+           error_prefix(error, "%s", choice->name);
+}
+
+bool annotate(struct annotated *annotated, struct annotate_settings *settings,
+              const struct procedure_choice *choice, struct error *error) {
+    const struct machine *machine;
+    *annotated = (struct annotated){.program = settings->program, .image = choice->image};
+    if (!read_code(annotated, choice, error) ||
+        !(machine = machine_of(&settings->machines, settings->set, annotated->code.isa, error)) ||
+        !procedure_profile_read(&annotated->profile, settings->set, settings->event,
+                                &choice->extent, machine->clock_ghz, error) ||
+        !analyse(annotated, settings, machine, choice, error))
+        return false;
+    const struct annotation_input input = {.set = settings->set,
+                                           .event = settings->event,
+                                           .name = choice->name,
+                                           .image = choice->extent.path,
+                                           .extent = &choice->extent,
+                                           .profile = &annotated->profile,
+                                           .code = &annotated->code,
+                                           .analysis = &annotated->analysis,
+                                           .machine = machine,
+                                           .view = view_of(settings, machine),
+                                           .own_machine = settings->machines.own,
+                                           .exact = settings->exact,
+                                           .program = settings->source ? settings->program : NULL,
+                                           .image_number = choice->image};
+    return annotation_build(&annotated->annotation, &input, error) &&
+           (annotation_add_worth(&annotated->annotation) ||
+            error_set(error, "out of memory for the report"));
+}
+
+void annotated_free(struct annotated *annotated) {
+    annotation_free(&annotated->annotation);
+    analysis_free(&annotated->analysis);
+    procedure_profile_free(&annotated->profile);
+    free(annotated->bytes);
+    annotated->bytes = NULL;
+}

@@ -1,0 +1,198 @@
+# culprit annotate: one procedure of a profile, of a live program and of simulations, whose truth is
+# known.
+. tests/e2e/lib.sh
+
+export CULPRIT_STORE=$scratch/profiles.db
+x86_64=$WORKLOADS/x86_64
+riscv64=$WORKLOADS/riscv64
+
+# sound FILE: whatever is said of a procedure holds together.
+sound() {
+    python3 - "$1" <<'PYTHON'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["verb"] == "annotate" and report["procedures"], report.keys()
+for p in report["procedures"]:
+    s, blocks, insns = p["summary"], p["blocks"], p["instructions"]
+    scale = max(1, s["total"])
+    parts = (s["execution"] + sum(c["cycles"] for c in s["static"].values()) + s["explained"] +
+             s["unexplained_stall"] - s["unexplained_gain"] + s["sampling_error"])
+    assert abs(parts - s["total"]) < 1e-6 * scale, (p["procedure"], parts, s)
+    assert abs(sum(b["cycles"] for b in blocks) + s["lost"] - p["cycles"]) < 1e-6 * scale
+    assert abs(s["total"] + s["lost"] - p["cycles"]) < 1e-6 * scale, (s, p["cycles"])
+    for cause in s["dynamic"].values():
+        assert 0 <= cause["least"] <= cause["most"] + 1e-9 * scale, s["dynamic"]
+    assert sum(b["instruction_count"] for b in blocks) == len(insns)
+    ends = p["address"] + p["size"]
+    for i in insns:
+        assert p["address"] <= i["address"] < ends and i["text"], i
+        assert (i["cpi"] is None) == (blocks[i["block"]]["executions"] is None)
+        for c in i["culprits"] + i["static_stalls"]:
+            assert c["blamed"] is None or p["address"] <= c["blamed"] < ends
+    for e in p["edges"]:
+        assert e["from"] is not None or e["to"] is not None
+    assert p["notes"] and 0 < p["share"] <= 1
+PYTHON
+}
+
+# fits FILE: at most 100 columns, and no line ends in a space.
+fits() {
+    if LC_ALL=C.UTF-8 grep -nE '^.{101}| $' "$1"; then return 1; fi
+}
+
+record_gzip() {
+    cat "$(command -v bash)" "$(command -v perl)" >"$scratch/in"
+    run record --output "$scratch/record.txt" -- gzip -9 -c "$scratch/in" >/dev/null
+}
+live() {
+    local begin end
+    begin=$(date +%s%N)
+    run annotate >"$scratch/live.txt" || return 1
+    end=$(date +%s%N)
+    fits "$scratch/live.txt" &&
+        grep -qE '^\*\*\* Best-case [0-9.]+/[0-9]+ = [0-9.]+ CPI, actual' "$scratch/live.txt" &&
+        grep -q 'total tallied *100.0 %' "$scratch/live.txt" &&
+        grep -q 'is that of machine zen4' <(tr '\n' ' ' <"$scratch/live.txt" | tr -s ' ') &&
+        grep -q '^next: culprit annotate --source ' "$scratch/live.txt" || { cat "$scratch/live.txt"; return 1; }
+    echo "took $(((end - begin) / 1000000)) ms"
+    [ $((end - begin)) -lt 2000000000 ]
+}
+live_json() {
+    run annotate --json --output "$scratch/live.json" && sound "$scratch/live.json"
+}
+several() {
+    run annotate --all --least 5 --json >"$scratch/all.json" && sound "$scratch/all.json" &&
+        run top --json --top 0 --by procedure >"$scratch/top.json" &&
+        python3 - "$scratch/all.json" "$scratch/top.json" <<'PYTHON'
+import json, sys
+report, top = (json.load(open(name)) for name in sys.argv[1:])
+event = top["events"][0]["name"]
+wanted = [r for r in top["rows"] if r["shares"][event] >= 0.05 and r["image"].startswith("/")]
+assert len(report["procedures"]) == len(wanted) > 0, (len(report["procedures"]), len(wanted))
+for p, r in zip(report["procedures"], wanted):
+    assert p["offset"] == r["offset"] and p["value"] == r["values"][event], (p["procedure"], r)
+PYTHON
+}
+if record_gzip 2>"$scratch/record.err"; then
+    check "the hottest procedure of a command recorded, within 2 seconds" live
+    check "as JSON, whose figures hold together" live_json
+    check "all with 5 % of the samples" several
+else
+    skip "the hottest procedure of a command recorded" "$(head -1 "$scratch/record.err")"
+fi
+
+# ---- a simulation in order: the truth is known ----
+
+# DCPI's copy loop: its loads miss, and the first store waits for what the first load brings.
+in_order() {
+    run sim --save --machine alpha21164 --output "$scratch/sim.txt" -- "$riscv64/copyloop" 1 100000 &&
+        run annotate --json --output "$scratch/alpha.json" copy && sound "$scratch/alpha.json" &&
+        python3 - "$scratch/alpha.json" <<'PYTHON'
+import json, sys
+p = json.load(open(sys.argv[1]))["procedures"][0]
+assert p["machine"] == "alpha21164" and p["own_machine"] and p["view"] == "head" and p["isa"] == "riscv64"
+truth = {c: v["true"] for c, v in p["summary"]["dynamic"].items()}
+assert all(v is not None for c, v in truth.items() if c != "unit") and truth["dmiss"] > 0.3 * p["cycles"], truth
+most = p["summary"]["dynamic"]["dmiss"]["most"]
+assert most > 0.99 * truth["dmiss"], (most, truth)
+store = max(p["instructions"], key=lambda i: i["cycles"])
+assert store["text"].startswith("sd "), store
+assert any(c["cause"] == "dmiss" and c["blamed"] for c in store["culprits"]), store["culprits"]
+assert store["truth"]["stalls"]["dmiss"] > 0 and "dmiss" in store["possible"] and "dmiss" in store["events"]
+PYTHON
+}
+exact() {
+    run annotate --exact --json copy >"$scratch/exact.json" && sound "$scratch/exact.json" &&
+        python3 - "$scratch/exact.json" <<'PYTHON'
+import json, sys
+p = json.load(open(sys.argv[1]))["procedures"][0]
+assert p["executions"] == "counted"
+for b in p["blocks"]:
+    assert (b["executions"] or 0) == b["true_executions"], b
+assert max(b["executions"] or 0 for b in p["blocks"]) == 25000
+PYTHON
+}
+truth_in_text() {
+    run annotate copy >"$scratch/alpha.txt" && fits "$scratch/alpha.txt" &&
+        grep -qE 'where the cycles of this procedure went +in truth' "$scratch/alpha.txt" &&
+        grep -qE '^\*\*\* Best-case [0-9.]+/13 = ' "$scratch/alpha.txt" &&
+        grep -qE '\(.*d = D-cache miss' "$scratch/alpha.txt" || { cat "$scratch/alpha.txt"; return 1; }
+}
+if ! skip_without riscv64-workloads "a simulation in order"; then
+    check "a simulation in order, with the truth beside" in_order
+    check "with executions as they were counted" exact
+    check "the truth in the text" truth_in_text
+fi
+
+# ---- a simulation out of order ----
+
+out_of_order() {
+    run sim --save --skip 20M --limit 2M --output "$scratch/sim.txt" -- "$x86_64/chase" &&
+        run annotate --image chase --json --output "$scratch/zen.json" && sound "$scratch/zen.json" &&
+        run annotate --image chase --source >"$scratch/zen.txt" && fits "$scratch/zen.txt" &&
+        grep -qE '[0-9]+% ST-' "$scratch/zen.txt" &&
+        grep -qE 'chase\.c:[0-9]+, in link_lines: uint32_t swapped' "$scratch/zen.txt" &&
+        python3 - "$scratch/zen.json" <<'PYTHON' || { cat "$scratch/zen.txt"; return 1; }
+import json, sys
+p = json.load(open(sys.argv[1]))["procedures"][0]
+assert p["view"] == "tip" and p["machine"] == "zen4" and p["period_cycles"] == 1
+hottest = max(p["instructions"], key=lambda i: i["cycles"])
+stack = hottest["truth"]["signatures"]
+assert abs(sum(stack.values()) - hottest["cycles"]) < 1e-6 * hottest["cycles"], hottest
+assert hottest["truth"]["stalls"] is None and hottest["file"].endswith("chase.c")
+PYTHON
+}
+check "a simulation out of order, with exact stacks and source lines" out_of_order
+
+picture() {
+    run annotate --image chase --cfg "$scratch/graph.svg" >"$scratch/text" && python3 - "$scratch/graph.svg" <<'PYTHON'
+import sys
+import xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+svg = "{http://www.w3.org/2000/svg}"
+assert root.tag == svg + "svg"
+boxes = [r for r in root.iter(svg + "rect") if r.get("rx")]
+assert boxes and all(0 <= float(b.get("x")) and float(b.get("x")) + float(b.get("width")) <= float(root.get("width")) for b in boxes)
+assert any(p.get("stroke-dasharray") for p in root.iter(svg + "path")), "no edge leads back"
+PYTHON
+}
+check "the control-flow graph as a picture" picture
+
+# A copy without symbols: procedures are where the unwind tables say, and are named by their place.
+stripped() {
+    strip -o "$scratch/naked" "$x86_64/chase" &&
+        run sim --save --limit 1M --output "$scratch/sim.txt" -- "$scratch/naked" &&
+        run top --image naked >"$scratch/top.txt" &&
+        local place && place=$(grep -oE 'naked\+0x[0-9a-f]+' "$scratch/top.txt" | head -1) &&
+        run annotate "$place" --json >"$scratch/naked.json" && sound "$scratch/naked.json" &&
+        grep -qF "\"procedure\": \"$place\"" "$scratch/naked.json" || {
+        cat "$scratch/top.txt"
+        return 1
+    }
+    local address
+    address=$(python3 -c 'import json, sys; print(hex(json.load(open(sys.argv[1]))["procedures"][0]["address"]))' "$scratch/naked.json")
+    run annotate --image naked "$address" >"$scratch/text" && grep -q "^$address to " "$scratch/text"
+}
+check "a stripped file, by place and by address" stripped
+
+replaced() {
+    cp "$x86_64/chase" "$scratch/program" &&
+        run sim --save --limit 1M --output "$scratch/sim.txt" -- "$scratch/program" || return 1
+    cp "$x86_64/stream" "$scratch/program.new" && mv "$scratch/program.new" "$scratch/program"
+    fails_with 1 'program: the file has changed since it was profiled' run annotate --image program || return 1
+    rm "$scratch/program"
+    fails_with 1 'program: the file is gone' run annotate --image program
+}
+check "a file that has changed, and one that is gone" replaced
+
+run sim --save --limit 1M --output "$scratch/sim.txt" -- "$x86_64/chase"
+check "no such procedure" fails_with 1 'no procedure of this name has .*culprit top' run annotate no_such_procedure
+check "no such image" fails_with 1 'no samples of none.so' run annotate --image none.so
+check "no such epoch" fails_with 1 'epoch' run annotate --epoch 999
+check "no such machine" fails_with 1 'nomachine' run annotate --machine nomachine
+check "an event that is none of cycles" fails_with 1 'does not sample cycles' run annotate --event executions
+check "a view that is none" fails_with 2 'head or tip' run annotate --view tail
+check "--least without --all" fails_with 2 'with --all only' run annotate --least 3
+check "two procedures" fails_with 2 'one procedure at a time' run annotate main exit
+check "a picture that cannot be written" fails_with 1 'none/graph.svg' run annotate --cfg "$scratch/none/graph.svg"
+finish

@@ -1,8 +1,9 @@
 /* Simulated runs as profiles in the store: cycles of every instruction by performance signature, as
  * an event "cycles" in 1/840 cycles; how often it was executed ("executions"); of cores in order
- * the cycles of each true cause ("stall:dmiss", stall_cause_key()) and what happened to it
- * (stall_event_name()). Each region is a session of its own, as it was simulated, with
- * the weight that makes it stand for its part of the run. */
+ * the cycles that it stood at the head of the issue queue ("head"), those of each true cause
+ * ("stall:dmiss", stall_cause_key()) and what happened to it (stall_event_name()). Each region is a
+ * session of its own, as it was simulated, with the weight that makes it stand for its part of the
+ * run. */
 #ifndef CULPRIT_SIMULATE_SAVING_H
 #define CULPRIT_SIMULATE_SAVING_H
 

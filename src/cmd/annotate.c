@@ -28,7 +28,8 @@ enum key {
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "Which procedure:", 2},
-    {"event", KEY_EVENT, "NAME", 0, "Samples of this event (default: the first)", 0},
+    {"event", KEY_EVENT, "NAME", 0,
+     "Samples of this event (default: head of a simulated core in order, else the first)", 0},
     {"process", KEY_PROCESS, "NAME", 0, "Of processes of this name, or executable, only", 0},
     {"image", KEY_IMAGE, "NAME", 0, "Of this file only: its path, or the last part of it", 0},
     {"all", KEY_ALL, NULL, 0, "Every procedure that has enough of the samples, one by one", 0},
@@ -177,10 +178,21 @@ static const struct argp ARGP = {
 
 /* ---- the report ---- */
 
-/* The first event, or that asked for, whose samples must be of cycles. */
+/* Where a core in order was simulated, what stood at the head of its issue queue; else the first.
+ */
+static const struct profile_event *default_event(const struct profile_set *set) {
+    for (size_t i = 0; i < set->event_count; i++)
+        if (set->simulated && !strcmp(set->events[i].name, "head"))
+            return &set->events[i];
+    return &set->events[0];
+}
+
+/* The default one, or that asked for, whose samples must be of cycles. */
 static const struct profile_event *
 choose_event(const struct request *request, const struct profile_set *set, struct error *error) {
-    const struct profile_event *event = profile_set_event(set, request->event, error);
+    const struct profile_event *event = request->event || !set->event_count
+                                            ? profile_set_event(set, request->event, error)
+                                            : default_event(set);
     if (!event)
         return NULL;
     bool other = !strcmp(event->name, "executions") || !strncmp(event->name, "stall:", 6);
@@ -191,7 +203,7 @@ choose_event(const struct request *request, const struct profile_set *set, struc
     error_set(error,
               "--event %s: it does not sample cycles, but bounds what can have caused stalls (the "
               "default of %s is %s)",
-              event->name, set->label, set->events[0].name);
+              event->name, set->label, default_event(set)->name);
     return NULL;
 }
 

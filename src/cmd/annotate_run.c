@@ -49,24 +49,23 @@ static const struct machine *machine_of(struct annotate_machines *machines,
     return machine_choice_of(machines->choice, isa, error);
 }
 
-/* A core in order has its samples at the head of the issue queue, and so have, at commit, profilers
- * that take the next instruction to commit (NCI). Cycles of a simulation, and samples of TIP and
- * TEA, are shared by what commits together. A live processor's are neither, as they come late; but
- * that some instructions have no cycle of their own is then no fact on which to build. */
-static enum schedule_view view_of(const struct annotate_settings *settings,
-                                  const struct machine *machine) {
+/* The oldest instruction has the samples of a core in order at the head of its issue queue, and of
+ * profilers that take the next instruction to commit (NCI). Cycles of a simulation, and samples of
+ * TIP and TEA, are shared by what commits together. A live processor's are neither, as they come
+ * late; but that some instructions have no cycle of their own is then no fact on which to build. */
+static enum schedule_view view_of(const struct annotate_settings *settings) {
     const char *event = settings->event->name;
     if (settings->view != ANNOTATE_BY_EVENT)
         return settings->view == ANNOTATE_TIP ? VIEW_TIP : VIEW_HEAD;
     bool shared = !settings->set->simulated || !strcmp(event, "cycles") || !strcmp(event, "TIP") ||
                   !strcmp(event, "TEA");
-    return shared && !machine->core.in_order ? VIEW_TIP : VIEW_HEAD;
+    return shared ? VIEW_TIP : VIEW_HEAD;
 }
 
 /* The scheduler is kept as long as the machine and view are the same. NULL with an error. */
 static struct scheduler *scheduler_of(struct annotate_settings *settings,
                                       const struct machine *machine, struct error *error) {
-    enum schedule_view view = view_of(settings, machine);
+    enum schedule_view view = view_of(settings);
     if (settings->scheduler &&
         (settings->scheduled != machine || settings->scheduled_view != view)) {
         scheduler_free(settings->scheduler);
@@ -171,7 +170,7 @@ bool annotate(struct annotated *annotated, struct annotate_settings *settings,
                                            .code = &annotated->code,
                                            .analysis = &annotated->analysis,
                                            .machine = machine,
-                                           .view = view_of(settings, machine),
+                                           .view = view_of(settings),
                                            .own_machine = settings->machines.own,
                                            .exact = settings->exact,
                                            .program = settings->source ? settings->program : NULL,

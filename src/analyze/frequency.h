@@ -61,14 +61,15 @@ struct frequency {
 /* The heuristic itself, for one class: chooses among its points, and sorts them by their ratios.
  * Cycles are samples × period. No points: ESTIMATE_NONE.
  *
- * A cluster is a run of ratios of which each is, but for the errors of sampling and of M, the mean
- * of those before it (two standard errors; DCPI lets ratios differ by half). Innocent points decide
- * where they have samples enough, by the cluster of theirs that weighs most; suspect ones join it
- * where they agree. With suspects alone, the first cluster is taken that holds a fair share of the
- * points and lets no instruction stall absurdly long.
+ * A cluster is a run of ratios that differ by no more than sampling and doubt about M explain (χ²
+ * within two standard errors of its mean; DCPI lets ratios differ by half). Innocent points of
+ * whose M there is little doubt decide where they have samples enough, by the cluster of theirs
+ * that weighs most; others join it where they agree. Without such, the first cluster is taken that
+ * holds a fair share of the class's M and lets no instruction stall absurdly long.
  *
  * DCPI's example, Fig. 7: ratios 1482, 1493, 1548 and 1586 of 3126, 1636, 1482, 27766, 1493,
- * 174727, 1548, 1586 are chosen, and 1527 is the estimate: 1636 is 2.5 standard errors from it. */
+ * 174727, 1548, 1586 are chosen, and 1527 is the estimate: with 1636 χ² would be 10.3 of at most
+ * 9.7. */
 struct frequency_estimate frequency_of_points(struct issue_point *points, size_t count,
                                               double period);
 

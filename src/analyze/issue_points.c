@@ -17,6 +17,8 @@ static const double MODEL_ERROR = 0.005;
 static const double SIMILAR = 2;
 /* Samples of innocent points, or of all of them, below which nothing is read from them. */
 static const double LEAST_INNOCENT_SAMPLES = 4, LEAST_SAMPLES = 25;
+/* Standard error of M, as a share, beyond which a point is no better than a suspect. */
+static const double MOST_INNOCENT_ERROR = 0.1;
 /* Of the sum of the points' M; a cluster that has less is discarded. */
 static const double LEAST_SHARE = 0.25;
 /* Cycles per execution, on average; nothing but what is unbounded stalls longer. */
@@ -44,6 +46,10 @@ struct cluster {
     size_t begin, end;   /* among the points */
     size_t count;        /* which may be fewer */
 };
+
+static bool is_innocent(const struct issue_point *point) {
+    return !point->suspect && point->m_error <= MOST_INNOCENT_ERROR;
+}
 
 static double ratio(const struct issue_point *point) {
     return point->cycles / point->m;
@@ -91,7 +97,7 @@ static int compare_ratios(const void *a, const void *b) {
 static struct cluster next_cluster(const struct points *of, size_t begin, bool innocent) {
     struct cluster cluster = {.begin = begin, .end = begin};
     for (; cluster.end < of->count; cluster.end++) {
-        if (innocent && of->points[cluster.end].suspect)
+        if (innocent && !is_innocent(&of->points[cluster.end]))
             continue;
         struct cluster with = cluster;
         join(of, &with, &of->points[cluster.end]);
@@ -104,7 +110,7 @@ static struct cluster next_cluster(const struct points *of, size_t begin, bool i
 
 static void choose(const struct points *of, const struct cluster *cluster, bool innocent) {
     for (size_t i = cluster->begin; i < cluster->end; i++)
-        of->points[i].chosen = !(innocent && of->points[i].suspect);
+        of->points[i].chosen = !innocent || is_innocent(&of->points[i]);
 }
 
 /* Of innocent points the cluster that weighs most, and suspects that are similar. `share`: of the
@@ -122,7 +128,7 @@ static struct cluster choose_innocent(const struct points *of, double *share) {
     *share = best.weight / weight;
     choose(of, &best, true);
     for (size_t i = 0; i < of->count; i++)
-        if (of->points[i].suspect && is_similar(of, &best, &of->points[i])) {
+        if (!is_innocent(&of->points[i]) && is_similar(of, &best, &of->points[i])) {
             join(of, &best, &of->points[i]);
             of->points[i].chosen = true;
         }
@@ -203,7 +209,7 @@ struct frequency_estimate frequency_of_points(struct issue_point *points, size_t
     for (size_t i = 0; i < count; i++) {
         points[i].chosen = false;
         samples += points[i].cycles / period;
-        innocent_samples += points[i].suspect ? 0 : points[i].cycles / period;
+        innocent_samples += is_innocent(&points[i]) ? points[i].cycles / period : 0;
         cycles += points[i].cycles;
         m += points[i].m;
     }

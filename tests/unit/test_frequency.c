@@ -64,6 +64,19 @@ static void innocents_decide(void **state) {
         assert_int_equal(points[i].chosen, points[i].insn >= 3);
 }
 
+/* Nothing stalls the first two, but whether they issue with the one before depends on the way: they
+ * do, always. What is sure of its M decides. */
+static void doubtful_innocents_do_not_decide(void **state) {
+    (void)state;
+    struct issue_point points[] = {{.insn = 0, .cycles = 0, .m = 0.5, .m_error = 0.577},
+                                   {.insn = 1, .cycles = 8, .m = 0.5, .m_error = 0.577},
+                                   {.insn = 2, .cycles = 1010, .m = 1, .suspect = true},
+                                   {.insn = 3, .cycles = 1000, .m = 1, .suspect = true},
+                                   {.insn = 4, .cycles = 1990, .m = 2, .suspect = true}};
+    struct frequency_estimate estimate = frequency_of_points(points, 5, 1);
+    near(estimate.executions, 1000, 5);
+}
+
 /* One suspect alone is believed little; four that agree a good deal. */
 static void agreement_is_confidence(void **state) {
     (void)state;
@@ -276,6 +289,7 @@ int main(void) {
         cmocka_unit_test(copy_loop_of_the_paper),
         cmocka_unit_test(period_scales),
         cmocka_unit_test(innocents_decide),
+        cmocka_unit_test(doubtful_innocents_do_not_decide),
         cmocka_unit_test(agreement_is_confidence),
         cmocka_unit_test(few_samples_are_low_confidence),
         cmocka_unit_test(few_samples_are_summed),

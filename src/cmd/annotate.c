@@ -41,7 +41,7 @@ static const struct argp_option OPTIONS[] = {
      0},
     {"view", KEY_VIEW, "head|tip", 0,
      "Samples are at the oldest instruction (head), or shared by those that commit together (tip); "
-     "default: head of machines in order and of NCI and its like, else tip",
+     "default: of simulations tip for cycles, TIP and TEA, else head; of live samples tip",
      0},
     {"exact", KEY_EXACT, NULL, 0,
      "Executions as the simulation counted them, in place of estimates from the samples", 0},

@@ -17,6 +17,7 @@ enum {
     LINE_HEIGHT = 14,
     PADDING = 7,
     HEAD = 62,
+    ROW_WIDTH = 1600,
     LINE_BYTES = 160
 };
 
@@ -215,21 +216,23 @@ static void draw_head(const struct picture *picture) {
              "write buffer, m miss registers, y synchronisation, ? unexplained");
     svg_text(out, LAYOUT_GAP, 54, SVG_START, line);
     if (picture->layout.node_count < cfg->block_count) {
-        snprintf(line, sizeof line, "The %" PRIu32 " hottest of %" PRIu32 " blocks are shown.",
-                 picture->layout.node_count, cfg->block_count);
+        snprintf(line, sizeof line,
+                 "Of %" PRIu32 " blocks %" PRIu32 " are shown, those with most cycles.",
+                 cfg->block_count, picture->layout.node_count);
         svg_text(out, LAYOUT_GAP, 68, SVG_START, line);
     }
 }
 
-/* The hottest, in the order of their addresses; the entry is always among them. */
+/* Of many the hottest, in the order of their addresses; the entry is always among them. */
 static void choose_blocks(struct picture *picture) {
     const struct annotation *annotation = picture->annotation;
     uint32_t count = graph_of(picture)->block_count, shown = 0;
     for (uint32_t i = 0; i < count; i++)
         picture->nodes[i] = CFG_NONE;
     picture->nodes[0] = 0;
-    for (uint32_t i = 0; i < count && i < MOST_BLOCKS - 1; i++)
-        picture->nodes[annotation->hottest[i]] = 0;
+    for (uint32_t i = 0; i < count && i < MOST_BLOCKS; i++)
+        if (count <= MOST_BLOCKS || annotation->blocks[annotation->hottest[i]].cycles > 0)
+            picture->nodes[annotation->hottest[i]] = 0;
     for (uint32_t i = 0; i < count; i++)
         if (picture->nodes[i] != CFG_NONE) {
             picture->nodes[i] = shown;
@@ -303,7 +306,7 @@ bool annotation_svg(const struct annotation *annotation, FILE *file, struct erro
     if (good) {
         choose_blocks(&picture);
         choose_edges(&picture);
-        good = graph_layout_make(&picture.layout, error);
+        good = graph_layout_pack(&picture.layout, ROW_WIDTH, error);
     }
     if (good)
         draw(&picture);

@@ -335,11 +335,12 @@ static void print_folded(const struct printer *printer, uint32_t first, uint32_t
             text_plural(insns));
     if (end - first > 1)
         fprintf(printer->file, " in %" PRIu32 " blocks", end - first);
-    if (values > 0)
-        fprintf(printer->file, ", %s %s%s\n", value_text(values).s, annotation->input.event->unit,
-                printer->plain);
-    else
-        fprintf(printer->file, ", no %s%s\n", annotation->input.event->unit, printer->plain);
+    const char *unit = annotation->input.event->unit;
+    size_t length = strlen(unit);
+    if (round(values) == 1 && length && unit[length - 1] == 's')
+        length--;
+    fprintf(printer->file, ", %s %.*s%s\n", values > 0 ? value_text(values).s : "no", (int)length,
+            unit, printer->plain);
 }
 
 static void print_blocks(struct printer *printer) {

@@ -92,6 +92,21 @@ static bool note_samples(struct annotation *annotation) {
                        text_count((uint64_t)(all * WANTED / each + 0.5)).s, 100 / sqrt(WANTED));
 }
 
+/* Cycles below the best case cannot be many where executions and machine are right. */
+static bool note_gain(struct annotation *annotation) {
+    enum { NOTED_PERCENT = 10 };
+    const struct stall_summary *summary = &annotation->input.analysis->culprits.summary;
+    double percent = summary->total > 0 ? 100 * summary->unexplained_gain / summary->total : 0;
+    if (percent < NOTED_PERCENT)
+        return true;
+    return report_note(
+        &annotation->report,
+        "instructions took %.0f %% of all cycles less than the best case: executions "
+        "are estimated too high, or machine %s is slower than what ran this. Do not "
+        "build on the figures of such blocks",
+        percent, annotation->input.machine->name);
+}
+
 static bool note_graph(struct annotation *annotation) {
     const struct cfg *cfg = &annotation->input.analysis->cfg;
     struct report *report = &annotation->report;
@@ -132,5 +147,6 @@ static bool note_rest(struct annotation *annotation) {
 
 bool annotation_add_worth(struct annotation *annotation) {
     return note_event(annotation) && note_samples(annotation) && note_confidence(annotation) &&
-           note_machine(annotation) && note_graph(annotation) && note_rest(annotation);
+           note_machine(annotation) && note_gain(annotation) && note_graph(annotation) &&
+           note_rest(annotation);
 }

@@ -48,6 +48,8 @@ enum {
 
 /* False: out of memory. */
 bool graph_layout_make(struct graph_layout *layout, struct error *error);
+/* The same, with parts that no edge connects in rows of about that width, that of node 0 first. */
+bool graph_layout_pack(struct graph_layout *layout, double width, struct error *error);
 void graph_layout_free(struct graph_layout *layout);
 
 #endif

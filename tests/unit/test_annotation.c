@@ -482,15 +482,18 @@ static void diamond(void **state) {
     graph_layout_free(&layout);
 }
 
-static void check_layout(const struct graph_layout *layout) {
+/* `packed`: of several parts, whose layers are their own. */
+static void check_layout(const struct graph_layout *layout, bool packed) {
     for (uint32_t i = 0; i < layout->node_count; i++) {
         const struct layout_node *a = &layout->nodes[i];
         assert_true(a->x - a->width / 2 >= 0 && a->x + a->width / 2 <= layout->width);
         assert_true(a->y >= 0 && a->y + a->height <= layout->height);
         for (uint32_t k = 0; k < i; k++) {
             const struct layout_node *b = &layout->nodes[k];
-            assert_true(a->layer != b->layer ||
-                        fabs(a->x - b->x) >= (a->width + b->width) / 2 + LAYOUT_GAP - 1e-6);
+            double apart = fabs(a->x - b->x) - (a->width + b->width) / 2;
+            bool above = a->y + a->height <= b->y || b->y + b->height <= a->y;
+            assert_true(packed ? apart > 0 || above
+                               : a->layer != b->layer || apart >= LAYOUT_GAP - 1e-6);
         }
     }
     for (uint32_t i = 0; i < layout->edge_count; i++) {
@@ -530,7 +533,10 @@ static void random_graphs(void **state) {
                                             .to = (uint32_t)(seed >> 48) % layout.node_count};
         }
         assert_true(graph_layout_make(&layout, &error));
-        check_layout(&layout);
+        check_layout(&layout, false);
+        graph_layout_free(&layout);
+        assert_true(graph_layout_pack(&layout, 200, &error));
+        check_layout(&layout, true);
         graph_layout_free(&layout);
     }
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/jump_table.h"
 #include "analyze/no_return.h"
 #include "analyze/padding.h"
 #include "isa/expression.h"
@@ -16,6 +17,7 @@ enum {
     CODE_SIZE_MAX = 16 << 20,
     ALIGNED = 8,          /* bytes: what padding in front of a loop or a jump's target leads to */
     DEPTH_MOST = 1 << 30, /* bytes of stack */
+    LOOK_MAX = 256,       /* instructions: what has so many is code */
     CALL_ROUNDS_MAX = 16  /* over calls that wait; after so many the rest return */
 };
 
@@ -176,7 +178,7 @@ static bool follow_call(struct exploration *exploration, uint32_t insn, int32_t 
 /* Follows the stack pointer. Where a frame pointer restores it, that is taken to point where the
  * usual prologue sets it: of x86-64 below the return address, of riscv64 where the frame begins. */
 static void follow_stack(const struct procedure_code *code, const struct code_insn *found,
-                         int32_t *depth) {
+                         int32_t *depth, bool *has_frame) {
     bool x86 = code->isa == ISA_X86_64;
     uint8_t stack = x86 ? 4 : 2, frame = x86 ? 5 : 8;
     const struct insn *insn = &found->insn;
@@ -195,13 +197,14 @@ static void follow_stack(const struct procedure_code *code, const struct code_in
     else if (by.to != stack && by.stack_step != 0 && known)
         now = *depth - by.stack_step;
     *depth = now >= -DEPTH_MOST && now <= DEPTH_MOST ? (int32_t)now : DEPTH_UNKNOWN;
+    *has_frame |= *depth != 0 && *depth != DEPTH_UNKNOWN;
 }
 
 /* Adds what an instruction leads to. False: not yet, or not at all, to the one behind it. */
 static bool step(struct exploration *exploration, uint32_t insn, int32_t *depth) {
     struct code_insn *found = &exploration->insns[insn];
     uint64_t target = found->offset + (uint64_t)found->insn.target;
-    follow_stack(exploration->code, found, depth);
+    follow_stack(exploration->code, found, depth, &exploration->has_frame);
     switch (found->insn.branch) {
     case BRANCH_CONDITIONAL:
         found->ends = true;
@@ -328,22 +331,48 @@ static void end_calls(struct exploration *exploration) {
 
 /* ---- indirect jumps ---- */
 
-static void follow_jumps(struct exploration *exploration) {
-    for (size_t i = 0; i < exploration->jumps.count; i++) {
-        leave(exploration, exploration->jumps.items[i].insn, EDGE_TAIL);
+static void add_targets(struct exploration *exploration, const struct code_open *jump,
+                        const struct jump_targets *targets) {
+    for (size_t i = 0; i < targets->count; i++)
+        add_link(exploration, jump->insn, targets->offsets[i], EDGE_TABLE, jump->depth);
+    if (targets->leaves || !targets->complete)
+        add_link(exploration, jump->insn, CFG_NONE, EDGE_TAIL, DEPTH_UNKNOWN);
+    if (!targets->complete) {
         exploration->flags |= CFG_MISSING_EDGES;
         exploration->unresolved++;
     }
-    exploration->jumps.count = 0;
+}
+
+/* Of jumps of which not all targets are known, what seems to be one is judged by the code that was
+ * found, so they come last. */
+static void follow_jumps(struct exploration *exploration, struct jump_resolver *resolver,
+                         struct open_list *jumps, bool last) {
+    struct jump_targets targets = {0};
+    for (size_t i = 0; i < jumps->count && !exploration->out_of_memory; i++) {
+        const struct code_open *jump = &jumps->items[i];
+        if (!jump_resolve(resolver, exploration, jump, &targets))
+            exploration->out_of_memory = true;
+        else if (targets.complete || last)
+            add_targets(exploration, jump, &targets);
+        else
+            add_open(exploration, &exploration->late, jump->insn, jump->depth);
+    }
+    jumps->count = 0;
+    free(targets.offsets);
 }
 
 /* Everything that the links lead to. */
-static void follow_all(struct exploration *exploration) {
-    for (unsigned round = 0; !exploration->out_of_memory;) {
+static void follow_all(struct exploration *exploration, struct jump_resolver *resolver) {
+    unsigned rounds = 0;
+    while (!exploration->out_of_memory) {
         follow_links(exploration);
         if (exploration->jumps.count > 0)
-            follow_jumps(exploration);
-        else if (!continue_calls(exploration, round++ >= CALL_ROUNDS_MAX))
+            follow_jumps(exploration, resolver, &exploration->jumps, false);
+        else if (continue_calls(exploration, rounds >= CALL_ROUNDS_MAX))
+            rounds++;
+        else if (exploration->late.count > 0)
+            follow_jumps(exploration, resolver, &exploration->late, true);
+        else
             break;
     }
     end_calls(exploration);
@@ -351,14 +380,13 @@ static void follow_all(struct exploration *exploration) {
 
 /* ---- gaps ---- */
 
-/* Whether a run of instructions begins at an offset that ends as code does: it leaves, or reaches
- * what was found before at the start of an instruction. `*stop` is behind what was looked at. */
-static bool looks_like_code(const struct exploration *exploration, uint32_t offset,
+bool exploration_finds_code(const struct exploration *exploration, uint32_t offset,
                             uint32_t *stop) {
     const struct procedure_code *code = exploration->code;
     struct insn insn;
+    unsigned count = 0;
     for (*stop = offset; *stop < code->size; *stop += insn.length) {
-        if (*stop > offset && exploration->at[*stop] != CFG_NONE)
+        if ((*stop > offset && exploration->at[*stop] != CFG_NONE) || ++count > LOOK_MAX)
             return true;
         const uint8_t *bytes = code->bytes + *stop;
         size_t rest = code->size - *stop;
@@ -382,7 +410,7 @@ static bool looks_like_code(const struct exploration *exploration, uint32_t offs
     return false;
 }
 
-static void explore_gaps(struct exploration *exploration) {
+static void explore_gaps(struct exploration *exploration, struct jump_resolver *resolver) {
     const struct procedure_code *code = exploration->code;
     uint32_t offset = 0, covered = 0; /* the end of what instructions found before `offset` cover */
     while (offset < code->size && !exploration->out_of_memory) {
@@ -402,10 +430,10 @@ static void explore_gaps(struct exploration *exploration) {
             for (uint32_t end = offset + padding;
                  offset < end && exploration->at[offset] == CFG_NONE;)
                 offset++;
-        } else if (looks_like_code(exploration, offset, &stop)) {
+        } else if (exploration_finds_code(exploration, offset, &stop)) {
             add_link(exploration, CFG_NONE, offset, EDGE_UNKNOWN, DEPTH_UNKNOWN);
             exploration->flags |= CFG_UNREACHED;
-            follow_all(exploration);
+            follow_all(exploration, resolver);
         } else {
             offset = stop;
         }
@@ -430,6 +458,7 @@ static bool overlaps(const struct exploration *exploration) {
 bool explore(struct exploration *exploration, const struct procedure_code *code,
              struct error *error) {
     *exploration = (struct exploration){.code = code};
+    struct jump_resolver resolver = {0};
     struct insn first;
     if (code->size > CODE_SIZE_MAX)
         return error_set(error, "%zu bytes of code are too many for one procedure", code->size);
@@ -439,9 +468,10 @@ bool explore(struct exploration *exploration, const struct procedure_code *code,
     if (exploration->at) {
         memset(exploration->at, 0xff, code->size * sizeof *exploration->at);
         add_link(exploration, CFG_NONE, 0, EDGE_ENTRY, 0);
-        follow_all(exploration);
-        explore_gaps(exploration);
+        follow_all(exploration, &resolver);
+        explore_gaps(exploration, &resolver);
     }
+    jump_resolver_free(&resolver);
     if (!exploration->at || exploration->out_of_memory)
         return error_set(error, "out of memory");
     if (overlaps(exploration))
@@ -454,6 +484,7 @@ void exploration_free(struct exploration *exploration) {
     free(exploration->insns);
     free(exploration->links);
     free(exploration->jumps.items);
+    free(exploration->late.items);
     free(exploration->calls.items);
     *exploration = (struct exploration){0};
 }

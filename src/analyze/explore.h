@@ -53,7 +53,9 @@ struct exploration {
     size_t link_count, link_capacity;
     size_t followed;        /* links */
     struct open_list jumps; /* indirect ones */
+    struct open_list late;  /* those that may be told better when more is known */
     struct open_list calls; /* that padding follows */
+    bool has_frame;         /* the stack pointer is moved somewhere */
     uint32_t flags;         /* enum cfg_flags */
     uint32_t unresolved;    /* jumps */
     bool out_of_memory;
@@ -64,6 +66,10 @@ struct exploration {
 bool explore(struct exploration *exploration, const struct procedure_code *code,
              struct error *error);
 void exploration_free(struct exploration *exploration);
+
+/* Whether a run of instructions begins at an offset that ends as code does: it leaves, or reaches
+ * what was found before at the start of an instruction. `*stop` is behind what was looked at. */
+bool exploration_finds_code(const struct exploration *exploration, uint32_t offset, uint32_t *stop);
 
 /* Of an instruction found: the offset behind it. */
 static inline uint32_t code_behind(const struct code_insn *found) {

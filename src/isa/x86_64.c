@@ -196,7 +196,9 @@ static void set_branch(const struct zydis_view *view, struct insn *insn) {
         insn->branch = direct ? BRANCH_CONDITIONAL : BRANCH_NONE; /* none: xend */
         break;
     case ZYDIS_CATEGORY_UNCOND_BR:
-        insn->branch = direct ? BRANCH_JUMP : BRANCH_INDIRECT;
+        insn->branch = direct                 ? BRANCH_JUMP
+                       : is_immediate(target) ? BRANCH_NONE /* xabort */
+                                              : BRANCH_INDIRECT;
         break;
     case ZYDIS_CATEGORY_CALL:
         insn->branch = direct ? BRANCH_CALL : BRANCH_INDIRECT_CALL;

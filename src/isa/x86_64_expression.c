@@ -3,7 +3,7 @@
 #include "isa/isa_internal.h"
 #include "isa/x86_64_view.h"
 
-enum { RSP = 4, RBP = 5 };
+enum { RAX = 0, RSP = 4, RBP = 5 };
 
 static bool is_register(const ZydisDecodedOperand *operand) {
     return operand->type == ZYDIS_OPERAND_TYPE_REGISTER;
@@ -87,6 +87,14 @@ static void set_move(const struct zydis_view *view, uint64_t address,
     expression->is_signed = sign;
     if (!is_immediate(from))
         expression->width = (uint8_t)(from->size / 8);
+}
+
+/* cdqe: rax from eax. */
+static void set_widening(struct expression *expression) {
+    expression->kind = EXPRESSION_SUM;
+    expression->to = expression->base = RAX;
+    expression->width = 4;
+    expression->is_signed = true;
 }
 
 /* add, sub, inc, dec of a whole register. */
@@ -213,6 +221,9 @@ void x86_64_expression(const uint8_t *bytes, size_t size, uint64_t address,
     case ZYDIS_MNEMONIC_MOVSX:
     case ZYDIS_MNEMONIC_MOVSXD:
         set_move(&view, address, expression);
+        break;
+    case ZYDIS_MNEMONIC_CDQE:
+        set_widening(expression);
         break;
     case ZYDIS_MNEMONIC_ADD:
     case ZYDIS_MNEMONIC_SUB:

@@ -207,12 +207,6 @@ static void gaps_between_blocks(void **state) {
     riscv("82 80 01 00 82 80", "0-2: return; 4-6: return; entry 0, unknown 4 [unreached]");
 }
 
-static void unknown_jumps(void **state) {
-    (void)state;
-    /* jmp *(%rdi,%rax,8) */
-    x86("ff 24 c7", "0-3: tail; entry 0 [missing]");
-}
-
 static void names_of_functions_that_do_not_return(void **state) {
     (void)state;
     static const char *const STOP[] = {"abort",
@@ -312,7 +306,6 @@ int main(void) {
         cmocka_unit_test(bytes_that_do_not_decode),
         cmocka_unit_test(overlapping_instructions),
         cmocka_unit_test(gaps_between_blocks),
-        cmocka_unit_test(unknown_jumps),
         cmocka_unit_test(names_of_functions_that_do_not_return),
         cmocka_unit_test(edge_kinds_have_names),
         cmocka_unit_test(random_code),

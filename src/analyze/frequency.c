@@ -73,17 +73,19 @@ static struct issue_point point_of(const struct evidence *evidence, uint32_t ins
                                    struct reach reach) {
     const struct schedule *schedule = evidence->schedule;
     struct issue_point point = {.insn = insn};
-    double least = -reach.outside, most = 0;
+    double least = -reach.outside, most = 0, soonest = 0;
     for (uint32_t i = reach.begin; i <= insn; i++) {
         point.cycles += evidence->cycles[i];
         point.m += schedule->cycles[i];
         least += schedule->least[i];
         most += schedule->most[i];
+        soonest += schedule->soonest ? schedule->soonest[i] : schedule->cycles[i];
         point.suspect |= !evidence->suspect || evidence->suspect[i];
         point.unbounded |=
             evidence->cfg->insns[i].insn.flags & (INSN_REP | INSN_SYSCALL | INSN_SERIALISING);
     }
     /* As if it were spread evenly from the least to the most. */
+    point.hidden = fmax(point.m - soonest, 0) / (sqrt(12) * point.m);
     point.m_error = (most - fmax(least, 0)) / (sqrt(12) * point.m);
     return point;
 }

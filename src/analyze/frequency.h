@@ -40,6 +40,8 @@ struct issue_point {
                          own */
     double m_error;   /* standard error of `m`, as a share of it: ways that lead here differ, or it
                          waits for something before the block, which a stall may hide */
+    double hidden;    /* out of order: how far stalls before it may hide what is in `m`, as a share;
+                         if they do so for one point, then most likely for all */
     bool suspect;     /* something dynamic may stall it */
     bool unbounded;   /* it may stall without bound: a system call, a repeated instruction */
     bool chosen;      /* its ratio is one of those averaged */

@@ -185,6 +185,17 @@ static double doubt_of_suspects(const struct cluster *cluster) {
     return 0.5 / (double)(cluster->count * cluster->count);
 }
 
+/* Of the points that were chosen. */
+static double doubt_of_hiding(const struct points *of) {
+    double hidden = 0, m = 0;
+    for (size_t i = 0; i < of->count; i++)
+        if (of->points[i].chosen) {
+            hidden += of->points[i].hidden * of->points[i].m;
+            m += of->points[i].m;
+        }
+    return m > 0 ? hidden / m : 0;
+}
+
 enum confidence frequency_confidence(double error) {
     return 2 * error > 0.15   ? CONFIDENCE_LOW
            : 2 * error > 0.10 ? CONFIDENCE_MEDIUM
@@ -220,12 +231,13 @@ struct frequency_estimate frequency_of_points(struct issue_point *points, size_t
     if (innocent_samples >= LEAST_INNOCENT_SAMPLES) {
         double share;
         struct cluster cluster = choose_innocent(&of, &share);
-        return estimate(cluster.rate, cluster.weight, doubt_of_innocents(&cluster, share), period,
+        return estimate(cluster.rate, cluster.weight,
+                        doubt_of_innocents(&cluster, share) + doubt_of_hiding(&of), period,
                         ESTIMATE_POINTS);
     }
     if (samples < LEAST_SAMPLES)
         return frequency_of_sum(cycles, m, period);
     struct cluster cluster = choose_any(&of, m);
-    return estimate(cluster.rate, cluster.weight, doubt_of_suspects(&cluster), period,
-                    ESTIMATE_POINTS);
+    return estimate(cluster.rate, cluster.weight,
+                    doubt_of_suspects(&cluster) + doubt_of_hiding(&of), period, ESTIMATE_POINTS);
 }

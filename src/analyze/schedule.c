@@ -76,6 +76,7 @@ void schedule_free(struct schedule *schedule) {
     free(schedule->cycles);
     free(schedule->least);
     free(schedule->most);
+    free(schedule->soonest);
     free(schedule->stalls);
     free(schedule->entered);
     free(schedule->by_edge);
@@ -219,6 +220,19 @@ static bool run_edges(struct schedule *schedule, struct scheduler *scheduler, co
     return good;
 }
 
+static bool find_soonest(struct schedule *schedule, const struct scheduler *scheduler,
+                         const struct cfg *cfg, struct error *error) {
+    const struct static_insn *insns = scheduler->code.insns + scheduler->first;
+    double width = scheduler->machine.core.commit_width;
+    if (scheduler->machine.core.in_order)
+        return true;
+    if (!(schedule->soonest = malloc(((size_t)cfg->insn_count + 1) * sizeof *schedule->soonest)))
+        return error_set(error, "out of memory for a schedule");
+    for (uint32_t i = 0; i < cfg->insn_count; i++)
+        schedule->soonest[i] = insns[i].uop_count / width;
+    return true;
+}
+
 bool schedule_make(struct schedule *schedule, struct scheduler *scheduler, const struct cfg *cfg,
                    const double *cycles, struct error *error) {
     struct ways ways;
@@ -226,7 +240,9 @@ bool schedule_make(struct schedule *schedule, struct scheduler *scheduler, const
     bool good =
         ways_find(&ways, cfg, cycles, error) &&
         (allocate(schedule, cfg, &ways) || error_set(error, "out of memory for a schedule")) &&
-        scheduler_load(scheduler, cfg, error) && run_edges(schedule, scheduler, cfg, &ways, error);
+        scheduler_load(scheduler, cfg, error) &&
+        run_edges(schedule, scheduler, cfg, &ways, error) &&
+        find_soonest(schedule, scheduler, cfg, error);
     ways_free(&ways);
     if (!good)
         return false;

@@ -61,6 +61,8 @@ enum {
 struct schedule {
     double *cycles;       /* M, by instruction of the graph */
     double *least, *most; /* over the edges that enter its block */
+    double *soonest;      /* out of order: its part of a full commit, all that it takes behind a
+                             stall that hides what it waits for. In order NULL */
     struct static_stall
         *stalls; /* sorted by instruction; with VIEW_HEAD of an in-order core only */
     size_t stall_count;

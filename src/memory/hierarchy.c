@@ -7,10 +7,8 @@
  * eviction touches no other level unless the line is dirty. */
 #include "memory/hierarchy.h"
 
-/* A dirty line leaves `cache`: it goes to the first level beyond that has it or holds lines of its
- * size, else to DRAM. It counts as no use there and delays nobody, but takes DRAM bandwidth. */
-static void write_back(struct memory *memory, struct cache *cache, uint64_t line,
-                       const struct request *request) {
+void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
+                      const struct request *request) {
     if (!request->functional)
         cache->statistics.writebacks++;
     const struct cache *last = cache;
@@ -24,7 +22,7 @@ static void write_back(struct memory *memory, struct cache *cache, uint64_t line
             uint64_t victim;
             cache_insert(level, line, TAG_DIRTY, UINT64_MAX, memory->now, &victim);
             if (victim & TAG_DIRTY)
-                write_back(memory, level, victim & ~level->line_mask, request);
+                level_write_back(memory, level, victim & ~level->line_mask, request);
             return;
         }
     }
@@ -40,7 +38,7 @@ static size_t keep_line(struct memory *memory, struct cache *cache, const struct
     const size_t index =
         cache_insert(cache, request->address, flags, bringer, memory->now, &victim);
     if (victim & TAG_DIRTY)
-        write_back(memory, cache, victim & ~cache->line_mask, request);
+        level_write_back(memory, cache, victim & ~cache->line_mask, request);
     return index;
 }
 
@@ -89,6 +87,16 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
     cache_launch(cache, index, start, answer->ready, answer->level, memory->now);
 }
 
+bool prefetch_next(const struct memory *memory, const struct cache *cache, int64_t step,
+                   uint64_t from, uint64_t *address) {
+    const uint64_t before = *address;
+    *address += (uint64_t)step;
+    if ((*address > before) != (step > 0))
+        return false; /* past the end of the address space */
+    return !(prefetch_stays_in_page(&cache->prefetcher) &&
+             (*address ^ from) & ~(uint64_t)(memory->page_size - 1));
+}
+
 /* Fetches what the level's prefetcher asks for, as far as MSHRs are free. */
 void level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
                     bool missed, bool first_use) {
@@ -102,11 +110,7 @@ void level_prefetch(struct memory *memory, struct cache *cache, const struct req
     prefetch.store = false;
     for (uint32_t ahead = 0; ahead < prefetcher->degree; ahead++) {
         const uint64_t before = prefetch.address;
-        prefetch.address += (uint64_t)step;
-        if ((prefetch.address > before) != (step > 0))
-            return; /* past the end of the address space */
-        if (prefetch_stays_in_page(prefetcher) &&
-            (prefetch.address ^ request->address) & ~(uint64_t)(memory->page_size - 1))
+        if (!prefetch_next(memory, cache, step, request->address, &prefetch.address))
             return;
         if (!((prefetch.address ^ before) & ~cache->line_mask) ||
             cache_find(cache, prefetch.address) != CACHE_NONE)

@@ -10,6 +10,8 @@
 #include "memory/memory.h"
 #include "memory/tlb.h"
 
+enum { MEMORY_MAX_LINES = 64 }; /* of one access; what is beyond is not touched */
+
 struct memory {
     struct cache l1i, l1d, l2, llc; /* an absent one has no tags */
     struct tlb itlb, dtlb, l2tlb;
@@ -53,6 +55,16 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
 /* What the prefetcher of a level does about a read; `request` as it was asked. */
 void level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
                     bool missed, bool first_use);
+
+/* The address that a prefetcher asks for after *address, by its step, in answer to an access at
+ * `from`. False: it stops there. */
+bool prefetch_next(const struct memory *memory, const struct cache *cache, int64_t step,
+                   uint64_t from, uint64_t *address);
+
+/* A dirty line leaves `cache`: it goes to the first level beyond that has it or holds lines of its
+ * size, else to DRAM. It counts as no use there and delays nobody, but takes DRAM bandwidth. */
+void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
+                      const struct request *request);
 
 /* Cycles that translation adds to an access at `cycle`; *missed when the first-level TLB had no
  * entry, or one whose walk is not over. Counts misses; accesses are the caller's to count, once per

@@ -9,8 +9,6 @@
 
 #include "memory/hierarchy.h"
 
-enum { MAX_LINES = 64 }; /* of one access; what is beyond is not touched */
-
 static bool new_caches(struct memory *memory, const struct machine *machine, struct error *error) {
     struct cache *outer = NULL;
     if (machine->llc.present) {
@@ -166,7 +164,7 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
 static uint32_t lines_of(const struct cache *l1, uint64_t address, uint32_t size_bytes) {
     const uint64_t bytes = (address & l1->line_mask) + (size_bytes ? size_bytes : 1);
     const uint64_t lines = (bytes + l1->line_mask) >> l1->line_shift;
-    return lines < MAX_LINES ? (uint32_t)lines : MAX_LINES;
+    return lines < MEMORY_MAX_LINES ? (uint32_t)lines : MEMORY_MAX_LINES;
 }
 
 static uint64_t nth_line(const struct cache *l1, uint64_t address, uint32_t line) {

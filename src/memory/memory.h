@@ -91,6 +91,32 @@ void memory_restart(struct memory *memory);
 void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store);
 void memory_warm_fetch(struct memory *memory, uint64_t address);
 
+/* Outside time: what a cache simulator that knows no cycles tells of the accesses of a program in
+ * program order (hybrid model, §2.2.1). Every access completes at once, prefetches included; all
+ * prefetchers are at work, translation is not looked at and nothing is counted. A memory is asked
+ * either this way or in time, never both.
+ *
+ * A block is a line of the last level. Each knows the access that brought it there, or whose
+ * prefetch did, by the number that the caller gave it (below 2^47), and inner levels hand that
+ * on. */
+enum untimed_event {
+    UNTIMED_MISS = 1 << 0,       /* no level had it */
+    UNTIMED_MISSED_L1 = 1 << 1,  /* the L1 did not have it */
+    UNTIMED_PREFETCHED = 1 << 2, /* its block was brought by a prefetch */
+    UNTIMED_FIRST_USE = 1 << 3,  /* and nobody asked for it before */
+    UNTIMED_TRIGGERED = 1 << 4   /* a prefetcher answered with a fetch from memory */
+};
+struct untimed_result {
+    uint64_t bringer; /* number of the access that brought its block; its own when it missed; of an
+                         access that crosses lines the latest */
+    uint8_t events;   /* enum untimed_event, of all lines of the access */
+};
+void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store,
+                    uint64_t number, uint32_t insn, struct untimed_result *result);
+/* A software prefetch: UNTIMED_TRIGGERED when it fetches from memory. */
+void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t number,
+                             uint32_t insn, struct untimed_result *result);
+
 /* Timed accesses only, warming is not counted. An access that crosses lines counts once per line.
  * Levels beyond the L1 count every read that reaches them, prefetches of inner levels included. */
 struct cache_statistics {

@@ -1,0 +1,151 @@
+/* Accesses outside time, see memory.h. A line's note holds, in place of a flight, what is known of
+ * how its block came to the last level; a fill copies it from level to level. */
+#include "memory/hierarchy.h"
+
+enum { NOTE_PREFETCHED = 1 << 0, NOTE_USED = 1 << 1, NOTE_SHIFT = 16 };
+
+/* One line that somebody wants; levels beyond the one whose prefetcher wants it see a read like any
+ * other. */
+struct wish {
+    struct request request;
+    bool demand;   /* by the program itself, not by a prefetch */
+    uint64_t note; /* of the line, once it is there */
+    struct untimed_result *result;
+};
+
+static void read_level(struct memory *memory, struct cache *cache, struct wish *wish);
+
+/* Brings a line that a level does not have. */
+static void fill(struct memory *memory, struct cache *cache, struct wish *wish) {
+    const struct request request = wish->request;
+    if (cache->next) {
+        wish->request.store = wish->request.prefetch = false;
+        read_level(memory, cache->next, wish);
+        wish->request = request;
+    } else {
+        wish->note =
+            (request.sequence + 1) << NOTE_SHIFT | (wish->demand ? NOTE_USED : NOTE_PREFETCHED);
+        wish->result->events |= wish->demand ? UNTIMED_MISS : UNTIMED_TRIGGERED;
+    }
+    const uint64_t flags =
+        (request.store ? TAG_DIRTY : 0) | (request.prefetch ? TAG_PREFETCHED : 0);
+    uint64_t victim;
+    const size_t index = cache_insert(cache, request.address, flags, 0, 0, &victim);
+    cache->notes[index] = wish->note;
+    if (victim & TAG_DIRTY)
+        level_write_back(memory, cache, victim & ~cache->line_mask, &request);
+}
+
+/* What the prefetcher of a level does about a read. */
+static void prefetch(struct memory *memory, struct cache *cache, const struct wish *wish,
+                     bool missed, bool first_use) {
+    const uint64_t address = wish->request.address;
+    const int64_t step = prefetch_step(&cache->prefetcher, address, (uint32_t)cache->line_mask + 1,
+                                       wish->request.insn, missed, first_use);
+    if (step == 0)
+        return;
+    struct wish next = *wish;
+    next.demand = false;
+    next.request.prefetch = true;
+    next.request.store = false;
+    for (uint32_t ahead = 0; ahead < cache->prefetcher.degree; ahead++) {
+        const uint64_t before = next.request.address;
+        if (!prefetch_next(memory, cache, step, address, &next.request.address))
+            return;
+        if ((next.request.address ^ before) & ~cache->line_mask &&
+            cache_find(cache, next.request.address) == CACHE_NONE)
+            fill(memory, cache, &next);
+    }
+}
+
+static void read_level(struct memory *memory, struct cache *cache, struct wish *wish) {
+    const size_t index = cache_find(cache, wish->request.address);
+    const bool missed = index == CACHE_NONE;
+    bool first_use = false;
+    if (missed) {
+        fill(memory, cache, wish);
+    } else {
+        cache_touch(cache, index);
+        first_use = cache->tags[index] & TAG_PREFETCHED;
+        wish->note = cache->notes[index];
+        if (wish->demand)
+            cache->notes[index] |= NOTE_USED;
+        cache->tags[index] &= ~(uint64_t)TAG_PREFETCHED;
+        if (wish->request.store)
+            cache->tags[index] |= TAG_DIRTY;
+    }
+    if (cache->prefetcher.kind != PREFETCH_NONE)
+        prefetch(memory, cache, wish, missed, first_use);
+}
+
+/* The most recent bringer of all lines of an access is the one that it waits for. */
+static void take_note(struct untimed_result *result, uint64_t note) {
+    const uint64_t bringer_plus_one = note >> NOTE_SHIFT;
+    if (bringer_plus_one <= result->bringer + 1 && result->bringer + 1 != 0)
+        return;
+    result->bringer = bringer_plus_one - 1;
+    result->events &= (uint8_t) ~(UNTIMED_PREFETCHED | UNTIMED_FIRST_USE);
+    if (note & NOTE_PREFETCHED)
+        result->events |= UNTIMED_PREFETCHED | (note & NOTE_USED ? 0 : UNTIMED_FIRST_USE);
+}
+
+static void read_lines(struct memory *memory, struct wish *wish, uint32_t size_bytes) {
+    struct cache *l1d = &memory->l1d;
+    const uint64_t first = wish->request.address, offset = first & l1d->line_mask;
+    const uint64_t lines = (offset + size_bytes + l1d->line_mask) >> l1d->line_shift;
+    *wish->result = (struct untimed_result){.bringer = UINT64_MAX};
+    for (uint64_t line = 0; line < lines && line < MEMORY_MAX_LINES; line++) {
+        if (line)
+            wish->request.address = first - offset + (line << l1d->line_shift);
+        if (cache_find(l1d, wish->request.address) == CACHE_NONE)
+            wish->result->events |= UNTIMED_MISSED_L1;
+        read_level(memory, l1d, wish);
+        take_note(wish->result, wish->note);
+    }
+}
+
+/* A line within the L1 that was used before needs no more than its use noted, unless a stride
+ * prefetcher learns from every access. */
+void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store,
+                    uint64_t number, uint32_t insn, struct untimed_result *result) {
+    struct cache *l1d = &memory->l1d;
+    const uint64_t wanted = (address & ~l1d->line_mask) | TAG_VALID;
+    const size_t index = cache_set(l1d, address) + *cache_hint(l1d, address);
+    if ((l1d->tags[index] & ~(uint64_t)TAG_DIRTY) == wanted && l1d->notes[index] & NOTE_USED &&
+        (address & l1d->line_mask) + size_bytes - 1 <= l1d->line_mask &&
+        l1d->prefetcher.kind != PREFETCH_STRIDE) {
+        cache_touch(l1d, index);
+        l1d->tags[index] |= store ? TAG_DIRTY : 0;
+        *result = (struct untimed_result){
+            .bringer = cache_bringer(l1d, index),
+            .events = l1d->notes[index] & NOTE_PREFETCHED ? UNTIMED_PREFETCHED : 0};
+        return;
+    }
+    struct wish wish = {.request = {.address = address,
+                                    .sequence = number,
+                                    .insn = insn,
+                                    .data = true,
+                                    .store = store,
+                                    .functional = true},
+                        .demand = true,
+                        .result = result};
+    read_lines(memory, &wish, size_bytes ? size_bytes : 1);
+}
+
+void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t number,
+                             uint32_t insn, struct untimed_result *result) {
+    struct cache *l1d = &memory->l1d;
+    struct wish wish = {.request = {.address = address,
+                                    .sequence = number,
+                                    .insn = insn,
+                                    .data = true,
+                                    .prefetch = true,
+                                    .functional = true},
+                        .result = result};
+    *result = (struct untimed_result){.bringer = UINT64_MAX};
+    const size_t index = cache_find(l1d, address);
+    if (index != CACHE_NONE)
+        cache_touch(l1d, index);
+    else
+        fill(memory, l1d, &wish);
+}

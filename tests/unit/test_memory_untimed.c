@@ -1,0 +1,117 @@
+/* Accesses outside time: who brought a block, and the same hits and misses as in time when accesses
+ * are far apart. */
+#include "unit/memory_machine.h"
+
+static struct untimed_result ask(struct memory *memory, uint64_t number, uint64_t address) {
+    struct untimed_result result;
+    memory_untimed(memory, address, 8, false, number, 0, &result);
+    return result;
+}
+
+#define assert_answer(result, expected_bringer, expected_events)                                   \
+    do {                                                                                           \
+        const struct untimed_result answered = (result);                                           \
+        assert_int_equal(answered.bringer, expected_bringer);                                      \
+        assert_int_equal(answered.events, expected_events);                                        \
+    } while (0)
+
+/* Lines of the L1 are half as long as blocks: the second half of a block misses the L1 but was
+ * brought by whoever brought the block, and its later users wait for him too. */
+static void inner_levels_hand_on_the_bringer(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.line = 32;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_answer(ask(memory, 7, 0x10000), 7, UNTIMED_MISS | UNTIMED_MISSED_L1);
+    assert_answer(ask(memory, 8, 0x10008), 7, 0);
+    assert_answer(ask(memory, 9, 0x10020), 7, UNTIMED_MISSED_L1);
+    assert_answer(ask(memory, 10, 0x10028), 7, 0);
+    memory_free(memory);
+}
+
+/* A store brings its block as a load does. An access that crosses lines waits for the block that
+ * was brought last. */
+static void stores_and_splits(void **state) {
+    (void)state;
+    const struct machine machine = small_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    struct untimed_result result;
+    memory_untimed(memory, 0x10000, 4, true, 0, 0, &result);
+    assert_answer(result, 0, UNTIMED_MISS | UNTIMED_MISSED_L1);
+    assert_answer(ask(memory, 1, 0x10040), 1, UNTIMED_MISS | UNTIMED_MISSED_L1);
+    assert_answer(ask(memory, 2, 0x1003c), 1, 0);
+    assert_answer(ask(memory, 3, 0x1007c), 3, UNTIMED_MISS | UNTIMED_MISSED_L1);
+    memory_free(memory);
+}
+
+/* Tagged: the miss of 0 brings line 1, whose first use brings line 2. */
+static void prefetched_blocks_name_their_trigger(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.prefetcher = PREFETCH_TAGGED;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_answer(ask(memory, 0, 0x10000), 0, UNTIMED_MISS | UNTIMED_MISSED_L1 | UNTIMED_TRIGGERED);
+    assert_answer(ask(memory, 1, 0x10040), 0,
+                  UNTIMED_PREFETCHED | UNTIMED_FIRST_USE | UNTIMED_TRIGGERED);
+    assert_answer(ask(memory, 2, 0x10048), 0, UNTIMED_PREFETCHED);
+    assert_answer(ask(memory, 3, 0x10080), 1,
+                  UNTIMED_PREFETCHED | UNTIMED_FIRST_USE | UNTIMED_TRIGGERED);
+    memory_free(memory);
+}
+
+static void software_prefetches(void **state) {
+    (void)state;
+    const struct machine machine = small_machine();
+    struct memory *memory = new_memory(&machine, 0);
+    struct untimed_result result;
+    memory_untimed_prefetch(memory, 0x10000, 5, 0, &result);
+    assert_int_equal(result.events, UNTIMED_TRIGGERED);
+    memory_untimed_prefetch(memory, 0x10008, 6, 0, &result);
+    assert_int_equal(result.events, 0);
+    assert_answer(ask(memory, 7, 0x10010), 5, UNTIMED_PREFETCHED | UNTIMED_FIRST_USE);
+    memory_free(memory);
+}
+
+/* Random walks and strides by four instructions, far enough apart that every fill is over. */
+static void as_in_time_when_far_apart(void **state) {
+    (void)state;
+    for (int kind = PREFETCH_NONE; kind <= PREFETCH_STRIDE; kind++) {
+        struct machine machine = small_machine();
+        machine.l1d.prefetcher = (enum prefetcher_kind)kind;
+        machine.llc.prefetcher = PREFETCH_TAGGED;
+        struct memory *timed = new_memory(&machine, 0), *untimed = new_memory(&machine, 0);
+        uint32_t random = 12345, misses = 0;
+        for (uint64_t number = 0; number < 50000; number++) {
+            random = random * 1664525 + 1013904223;
+            const uint32_t insn = random >> 30;
+            const uint64_t address =
+                0x10000 + (insn & 1 ? 40 * insn * (number % 1500) : (random >> 8) % 60000 & ~7u);
+            const bool is_store = random >> 10 & 1;
+            struct memory_result expected;
+            struct untimed_result result;
+            (is_store ? memory_store : memory_load)(timed, 1000 * (number + 1), address, 8, number,
+                                                    insn, &expected);
+            memory_untimed(untimed, address, 8, is_store, number, insn, &result);
+            assert_int_equal(!!(result.events & UNTIMED_MISS),
+                             !!(expected.events & MEMORY_MISSED_LLC));
+            assert_int_equal(!!(result.events & UNTIMED_MISSED_L1),
+                             !!(expected.events & MEMORY_MISSED_L1));
+            misses += result.events & UNTIMED_MISS;
+        }
+        assert_in_range(misses, 1000, 49000);
+        assert_true(memory_consistent(untimed));
+        memory_free(timed);
+        memory_free(untimed);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inner_levels_hand_on_the_bringer),
+        cmocka_unit_test(stores_and_splits),
+        cmocka_unit_test(prefetched_blocks_name_their_trigger),
+        cmocka_unit_test(software_prefetches),
+        cmocka_unit_test(as_in_time_when_far_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+/* What remains of a trace for the hybrid model: the accesses on which the length of a dependence
+ * chain depends, in program order. All other instructions only pass lengths on, and are resolved
+ * into who waits for whom.
+ *
+ * Chen, Analytical Modeling of Modern Microprocessor Performance (2009), chapter 2. */
+#ifndef CULPRIT_MODEL_DATA_EVENT_H
+#define CULPRIT_MODEL_DATA_EVENT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+/* None of these: it only passes on what it waits for, and may be a bringer. */
+enum data_event_flags {
+    DATA_MISS = 1 << 0,       /* a load whose block no cache had */
+    DATA_HIT = 1 << 1,        /* a load of a block that another event brought not long ago */
+    DATA_PREFETCHED = 1 << 2, /* with DATA_HIT: by a prefetch that the event triggered */
+    DATA_FIRST_USE = 1 << 3,  /* with DATA_PREFETCHED: the first to want it */
+    DATA_STORE = 1 << 4       /* a store whose block no cache had */
+};
+
+enum { DATA_MAX_PRODUCERS = 4 };
+
+/* Events are numbered from 0; others are named by how many events before this one they are. */
+struct data_event {
+    uint64_t position;                      /* µops of the thread before it */
+    uint64_t bringer_position;              /* likewise, with DATA_HIT */
+    uint16_t bringer;                       /* with DATA_HIT; ≥ 1 */
+    uint16_t producers[DATA_MAX_PRODUCERS]; /* that it waits for to begin */
+    uint8_t producer_count;
+    uint8_t flags; /* enum data_event_flags */
+};
+static_assert(sizeof(struct data_event) == 32, "read once per configuration");
+
+/* Takes events in order; called with many at a time. */
+struct data_sink {
+    void (*take)(void *context, const struct data_event *events, uint32_t count);
+    void *context;
+};
+
+#endif

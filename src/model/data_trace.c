@@ -1,0 +1,352 @@
+/* See data_trace.h. An instruction without memory accesses none of whose sources waits for an
+ * event costs two masks; every other goes through its µops. */
+#include "model/data_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/cores.h"
+#include "memory/memory.h"
+#include "model/dependence.h"
+#include "util/array.h"
+
+enum { REP_PIECE = 64 };
+
+/* A static instruction, made when it is first executed. */
+struct recipe {
+    uint64_t reads[2], writes[2]; /* bit per register, over all µops */
+    uint32_t first_uop;
+    uint8_t uop_count; /* 0: not made yet */
+    uint8_t traits;
+};
+enum recipe_trait {
+    RECIPE_MEMORY = 1 << 0,   /* some µop loads or stores */
+    RECIPE_PREFETCH = 1 << 1, /* nobody waits for what it loads */
+    RECIPE_COMPARE = 1 << 2,  /* fuses with a branch behind it, on this machine */
+    RECIPE_BRANCH = 1 << 3
+};
+
+struct data_trace {
+    struct dependence dependence;
+    struct memory *memory;
+    struct data_reach reach;
+    bool fuse;
+    struct recipe *recipes;
+    size_t recipe_capacity;
+    uint32_t recipe_count;
+    struct data_counts counts;
+};
+
+/* The instruction at hand. */
+struct step {
+    const struct code *code;
+    const struct recipe *recipe;
+    uint32_t insn;
+    const struct memory_access *accesses;
+    uint32_t access_count;
+};
+
+static uint32_t shorter(uint32_t reach) {
+    return reach < DATA_MAX_REACH ? reach : DATA_MAX_REACH;
+}
+
+struct data_trace *data_trace_new(const struct machine *machine, struct data_reach reach,
+                                  struct data_sink sink, struct error *error) {
+    struct data_trace *trace = calloc(1, sizeof *trace);
+    if (!trace) {
+        error_set(error, "out of memory for a data trace");
+        return NULL;
+    }
+    trace->reach = (struct data_reach){shorter(reach.window), shorter(reach.arrival)};
+    trace->fuse = machine->core.fuse_compare_branch;
+    const uint32_t longest =
+        trace->reach.window > trace->reach.arrival ? trace->reach.window : trace->reach.arrival;
+    trace->memory = memory_new(machine, 0, error);
+    if (!trace->memory ||
+        !dependence_new(&trace->dependence, trace->reach.window, longest, sink, error)) {
+        data_trace_free(trace);
+        return NULL;
+    }
+    return trace;
+}
+
+void data_trace_free(struct data_trace *trace) {
+    if (!trace)
+        return;
+    memory_free(trace->memory);
+    dependence_free(&trace->dependence);
+    free(trace->recipes);
+    free(trace);
+}
+
+void data_trace_finish(struct data_trace *trace) {
+    events_show(&trace->dependence);
+}
+
+struct data_counts data_trace_counts(const struct data_trace *trace) {
+    struct data_counts counts = trace->counts;
+    counts.uops = trace->dependence.now;
+    counts.events = trace->dependence.next;
+    return counts;
+}
+
+/* ---- recipes ---- */
+
+static void note_register(uint64_t mask[2], uint8_t reg) {
+    if (reg < REG_COUNT)
+        mask[reg / 64] |= 1ull << reg % 64;
+}
+
+static void make_recipe(const struct data_trace *trace, struct recipe *recipe,
+                        const struct code *code, const struct static_insn *insn) {
+    const struct uop *uops = &code->uops[insn->first_uop];
+    *recipe = (struct recipe){.first_uop = insn->first_uop, .uop_count = insn->uop_count};
+    for (uint32_t k = 0; k < insn->uop_count; k++) {
+        for (uint32_t i = 0; i < uops[k].source_count; i++)
+            note_register(recipe->reads, uops[k].source[i]);
+        for (uint32_t i = 0; i < uops[k].destination_count; i++)
+            note_register(recipe->writes, uops[k].destination[i]);
+        if (uops[k].operation == OP_LOAD || uops[k].operation == OP_STORE)
+            recipe->traits |= RECIPE_MEMORY;
+    }
+    if (insn->flags & INSN_PREFETCH)
+        recipe->traits |= RECIPE_PREFETCH;
+    if (trace->fuse && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
+        uops[insn->uop_count - 1].operation == OP_INT_ALU)
+        recipe->traits |= RECIPE_COMPARE;
+    if (trace->fuse && insn->flags & INSN_FUSES_WITH_FLAGS && insn->uop_count == 1)
+        recipe->traits |= RECIPE_BRANCH;
+}
+
+static bool make_recipes(struct data_trace *trace, const struct code *code, struct error *error) {
+    if (!array_reserve((void **)&trace->recipes, &trace->recipe_capacity, code->insn_count,
+                       sizeof *trace->recipes))
+        return error_set(error, "out of memory for static instructions");
+    for (; trace->recipe_count < code->insn_count; trace->recipe_count++)
+        make_recipe(trace, &trace->recipes[trace->recipe_count], code,
+                    &code->insns[trace->recipe_count]);
+    return true;
+}
+
+/* ---- µops ---- */
+
+static bool within(uint64_t from, uint64_t to, uint32_t reach) {
+    return to - from < reach;
+}
+
+/* One access of a load; adds to `loaded` what the value read waits for. */
+static void load(struct data_trace *trace, const struct step *step, uint64_t address,
+                 uint32_t size_bytes, const struct value *to_begin, struct value *loaded) {
+    struct dependence *dependence = &trace->dependence;
+    struct untimed_result result;
+    const bool forwarded = stored_find(dependence, address, size_bytes, loaded);
+    const uint64_t number = dependence->next;
+    memory_untimed(trace->memory, address, size_bytes, false, number, step->insn, &result);
+    const bool missed = result.events & UNTIMED_MISS || result.bringer == number;
+    trace->counts.load_misses += missed;
+    uint8_t flags = missed && !forwarded ? DATA_MISS : 0;
+    const struct data_event *bringer = NULL;
+    if (!missed && !forwarded && (bringer = event_find(dependence, result.bringer)) != NULL) {
+        const bool prefetched = result.events & UNTIMED_PREFETCHED;
+        if (within(bringer->position, dependence->now,
+                   prefetched ? trace->reach.arrival : trace->reach.window))
+            flags = (uint8_t)(DATA_HIT | (prefetched ? DATA_PREFETCHED : 0) |
+                              (result.events & UNTIMED_FIRST_USE ? DATA_FIRST_USE : 0));
+    }
+    struct value itself = {.count = 1, .events = {(uint32_t)number}};
+    if (flags || result.events & (UNTIMED_MISS | UNTIMED_TRIGGERED)) {
+        struct data_event *event = event_add(dependence, to_begin, flags);
+        if (flags & DATA_HIT) {
+            event->bringer_position = bringer->position;
+            event->bringer = (uint16_t)(number - result.bringer);
+        }
+    }
+    value_add(dependence, loaded, flags ? &itself : to_begin);
+}
+
+static void prefetch(struct data_trace *trace, const struct step *step, uint64_t address,
+                     const struct value *to_begin) {
+    struct untimed_result result;
+    memory_untimed_prefetch(trace->memory, address, trace->dependence.next, step->insn, &result);
+    if (result.events & UNTIMED_TRIGGERED)
+        event_add(&trace->dependence, to_begin, 0);
+}
+
+static void store(struct data_trace *trace, const struct step *step, uint64_t address,
+                  uint32_t size_bytes, const struct value *value) {
+    struct dependence *dependence = &trace->dependence;
+    struct untimed_result result;
+    memory_untimed(trace->memory, address, size_bytes, true, dependence->next, step->insn, &result);
+    trace->counts.store_misses += result.events & UNTIMED_MISS ? 1 : 0;
+    if (result.events & (UNTIMED_MISS | UNTIMED_TRIGGERED))
+        event_add(dependence, value, result.events & UNTIMED_MISS ? DATA_STORE : 0);
+    stored_set(dependence, address, size_bytes, value);
+}
+
+static void access_memory(struct data_trace *trace, const struct step *step, const struct uop *uop,
+                          uint64_t address, uint32_t size_bytes, const struct value *sources,
+                          struct value *result) {
+    trace->counts.accesses++;
+    size_bytes += size_bytes == 0; /* unknown */
+    if (uop->operation == OP_STORE)
+        store(trace, step, address, size_bytes, sources);
+    else if (step->recipe->traits & RECIPE_PREFETCH)
+        prefetch(trace, step, address, sources);
+    else
+        load(trace, step, address, size_bytes, sources, result);
+}
+
+static struct value sources_of(struct data_trace *trace, const struct uop *uop) {
+    struct value value = {0};
+    for (uint32_t i = 0; i < uop->source_count; i++)
+        value_add_register(&trace->dependence, &value, uop->source[i]);
+    if (uop->operation == OP_STORE && uop->data < REG_COUNT)
+        value_add_register(&trace->dependence, &value, uop->data);
+    return value;
+}
+
+static void finish_uop(struct data_trace *trace, const struct uop *uop, const struct value *value) {
+    for (uint32_t i = 0; i < uop->destination_count; i++)
+        register_set(&trace->dependence, uop->destination[i], value);
+    trace->dependence.now++;
+}
+
+static void plain_uop(struct data_trace *trace, const struct step *step, const struct uop *uop) {
+    const struct value sources = sources_of(trace, uop);
+    struct value result = {0};
+    bool accessed = false;
+    if (uop->operation == OP_LOAD || uop->operation == OP_STORE)
+        for (uint32_t i = 0; i < step->access_count; i++) {
+            const struct memory_access *access = &step->accesses[i];
+            if (access->operand != uop->memory)
+                continue;
+            access_memory(trace, step, uop, access->address, access->size_bytes, &sources, &result);
+            accessed = true;
+        }
+    finish_uop(trace, uop, accessed ? &result : &sources);
+}
+
+static void plain(struct data_trace *trace, const struct step *step) {
+    const struct uop *uop = &step->code->uops[step->recipe->first_uop];
+    const struct uop *end = uop + step->recipe->uop_count;
+    for (; uop < end; uop++)
+        plain_uop(trace, step, uop);
+}
+
+/* ---- repeated string instructions ---- */
+
+/* Pieces that one expands to, and their size, as in the core: stores and copies move a line at a
+ * time, compares and scans an element. */
+static uint64_t rep_pieces(const struct step *step, uint32_t repeat, uint32_t *bytes) {
+    uint64_t most = 0, operands[INSN_MAX_MEMORY] = {0};
+    bool stores = false;
+    for (uint32_t i = 0; i < step->access_count; i++) {
+        const struct memory_access *access = &step->accesses[i];
+        stores |= access->is_store;
+        if (access->operand >= INSN_MAX_MEMORY)
+            continue;
+        operands[access->operand] += access->size_bytes;
+        most = operands[access->operand] > most ? operands[access->operand] : most;
+    }
+    *bytes = REP_PIECE;
+    if (most == 0 || repeat == 0)
+        return 1;
+    if (!stores) {
+        const uint64_t element = most / repeat;
+        *bytes = element == 0 ? 1 : element < REP_PIECE ? (uint32_t)element : REP_PIECE;
+    }
+    return (most + *bytes - 1) / *bytes;
+}
+
+/* The part of an operand's accesses that a piece touches; 0 bytes: none. */
+static uint32_t find_piece(const struct step *step, uint8_t operand, uint64_t start, uint32_t bytes,
+                           uint64_t *address) {
+    for (uint32_t i = 0; i < step->access_count; i++) {
+        const struct memory_access *access = &step->accesses[i];
+        if (access->operand != operand)
+            continue;
+        if (start >= access->size_bytes) {
+            start -= access->size_bytes;
+            continue;
+        }
+        const uint64_t left = access->size_bytes - start;
+        const uint32_t size_bytes = left < bytes ? (uint32_t)left : bytes;
+        *address = access->descending ? access->address + access->size_bytes - start - size_bytes
+                                      : access->address + start;
+        return size_bytes;
+    }
+    return 0;
+}
+
+static void repeated(struct data_trace *trace, const struct step *step, uint32_t repeat) {
+    uint32_t bytes;
+    const uint64_t pieces = rep_pieces(step, repeat, &bytes);
+    for (uint64_t piece = 0; piece < pieces; piece++)
+        for (uint32_t k = 0; k < step->recipe->uop_count; k++) {
+            const struct uop *uop = &step->code->uops[step->recipe->first_uop + k];
+            const struct value sources = sources_of(trace, uop);
+            struct value result = {0};
+            uint64_t address;
+            uint32_t size_bytes = 0;
+            if (uop->operation == OP_LOAD || uop->operation == OP_STORE)
+                size_bytes = find_piece(step, uop->memory, piece * bytes, bytes, &address);
+            if (size_bytes)
+                access_memory(trace, step, uop, address, size_bytes, &sources, &result);
+            finish_uop(trace, uop, size_bytes ? &result : &sources);
+        }
+}
+
+/* ---- instructions ---- */
+
+/* True when it only overwrites registers with values that wait for nothing. */
+static bool passes_nothing_on(struct dependence *dependence, const struct recipe *recipe) {
+    if (recipe->traits & RECIPE_MEMORY || recipe->reads[0] & dependence->waiting[0] ||
+        recipe->reads[1] & dependence->waiting[1])
+        return false;
+    dependence->waiting[0] &= ~recipe->writes[0];
+    dependence->waiting[1] &= ~recipe->writes[1];
+    dependence->now += recipe->uop_count;
+    return true;
+}
+
+static bool fuses(const struct data_trace *trace, const struct code *code,
+                  const struct dynamic_insn *insn) {
+    const struct static_insn *compare = &code->insns[insn->insn],
+                             *branch = &code->insns[insn[1].insn];
+    return !insn->flags && !(insn[1].flags & DYN_FAULT) &&
+           trace->recipes[insn[1].insn].traits & RECIPE_BRANCH &&
+           branch->address == compare->address + compare->length;
+}
+
+bool data_trace_add(struct data_trace *trace, const struct code *code,
+                    const struct dynamic_insn *insns, uint32_t insn_count,
+                    const struct memory_access *accesses, uint32_t access_count,
+                    uint32_t first_access, struct error *error) {
+    if (trace->recipe_count < code->insn_count && !make_recipes(trace, code, error))
+        return false;
+    for (uint32_t i = 0; i < insn_count; i++) {
+        const struct dynamic_insn *insn = &insns[i];
+        if (!core_input_is_there(code, insn, access_count, first_access))
+            return core_input_error(error);
+        if (insn->flags & DYN_FAULT)
+            continue;
+        trace->counts.instructions++;
+        const struct recipe *recipe = &trace->recipes[insn->insn];
+        if (!passes_nothing_on(&trace->dependence, recipe)) {
+            const struct step step = {
+                .code = code,
+                .recipe = recipe,
+                .insn = insn->insn,
+                .access_count = insn->memory_count,
+                .accesses = insn->memory_count ? accesses + (insn->memory - first_access) : NULL};
+            if (insn->flags & DYN_REP)
+                repeated(trace, &step, insn->repeat);
+            else
+                plain(trace, &step);
+        }
+        if (recipe->traits & RECIPE_COMPARE && i + 1 < insn_count &&
+            insns[i + 1].insn < trace->recipe_count && fuses(trace, code, insn))
+            trace->dependence.now--; /* one µop with the branch */
+    }
+    return true;
+}

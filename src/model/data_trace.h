@@ -1,0 +1,52 @@
+/* The functional cache pass: one thread's instructions in, data events out (data_event.h). Caches,
+ * prefetchers and the numbers of bringers are those of memory_untimed(); registers, stored words
+ * and who waits for whom are dependence.h.
+ *
+ * µops are counted as the out-of-order core counts them: they are what a reorder buffer holds. A
+ * repeated string instruction has those of each line-sized piece, a gather is one load of all its
+ * lanes, a fused compare and branch one µop. A load that gets its bytes from a store of the window
+ * waits for that and not for its block. Who waits for what a prefetch instruction asks for is known
+ * as of any prefetch. */
+#ifndef CULPRIT_MODEL_DATA_TRACE_H
+#define CULPRIT_MODEL_DATA_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+#include "model/data_event.h"
+#include "trace/dynamic.h"
+#include "util/error.h"
+
+/* How far back events matter, in µops. */
+struct data_reach {
+    uint32_t window;  /* largest reorder buffer: what is further back has long been over */
+    uint32_t arrival; /* a prefetched block may be on its way for so long */
+};
+enum { DATA_MAX_REACH = 60000 }; /* of either; larger ones are taken as this */
+
+struct data_counts {
+    uint64_t instructions, uops;
+    uint64_t accesses;     /* loads and stores */
+    uint64_t load_misses;  /* in the last level */
+    uint64_t store_misses; /* likewise */
+    uint64_t events;
+};
+
+struct data_trace;
+/* Caches and prefetchers are the machine's. NULL with an error. */
+struct data_trace *data_trace_new(const struct machine *machine, struct data_reach reach,
+                                  struct data_sink sink, struct error *error);
+void data_trace_free(struct data_trace *trace);
+
+/* The next instructions of the thread; arguments as core_push(). */
+bool data_trace_add(struct data_trace *trace, const struct code *code,
+                    const struct dynamic_insn *insns, uint32_t insn_count,
+                    const struct memory_access *accesses, uint32_t access_count,
+                    uint32_t first_access, struct error *error);
+/* The sink has got every event. */
+void data_trace_finish(struct data_trace *trace);
+
+struct data_counts data_trace_counts(const struct data_trace *trace);
+
+#endif

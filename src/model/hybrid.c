@@ -1,0 +1,142 @@
+/* See hybrid.h: configurations go into groups of lanes, each of which reads all events. */
+#include "model/hybrid.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/data_trace.h"
+#include "model/hybrid_lanes.h"
+
+struct hybrid {
+    struct hybrid_config *configs;
+    uint32_t count, group_count;
+    struct hybrid_group *groups;
+};
+
+bool hybrid_check(const struct hybrid_config *config, struct error *error) {
+    if (config->rob == 0)
+        return error_set(error, "a reorder buffer of 0 holds nothing: at least 1");
+    if (config->width == 0)
+        return error_set(error, "width 0 issues nothing: at least 1");
+    if (config->latency == 0)
+        return error_set(error, "memory that answers in 0 cycles costs nothing: at least 1");
+    if (config->mshrs > config->rob)
+        return error_set(error,
+                         "%u MSHRs, but a reorder buffer of %u holds no more than %u misses: at "
+                         "most as many (0: unlimited)",
+                         config->mshrs, config->rob, config->rob);
+    if (!(config->fixed >= 0 && config->fixed <= 1))
+        return error_set(error, "fixed compensation: from 0 (oldest) to 1 (youngest)");
+    return true;
+}
+
+uint32_t hybrid_window_reach(const struct hybrid_config *config) {
+    return config->rob;
+}
+
+uint32_t hybrid_arrival_reach(const struct hybrid_config *config) {
+    const uint64_t reach = (uint64_t)config->width * config->latency;
+    return reach < DATA_MAX_REACH ? (uint32_t)reach : DATA_MAX_REACH;
+}
+
+static void set_lane(struct hybrid_group *group, uint32_t lane,
+                     const struct hybrid_config *config) {
+    group->rob[lane] = config->rob;
+    group->latency[lane] = (double)config->latency * config->width;
+    group->mshrs[lane] = config->mshrs ? config->mshrs : INFINITY;
+    group->plain[lane] = config->windows == WINDOWS_PLAIN ? -1 : 0;
+    group->mlp[lane] = config->windows == WINDOWS_SWAM_MLP ? -1 : 0;
+    group->prefetching[lane] = config->prefetching ? -1 : 0;
+    group->pending_hits[lane] = config->pending_hits ? -1 : 0;
+    group->part_a[lane] = config->parts & PART_A ? -1 : 0;
+    group->part_b[lane] = config->parts & PART_B ? -1 : 0;
+    group->part_c[lane] = config->parts & PART_C ? -1 : 0;
+    group->last_miss[lane] = -1;
+}
+
+/* Moments of so many events are remembered as configurations look back. */
+static bool set_group(struct hybrid_group *group, const struct hybrid_config *configs,
+                      uint32_t count) {
+    uint32_t reach = 0;
+    for (uint32_t lane = 0; lane < HYBRID_LANES; lane++) {
+        const struct hybrid_config *config = &configs[lane < count ? lane : 0];
+        set_lane(group, lane, config);
+        const uint32_t window = 2 * hybrid_window_reach(config);
+        const uint32_t arrival = config->prefetching ? hybrid_arrival_reach(config) : 0;
+        reach = window > reach ? window : reach;
+        reach = arrival > reach ? arrival : reach;
+    }
+    uint64_t size = 64;
+    while (size < reach && size <= UINT16_MAX)
+        size *= 2;
+    group->mask = size - 1;
+    group->moments = aligned_alloc(sizeof(lanes), size * sizeof *group->moments);
+    return group->moments != NULL;
+}
+
+struct hybrid *hybrid_new(const struct hybrid_config *configs, uint32_t count,
+                          struct error *error) {
+    struct hybrid *hybrid = calloc(1, sizeof *hybrid);
+    bool good = hybrid != NULL;
+    if (good) {
+        hybrid->count = count;
+        hybrid->group_count = (count + HYBRID_LANES - 1) / HYBRID_LANES;
+        hybrid->configs = calloc(count, sizeof *configs);
+        hybrid->groups = aligned_alloc(sizeof(lanes), hybrid->group_count * sizeof *hybrid->groups);
+        good = hybrid->configs && hybrid->groups;
+    }
+    for (uint32_t i = 0; good && i < count; i++)
+        hybrid->configs[i] = configs[i];
+    for (uint32_t i = 0; hybrid && hybrid->groups && i < hybrid->group_count; i++)
+        hybrid->groups[i] = (struct hybrid_group){0};
+    for (uint32_t i = 0; good && i < hybrid->group_count; i++)
+        good = set_group(&hybrid->groups[i], configs + i * HYBRID_LANES, count - i * HYBRID_LANES);
+    if (good)
+        return hybrid;
+    hybrid_free(hybrid);
+    error_set(error, "out of memory for %u configurations", count);
+    return NULL;
+}
+
+void hybrid_free(struct hybrid *hybrid) {
+    if (!hybrid)
+        return;
+    for (uint32_t i = 0; hybrid->groups && i < hybrid->group_count; i++)
+        free(hybrid->groups[i].moments);
+    free(hybrid->groups);
+    free(hybrid->configs);
+    free(hybrid);
+}
+
+void hybrid_add(struct hybrid *hybrid, const struct data_event *events, uint32_t count) {
+    for (uint32_t i = 0; i < hybrid->group_count; i++)
+        hybrid_group_add(&hybrid->groups[i], events, count);
+}
+
+static double compensation(const struct hybrid_config *config, const struct hybrid_result *result) {
+    const double width = config->width;
+    switch (config->compensation) {
+    case COMPENSATE_NONE:
+        return 0;
+    case COMPENSATE_FIXED: /* the youngest has ROB − 1 before it */
+        return result->serialized * fmin(config->fixed * config->rob, config->rob - 1.0) / width;
+    case COMPENSATE_DISTANCE:
+        return result->distance / width * result->misses;
+    }
+    return 0;
+}
+
+struct hybrid_result hybrid_result(const struct hybrid *hybrid, uint32_t number) {
+    const struct hybrid_group *group = &hybrid->groups[number / HYBRID_LANES];
+    const struct hybrid_config *config = &hybrid->configs[number];
+    const uint32_t lane = number % HYBRID_LANES;
+    struct hybrid_result result = {.serialized = group->top[lane] / group->latency[lane],
+                                   .misses = group->misses[lane],
+                                   .tardy = group->tardy[lane],
+                                   .windows = group->windows[lane]};
+    if (result.misses > 1)
+        result.distance = group->distance[lane] / (result.misses - 1);
+    result.compensation = compensation(config, &result);
+    result.cycles = fmax(result.serialized * config->latency - result.compensation, 0);
+    return result;
+}

@@ -1,0 +1,169 @@
+/* See hybrid_lanes.h. */
+#include "model/hybrid_lanes.h"
+
+#include <math.h>
+
+#if defined __x86_64__
+#define MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define MULTIVERSION
+#endif
+#pragma GCC diagnostic ignored "-Wpsabi" /* all that takes vectors is inlined */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE lanes where(mask_lanes mask, lanes yes, lanes no) {
+    return (lanes)((mask & (mask_lanes)yes) | (~mask & (mask_lanes)no));
+}
+
+INLINE lanes larger(lanes a, lanes b) {
+    return where(a > b, a, b);
+}
+
+INLINE lanes smaller(lanes a, lanes b) {
+    return where(a < b, a, b);
+}
+
+INLINE lanes all(double value) {
+    return (lanes){0} + value;
+}
+
+/* One in the lanes of a mask, else zero. */
+INLINE lanes counted(mask_lanes mask) {
+    return (lanes)(mask & (mask_lanes)all(1));
+}
+
+/* What is left of the memory latency when the access that brings the block is so many µops back
+ * (Fig. 2.5 A). */
+INLINE lanes latency_left(const struct hybrid_group *group, lanes back) {
+    const lanes left = larger(group->latency - back, all(0));
+    return where(~group->part_a & (left > 0), group->latency, left);
+}
+
+/* Lanes whose window is over begin the next: plain windows follow each other, others start at an
+ * event that may stall the core. */
+INLINE void turn_window(struct hybrid_group *group, lanes position, mask_lanes stalls) {
+    const mask_lanes over = position >= group->end;
+    group->base = where(over, group->top, group->base);
+    /* Windows without events are passed over; exact, for the lanes were realigned after long
+     * gaps. */
+    const lanes passed = __builtin_convertvector(
+        __builtin_convertvector((position - group->end) / group->rob,
+                                int32_t __attribute__((vector_size(4 * HYBRID_LANES)))),
+        lanes);
+    const lanes next_plain = group->end + passed * group->rob;
+    const mask_lanes starts = over & (group->plain | stalls);
+    group->start = where(starts, where(group->plain, next_plain, position), group->start);
+    group->end = where(starts, group->start + group->rob, group->end);
+    group->taken = where(starts, all(0), group->taken);
+    group->windows += counted(starts);
+}
+
+/* Misses in these lanes, of which `independent` ones take an MSHR under SWAM-MLP. */
+INLINE void count_miss(struct hybrid_group *group, lanes position, mask_lanes missed,
+                       mask_lanes independent) {
+    const mask_lanes follows = missed & (group->last_miss >= 0);
+    group->distance += where(follows, smaller(position - group->last_miss, group->rob), all(0));
+    group->last_miss = where(missed, position, group->last_miss);
+    group->misses += counted(missed);
+    const mask_lanes takes = missed & (independent | ~group->mlp);
+    group->taken += counted(takes);
+    group->end = where(takes & (group->taken >= group->mshrs), position + 1, group->end);
+}
+
+/* The longest chain to the begin of an event. */
+INLINE lanes longest_producer(const struct hybrid_group *group, const struct data_event *event) {
+    lanes length = group->base;
+    for (uint32_t i = 0; i < event->producer_count; i++)
+        if (event->producers[i] <= group->mask)
+            length = larger(
+                length, group->moments[(group->next - event->producers[i]) & group->mask].length);
+    return length;
+}
+
+INLINE struct moment plain_hit(struct hybrid_group *group, const struct data_event *event,
+                               lanes position) {
+    turn_window(group, position, (mask_lanes){0});
+    const lanes length = longest_producer(group, event);
+    return (struct moment){length, length};
+}
+
+INLINE struct moment miss(struct hybrid_group *group, const struct data_event *event,
+                          lanes position) {
+    turn_window(group, position, ~(mask_lanes){0});
+    const lanes issued = longest_producer(group, event);
+    const lanes length = issued + group->latency;
+    count_miss(group, position, ~(mask_lanes){0}, issued <= group->base);
+    group->top = larger(group->top, length);
+    return (struct moment){length, issued};
+}
+
+/* Brings a block as a miss does, but nothing waits for it to finish. */
+INLINE struct moment store(struct hybrid_group *group, const struct data_event *event,
+                           lanes position) {
+    turn_window(group, position, (mask_lanes){0});
+    const lanes issued = longest_producer(group, event);
+    return (struct moment){issued + group->latency, issued};
+}
+
+/* A load of a block that another event brought. */
+INLINE struct moment hit(struct hybrid_group *group, const struct data_event *event,
+                         lanes position) {
+    const lanes back = position - (double)event->bringer_position;
+    const mask_lanes any = ~(mask_lanes){0};
+    const mask_lanes prefetched = event->flags & DATA_PREFETCHED ? any : (mask_lanes){0};
+    const lanes left = latency_left(group, back);
+    turn_window(group, position, prefetched & group->pending_hits & (left > 0));
+    const lanes operands = longest_producer(group, event);
+
+    /* One that was brought before the window is pending only if a prefetch brings it. */
+    const mask_lanes inside = (position < group->end) & (position - back >= group->start);
+    const mask_lanes pending = group->pending_hits & (inside | prefetched);
+    struct moment bringer = {group->base, group->base};
+    if (event->bringer <= group->mask)
+        bringer = group->moments[(group->next - event->bringer) & group->mask];
+    const mask_lanes timed = pending & (group->prefetching | prefetched);
+    const mask_lanes untimed = pending & ~timed;
+
+    const lanes begun = larger(bringer.issued, group->base);
+    const mask_lanes tardy = timed & group->part_b & (operands < begun);               /* B */
+    const lanes arrives = where(group->part_c, begun, larger(begun, operands)) + left; /* C */
+    lanes length = where(untimed, larger(operands, bringer.length), operands);
+    length = where(timed, larger(operands, arrives), length);
+    length = where(tardy, operands + group->latency, length);
+    const lanes issued = where(untimed, bringer.issued, operands);
+
+    if (event->flags & DATA_FIRST_USE) {
+        count_miss(group, position, tardy, operands <= group->base);
+        group->tardy += counted(tardy);
+    }
+    group->top = larger(group->top, length);
+    return (struct moment){length, issued};
+}
+
+/* After a gap that may hold very many windows. */
+static void realign(struct hybrid_group *group, uint64_t position) {
+    for (int lane = 0; lane < HYBRID_LANES; lane++)
+        if (group->plain[lane] && group->end[lane] < (double)position)
+            group->end[lane] +=
+                floor(((double)position - group->end[lane]) / group->rob[lane]) * group->rob[lane];
+}
+
+MULTIVERSION
+void hybrid_group_add(struct hybrid_group *group, const struct data_event *events, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++, group->next++) {
+        const struct data_event *event = &events[i];
+        if (event->position - group->last_position > 1 << 30)
+            realign(group, event->position);
+        group->last_position = event->position;
+        const lanes position = all((double)event->position);
+        struct moment *moment = &group->moments[group->next & group->mask];
+        if (event->flags & DATA_MISS)
+            *moment = miss(group, event, position);
+        else if (event->flags & DATA_HIT)
+            *moment = hit(group, event, position);
+        else if (event->flags & DATA_STORE)
+            *moment = store(group, event, position);
+        else
+            *moment = plain_hit(group, event, position);
+    }
+}

@@ -1,0 +1,240 @@
+/* The hybrid model against one written straight from the paper: instruction by instruction, window
+ * by window, of random programs; and configurations side by side against each alone.
+ *
+ * Latency × width is a power of two here, so that lengths in units of the latency are exact. */
+#include "unit/data_program.h"
+
+enum { LINES = 6000, BLOCKS = 1500, REGISTERS = 12, BLOCK = 64 };
+
+/* What a cache simulator without evictions labels an instruction with (§2.2.1). */
+struct label {
+    bool load, store, missed, hit, prefetched, first_use;
+    uint32_t bringer;
+    uint32_t producers[2], producer_count;
+};
+
+struct block {
+    bool there, prefetched, used;
+    uint32_t bringer;
+};
+
+static uint32_t draw(uint32_t *random, uint32_t below) {
+    *random = *random * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)*random * below >> 32);
+}
+
+/* Loads read the first half of a block and stores write the second, so that nothing is forwarded.
+ */
+static void make_lines(struct line *lines, uint32_t seed) {
+    uint32_t random = seed;
+    for (uint32_t i = 0; i < LINES; i++) {
+        const uint8_t to = (uint8_t)(1 + draw(&random, REGISTERS));
+        const uint8_t from = (uint8_t)(1 + draw(&random, REGISTERS));
+        const uint8_t also = (uint8_t)(1 + draw(&random, REGISTERS));
+        const uint32_t place = draw(&random, 3) ? i / 4 : draw(&random, BLOCKS);
+        const uint64_t address = 0x100000 + BLOCK * (uint64_t)place + 8 * draw(&random, 3);
+        const uint32_t kind = draw(&random, 20);
+        if (kind < 3)
+            lines[i] = LOAD(to, draw(&random, 2) ? from : NO, address);
+        else if (kind == 3)
+            lines[i] = STORE(also, from, address + 32);
+        else if (kind < 8)
+            lines[i] = OPERATION(to, NO, NO);
+        else
+            lines[i] = OPERATION(to, from, also);
+    }
+}
+
+static void bring(struct block *blocks, uint64_t block, uint32_t i) {
+    if (!blocks[block].there)
+        blocks[block] = (struct block){.there = true, .prefetched = true, .bringer = i};
+}
+
+static void label_lines(struct label *labels, const struct line *lines,
+                        enum prefetcher_kind prefetcher) {
+    struct block *blocks = calloc(2 * LINES, sizeof *blocks);
+    uint32_t writers[REGISTERS + 1];
+    memset(writers, 0xff, sizeof writers);
+    for (uint32_t i = 0; i < LINES; i++) {
+        struct label *label = &labels[i];
+        *label = (struct label){.load = lines[i].operation == OP_LOAD,
+                                .store = lines[i].operation == OP_STORE};
+        const uint8_t sources[] = {lines[i].from, lines[i].also};
+        for (int k = 0; k < 2; k++)
+            if (sources[k] != NO && writers[sources[k]] != UINT32_MAX)
+                label->producers[label->producer_count++] = writers[sources[k]];
+        if (lines[i].to != NO)
+            writers[lines[i].to] = i;
+        if (!label->load && !label->store)
+            continue;
+        const uint64_t number = (lines[i].address - 0x100000) / BLOCK;
+        struct block *block = &blocks[number];
+        label->missed = !block->there;
+        label->hit = block->there;
+        label->prefetched = block->prefetched;
+        label->first_use = block->prefetched && !block->used;
+        if (!block->there)
+            *block = (struct block){.there = true, .bringer = i};
+        label->bringer = block->bringer;
+        block->used = true;
+        if ((prefetcher != PREFETCH_NONE && label->missed) ||
+            (prefetcher == PREFETCH_TAGGED && label->first_use))
+            bring(blocks, number + 1, i);
+    }
+    free(blocks);
+}
+
+/* The algorithm of Fig. 2.5 (A) for a pending hit, in units of the latency. */
+static double part_a(const struct hybrid_config *config, uint32_t back) {
+    const double left = config->latency - (double)back / config->width;
+    if (left <= 0)
+        return 0;
+    return config->parts & PART_A ? left / config->latency : 1;
+}
+
+static bool stalls(const struct hybrid_config *config, const struct label *labels, uint32_t i) {
+    const struct label *label = &labels[i];
+    return label->load && (label->missed || (label->prefetched && config->pending_hits &&
+                                             part_a(config, i - label->bringer) > 0));
+}
+
+static struct hybrid_result naive(const struct hybrid_config *config, const struct label *labels) {
+    struct hybrid_result result = {0};
+    double *length = calloc(LINES, sizeof *length), *latency = calloc(LINES, sizeof *latency);
+    double distance = 0;
+    uint32_t last_miss = UINT32_MAX;
+    for (uint32_t start = 0, i; start < LINES; start = i) {
+        while (config->windows != WINDOWS_PLAIN && start < LINES && !stalls(config, labels, start))
+            start++;
+        double longest = 0;
+        uint32_t taken = 0;
+        for (i = start; i < LINES && i < start + config->rob; i++) {
+            const struct label *label = &labels[i];
+            double begin = 0;
+            bool missed = false;
+            for (uint32_t k = 0; k < label->producer_count; k++)
+                if (label->producers[k] >= start && length[label->producers[k]] > begin)
+                    begin = length[label->producers[k]];
+            length[i] = begin;
+            latency[i] = 0;
+            if (label->missed) {
+                length[i] = begin + 1;
+                latency[i] = 1;
+                missed = label->load;
+            } else if (label->load && config->pending_hits &&
+                       (label->bringer >= start || label->prefetched)) {
+                const bool inside = label->bringer >= start;
+                const double bringer = inside ? length[label->bringer] : 0;
+                const double issued = inside ? bringer - latency[label->bringer] : 0;
+                const double left = part_a(config, i - label->bringer);
+                if (!config->prefetching) {
+                    length[i] = begin > bringer ? begin : bringer;
+                    latency[i] = length[i] - issued;
+                } else if (config->parts & PART_B && begin < issued) {
+                    length[i] = begin + 1;
+                    latency[i] = 1;
+                    missed = label->first_use;
+                    result.tardy += label->first_use;
+                } else {
+                    const bool overlaps = config->parts & PART_C;
+                    const double arrives = (overlaps || issued > begin ? issued : begin) + left;
+                    length[i] = arrives > begin ? arrives : begin;
+                    latency[i] = length[i] - begin;
+                }
+            }
+            if (label->load && length[i] > longest)
+                longest = length[i];
+            if (!missed)
+                continue;
+            if (result.misses++ > 0)
+                distance += i - last_miss < config->rob ? i - last_miss : config->rob;
+            last_miss = i;
+            taken += config->windows != WINDOWS_SWAM_MLP || begin == 0;
+            if (config->mshrs && taken == config->mshrs) {
+                i++;
+                break;
+            }
+        }
+        result.serialized += longest;
+    }
+    result.distance = result.misses > 1 ? distance / (result.misses - 1) : 0;
+    free(length);
+    free(latency);
+    return result;
+}
+
+static struct hybrid_config draw_config(uint32_t *random, enum prefetcher_kind prefetcher) {
+    struct hybrid_config config = {.rob = 1 + draw(random, 200),
+                                   .width = 1u << draw(random, 3),
+                                   .latency = 64u << draw(random, 3),
+                                   .prefetching = prefetcher != PREFETCH_NONE,
+                                   .pending_hits = draw(random, 4) != 0,
+                                   .windows = (enum hybrid_windows)draw(random, 3),
+                                   .parts = draw(random, 2) ? PARTS_ALL : draw(random, 8)};
+    if (draw(random, 2))
+        config.mshrs = 1 + draw(random, config.rob < 16 ? config.rob : 16);
+    return config;
+}
+
+static void assert_same(const struct hybrid_result *one, const struct hybrid_result *other) {
+    assert_true(one->serialized == other->serialized);
+    assert_true(one->misses == other->misses);
+    assert_true(one->tardy == other->tardy);
+    assert_true(one->distance == other->distance);
+}
+
+enum { CONFIGS = 40 };
+
+static void check_program(uint32_t seed, enum prefetcher_kind prefetcher, double *tardy) {
+    struct line *lines = calloc(LINES, sizeof *lines);
+    struct label *labels = calloc(LINES, sizeof *labels);
+    struct hybrid_config configs[CONFIGS];
+    uint32_t random = seed + 1;
+    struct data_reach reach = {0};
+    for (int i = 0; i < CONFIGS; i++) {
+        configs[i] = draw_config(&random, prefetcher);
+        const uint32_t arrival = hybrid_arrival_reach(&configs[i]);
+        reach.window = configs[i].rob > reach.window ? configs[i].rob : reach.window;
+        reach.arrival = arrival > reach.arrival ? arrival : reach.arrival;
+    }
+    make_lines(lines, seed);
+    label_lines(labels, lines, prefetcher);
+    struct program_trace *program = new_program(lines, LINES);
+    const struct machine machine = roomy_machine(prefetcher);
+    struct event_list *list = events_of(program, &machine, reach);
+    struct error error;
+    struct hybrid *together = hybrid_new(configs, CONFIGS, &error);
+    assert_non_null(together);
+    hybrid_add(together, list->events, list->count / 3);
+    hybrid_add(together, list->events + list->count / 3, list->count - list->count / 3);
+    for (int i = 0; i < CONFIGS; i++) {
+        const struct hybrid_result result = hybrid_result(together, i);
+        const struct hybrid_result alone = evaluate(&configs[i], list->events, list->count);
+        const struct hybrid_result expected = naive(&configs[i], labels);
+        assert_same(&result, &alone);
+        assert_same(&result, &expected);
+        assert_true(result.misses > 100);
+        *tardy += result.tardy;
+    }
+    hybrid_free(together);
+    free(list);
+    free(program);
+    free(labels);
+    free(lines);
+}
+
+static void as_the_paper_says(void **state) {
+    (void)state;
+    const enum prefetcher_kind kinds[] = {PREFETCH_NONE, PREFETCH_ON_MISS, PREFETCH_TAGGED};
+    for (int kind = 0; kind < 3; kind++) {
+        double tardy = 0;
+        for (uint32_t seed = 1; seed <= 20; seed++)
+            check_program(seed, kinds[kind], &tardy);
+        assert_true(kinds[kind] == PREFETCH_NONE ? tardy == 0 : tardy > 100);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_paper_says)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -34,6 +34,8 @@ static const struct verb VERBS[] = {
      "--set",
      cmd_sim},
     {NULL, "icost", "what each cause costs; which causes overlap, which are in series", cmd_icost},
+    {NULL, "predict",
+     "what long data misses cost on other machines, by a model, without simulating", cmd_predict},
     {NULL, "machines", "list, show and check machine descriptions", cmd_machines},
     {"How far are profilers from the truth?", "profilers",
      "run every profiler over one simulation, against what every cycle says", cmd_profilers},

@@ -15,6 +15,7 @@ int cmd_validate(int argc, char **argv);
 int cmd_bbv(int argc, char **argv);
 int cmd_samples(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
+int cmd_predict(int argc, char **argv);
 int cmd_profilers(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_variance(int argc, char **argv);

@@ -1,0 +1,358 @@
+/* culprit predict: CPI due to long data misses by the hybrid analytical model, for one machine or
+ * many, without simulating them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/icost_input.h"
+#include "cmd/interrupt.h"
+#include "cmd/machine_choice.h"
+#include "cmd/next.h"
+#include "cmd/notes.h"
+#include "cmd/options.h"
+#include "cmd/output.h"
+#include "report/predict_report.h"
+#include "util/progress.h"
+#include "util/text.h"
+
+enum key {
+    KEY_MACHINE = 1024,
+    KEY_SET,
+    KEY_SWEEP,
+    KEY_CHECK,
+    KEY_WINDOWS,
+    KEY_NO_PENDING,
+    KEY_COMPENSATION,
+    KEY_PARTS,
+    KEY_IGNORE_MSHRS,
+    KEY_JSON,
+    KEY_OUTPUT,
+    KEY_SVG
+};
+
+struct request {
+    int argc;
+    char **argv;
+    struct input_options input;
+    struct machine_options machine;
+    struct predict_sweep sweep;
+    struct predict_method methods[1 + PREDICT_REFINEMENTS]; /* the one asked for, then those */
+    bool check, json;
+    const char *output, *svg;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "For which machines:", 2},
+    {"machine", KEY_MACHINE, "NAME", 0,
+     "A machine of 'culprit machines', or a file (default: chen-ooo)", 0},
+    {"set", KEY_SET, "SECTION.KEY=VALUE", 0, "Change one figure of it; may be repeated", 0},
+    {"sweep", KEY_SWEEP, "FIGURE=VALUE,...", 0,
+     "Every combination of these values; may be repeated, or be several in one word. FIGURE: rob, "
+     "mshr (0: unlimited), latency (of memory, cycles), prefetch (none, next_line, on_miss, "
+     "tagged, "
+     "stride)",
+     0},
+    {NULL, 0, NULL, 0, "How to predict:", 3},
+    {"windows", KEY_WINDOWS, "KIND", 0, "plain, swam or swam-mlp (default)", 0},
+    {"no-pending-hits", KEY_NO_PENDING, NULL, 0,
+     "Take hits on blocks that are still on their way for hits like any", 0},
+    {"compensation", KEY_COMPENSATION, "KIND", 0,
+     "distance (default), none, or by a fixed part of the reorder buffer: oldest, 1/4, 1/2, 3/4, "
+     "youngest",
+     0},
+    {"parts", KEY_PARTS, "LETTERS", 0,
+     "Parts of the analysis of prefetches, of a, b and c (default: abc)", 0},
+    {"ignore-mshrs", KEY_IGNORE_MSHRS, NULL, 0, "As if misses in flight were unlimited", 0},
+    {NULL, 0, NULL, 0, "How good it is:", 4},
+    {"check", KEY_CHECK, NULL, 0,
+     "Simulate every machine as well, with and without long data misses, and show how far the "
+     "prediction and each refinement of the model are off; slow",
+     0},
+    {NULL, 0, NULL, 0, "What to print:", 5},
+    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
+    {"output", KEY_OUTPUT, "FILE", 0,
+     "Write the report there; -: to standard output (default: standard error when a command runs, "
+     "else standard output)",
+     0},
+    {"svg", KEY_SVG, "FILE", 0, "Draw the figures of a --sweep", 0},
+    {0}};
+
+static void set_windows(struct predict_method *method, const struct argp_state *state,
+                        const char *value) {
+    static const char *const NAMES[] = {"plain", "swam", "swam-mlp"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(value, NAMES[i])) {
+            method->windows = (enum hybrid_windows)i;
+            return;
+        }
+    options_fail(state, "--windows %s: plain, swam or swam-mlp", value);
+}
+
+static void set_compensation(struct predict_method *method, const struct argp_state *state,
+                             const char *value) {
+    static const char *const FIXED[] = {"oldest", "1/4", "1/2", "3/4", "youngest"};
+    if (!strcmp(value, "none") || !strcmp(value, "distance")) {
+        method->compensation = *value == 'n' ? COMPENSATE_NONE : COMPENSATE_DISTANCE;
+        return;
+    }
+    for (int i = 0; i < 5; i++)
+        if (!strcmp(value, FIXED[i])) {
+            method->compensation = COMPENSATE_FIXED;
+            method->fixed = i / 4.0;
+            return;
+        }
+    options_fail(state, "--compensation %s: distance, none, oldest, 1/4, 1/2, 3/4 or youngest",
+                 value);
+}
+
+static void set_parts(struct predict_method *method, const struct argp_state *state,
+                      const char *value) {
+    method->parts = 0;
+    for (const char *letter = value; *letter; letter++) {
+        if (*letter < 'a' || *letter > 'c')
+            options_fail(state, "--parts %s: letters of a, b and c", value);
+        method->parts |= 1u << (*letter - 'a');
+    }
+}
+
+static void add_setting(struct machine_options *machine, const struct argp_state *state,
+                        const char *value) {
+    if (machine->setting_count == OPTIONS_MAX_SETTINGS)
+        options_fail(state, "--set: more than %d (write a machine file with 'base = NAME')",
+                     OPTIONS_MAX_SETTINGS);
+    machine->settings[machine->setting_count++] = value;
+}
+
+static void check_request(const struct request *request, const struct argp_state *state) {
+    if (!request->input.command && !request->input.trace)
+        options_fail(state, "what to predict? (culprit predict [OPTION...] -- COMMAND..., or "
+                            "culprit predict FILE.ctrace)");
+    if (request->svg && request->sweep.axes == 0)
+        options_fail(state, "--svg: it draws what varies (add --sweep)");
+}
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct request *request = state->input;
+    struct predict_method *method = &request->methods[0];
+    struct error error;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->input;
+        return 0;
+    case KEY_MACHINE:
+        request->machine.machine = value;
+        return 0;
+    case KEY_SET:
+        add_setting(&request->machine, state, value);
+        return 0;
+    case KEY_SWEEP:
+        if (!predict_sweep_add(&request->sweep, value, &error))
+            options_fail(state, "--sweep: %s", error.message);
+        return 0;
+    case KEY_CHECK:
+        request->check = true;
+        return 0;
+    case KEY_WINDOWS:
+        set_windows(method, state, value);
+        return 0;
+    case KEY_NO_PENDING:
+        method->pending_hits = false;
+        return 0;
+    case KEY_COMPENSATION:
+        set_compensation(method, state, value);
+        return 0;
+    case KEY_PARTS:
+        set_parts(method, state, value);
+        return 0;
+    case KEY_IGNORE_MSHRS:
+        method->ignore_mshrs = true;
+        return 0;
+    case KEY_JSON:
+        request->json = true;
+        return 0;
+    case KEY_OUTPUT:
+        request->output = value;
+        return 0;
+    case KEY_SVG:
+        request->svg = value;
+        return 0;
+    case ARGP_KEY_END:
+        check_request(request, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .options = OPTIONS,
+    .parser = parse,
+    .args_doc = "[--] COMMAND...\nTRACE.ctrace",
+    .doc = "Predicts the cycles per instruction that a machine loses to loads that miss its last "
+           "cache, from the order of misses and who waits for whom, without simulating it: for any "
+           "reorder buffer, memory latency, number of MSHRs and prefetcher, many at once.\v"
+           "Example:\n  culprit predict --limit 20M --sweep 'rob=64,128,256 prefetch=none,tagged' "
+           "-- gzip -9 -c /bin/bash > /dev/null\n\n"
+           "The report goes to standard error, the command keeps standard output and its exit "
+           "status; 125 when culprit failed.",
+    .children = CHILDREN};
+
+struct job {
+    const struct request *request;
+    struct machine_choice *choice;
+    struct machine *machines;
+    uint32_t machine_count;
+    struct icost_input input;
+    struct output report_file, svg_file;
+    struct hybrid_prediction prediction;
+    struct predict_report report;
+    struct progress progress;
+};
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+/* All that can be wrong with what is asked for, before a command starts. */
+static bool prepare(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    if (!machine_choice_load(job->choice, &request->machine, error))
+        return false;
+    const struct machine *machine = &job->choice->candidates[0].machine;
+    if (!predict_sweep_build(&request->sweep, machine, &job->machines, &job->machine_count, error))
+        return error_prefix(error, "--sweep");
+    for (uint32_t i = 0; i < job->machine_count; i++) {
+        struct hybrid_config config;
+        if (!predict_config(&job->machines[i], &request->methods[0], &config, error))
+            return false;
+    }
+    return output_open(&job->report_file, "--output", request->output,
+                       request->input.command ? stderr : stdout, error) &&
+           (!request->svg || output_open(&job->svg_file, "--svg", request->svg, NULL, error));
+}
+
+static uint64_t accesses(const struct job *job) {
+    return job->prediction.machines[0].counts.accesses;
+}
+
+static bool run_model(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    const struct predict_options options = {.machines = job->machines,
+                                            .machine_count = job->machine_count,
+                                            .methods = request->methods,
+                                            .method_count =
+                                                request->check ? 1 + PREDICT_REFINEMENTS : 1,
+                                            .check = request->check,
+                                            .selection = job->input.selection,
+                                            .progress = show_progress,
+                                            .progress_context = &job->progress,
+                                            .stop = &interrupt_signal};
+    progress_start(&job->progress, stderr, request->check ? "simulating" : "predicting",
+                   "instructions", request->input.limit);
+    const bool good = predict(job->input.trace, &options, &job->prediction, error);
+    progress_finish(&job->progress);
+    if (!good || !icost_input_end(&job->input, error))
+        return false;
+    if (job->prediction.instructions == 0)
+        return explain_nothing(&request->input, job->input.trace, error);
+    return accesses(job) > 0 ||
+           error_set(error,
+                     "%s: none of the %s instructions loads or stores anything, so nothing "
+                     "can miss",
+                     trace_command(job->input.trace), text_count(job->prediction.instructions).s);
+}
+
+static void add_notes(struct job *job) {
+    struct report *report = &job->report.report;
+    const struct hybrid_prediction *prediction = &job->prediction;
+    note_trace(report, job->input.trace);
+    report_note(report, "hybrid analytical model; caches are empty at the start, accesses take "
+                        "effect in program order");
+    if (job->request->check)
+        report_note(report,
+                    "simulated: cycles on the cycle-level core less those with last-level misses "
+                    "ideal; branches and instruction fetch ideal in both");
+    else
+        report_note(report,
+                    "%s: %s instructions in %s, of which caches and model %s (--check "
+                    "compares with a simulation)",
+                    job->machine_count == 1 ? "one machine" : "all machines",
+                    text_count(prediction->instructions).s, text_duration(prediction->seconds).s,
+                    text_duration(prediction->model_seconds).s);
+    report_note(report, "not modelled: what else takes time (computing, branches, instruction "
+                        "fetch, translation), limits of memory bandwidth, the kernel");
+}
+
+static bool write_report(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    struct predict_report *report = &job->report;
+    *report = (struct predict_report){
+        .report = {.verb = "predict",
+                   .program = trace_command(job->input.trace),
+                   .machine = &job->choice->candidates[0].machine,
+                   .partial = job->prediction.interrupted || trace_is_cut(job->input.trace)},
+        .sweep = &request->sweep,
+        .machines = job->machines,
+        .machine_count = job->machine_count,
+        .methods = request->methods,
+        .method_count = request->check ? 1 + PREDICT_REFINEMENTS : 1,
+        .checked = request->check,
+        .prediction = &job->prediction};
+    add_notes(job);
+    if (!request->check)
+        report->report.next = next_with_option("--check", request->argc, request->argv);
+    if (!request->json)
+        predict_text(report, text_use_colour(job->report_file.file), job->report_file.file);
+    else if (!predict_json(report, job->report_file.file, error))
+        return false;
+    if (request->svg)
+        predict_svg(report, job->svg_file.file);
+    return output_close(&job->report_file, error) &&
+           (!request->svg || output_close(&job->svg_file, error));
+}
+
+static int run_steps(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    const bool live = request->input.command;
+    int failed = live ? STATUS_BROKEN : STATUS_FAILED;
+    if (!prepare(job, error))
+        return failed;
+    interrupt_catch();
+    if (!icost_input_open(&job->input, &request->input, 0, NULL, &failed, error) ||
+        !run_model(job, error) || !write_report(job, error))
+        return failed;
+    return live               ? command_status(trace_exit_status(job->input.trace))
+           : interrupt_signal ? 128 + interrupt_signal
+                              : 0;
+}
+
+int cmd_predict(int argc, char **argv) {
+    struct request request = {.argc = argc,
+                              .argv = calloc((size_t)argc + 1, sizeof *argv),
+                              .machine.machine = "chen-ooo",
+                              .methods[0] = predict_refinements[PREDICT_REFINEMENTS - 1]};
+    struct machine_choice choice = {0};
+    struct job job = {.request = &request, .choice = &choice};
+    struct error error = {0};
+    if (!request.argv) {
+        print_error(&(struct error){"out of memory"});
+        return STATUS_BROKEN;
+    }
+    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
+    memcpy(&request.methods[1], predict_refinements, sizeof predict_refinements);
+    request.input.traces_allowed = true;
+    options_parse(&ARGP, argc, argv, &request);
+    const int status = run_steps(&job, &error);
+    if (error.message[0])
+        print_error(&error);
+    report_free(&job.report.report);
+    hybrid_prediction_free(&job.prediction);
+    icost_input_close(&job.input);
+    output_discard(&job.report_file);
+    output_discard(&job.svg_file);
+    free(job.machines);
+    free(request.argv);
+    return status;
+}

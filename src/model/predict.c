@@ -1,0 +1,379 @@
+/* Machines with the same prefetchers share a pass through the caches, since nothing else of them
+ * changes what a cache that knows no time holds. */
+#include "model/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "model/predict_check.h"
+#include "util/array.h"
+#include "util/executor.h"
+
+/* Machines of the same prefetchers. */
+struct pass {
+    const struct machine *machine; /* the first of them */
+    uint32_t *machines;
+    uint32_t machine_count;
+    struct hybrid_config *configs; /* [machine of the pass × methods + method] */
+    struct data_reach reach;
+};
+
+/* A guest thread. */
+struct lane {
+    struct lane *next;
+    uint32_t thread;
+    struct check_pair *pairs; /* of each machine, when they are checked */
+    struct lane_pass {
+        struct data_trace *data;
+        struct hybrid *hybrid;
+    } passes[];
+};
+
+struct run {
+    const struct predict_options *options;
+    struct hybrid_prediction *prediction;
+    struct trace *trace;
+    struct pass *passes; /* as many as machines, at most */
+    uint32_t pass_count;
+    struct lane *lanes;
+    struct executor *executors[2];
+};
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const struct predict_method predict_refinements[PREDICT_REFINEMENTS] = {
+    {.parts = PARTS_ALL},
+    {.parts = PARTS_ALL, .pending_hits = true},
+    {.parts = PARTS_ALL, .pending_hits = true, .windows = WINDOWS_SWAM},
+    {.parts = PARTS_ALL,
+     .pending_hits = true,
+     .windows = WINDOWS_SWAM,
+     .compensation = COMPENSATE_DISTANCE},
+    {.parts = PARTS_ALL,
+     .pending_hits = true,
+     .windows = WINDOWS_SWAM_MLP,
+     .compensation = COMPENSATE_DISTANCE}};
+const char *const predict_refinement_names[PREDICT_REFINEMENTS] = {
+    "plain windows", "+ pending hits", "+ SWAM windows", "+ distance compensation", "+ SWAM-MLP"};
+
+/* ---- processors ---- */
+
+static uint32_t fewest_mshrs(const struct machine *machine) {
+    const struct machine_cache *caches[] = {&machine->l1d, &machine->l2, &machine->llc};
+    uint32_t fewest = 0;
+    for (int i = 0; i < 3; i++)
+        if (caches[i]->present && caches[i]->mshrs && (!fewest || caches[i]->mshrs < fewest))
+            fewest = caches[i]->mshrs;
+    return fewest;
+}
+
+static uint32_t memory_latency(const struct machine *machine) {
+    const struct machine_dram *dram = &machine->dram;
+    if (!dram->banked)
+        return dram->latency;
+    return (uint32_t)lround(dram->base_latency +
+                            (dram->trcd + dram->tcl) * machine->clock_ghz / dram->clock_ghz);
+}
+
+static bool prefetches(const struct machine *machine) {
+    return machine->l1d.prefetcher != PREFETCH_NONE ||
+           (machine->l2.present && machine->l2.prefetcher != PREFETCH_NONE) ||
+           (machine->llc.present && machine->llc.prefetcher != PREFETCH_NONE);
+}
+
+bool predict_config(const struct machine *machine, const struct predict_method *method,
+                    struct hybrid_config *config, struct error *error) {
+    const struct machine_core *core = &machine->core;
+    if (core->in_order)
+        return error_set(error,
+                         "machine %s issues in order: the model is of a reorder buffer (choose "
+                         "another with --machine)",
+                         machine->name);
+    *config = (struct hybrid_config){.rob = core->rob,
+                                     .width = core->dispatch_width < core->commit_width
+                                                  ? core->dispatch_width
+                                                  : core->commit_width,
+                                     .latency = memory_latency(machine),
+                                     .mshrs = fewest_mshrs(machine),
+                                     .prefetching = prefetches(machine),
+                                     .pending_hits = method->pending_hits,
+                                     .windows = method->windows,
+                                     .compensation = method->compensation,
+                                     .fixed = method->fixed,
+                                     .parts = method->parts};
+    if (!hybrid_check(config, error))
+        return false;
+    if (method->ignore_mshrs)
+        config->mshrs = 0;
+    return true;
+}
+
+/* ---- passes ---- */
+
+static bool same_prefetcher(const struct machine_cache *a, const struct machine_cache *b) {
+    return a->prefetcher == b->prefetcher && a->prefetch_degree == b->prefetch_degree;
+}
+
+static struct pass *pass_of(struct run *run, const struct machine *machine) {
+    for (uint32_t i = 0; i < run->pass_count; i++) {
+        const struct machine *first = run->passes[i].machine;
+        if (same_prefetcher(&first->l1d, &machine->l1d) &&
+            same_prefetcher(&first->l2, &machine->l2) &&
+            same_prefetcher(&first->llc, &machine->llc))
+            return &run->passes[i];
+    }
+    struct pass *pass = &run->passes[run->pass_count++];
+    pass->machine = machine;
+    return pass;
+}
+
+static bool join_pass(struct run *run, uint32_t number, struct error *error) {
+    const struct predict_options *options = run->options;
+    const struct machine *machine = &options->machines[number];
+    struct pass *pass = pass_of(run, machine);
+    const uint32_t methods = options->method_count;
+    if (!pass->machines)
+        pass->machines = calloc(options->machine_count, sizeof *pass->machines);
+    if (!pass->configs)
+        pass->configs = calloc((size_t)options->machine_count * methods, sizeof *pass->configs);
+    if (!pass->machines || !pass->configs)
+        return error_set(error, "out of memory for %u machines", options->machine_count);
+    for (uint32_t i = 0; i < methods; i++) {
+        struct hybrid_config *config = &pass->configs[pass->machine_count * methods + i];
+        if (!predict_config(machine, &options->methods[i], config, error))
+            return false;
+        const uint32_t window = hybrid_window_reach(config), arrival = hybrid_arrival_reach(config);
+        pass->reach.window = window > pass->reach.window ? window : pass->reach.window;
+        pass->reach.arrival = arrival > pass->reach.arrival ? arrival : pass->reach.arrival;
+    }
+    pass->machines[pass->machine_count++] = number;
+    return true;
+}
+
+/* ---- threads ---- */
+
+static void lane_free(const struct run *run, struct lane *lane) {
+    for (uint32_t i = 0; i < run->pass_count; i++) {
+        data_trace_free(lane->passes[i].data);
+        hybrid_free(lane->passes[i].hybrid);
+    }
+    for (uint32_t i = 0; lane->pairs && i < run->options->machine_count; i++)
+        check_pair_free(&lane->pairs[i]);
+    free(lane->pairs);
+    free(lane);
+}
+
+static void take_events(void *context, const struct data_event *events, uint32_t count) {
+    hybrid_add(context, events, count);
+}
+
+static bool lane_start(const struct run *run, struct lane *lane, struct error *error) {
+    const struct predict_options *options = run->options;
+    for (uint32_t i = 0; i < run->pass_count; i++) {
+        const struct pass *pass = &run->passes[i];
+        struct lane_pass *own = &lane->passes[i];
+        own->hybrid = hybrid_new(pass->configs, pass->machine_count * options->method_count, error);
+        const struct data_sink sink = {take_events, own->hybrid};
+        if (!own->hybrid || !(own->data = data_trace_new(pass->machine, pass->reach, sink, error)))
+            return false;
+    }
+    if (!options->check)
+        return true;
+    if (!(lane->pairs = calloc(options->machine_count, sizeof *lane->pairs)))
+        return error_set(error, "out of memory for the cores of a thread");
+    for (uint32_t i = 0; i < options->machine_count; i++)
+        if (!check_pair_new(&lane->pairs[i], &options->machines[i], run->executors, error))
+            return false;
+    return true;
+}
+
+static struct lane *lane_of(struct run *run, uint32_t thread, struct error *error) {
+    for (struct lane *lane = run->lanes; lane; lane = lane->next)
+        if (lane->thread == thread)
+            return lane;
+    struct lane *lane = calloc(1, sizeof *lane + run->pass_count * sizeof *lane->passes);
+    if (!lane) {
+        error_set(error, "out of memory for a thread");
+        return NULL;
+    }
+    lane->thread = thread;
+    if (!lane_start(run, lane, error)) {
+        lane_free(run, lane);
+        return NULL;
+    }
+    lane->next = run->lanes;
+    run->lanes = lane;
+    run->prediction->threads++;
+    return lane;
+}
+
+/* dist of several threads is the mean over their misses. */
+static void add_result(struct hybrid_result *sum, const struct hybrid_result *more) {
+    const double misses = sum->misses + more->misses;
+    if (misses > 0)
+        sum->distance = (sum->distance * sum->misses + more->distance * more->misses) / misses;
+    sum->misses = misses;
+    sum->serialized += more->serialized;
+    sum->tardy += more->tardy;
+    sum->windows += more->windows;
+    sum->compensation += more->compensation;
+    sum->cycles += more->cycles;
+}
+
+static void add_counts(struct data_counts *sum, const struct data_counts *more) {
+    sum->instructions += more->instructions;
+    sum->uops += more->uops;
+    sum->accesses += more->accesses;
+    sum->load_misses += more->load_misses;
+    sum->store_misses += more->store_misses;
+    sum->events += more->events;
+}
+
+static bool lane_finish(struct run *run, struct lane *lane, struct error *error) {
+    const struct predict_options *options = run->options;
+    struct hybrid_prediction *prediction = run->prediction;
+    for (uint32_t i = 0; i < run->pass_count; i++) {
+        const struct pass *pass = &run->passes[i];
+        data_trace_finish(lane->passes[i].data);
+        const struct data_counts counts = data_trace_counts(lane->passes[i].data);
+        prediction->instructions += i == 0 ? counts.instructions : 0;
+        for (uint32_t k = 0; k < pass->machine_count; k++) {
+            add_counts(&prediction->machines[pass->machines[k]].counts, &counts);
+            for (uint32_t method = 0; method < options->method_count; method++) {
+                const struct hybrid_result result =
+                    hybrid_result(lane->passes[i].hybrid, k * options->method_count + method);
+                add_result(&prediction->results[pass->machines[k] * options->method_count + method],
+                           &result);
+            }
+        }
+    }
+    for (uint32_t i = 0; options->check && i < options->machine_count; i++) {
+        struct predict_machine *machine = &prediction->machines[i];
+        if (!check_pair_finish(&lane->pairs[i], &machine->cycles, &machine->cycles_ideal_long,
+                               error))
+            return false;
+    }
+    return true;
+}
+
+static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
+    struct lane **link = &run->lanes;
+    while (*link && (*link)->thread != thread)
+        link = &(*link)->next;
+    struct lane *lane = *link;
+    if (!lane)
+        return true;
+    *link = lane->next;
+    const bool good = lane_finish(run, lane, error);
+    lane_free(run, lane);
+    return good;
+}
+
+/* ---- the run ---- */
+
+static bool run_batch(struct run *run, const struct trace_batch *batch, struct error *error) {
+    if (batch->insn_count) {
+        const struct code *code = trace_code(run->trace);
+        struct lane *lane = lane_of(run, batch->thread, error);
+        if (!lane)
+            return false;
+        const double began = seconds_now();
+        for (uint32_t i = 0; i < run->pass_count; i++)
+            if (!data_trace_add(lane->passes[i].data, code, batch->insns, batch->insn_count,
+                                batch->accesses, batch->access_count, (uint32_t)batch->first_access,
+                                error))
+                return false;
+        run->prediction->model_seconds += seconds_now() - began;
+        for (uint32_t i = 0; lane->pairs && i < run->options->machine_count; i++)
+            if (!check_pair_add(&lane->pairs[i], code, batch, error))
+                return false;
+    }
+    return !batch->thread_ended || lane_end(run, batch->thread, error);
+}
+
+static bool run_trace(struct run *run, struct selector *selector, struct error *error) {
+    const struct predict_options *options = run->options;
+    struct trace_batch batch;
+    uint64_t instructions = 0;
+    int status;
+    while ((status = trace_next(run->trace, &batch, error)) > 0) {
+        if (options->stop && *options->stop)
+            break;
+        if (selector)
+            selector_apply(selector, trace_code(run->trace), &batch);
+        if (!run_batch(run, &batch, error))
+            return false;
+        instructions += batch.insn_count;
+        if (options->progress)
+            options->progress(options->progress_context, instructions);
+        if (selector && selector_done(selector))
+            break;
+    }
+    run->prediction->interrupted = options->stop && *options->stop;
+    if (status == 0 && selector && !selector_started(selector))
+        return error_set(error, "--from %s: the function was never entered (see its name with nm)",
+                         options->selection.from_symbol);
+    if (status < 0)
+        return false;
+    while (run->lanes)
+        if (!lane_end(run, run->lanes->thread, error))
+            return false;
+    return true;
+}
+
+static bool prepare(struct run *run, struct error *error) {
+    const struct predict_options *options = run->options;
+    struct hybrid_prediction *prediction = run->prediction;
+    const size_t machines = options->machine_count;
+    prediction->machines = calloc(machines, sizeof *prediction->machines);
+    prediction->results = calloc(machines * options->method_count, sizeof *prediction->results);
+    run->passes = calloc(machines, sizeof *run->passes);
+    if (!prediction->machines || !prediction->results || !run->passes)
+        return error_set(error, "out of memory for %zu machines", machines);
+    for (uint32_t i = 0; i < machines; i++)
+        if (!join_pass(run, i, error))
+            return false;
+    if (!options->check || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        return true;
+    return (run->executors[0] = executor_new("core", error)) &&
+           (run->executors[1] = executor_new("ideal core", error));
+}
+
+bool predict(struct trace *trace, const struct predict_options *options,
+             struct hybrid_prediction *prediction, struct error *error) {
+    struct run run = {.options = options, .prediction = prediction, .trace = trace};
+    struct selector *selector = NULL;
+    *prediction = (struct hybrid_prediction){0};
+    const double began = seconds_now();
+    bool good = prepare(&run, error);
+    if (good && !selection_is_everything(&options->selection))
+        good = (selector = selector_new(&options->selection, error)) != NULL;
+    good = good && run_trace(&run, selector, error);
+    prediction->seconds = seconds_now() - began;
+    selector_free(selector);
+    while (run.lanes) {
+        struct lane *lane = run.lanes;
+        run.lanes = lane->next;
+        lane_free(&run, lane);
+    }
+    for (uint32_t i = 0; i < run.pass_count; i++) {
+        free(run.passes[i].machines);
+        free(run.passes[i].configs);
+    }
+    free(run.passes);
+    executor_free(run.executors[0]);
+    executor_free(run.executors[1]);
+    return good;
+}
+
+void hybrid_prediction_free(struct hybrid_prediction *prediction) {
+    free(prediction->machines);
+    free(prediction->results);
+}

@@ -1,0 +1,94 @@
+/* Runs a trace, live or from a file, through the hybrid model: every guest thread through caches of
+ * its own, once per prefetcher, and what they tell through the model of every processor asked for.
+ *
+ *     trace ──► selection ──► data trace per thread and prefetcher ──► hybrid model, many lanes
+ *                        └──► cores with and without long misses (predict_check.h), to compare
+ *
+ * Threads share nothing, as in simulate/simulate.h; what each loses is summed. */
+#ifndef CULPRIT_MODEL_PREDICT_H
+#define CULPRIT_MODEL_PREDICT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+#include "model/data_trace.h"
+#include "model/hybrid.h"
+#include "simulate/selection.h"
+#include "trace/trace.h"
+#include "util/error.h"
+
+/* A way to use the model; the processor's sizes are filled in from a machine. */
+struct predict_method {
+    bool pending_hits;
+    bool ignore_mshrs; /* as if there were no limit */
+    enum hybrid_windows windows;
+    enum hybrid_compensation compensation;
+    double fixed;
+    uint32_t parts;
+};
+
+/* The refinements of the chapter, each with all those before it: plain windows, pending hits, SWAM,
+ * distance compensation, SWAM-MLP. */
+enum { PREDICT_REFINEMENTS = 5 };
+extern const struct predict_method predict_refinements[PREDICT_REFINEMENTS];
+extern const char *const predict_refinement_names[PREDICT_REFINEMENTS];
+
+/* The configuration of a method on a machine: reorder buffer, the narrower of dispatch and commit,
+ * memory latency (of a row that is not open, when memory has banks), the fewest MSHRs of a data
+ * cache. False with an error: the model cannot be of this machine. */
+bool predict_config(const struct machine *machine, const struct predict_method *method,
+                    struct hybrid_config *config, struct error *error);
+
+struct predict_options {
+    const struct machine *machines; /* of one kind of caches: sizes of caches are the first's; other
+                                       prefetchers, cores and memories */
+    uint32_t machine_count;
+    const struct predict_method *methods;
+    uint32_t method_count;
+    bool check; /* simulate every machine as well */
+    struct selection selection;
+    void (*progress)(void *context, uint64_t instructions); /* may be NULL */
+    void *progress_context;
+    const volatile sig_atomic_t *stop; /* may be NULL */
+};
+
+/* Of a machine, all threads together. */
+struct predict_machine {
+    struct data_counts counts;          /* with its prefetchers */
+    uint64_t cycles, cycles_ideal_long; /* simulated: as it is, and with long data misses ideal */
+};
+
+struct hybrid_prediction {
+    uint64_t instructions;
+    uint32_t threads;
+    struct predict_machine *machines; /* as in the options */
+    struct hybrid_result *results;    /* [machine × method_count + method] */
+    double seconds;                   /* wall time */
+    double model_seconds;             /* of it, in caches and model; the rest reads the trace or
+                                         simulates */
+    bool interrupted;
+};
+
+/* Until the trace ends, the selection is complete or `stop` is set. hybrid_prediction_free() either
+ * way.
+ */
+bool predict(struct trace *trace, const struct predict_options *options,
+             struct hybrid_prediction *prediction, struct error *error);
+void hybrid_prediction_free(struct hybrid_prediction *prediction);
+
+/* Cycles per instruction that long data misses cost: predicted, and simulated. */
+static inline double predicted_cpi(const struct hybrid_prediction *prediction,
+                                   const struct hybrid_result *result) {
+    return prediction->instructions ? result->cycles / (double)prediction->instructions : 0;
+}
+static inline double simulated_cpi(const struct hybrid_prediction *prediction,
+                                   const struct predict_machine *machine) {
+    return prediction->instructions
+               ? ((double)machine->cycles - (double)machine->cycles_ideal_long) /
+                     (double)prediction->instructions
+               : 0;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* A prediction as one JSON object (docs/json.md). */
+#include <jansson.h>
+#include <math.h>
+
+#include "report/predict_report.h"
+#include "util/text.h"
+
+static json_t *string(const char *text) {
+    char clean[4096];
+    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
+}
+
+static json_t *real(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *result_object(const struct predict_report *report, uint32_t machine,
+                             uint32_t method) {
+    const struct hybrid_result *result = predict_result(report, machine, method);
+    const double error = 100 * predict_error(report, machine, method);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
+                     method ? predict_refinement_names[method - 1] : "as asked", "cpi",
+                     real(predicted_cpi(report->prediction, result)), "error_percent", real(error),
+                     "serialized_misses", real(result->serialized), "misses", real(result->misses),
+                     "tardy_prefetches", real(result->tardy), "distance_uops",
+                     real(result->distance), "windows", real(result->windows),
+                     "compensation_cycles", real(result->compensation));
+}
+
+static json_t *machine_object(const struct predict_report *report, uint32_t number) {
+    static const char *const PREFETCHERS[] = {"none", "next_line", "on_miss", "tagged", "stride"};
+    const struct machine *machine = &report->machines[number];
+    const struct predict_machine *of = &report->prediction->machines[number];
+    struct hybrid_config config = {0};
+    struct error error;
+    predict_config(machine, &report->methods[0], &config, &error);
+    json_t *results = json_array();
+    for (uint32_t i = 0; i < report->method_count; i++)
+        json_array_append_new(results, result_object(report, number, i));
+    json_t *object = json_pack(
+        "{s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:o}", "rob", (json_int_t)config.rob,
+        "width", (json_int_t)config.width, "latency_cycles", (json_int_t)config.latency, "mshrs",
+        (json_int_t)config.mshrs, "prefetcher", PREFETCHERS[machine->l1d.prefetcher], "uops",
+        (json_int_t)of->counts.uops, "load_misses", (json_int_t)of->counts.load_misses,
+        "store_misses", (json_int_t)of->counts.store_misses, "events",
+        (json_int_t)of->counts.events, "predictions", results);
+    if (object && report->checked) {
+        json_object_set_new(object, "simulated_cpi", real(simulated_cpi(report->prediction, of)));
+        json_object_set_new(object, "cycles", json_integer((json_int_t)of->cycles));
+        json_object_set_new(object, "cycles_ideal_dlong",
+                            json_integer((json_int_t)of->cycles_ideal_long));
+    }
+    return object;
+}
+
+bool predict_json(const struct predict_report *report, FILE *file, struct error *error) {
+    const struct report *head = &report->report;
+    const struct hybrid_prediction *prediction = report->prediction;
+    const struct predict_method *method = &report->methods[0];
+    json_t *machines = json_array(), *notes = json_array(), *means = json_object();
+    for (uint32_t i = 0; i < report->machine_count; i++)
+        json_array_append_new(machines, machine_object(report, i));
+    for (uint32_t i = 0; i < head->note_count; i++)
+        json_array_append_new(notes, string(head->notes[i]));
+    for (uint32_t i = 0; report->checked && i < report->method_count; i++)
+        json_object_set_new(means, i ? predict_refinement_names[i - 1] : "as asked",
+                            real(100 * predict_mean_error(report, i)));
+    json_t *object = json_pack(
+        "{s:s, s:o, s:o, s:b, s:I, s:i, s:o, s:b, s:o, s:o, s:f, s:f, s:o, s:o}", "verb",
+        head->verb, "program", string(head->program), "machine", string(head->machine->name),
+        "partial", (int)head->partial, "instructions", (json_int_t)prediction->instructions,
+        "threads", (int)prediction->threads, "method", string(predict_method_text(method, true).s),
+        "checked", (int)report->checked, "machines", machines, "mean_error_percent", means,
+        "seconds", prediction->seconds, "model_seconds", prediction->model_seconds, "notes", notes,
+        "next", string(head->next));
+    /* That it could not be written is told when the file is closed. */
+    bool good =
+        object &&
+        (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 || ferror(file));
+    json_decref(object);
+    fputc('\n', file);
+    return good || error_set(error, "out of memory for the report");
+}

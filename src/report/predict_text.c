@@ -1,0 +1,172 @@
+/* A prediction as text. */
+#include <math.h>
+
+#include "report/predict_report.h"
+#include "util/text.h"
+
+enum { WIDTH = 100 };
+
+static const char *const PREFETCHERS[] = {[PREFETCH_NONE] = "none",
+                                          [PREFETCH_NEXT_LINE] = "next_line",
+                                          [PREFETCH_ON_MISS] = "on_miss",
+                                          [PREFETCH_TAGGED] = "tagged",
+                                          [PREFETCH_STRIDE] = "stride"};
+
+double predict_error(const struct predict_report *report, uint32_t machine, uint32_t method) {
+    const double simulated =
+        simulated_cpi(report->prediction, &report->prediction->machines[machine]);
+    if (!report->checked || simulated == 0)
+        return NAN;
+    return predicted_cpi(report->prediction, predict_result(report, machine, method)) / simulated -
+           1;
+}
+
+double predict_mean_error(const struct predict_report *report, uint32_t method) {
+    double sum = 0;
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < report->machine_count; i++)
+        if (!isnan(predict_error(report, i, method))) {
+            sum += fabs(predict_error(report, i, method));
+            known++;
+        }
+    return known ? sum / known : NAN;
+}
+
+struct method_text predict_method_text(const struct predict_method *method, bool prefetching) {
+    static const char *const WINDOWS[] = {"plain", "SWAM", "SWAM-MLP"};
+    struct method_text text;
+    char fixed[64], parts[16] = "";
+    snprintf(fixed, sizeof fixed, "compensation of %g of the ROB", method->fixed);
+    if (prefetching && method->parts != PARTS_ALL)
+        snprintf(parts, sizeof parts, ", parts %s%s%s", method->parts & PART_A ? "a" : "",
+                 method->parts & PART_B ? "b" : "", method->parts & PART_C ? "c" : "");
+    snprintf(text.s, sizeof text.s, "%s windows%s, %s, %s%s", WINDOWS[method->windows],
+             method->ignore_mshrs ? " that ignore MSHRs" : "",
+             method->pending_hits ? "pending hits" : "pending hits taken for hits",
+             method->compensation == COMPENSATE_NONE    ? "no compensation"
+             : method->compensation == COMPENSATE_FIXED ? fixed
+                                                        : "distance compensation",
+             parts);
+    return text;
+}
+
+static void put_error(double error, FILE *file) {
+    if (isnan(error))
+        fprintf(file, "%9s", "-");
+    else
+        fprintf(file, "%+7.1f %%", 100 * error);
+}
+
+static void print_head(const struct predict_report *report, bool colour, FILE *file) {
+    char line[4 * WIDTH + 1];
+    const struct hybrid_prediction *prediction = report->prediction;
+    text_clip(line, sizeof line, report->report.program, WIDTH - 10);
+    fprintf(file, "%s%s%s%s\n", colour ? "\033[1m" : "", line, colour ? "\033[0m" : "",
+            report->report.partial ? " (partial)" : "");
+    fprintf(file, "%s instruction%s", text_count(prediction->instructions).s,
+            text_plural(prediction->instructions));
+    if (prediction->threads > 1)
+        fprintf(file, " of %u threads", prediction->threads);
+    fprintf(file, " on machine %s\n", report->report.machine->name);
+}
+
+static double per_thousand(const struct predict_report *report, double count) {
+    return 1000 * count / (double)report->prediction->instructions;
+}
+
+static void print_sizes(const struct predict_report *report, FILE *file) {
+    struct hybrid_config config;
+    struct error error;
+    if (!predict_config(&report->machines[0], &report->methods[0], &config, &error))
+        return;
+    fprintf(file, "reorder buffer of %u µops, %u wide, memory %u cycles, ", config.rob,
+            config.width, config.latency);
+    if (config.mshrs)
+        fprintf(file, "%u MSHRs", config.mshrs);
+    else
+        fputs(report->methods[0].ignore_mshrs ? "MSHRs ignored" : "unlimited MSHRs", file);
+    fprintf(file, ", L1D prefetcher %s\n", PREFETCHERS[report->machines[0].l1d.prefetcher]);
+}
+
+/* Of a single machine: what its figure is made of. */
+static void print_single(const struct predict_report *report, FILE *file) {
+    const struct hybrid_prediction *prediction = report->prediction;
+    const struct hybrid_result *result = predict_result(report, 0, 0);
+    const struct data_counts *counts = &prediction->machines[0].counts;
+    print_sizes(report, file);
+    fprintf(file, "\ncycles per instruction due to long data misses: %.4f predicted",
+            predicted_cpi(prediction, result));
+    if (report->checked)
+        fprintf(file, ", %.4f simulated", simulated_cpi(prediction, prediction->machines));
+    const bool prefetching = report->machines[0].l1d.prefetcher != PREFETCH_NONE;
+    fprintf(file, "\n %s\n\n per 1000 instructions\n",
+            predict_method_text(&report->methods[0], prefetching).s);
+    fprintf(file, "%10.3f  loads miss the last level\n",
+            per_thousand(report, (double)counts->load_misses));
+    fprintf(file, "%10.3f  stores miss it, which nothing waits for\n",
+            per_thousand(report, (double)counts->store_misses));
+    if (result->tardy > 0)
+        fprintf(file, "%10.3f  loads overtake the prefetch of their block\n",
+                per_thousand(report, result->tardy));
+    fprintf(file, "%10.3f  misses in series: the longest chains of all windows\n",
+            per_thousand(report, result->serialized));
+    fprintf(file, "%10.3f  windows that a miss opens\n", per_thousand(report, result->windows));
+    fprintf(file, "%10.1f  µops between misses, on average (at most the reorder buffer)\n",
+            result->distance);
+    fprintf(file, "%10.1f  cycles hidden by work on other instructions\n",
+            per_thousand(report, result->compensation));
+}
+
+static void print_row(const struct predict_report *report, uint32_t machine, FILE *file) {
+    const struct machine *is = &report->machines[machine];
+    const struct hybrid_prediction *prediction = report->prediction;
+    struct hybrid_config config = {0};
+    struct error error;
+    predict_config(is, &report->methods[0], &config, &error);
+    fprintf(file, "%6u %7u %9s  %-9s %10.3f %10.4f", config.rob, config.latency,
+            config.mshrs ? text_grouped(config.mshrs).s : "unlimited",
+            PREFETCHERS[is->l1d.prefetcher],
+            per_thousand(report, (double)prediction->machines[machine].counts.load_misses),
+            predicted_cpi(prediction, predict_result(report, machine, 0)));
+    if (report->checked) {
+        fprintf(file, " %10.4f ", simulated_cpi(prediction, &prediction->machines[machine]));
+        put_error(predict_error(report, machine, 0), file);
+    }
+    fputc('\n', file);
+}
+
+static void print_table(const struct predict_report *report, FILE *file) {
+    fprintf(file, "\n%s\n", predict_method_text(&report->methods[0], true).s);
+    fprintf(file, "\n%6s %7s %9s  %-9s %10s %10s", "", "", "", "", "misses", "CPI");
+    fprintf(file, "%s\n%6s %7s %9s  %-9s %10s %10s%s\n", report->checked ? "        CPI" : "",
+            "ROB", "latency", "MSHRs", "prefetch", "per 1000", "predicted",
+            report->checked ? "  simulated    error" : "");
+    for (uint32_t i = 0; i < report->machine_count; i++)
+        print_row(report, i, file);
+}
+
+static void print_refinements(const struct predict_report *report, FILE *file) {
+    const bool one = report->machine_count == 1;
+    fprintf(file, "\n%-28s %10s %9s\n", "refinement", one ? "CPI" : "", one ? "error" : "|error|");
+    for (uint32_t i = 1; i < report->method_count; i++) {
+        fprintf(file, " %-27s ", predict_refinement_names[i - 1]);
+        if (one)
+            fprintf(file, "%10.4f ",
+                    predicted_cpi(report->prediction, predict_result(report, 0, i)));
+        else
+            fprintf(file, "%10s ", "");
+        put_error(one ? predict_error(report, 0, i) : predict_mean_error(report, i), file);
+        fputc('\n', file);
+    }
+}
+
+void predict_text(const struct predict_report *report, bool colour, FILE *file) {
+    print_head(report, colour, file);
+    if (report->machine_count == 1)
+        print_single(report, file);
+    else
+        print_table(report, file);
+    if (report->checked)
+        print_refinements(report, file);
+    report_text_foot(&report->report, colour, file);
+}

@@ -35,7 +35,7 @@ enum cfg_edge_kind {
     EDGE_TAIL,   /* to outside: a jump to another procedure, or to nobody knows where; also one
                     edge beside those of a table, where entries lead outside */
     EDGE_STOP,   /* to outside: a call that does not return, a trap, the end of what is known */
-    EDGE_UNKNOWN /* from outside, to a block that no known edge reaches */
+    EDGE_UNKNOWN /* from outside, to a block that nothing in front of it was found to reach */
 };
 const char *cfg_edge_kind_name(enum cfg_edge_kind kind); /* "fall through" */
 

@@ -14,10 +14,11 @@
 enum {
     WAY_STEPS_MAX = 1024,       /* instructions gone back over for a jump */
     SEARCH_STEPS_MAX = 1 << 14, /* for the value of a register */
-    STEPS_PER_INSN = 64,        /* of the code, for all jumps together */
-    WAYS_MAX = 16,              /* that lead to one place */
-    ENTRIES_MAX = 1 << 16,      /* of a table */
-    OPEN_ENTRIES_MAX = 1024,    /* of one whose end is not known */
+    STEPS_PER_INSN = 16,        /* of the code, for all jumps together, and beside: */
+    STEPS_FREE = 1 << 18,
+    WAYS_MAX = 16,           /* that lead to one place */
+    ENTRIES_MAX = 1 << 16,   /* of a table */
+    OPEN_ENTRIES_MAX = 1024, /* of one whose end is not known */
     FORKS_MAX = 6,
     BYTE_MOST = 255, /* the greatest index that is a byte, and by a mask */
     MASK_MOST = 4095,
@@ -32,6 +33,7 @@ struct search {
     struct jump_targets *targets;
     size_t steps;
     bool is_table; /* so looks a formula that was not closed */
+    bool gave_up;  /* the work for all jumps is spent: how the others look is not known */
     bool out_of_memory;
 };
 
@@ -47,8 +49,9 @@ static struct expression expression_of(const struct search *search, uint32_t ins
 
 /* Counts a step of `*steps`, of which there may be `most`. False: enough. */
 static bool spend_step(struct search *search, size_t *steps, size_t most) {
-    size_t all = STEPS_PER_INSN * search->exploration->insn_count + SEARCH_STEPS_MAX;
-    return (*steps)++ < most && search->resolver->steps++ < all;
+    size_t all = STEPS_PER_INSN * search->exploration->insn_count + STEPS_FREE;
+    search->gave_up |= search->resolver->steps >= all;
+    return !search->gave_up && (*steps)++ < most && search->resolver->steps++ < all;
 }
 
 /* ---- ways back ---- */
@@ -430,7 +433,8 @@ static void sort_targets(struct jump_targets *targets) {
 static bool is_tail_call(const struct search *search, const struct code_open *jump) {
     if (jump->depth > 0)
         return false;
-    return (jump->depth != DEPTH_UNKNOWN && search->exploration->has_frame) || !search->is_table;
+    return (jump->depth != DEPTH_UNKNOWN && search->exploration->has_frame) ||
+           !(search->is_table || search->gave_up);
 }
 
 static bool prepare(struct jump_resolver *resolver, const struct exploration *exploration) {

@@ -98,19 +98,26 @@ static bool relocate(const struct contents *contents, uint64_t address, uint8_t 
     return true;
 }
 
+/* The place in the file of `size` bytes (not 0) at an address, if they are together in it. */
+static bool find_in_file(const struct elf_image *image, uint64_t address, size_t size,
+                         uint64_t *offset) {
+    uint64_t last;
+    return size - 1 <= UINT64_MAX - address &&
+           elf_image_address_to_offset(image, address, offset) &&
+           elf_image_address_to_offset(image, address + (size - 1), &last) && last >= *offset &&
+           last - *offset == size - 1;
+}
+
 /* Reads the piece of the file that begins at an address, as far as its segment goes. */
 static bool read_piece(struct contents *contents, const struct elf_image *image, uint64_t address) {
-    uint64_t offset, end;
+    uint64_t offset;
     size_t size = PIECE_BYTES;
     if (!contents->piece && !(contents->piece = malloc(PIECE_BYTES)))
         return false;
-    if (!elf_image_address_to_offset(image, address, &offset))
-        return false;
-    while (size > 0 && (!elf_image_address_to_offset(image, address + size - 1, &end) ||
-                        end - offset != size - 1))
+    while (size > 0 && !find_in_file(image, address, size, &offset))
         size /= 2;
     contents->piece_size = 0;
-    if (!elf_image_read(image, offset, contents->piece, size))
+    if (size == 0 || !elf_image_read(image, offset, contents->piece, size))
         return false;
     contents->address = address;
     contents->piece_size = size;
@@ -124,10 +131,8 @@ static bool is_in_piece(const struct contents *contents, uint64_t address, size_
 
 bool contents_read(struct contents *contents, struct elf_image *image, uint64_t address,
                    void *bytes, size_t size) {
-    uint64_t offset, end;
-    if (size == 0 || !prepare(contents, image) ||
-        !elf_image_address_to_offset(image, address, &offset) ||
-        !elf_image_address_to_offset(image, address + size - 1, &end) || end - offset != size - 1)
+    uint64_t offset;
+    if (size == 0 || !prepare(contents, image) || !find_in_file(image, address, size, &offset))
         return false;
     if (is_in_piece(contents, address, size) ||
         (size < PIECE_BYTES / 2 && read_piece(contents, image, address) &&

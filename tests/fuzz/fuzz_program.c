@@ -10,6 +10,21 @@
 
 #include "program/program.h"
 
+struct reading {
+    struct program *program;
+    uint32_t image;
+    unsigned visits;
+};
+
+static bool read_function(void *context, const struct program_function *function) {
+    struct reading *reading = context;
+    uint8_t bytes[64];
+    assert(function->size > 0);
+    program_read(reading->program, reading->image, function->address, bytes,
+                 function->size < sizeof bytes ? function->size : sizeof bytes);
+    return ++reading->visits < 100;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static int file = -1;
     static char path[64];
@@ -30,6 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     }
     uint64_t offset, function_size;
     program_find_function(program, image, "no such function", &offset, &function_size);
+    struct reading reading = {program, image, 0};
+    program_each_function(program, image, read_function, &reading);
     program_free(program);
     struct executable executable;
     struct error error = {""};

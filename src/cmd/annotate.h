@@ -26,11 +26,18 @@ struct annotated {
     struct annotation annotation;
 };
 
+/* What was read of builds of files: of several procedures many are in one. */
+struct annotate_image {
+    struct annotate_image *next;
+    struct image_profiles profiles;
+};
+
 struct annotate_settings {
     const struct profile_set *set;
     const struct profile_event *event;
     struct program *program;
     struct annotate_machines machines;
+    struct annotate_image *images;   /* the last one used first; NULL: none yet */
     struct scheduler *scheduler;     /* the last one used; NULL: none yet */
     const struct machine *scheduled; /* its machine, and view */
     enum schedule_view scheduled_view;
@@ -39,7 +46,7 @@ struct annotate_settings {
     bool source; /* source lines are wanted */
 };
 
-/* Frees machines and schedulers. */
+/* Frees machines, schedulers and what was read of images. */
 void annotate_settings_free(struct annotate_settings *settings);
 
 /* False with an error; annotated_free() either way. The choice outlives it. */

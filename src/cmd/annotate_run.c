@@ -82,6 +82,12 @@ void annotate_settings_free(struct annotate_settings *settings) {
     if (settings->scheduler)
         scheduler_free(settings->scheduler);
     free(settings->machines.choice);
+    while (settings->images) {
+        struct annotate_image *image = settings->images;
+        settings->images = image->next;
+        image_profiles_free(&image->profiles);
+        free(image);
+    }
     settings->scheduler = NULL;
     settings->machines.choice = NULL;
 }
@@ -124,6 +130,30 @@ static bool read_code(struct annotated *annotated, const struct procedure_choice
            error_set(error, "%s: its code cannot be read from %s", choice->name, extent->path);
 }
 
+/* ---- profiles ---- */
+
+/* NULL with an error. */
+static const struct image_profiles *profiles_of(struct annotate_settings *settings,
+                                                const struct store_image *build,
+                                                struct error *error) {
+    struct annotate_image **link = &settings->images, *image;
+    while ((image = *link) && !image_profiles_is_build(&image->profiles, build))
+        link = &image->next;
+    if (image) {
+        *link = image->next;
+    } else if (!(image = calloc(1, sizeof *image))) {
+        error_set(error, "out of memory for the profile");
+        return NULL;
+    } else if (!image_profiles_read(&image->profiles, settings->set, build, error)) {
+        image_profiles_free(&image->profiles);
+        free(image);
+        return NULL;
+    }
+    image->next = settings->images;
+    settings->images = image;
+    return &image->profiles;
+}
+
 /* ---- the whole ---- */
 
 static bool analyse(struct annotated *annotated, struct annotate_settings *settings,
@@ -154,11 +184,13 @@ static bool analyse(struct annotated *annotated, struct annotate_settings *setti
 bool annotate(struct annotated *annotated, struct annotate_settings *settings,
               const struct procedure_choice *choice, struct error *error) {
     const struct machine *machine;
+    const struct image_profiles *profiles;
     *annotated = (struct annotated){.program = settings->program, .image = choice->image};
     if (!read_code(annotated, choice, error) ||
         !(machine = machine_of(&settings->machines, settings->set, annotated->code.isa, error)) ||
-        !procedure_profile_read(&annotated->profile, settings->set, settings->event,
-                                &choice->extent, machine->clock_ghz, error) ||
+        !(profiles = profiles_of(settings, choice->extent.build, error)) ||
+        !procedure_profile_read(&annotated->profile, profiles, settings->event, &choice->extent,
+                                machine->clock_ghz, error) ||
         !analyse(annotated, settings, machine, choice, error))
         return false;
     const struct annotation_input input = {.set = settings->set,

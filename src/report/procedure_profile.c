@@ -1,4 +1,3 @@
-/* One walk over the profiles of the set; values are read of the procedure's file alone. */
 #include "report/procedure_profile.h"
 
 #include <stdlib.h>
@@ -8,12 +7,12 @@
 
 struct reading {
     struct procedure_profile *profile;
+    const struct image_profiles *of;
     const struct profile_event *event;
     const struct procedure_extent *extent;
     double clock_ghz;
     double samples, sampled_cycles; /* of the event: they give the mean period */
     size_t part_capacity;
-    bool out_of_memory;
 };
 
 bool profile_path_is(const char *path, const char *name) {
@@ -23,18 +22,6 @@ bool profile_path_is(const char *path, const char *name) {
 
 bool profile_process_is(const struct store_process *process, const char *name) {
     return !name || !strcmp(process->command, name) || profile_path_is(process->executable, name);
-}
-
-static bool is_build(const struct procedure_extent *extent, const struct store_image *image) {
-    const struct store_image *build = extent->build;
-    return image->kind == build->kind && image->build_id_size == build->build_id_size &&
-           !memcmp(image->build_id, build->build_id, build->build_id_size) &&
-           !strcmp(image->path, build->path);
-}
-
-static bool wants_values(void *context, const struct store_image *image) {
-    const struct reading *reading = context;
-    return is_build(reading->extent, image);
 }
 
 /* ---- which array an event fills ---- */
@@ -70,20 +57,21 @@ static double **array_of(struct procedure_profile *profile, const char *name) {
 static void add_values(const struct reading *reading, const struct store_profile *stored,
                        double scale, double *array) {
     const struct procedure_extent *extent = reading->extent;
-    for (size_t i = 0; i < stored->count; i++) {
+    for (size_t i = image_profiles_from(stored, extent->offset); i < stored->count; i++) {
         uint64_t offset = stored->values[i].offset - extent->offset;
-        if (stored->values[i].offset >= extent->offset && offset < extent->size)
-            array[offset] += scale * (double)stored->values[i].value;
+        if (offset >= extent->size)
+            return;
+        array[offset] += scale * (double)stored->values[i].value;
     }
 }
 
 static bool add_parts(struct reading *reading, const struct store_profile *stored, double scale) {
     struct procedure_profile *profile = reading->profile;
     const struct procedure_extent *extent = reading->extent;
-    for (size_t i = 0; i < stored->count; i++) {
+    for (size_t i = image_profiles_from(stored, extent->offset); i < stored->count; i++) {
         const struct store_value *value = &stored->values[i];
-        if (value->offset < extent->offset || value->offset - extent->offset >= extent->size)
-            continue;
+        if (value->offset - extent->offset >= extent->size)
+            return true;
         if (!array_reserve((void **)&profile->parts, &reading->part_capacity,
                            profile->part_count + 1, sizeof *profile->parts))
             return false;
@@ -102,7 +90,7 @@ static bool add_main_event(struct reading *reading, const struct store_profile *
     profile->total += shown * (double)stored->total;
     if (strcmp(stored->image->path, reading->extent->path) != 0)
         return true;
-    if (!is_build(reading->extent, stored->image)) {
+    if (!image_profiles_is_build(reading->of, stored->image)) {
         profile->other_builds += shown * (double)stored->total;
         return true;
     }
@@ -116,26 +104,20 @@ static bool add_main_event(struct reading *reading, const struct store_profile *
     return !units || add_parts(reading, stored, scale);
 }
 
-static bool visit(void *context, const struct store_profile *stored) {
-    struct reading *reading = context;
+/* False: out of memory. */
+static bool add_profile(struct reading *reading, const struct store_profile *stored) {
     struct procedure_profile *profile = reading->profile;
     if (!profile_process_is(stored->process, reading->extent->process))
         return true;
-    bool good = true;
-    if (!strcmp(stored->event->name, reading->event->name)) {
-        good = add_main_event(reading, stored);
-    } else {
-        double **array = array_of(profile, stored->event->name);
-        if (!array || !is_build(reading->extent, stored->image))
-            return true;
-        if (!*array)
-            *array = calloc(profile->size, sizeof **array);
-        if ((good = *array != NULL))
-            add_values(reading, stored, stored->session->weight * scale_of(reading, stored->event),
-                       *array);
-    }
-    reading->out_of_memory = !good;
-    return good;
+    if (!strcmp(stored->event->name, reading->event->name))
+        return add_main_event(reading, stored);
+    double **array = array_of(profile, stored->event->name);
+    if (!array || !image_profiles_is_build(reading->of, stored->image))
+        return true;
+    if (!*array && !(*array = calloc(profile->size, sizeof **array)))
+        return false;
+    add_values(reading, stored, stored->session->weight * scale_of(reading, stored->event), *array);
+    return true;
 }
 
 /* ---- the whole ---- */
@@ -187,24 +169,19 @@ const struct signature_part *procedure_profile_parts(const struct procedure_prof
     return profile->parts + low;
 }
 
-bool procedure_profile_read(struct procedure_profile *profile, const struct profile_set *set,
+bool procedure_profile_read(struct procedure_profile *profile, const struct image_profiles *of,
                             const struct profile_event *event,
                             const struct procedure_extent *extent, double clock_ghz,
                             struct error *error) {
     *profile = (struct procedure_profile){.size = extent->size, .period = 1};
     struct reading reading = {
-        .profile = profile, .event = event, .extent = extent, .clock_ghz = clock_ghz};
-    const struct store_filter filter = {.sessions = set->sessions,
-                                        .session_count = set->epoch_count,
-                                        .wants_values = wants_values,
-                                        .context = &reading};
+        .profile = profile, .of = of, .event = event, .extent = extent, .clock_ghz = clock_ghz};
     profile->values = calloc(extent->size, sizeof *profile->values);
     profile->cycles = calloc(extent->size, sizeof *profile->cycles);
-    if (!profile->values || !profile->cycles)
-        return error_set(error, "out of memory for the profile");
-    if (!store_each_profile(set->store, &filter, visit, &reading, error))
-        return false;
-    if (reading.out_of_memory)
+    bool good = profile->values && profile->cycles;
+    for (size_t i = 0; good && i < of->count; i++)
+        good = add_profile(&reading, &of->profiles[i]);
+    if (!good)
         return error_set(error, "out of memory for the profile");
     for (size_t i = 0; i < profile->size; i++) {
         profile->sum += profile->values[i];

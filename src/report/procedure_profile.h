@@ -5,7 +5,7 @@
 
 #include "analyze/procedure.h"
 #include "core/stall_causes.h"
-#include "report/profile_set.h"
+#include "report/image_profiles.h"
 
 /* Whose values, and where. All images are builds of one file. */
 struct procedure_extent {
@@ -40,9 +40,9 @@ struct procedure_profile {
     size_t part_count;
 };
 
-/* `clock_ghz` turns periods of time into cycles. False: the store cannot be read, or out of memory.
- * procedure_profile_free() either way. */
-bool procedure_profile_read(struct procedure_profile *profile, const struct profile_set *set,
+/* From what was read of the extent's build. `clock_ghz` turns periods of time into cycles. False:
+ * out of memory. procedure_profile_free() either way. */
+bool procedure_profile_read(struct procedure_profile *profile, const struct image_profiles *of,
                             const struct profile_event *event,
                             const struct procedure_extent *extent, double clock_ghz,
                             struct error *error);

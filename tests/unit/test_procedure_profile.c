@@ -189,8 +189,10 @@ static void read_profile(struct setting *setting, struct procedure_profile *prof
                                             .build = &setting->self,
                                             .offset = setting->hot,
                                             .size = setting->hot_size};
-    GOOD(procedure_profile_read(profile, &setting->set, &setting->set.events[0], &extent, 3,
-                                &error));
+    struct image_profiles profiles;
+    GOOD(image_profiles_read(&profiles, &setting->set, &setting->self, &error));
+    GOOD(procedure_profile_read(profile, &profiles, &setting->set.events[0], &extent, 3, &error));
+    image_profiles_free(&profiles);
 }
 
 /* 10 samples a thousand cycles apart and 20 two thousand apart: 50000 cycles, 1667 apart; and in

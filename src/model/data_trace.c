@@ -16,20 +16,23 @@ enum { REP_PIECE = 64 };
 struct recipe {
     uint64_t reads[2], writes[2]; /* bit per register, over all µops */
     uint32_t first_uop;
-    uint8_t uop_count; /* 0: not made yet */
+    uint8_t uop_count;
     uint8_t traits;
+    uint8_t operand; /* of RECIPE_LOAD */
 };
 enum recipe_trait {
     RECIPE_MEMORY = 1 << 0,   /* some µop loads or stores */
     RECIPE_PREFETCH = 1 << 1, /* nobody waits for what it loads */
     RECIPE_COMPARE = 1 << 2,  /* fuses with a branch behind it, on this machine */
-    RECIPE_BRANCH = 1 << 3
+    RECIPE_BRANCH = 1 << 3,
+    RECIPE_LOAD = 1 << 4 /* one µop loads, none stores, and somebody may wait for it */
 };
 
 struct data_trace {
     struct dependence dependence;
     struct memory *memory;
     struct data_reach reach;
+    uint32_t longest_reach;
     bool fuse;
     struct recipe *recipes;
     size_t recipe_capacity;
@@ -44,6 +47,7 @@ struct step {
     uint32_t insn;
     const struct memory_access *accesses;
     uint32_t access_count;
+    const struct untimed_result *loaded; /* what its only access answered; NULL: not asked yet */
 };
 
 static uint32_t shorter(uint32_t reach) {
@@ -59,11 +63,11 @@ struct data_trace *data_trace_new(const struct machine *machine, struct data_rea
     }
     trace->reach = (struct data_reach){shorter(reach.window), shorter(reach.arrival)};
     trace->fuse = machine->core.fuse_compare_branch;
-    const uint32_t longest =
+    trace->longest_reach =
         trace->reach.window > trace->reach.arrival ? trace->reach.window : trace->reach.arrival;
     trace->memory = memory_new(machine, 0, error);
-    if (!trace->memory ||
-        !dependence_new(&trace->dependence, trace->reach.window, longest, sink, error)) {
+    if (!trace->memory || !dependence_new(&trace->dependence, trace->reach.window,
+                                          trace->longest_reach, sink, error)) {
         data_trace_free(trace);
         return NULL;
     }
@@ -100,17 +104,24 @@ static void note_register(uint64_t mask[2], uint8_t reg) {
 static void make_recipe(const struct data_trace *trace, struct recipe *recipe,
                         const struct code *code, const struct static_insn *insn) {
     const struct uop *uops = &code->uops[insn->first_uop];
+    uint32_t loads = 0, stores = 0;
     *recipe = (struct recipe){.first_uop = insn->first_uop, .uop_count = insn->uop_count};
     for (uint32_t k = 0; k < insn->uop_count; k++) {
         for (uint32_t i = 0; i < uops[k].source_count; i++)
             note_register(recipe->reads, uops[k].source[i]);
         for (uint32_t i = 0; i < uops[k].destination_count; i++)
             note_register(recipe->writes, uops[k].destination[i]);
-        if (uops[k].operation == OP_LOAD || uops[k].operation == OP_STORE)
-            recipe->traits |= RECIPE_MEMORY;
+        loads += uops[k].operation == OP_LOAD;
+        stores += uops[k].operation == OP_STORE;
+        if (uops[k].operation == OP_LOAD)
+            recipe->operand = uops[k].memory;
     }
+    if (loads + stores)
+        recipe->traits |= RECIPE_MEMORY;
     if (insn->flags & INSN_PREFETCH)
         recipe->traits |= RECIPE_PREFETCH;
+    else if (loads == 1 && stores == 0)
+        recipe->traits |= RECIPE_LOAD;
     if (trace->fuse && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
         uops[insn->uop_count - 1].operation == OP_INT_ALU)
         recipe->traits |= RECIPE_COMPARE;
@@ -141,7 +152,10 @@ static void load(struct data_trace *trace, const struct step *step, uint64_t add
     struct untimed_result result;
     const bool forwarded = stored_find(dependence, address, size_bytes, loaded);
     const uint64_t number = dependence->next;
-    memory_untimed(trace->memory, address, size_bytes, false, number, step->insn, &result);
+    if (step->loaded)
+        result = *step->loaded;
+    else
+        memory_untimed(trace->memory, address, size_bytes, false, number, step->insn, &result);
     const bool missed = result.events & UNTIMED_MISS || result.bringer == number;
     trace->counts.load_misses += missed;
     uint8_t flags = missed && !forwarded ? DATA_MISS : 0;
@@ -151,7 +165,8 @@ static void load(struct data_trace *trace, const struct step *step, uint64_t add
         if (within(bringer->position, dependence->now,
                    prefetched ? trace->reach.arrival : trace->reach.window))
             flags = (uint8_t)(DATA_HIT | (prefetched ? DATA_PREFETCHED : 0) |
-                              (result.events & UNTIMED_FIRST_USE ? DATA_FIRST_USE : 0));
+                              (result.events & UNTIMED_FIRST_USE ? DATA_FIRST_USE : 0) |
+                              (result.events & UNTIMED_MISSED_L1 ? DATA_FILL : 0));
     }
     struct value itself = {.count = 1, .events = {(uint32_t)number}};
     if (flags || result.events & (UNTIMED_MISS | UNTIMED_TRIGGERED)) {
@@ -298,15 +313,64 @@ static void repeated(struct data_trace *trace, const struct step *step, uint32_t
 
 /* ---- instructions ---- */
 
-/* True when it only overwrites registers with values that wait for nothing. */
-static bool passes_nothing_on(struct dependence *dependence, const struct recipe *recipe) {
-    if (recipe->traits & RECIPE_MEMORY || recipe->reads[0] & dependence->waiting[0] ||
-        recipe->reads[1] & dependence->waiting[1])
-        return false;
+/* It only overwrites registers with values that wait for nothing. */
+static inline void overwrite(struct dependence *dependence, const struct recipe *recipe) {
     dependence->waiting[0] &= ~recipe->writes[0];
     dependence->waiting[1] &= ~recipe->writes[1];
     dependence->now += recipe->uop_count;
+}
+
+/* A load without anything to wait for, but perhaps its block: true when it does not. */
+static inline bool load_hits(struct data_trace *trace, const struct step *step,
+                             struct untimed_result *result) {
+    struct dependence *dependence = &trace->dependence;
+    const struct memory_access *access = step->accesses;
+    memory_untimed(trace->memory, access->address, access->size_bytes + !access->size_bytes, false,
+                   dependence->next, step->insn, result);
+    if (result->events & (UNTIMED_MISS | UNTIMED_TRIGGERED))
+        return false;
+    if (result->bringer >= dependence->recent && result->bringer != UINT64_MAX) {
+        events_age(dependence, trace->longest_reach);
+        if (result->bringer >= dependence->recent)
+            return false;
+    }
+    trace->counts.accesses++;
+    overwrite(dependence, step->recipe);
     return true;
+}
+
+static __attribute__((noinline)) void any(struct data_trace *trace, const struct step *step,
+                                          const struct dynamic_insn *insn) {
+    if (insn->flags & DYN_REP)
+        repeated(trace, step, insn->repeat);
+    else
+        plain(trace, step);
+}
+
+static inline void instruction(struct data_trace *trace, const struct code *code,
+                               const struct dynamic_insn *insn,
+                               const struct memory_access *accesses, uint32_t first_access) {
+    struct dependence *dependence = &trace->dependence;
+    const struct recipe *recipe = &trace->recipes[insn->insn];
+    struct untimed_result result;
+    struct step step = {
+        .code = code, .recipe = recipe, .insn = insn->insn, .access_count = insn->memory_count};
+    if (insn->memory_count)
+        step.accesses = accesses + (insn->memory - first_access);
+    const bool waits =
+        recipe->reads[0] & dependence->waiting[0] || recipe->reads[1] & dependence->waiting[1];
+    if (!waits && !(recipe->traits & RECIPE_MEMORY)) {
+        overwrite(dependence, recipe);
+        return;
+    }
+    if (!waits && recipe->traits & RECIPE_LOAD && insn->memory_count == 1 &&
+        !(insn->flags & DYN_REP) && step.accesses->operand == recipe->operand &&
+        dependence->now >= dependence->stored_until) {
+        if (load_hits(trace, &step, &result))
+            return;
+        step.loaded = &result;
+    }
+    any(trace, &step, insn);
 }
 
 static bool fuses(const struct data_trace *trace, const struct code *code,
@@ -331,21 +395,10 @@ bool data_trace_add(struct data_trace *trace, const struct code *code,
         if (insn->flags & DYN_FAULT)
             continue;
         trace->counts.instructions++;
-        const struct recipe *recipe = &trace->recipes[insn->insn];
-        if (!passes_nothing_on(&trace->dependence, recipe)) {
-            const struct step step = {
-                .code = code,
-                .recipe = recipe,
-                .insn = insn->insn,
-                .access_count = insn->memory_count,
-                .accesses = insn->memory_count ? accesses + (insn->memory - first_access) : NULL};
-            if (insn->flags & DYN_REP)
-                repeated(trace, &step, insn->repeat);
-            else
-                plain(trace, &step);
-        }
-        if (recipe->traits & RECIPE_COMPARE && i + 1 < insn_count &&
-            insns[i + 1].insn < trace->recipe_count && fuses(trace, code, insn))
+        instruction(trace, code, insn, accesses, first_access);
+        if (trace->fuse && trace->recipes[insn->insn].traits & RECIPE_COMPARE &&
+            i + 1 < insn_count && insns[i + 1].insn < trace->recipe_count &&
+            fuses(trace, code, insn))
             trace->dependence.now--; /* one µop with the branch */
     }
     return true;

@@ -143,6 +143,8 @@ bool stored_find(struct dependence *dependence, uint64_t address, uint32_t size_
 void stored_set(struct dependence *dependence, uint64_t address, uint32_t size_bytes,
                 const struct value *value) {
     const uint64_t first = address / 8, last = (address + size_bytes - 1) / 8;
+    if (value->count)
+        dependence->stored_until = dependence->now + dependence->window;
     for (uint64_t word = first; word <= last && word - first < MAX_STORED_WORDS; word++) {
         const uint32_t at = hash(word);
         dependence->words[at] = word + 1;

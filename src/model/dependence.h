@@ -26,6 +26,9 @@ struct dependence {
     uint64_t now;        /* position of the µop at hand */
     uint64_t window;     /* µops */
     uint64_t waiting[2]; /* bit per register: its value waits for an event */
+    uint64_t
+        stored_until; /* up to this position a store of the window may have a value that waits */
+    uint64_t recent;  /* events before this one are further back than any reach */
     struct value registers[REG_COUNT];
 
     /* Words that stores of the window have written, by a hash of their address. */
@@ -75,6 +78,15 @@ static inline const struct data_event *event_find(const struct dependence *depen
  */
 struct data_event *event_add(struct dependence *dependence, const struct value *value,
                              uint8_t flags);
+/* Moves `recent` on: to the first event that lies within a reach of `now`. */
+static inline void events_age(struct dependence *dependence, uint64_t reach) {
+    while (dependence->recent < dependence->next &&
+           dependence->now -
+                   dependence->events[dependence->recent & dependence->event_mask].position >=
+               reach)
+        dependence->recent++;
+}
+
 /* Shows the sink what it has not seen. */
 void events_show(struct dependence *dependence);
 

@@ -44,7 +44,9 @@ static void set_lane(struct hybrid_group *group, uint32_t lane,
     group->rob[lane] = config->rob;
     group->latency[lane] = (double)config->latency * config->width;
     group->mshrs[lane] = config->mshrs ? config->mshrs : INFINITY;
+    group->limited[lane] = config->mshrs ? -1 : 0;
     group->plain[lane] = config->windows == WINDOWS_PLAIN ? -1 : 0;
+    group->any_plain |= config->windows == WINDOWS_PLAIN;
     group->mlp[lane] = config->windows == WINDOWS_SWAM_MLP ? -1 : 0;
     group->prefetching[lane] = config->prefetching ? -1 : 0;
     group->pending_hits[lane] = config->pending_hits ? -1 : 0;

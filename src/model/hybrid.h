@@ -16,8 +16,10 @@
 #include "model/data_event.h"
 #include "util/error.h"
 
-/* How the trace is cut into windows (§2.2.4, §2.2.5). With MSHRs, a window ends with the miss that
- * takes the last one. */
+/* How the trace is cut into windows (§2.2.4, §2.2.5). With MSHRs, a window ends with the access
+ * that takes the last one: a miss of a load or store, the first use of a prefetched block that is
+ * on its way, or a hit on a block on its way whose line the L1 must ask for as well; and then costs
+ * a latency at least. There a window may start at a store's miss, too. */
 enum hybrid_windows {
     WINDOWS_PLAIN,   /* one after the other */
     WINDOWS_SWAM,    /* start at a miss, or at a hit on a block that a prefetch is bringing */
@@ -55,7 +57,8 @@ bool hybrid_check(const struct hybrid_config *config, struct error *error);
 
 struct hybrid_result {
     double serialized;   /* num_serialized D$miss: sum of the longest chains of all windows */
-    double misses;       /* num D$miss: loads that missed, tardy prefetches included */
+    double misses;       /* num D$miss: loads that waited for memory: misses, and first uses of
+                            prefetched blocks that were still on their way */
     double tardy;        /* of them, loads that overtook the prefetch of their block */
     double distance;     /* dist: mean µops between consecutive misses, at most the ROB; 0 if there
                             are less than two */

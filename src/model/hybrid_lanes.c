@@ -39,35 +39,48 @@ INLINE lanes latency_left(const struct hybrid_group *group, lanes back) {
     return where(~group->part_a & (left > 0), group->latency, left);
 }
 
+/* Where the plain window of a position begins that is not before `end`: windows without events are
+ * passed over. Exact, for lanes are realigned after long gaps. */
+INLINE lanes plain_start(const struct hybrid_group *group, lanes position) {
+    typedef int32_t whole_lanes __attribute__((vector_size(4 * HYBRID_LANES)));
+    const whole_lanes passed =
+        __builtin_convertvector((position - group->end) / group->rob, whole_lanes);
+    return group->end + __builtin_convertvector(passed, lanes) * group->rob;
+}
+
 /* Lanes whose window is over begin the next: plain windows follow each other, others start at an
  * event that may stall the core. */
 INLINE void turn_window(struct hybrid_group *group, lanes position, mask_lanes stalls) {
     const mask_lanes over = position >= group->end;
     group->base = where(over, group->top, group->base);
-    /* Windows without events are passed over; exact, for the lanes were realigned after long
-     * gaps. */
-    const lanes passed = __builtin_convertvector(
-        __builtin_convertvector((position - group->end) / group->rob,
-                                int32_t __attribute__((vector_size(4 * HYBRID_LANES)))),
-        lanes);
-    const lanes next_plain = group->end + passed * group->rob;
     const mask_lanes starts = over & (group->plain | stalls);
-    group->start = where(starts, where(group->plain, next_plain, position), group->start);
+    lanes start = position;
+    if (group->any_plain)
+        start = where(group->plain, plain_start(group, position), position);
+    group->start = where(starts, start, group->start);
     group->end = where(starts, group->start + group->rob, group->end);
     group->taken = where(starts, all(0), group->taken);
     group->windows += counted(starts);
 }
 
-/* Misses in these lanes, of which `independent` ones take an MSHR under SWAM-MLP. */
-INLINE void count_miss(struct hybrid_group *group, lanes position, mask_lanes missed,
-                       mask_lanes independent) {
+/* Loads that wait for memory, in these lanes. */
+INLINE void count_miss(struct hybrid_group *group, lanes position, mask_lanes missed) {
     const mask_lanes follows = missed & (group->last_miss >= 0);
     group->distance += where(follows, smaller(position - group->last_miss, group->rob), all(0));
     group->last_miss = where(missed, position, group->last_miss);
     group->misses += counted(missed);
-    const mask_lanes takes = missed & (independent | ~group->mlp);
+}
+
+/* Accesses that take an MSHR, in these lanes; under SWAM-MLP only if they wait for nothing else of
+ * their window. All MSHRs are busy for a latency when the last is taken. */
+INLINE void take_mshr(struct hybrid_group *group, lanes position, mask_lanes takes,
+                      lanes operands) {
+    takes &= position < group->end;
+    takes &= ~group->mlp | (operands <= group->base);
     group->taken += counted(takes);
-    group->end = where(takes & (group->taken >= group->mshrs), position + 1, group->end);
+    const mask_lanes last = takes & (group->taken >= group->mshrs);
+    group->end = where(last, position + 1, group->end);
+    group->top = where(last, larger(group->top, group->base + group->latency), group->top);
 }
 
 /* The longest chain to the begin of an event. */
@@ -92,16 +105,19 @@ INLINE struct moment miss(struct hybrid_group *group, const struct data_event *e
     turn_window(group, position, ~(mask_lanes){0});
     const lanes issued = longest_producer(group, event);
     const lanes length = issued + group->latency;
-    count_miss(group, position, ~(mask_lanes){0}, issued <= group->base);
+    count_miss(group, position, ~(mask_lanes){0});
+    take_mshr(group, position, ~(mask_lanes){0}, issued);
     group->top = larger(group->top, length);
     return (struct moment){length, issued};
 }
 
-/* Brings a block as a miss does, but nothing waits for it to finish. */
+/* Brings a block as a miss does, but nothing waits for it to finish. It takes its MSHR when it has
+ * committed, whatever it waited for: one that a later miss then lacks. */
 INLINE struct moment store(struct hybrid_group *group, const struct data_event *event,
                            lanes position) {
-    turn_window(group, position, (mask_lanes){0});
+    turn_window(group, position, group->limited);
     const lanes issued = longest_producer(group, event);
+    take_mshr(group, position, group->limited, group->base);
     return (struct moment){issued + group->latency, issued};
 }
 
@@ -132,10 +148,14 @@ INLINE struct moment hit(struct hybrid_group *group, const struct data_event *ev
     length = where(tardy, operands + group->latency, length);
     const lanes issued = where(untimed, bringer.issued, operands);
 
+    mask_lanes asks = event->flags & DATA_FILL ? pending & group->limited : (mask_lanes){0};
     if (event->flags & DATA_FIRST_USE) {
-        count_miss(group, position, tardy, operands <= group->base);
+        const mask_lanes waits = timed & (length > operands);
+        count_miss(group, position, waits);
+        asks |= waits;
         group->tardy += counted(tardy);
     }
+    take_mshr(group, position, asks, operands);
     group->top = larger(group->top, length);
     return (struct moment){length, issued};
 }

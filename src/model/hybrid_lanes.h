@@ -3,6 +3,7 @@
 #ifndef CULPRIT_MODEL_HYBRID_LANES_H
 #define CULPRIT_MODEL_HYBRID_LANES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/data_event.h"
@@ -19,9 +20,12 @@ typedef int64_t mask_lanes __attribute__((vector_size(8 * HYBRID_LANES)));
 struct hybrid_group {
     /* Configurations. */
     lanes rob;
-    lanes latency; /* of memory, in the time to issue one µop: cycles × width */
-    lanes mshrs;   /* infinite: unlimited */
+    lanes latency;      /* of memory, in the time to issue one µop: cycles × width */
+    lanes mshrs;        /* infinite: unlimited */
+    mask_lanes limited; /* MSHRs */
     mask_lanes plain, mlp, prefetching, pending_hits, part_a, part_b, part_c;
+
+    bool any_plain; /* some lane has plain windows */
 
     /* The window at hand: µops [start, end), outside of it when end is not beyond. */
     lanes start, end;

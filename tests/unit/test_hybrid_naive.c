@@ -94,6 +94,8 @@ static double part_a(const struct hybrid_config *config, uint32_t back) {
 
 static bool stalls(const struct hybrid_config *config, const struct label *labels, uint32_t i) {
     const struct label *label = &labels[i];
+    if (label->store && label->missed && config->mshrs)
+        return true;
     return label->load && (label->missed || (label->prefetched && config->pending_hits &&
                                              part_a(config, i - label->bringer) > 0));
 }
@@ -111,7 +113,7 @@ static struct hybrid_result naive(const struct hybrid_config *config, const stru
         for (i = start; i < LINES && i < start + config->rob; i++) {
             const struct label *label = &labels[i];
             double begin = 0;
-            bool missed = false;
+            bool missed = false, takes = false;
             for (uint32_t k = 0; k < label->producer_count; k++)
                 if (label->producers[k] >= start && length[label->producers[k]] > begin)
                     begin = length[label->producers[k]];
@@ -121,6 +123,7 @@ static struct hybrid_result naive(const struct hybrid_config *config, const stru
                 length[i] = begin + 1;
                 latency[i] = 1;
                 missed = label->load;
+                takes = label->store;
             } else if (label->load && config->pending_hits &&
                        (label->bringer >= start || label->prefetched)) {
                 const bool inside = label->bringer >= start;
@@ -140,17 +143,19 @@ static struct hybrid_result naive(const struct hybrid_config *config, const stru
                     const double arrives = (overlaps || issued > begin ? issued : begin) + left;
                     length[i] = arrives > begin ? arrives : begin;
                     latency[i] = length[i] - begin;
+                    missed = label->first_use && length[i] > begin;
                 }
             }
             if (label->load && length[i] > longest)
                 longest = length[i];
-            if (!missed)
-                continue;
-            if (result.misses++ > 0)
-                distance += i - last_miss < config->rob ? i - last_miss : config->rob;
-            last_miss = i;
-            taken += config->windows != WINDOWS_SWAM_MLP || begin == 0;
+            if (missed) {
+                if (result.misses++ > 0)
+                    distance += i - last_miss < config->rob ? i - last_miss : config->rob;
+                last_miss = i;
+            }
+            taken += takes || (missed && (config->windows != WINDOWS_SWAM_MLP || begin == 0));
             if (config->mshrs && taken == config->mshrs) {
+                longest = longest > 1 ? longest : 1;
                 i++;
                 break;
             }

@@ -1,0 +1,110 @@
+/* How fast the hybrid model is on traces, beside the cycle-level core:
+ *
+ *     predict MACHINE TRACE.ctrace...
+ *
+ * Processor time, trace decoding included, of the fastest of three passes: one processor (million
+ * instructions a second), and 64 in one pass (million instructions × processors a second): ROB 64
+ * to 512 and no to 16 MSHRs, with latencies of 100 to 400 cycles. The core simulates once. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/core.h"
+#include "model/predict.h"
+#include "model/predict_sweep.h"
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void fail(const struct error *error) {
+    fprintf(stderr, "predict: %s\n", error->message);
+    exit(1);
+}
+
+/* Seconds of a pass; *instructions: of the trace. */
+static double pass(const char *path, const struct machine *machines, uint32_t count,
+                   uint64_t *instructions, double *events) {
+    struct error error = {0};
+    struct hybrid_prediction prediction;
+    const struct predict_options options = {.machines = machines,
+                                            .machine_count = count,
+                                            .methods =
+                                                &predict_refinements[PREDICT_REFINEMENTS - 1],
+                                            .method_count = 1,
+                                            .selection = {.thread = -1}};
+    const double began = now();
+    struct trace *trace = trace_open(path, &error);
+    if (!trace || !predict(trace, &options, &prediction, &error))
+        fail(&error);
+    trace_close(trace);
+    const double seconds = now() - began;
+    *instructions = prediction.instructions;
+    *events = (double)prediction.machines[0].counts.events / (double)prediction.instructions;
+    hybrid_prediction_free(&prediction);
+    return seconds;
+}
+
+static double fastest(const char *path, const struct machine *machines, uint32_t count,
+                      uint64_t *instructions, double *events) {
+    double best = 1e9;
+    for (int i = 0; i < 3; i++) {
+        const double seconds = pass(path, machines, count, instructions, events);
+        best = seconds < best ? seconds : best;
+    }
+    return best;
+}
+
+static double simulate(const char *path, const struct machine *machine) {
+    struct error error = {0};
+    struct core_options options = {.ideal = IDEAL_IMISS | IDEAL_BMISP};
+    struct trace_batch batch;
+    const double began = now();
+    struct trace *trace = trace_open(path, &error);
+    struct core *core = core_new(machine, &options, &error);
+    if (!trace || !core)
+        fail(&error);
+    while (trace_next(trace, &batch, &error) > 0)
+        if (batch.thread == 0 &&
+            !core_push(core, trace_code(trace), batch.insns, batch.insn_count, batch.accesses,
+                       batch.access_count, (uint32_t)batch.first_access, &error))
+            fail(&error);
+    if (!core_finish(core, &error))
+        fail(&error);
+    core_free(core);
+    trace_close(trace);
+    return now() - began;
+}
+
+int main(int count, char **arguments) {
+    struct error error = {0};
+    struct machine machine, *machines;
+    struct predict_sweep sweep = {0};
+    uint32_t machine_count;
+    if (count < 3) {
+        fputs("usage: predict MACHINE TRACE.ctrace...\n", stderr);
+        return 2;
+    }
+    if (!machine_load(arguments[1], &machine, &error) ||
+        !predict_sweep_add(&sweep, "rob=64,128,256,512 mshr=4,8,16,0 latency=100,200,300,400",
+                           &error) ||
+        !predict_sweep_build(&sweep, &machine, &machines, &machine_count, &error))
+        fail(&error);
+    printf("%-28s %8s %8s %12s %12s %12s\n", "", "", "events/", "model, one", "model, 64", "core");
+    printf("%-28s %8s %8s %12s %12s %12s\n", "trace", "M insns", "insn", "M/s", "M/s", "M/s");
+    for (int i = 2; i < count; i++) {
+        uint64_t instructions;
+        double events;
+        const double one = fastest(arguments[i], &machine, 1, &instructions, &events);
+        const double many = fastest(arguments[i], machines, machine_count, &instructions, &events);
+        const double core = simulate(arguments[i], &machine), millions = 1e-6 * instructions;
+        const char *slash = strrchr(arguments[i], '/');
+        printf("%-28s %8.1f %8.3f %12.1f %12.1f %12.2f\n", slash ? slash + 1 : arguments[i],
+               millions, events, millions / one, millions * machine_count / many, millions / core);
+    }
+    free(machines);
+    return 0;
+}

@@ -1,5 +1,6 @@
 # Speed of the hybrid model against that of the cycle-level core, trace decoding included.
 echo "hybrid model and core, processor time, machine chen-ooo"
+export CULPRIT_MACHINES=${CULPRIT_MACHINES:-machines}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 workloads=$(dirname "$CULPRIT")/workloads/riscv64

@@ -1,6 +1,8 @@
 """Figs 2.4 and 6.1 to 6.5 of the hybrid analytical model's thesis and the speeds of its §6.1.5, into
 docs/results/hybrid.md: predicted against simulated CPI due to long data misses.
     python3 -B experiments/hybrid.py"""
+import itertools
+
 from lib import page, run, svg
 
 # A program, where its part begins, and its arguments: inputs several times larger than the caches.
@@ -15,7 +17,8 @@ PARTS = [(isa, *program) for isa, programs in
                                              if p[0] in ("bipartite", "hashjoin", "quadtree")]))
          for program in programs]
 MSHRS, PREFETCHERS = [0, 16, 8, 4], ["none", "on_miss", "tagged", "stride"]
-SWEEP = ["--sweep", "mshr=0,16,8,4 prefetch=none,on_miss,tagged,stride"]
+PLACES = list(itertools.product(MSHRS, PREFETCHERS))
+SWEEP = ["--sweep", f"mshr={','.join(map(str, MSHRS))} prefetch={','.join(PREFETCHERS)}"]
 LIMIT = "400K"
 
 
@@ -32,7 +35,7 @@ def predict(part, *options):
 
 def cells(report):
     """Of each (mshrs, prefetcher) what the report's first method says."""
-    return {(m["mshrs"], m["prefetcher"]): m["predictions"][0]["cpi"] for m in report["machines"]}
+    return {at: m["predictions"][0]["cpi"] for at, m in zip(PLACES, report["machines"])}
 
 
 WAYS = {
@@ -51,7 +54,7 @@ for part in PARTS:
     checked = predict(part, "--check")
     found[part] = {
         "report": checked,
-        "actual": {(m["mshrs"], m["prefetcher"]): m["simulated_cpi"] for m in checked["machines"]},
+        "actual": {at: m["simulated_cpi"] for at, m in zip(PLACES, checked["machines"])},
         **{way: cells(predict(part, *options)) for way, options in WAYS.items()},
         **{(kind, pending): cells(predict(part, "--windows=plain", f"--compensation={kind}", *more))
            for kind in FIXED for pending, more in ((True, []), (False, ["--no-pending-hits"]))}}
@@ -136,12 +139,12 @@ measured += "\n## MSHRs (Figs 6.4 and 6.5)\n\nCPI simulated, and errors of plain
 page.write("hybrid", "experiments/hybrid.py", measured)
 names = [name(part) for part in PARTS]
 svg.figure(page.picture("hybrid"), [
-    svg.Bars("Unlimited MSHRs (Fig. 6.2 b)", "error, %", names,
-             [(way, [error(part, way, (0, "none")) for part in PARTS])
+    svg.Bars("Unlimited MSHRs (Fig. 6.2 b)", "error without its sign, %", names,
+             [(way, [abs(error(part, way, (0, "none"))) for part in PARTS])
               for way in ("plain, no pending hits", "plain, pending hits", "SWAM")], height=280),
-    svg.Bars("4 MSHRs (Fig. 6.5 c)", "error, %", names,
-             [(way, [error(part, way, (4, "none")) for part in PARTS])
+    svg.Bars("4 MSHRs (Fig. 6.5 c)", "error without its sign, %", names,
+             [(way, [abs(error(part, way, (4, "none"))) for part in PARTS])
               for way in ("plain, pending hits, MSHRs ignored", "SWAM", "SWAM-MLP")], height=280),
-    svg.Bars("Prefetchers, SWAM (Fig. 6.3 b)", "error, %", names,
-             [(kind, [error(part, "SWAM", (0, kind)) for part in PARTS])
+    svg.Bars("Prefetchers, SWAM (Fig. 6.3 b)", "error without its sign, %", names,
+             [(kind, [abs(error(part, "SWAM", (0, kind))) for part in PARTS])
               for kind in PREFETCHERS[1:]], height=280)])

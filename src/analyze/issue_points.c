@@ -38,11 +38,13 @@ struct points {
     double period;
     double typical; /* ratio: half of all M have a lower one. Weights that went by the points' own
                        ratios would favour the low */
+    double least;   /* ratio: executions below it let some instruction stall absurdly long */
 };
 
 struct cluster {
     double rate, weight; /* mean ratio, sum of weights */
     double squares;      /* Σ weight × (ratio − rate)² */
+    double m;            /* Σ M */
     size_t begin, end;   /* among the points */
     size_t count;        /* which may be fewer */
 };
@@ -74,6 +76,7 @@ static void join(const struct points *of, struct cluster *cluster,
     cluster->weight += weight;
     cluster->rate += weight / cluster->weight * distance;
     cluster->squares += weight * distance * (ratio(point) - cluster->rate);
+    cluster->m += point->m;
     cluster->count++;
 }
 
@@ -114,7 +117,8 @@ static void choose(const struct points *of, const struct cluster *cluster, bool 
 }
 
 /* Of innocent points the cluster that weighs most, and suspects that are similar. `share`: of the
- * innocents' weight. */
+ * innocents' weight. None (count 0) where each lets an instruction stall absurdly: then what seems
+ * innocent is not, as where an interrupt came late and most samples of a loop lie at one place. */
 static struct cluster choose_innocent(const struct points *of, double *share) {
     struct cluster best = {0};
     double weight = 0;
@@ -122,9 +126,11 @@ static struct cluster choose_innocent(const struct points *of, double *share) {
         struct cluster cluster = next_cluster(of, begin, true);
         begin = cluster.end;
         weight += cluster.weight;
-        if (cluster.weight > best.weight)
+        if (cluster.weight > best.weight && cluster.rate >= of->least)
             best = cluster;
     }
+    if (best.count == 0)
+        return best;
     *share = best.weight / weight;
     choose(of, &best, true);
     for (size_t i = 0; i < of->count; i++)
@@ -135,27 +141,17 @@ static struct cluster choose_innocent(const struct points *of, double *share) {
     return best;
 }
 
-static bool is_anomalous(const struct points *of, const struct cluster *cluster, double all_m) {
-    double m = 0;
-    for (size_t i = cluster->begin; i < cluster->end; i++)
-        m += of->points[i].m;
-    if (m < LEAST_SHARE * all_m)
-        return true;
-    for (size_t i = cluster->end; i < of->count; i++) {
-        const struct issue_point *point = &of->points[i];
-        if (!point->unbounded && point->cycles > cluster->rate * (point->m + MOST_STALL_CYCLES))
-            return true;
-    }
-    return false;
-}
-
-/* The first cluster that is not anomalous; if there is none, the one that weighs most. */
+/* The first cluster that lets nothing stall absurdly and has a fair share of all M; if there is
+ * none, of the former the one that weighs most. One there is: the last, of the highest ratio. */
 static struct cluster choose_any(const struct points *of, double all_m) {
     struct cluster best = {0};
     for (size_t begin = 0; begin < of->count;) {
         struct cluster cluster = next_cluster(of, begin, false);
         begin = cluster.end;
-        if (!is_anomalous(of, &cluster, all_m)) {
+        bool last = begin == of->count;
+        if (cluster.rate < of->least && !(last && best.count == 0))
+            continue;
+        if (cluster.m >= LEAST_SHARE * all_m) {
             best = cluster;
             break;
         }
@@ -164,6 +160,15 @@ static struct cluster choose_any(const struct points *of, double all_m) {
     }
     choose(of, &best, false);
     return best;
+}
+
+/* Executions below which an instruction would stall absurdly each time. */
+static double least_ratio(const struct issue_point *points, size_t count) {
+    double least = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!points[i].unbounded)
+            least = fmax(least, points[i].cycles / (points[i].m + MOST_STALL_CYCLES));
+    return least;
 }
 
 /* The ratio below which half of all M lie. */
@@ -216,7 +221,7 @@ struct frequency_estimate frequency_of_sum(double cycles, double m, double perio
 
 struct frequency_estimate frequency_of_points(struct issue_point *points, size_t count,
                                               double period) {
-    double samples = 0, innocent_samples = 0, cycles = 0, m = 0;
+    double samples = 0, innocent_samples = 0, cycles = 0, m = 0, doubt = 0;
     for (size_t i = 0; i < count; i++) {
         points[i].chosen = false;
         samples += points[i].cycles / period;
@@ -227,17 +232,21 @@ struct frequency_estimate frequency_of_points(struct issue_point *points, size_t
     if (count == 0)
         return (struct frequency_estimate){0, INFINITY, CONFIDENCE_NONE, ESTIMATE_NONE};
     qsort(points, count, sizeof *points, compare_ratios);
-    struct points of = {points, count, period, typical_ratio(points, count, m)};
+    struct points of = {points, count, period, typical_ratio(points, count, m),
+                        least_ratio(points, count)};
     if (innocent_samples >= LEAST_INNOCENT_SAMPLES) {
-        double share;
+        double share = 0;
         struct cluster cluster = choose_innocent(&of, &share);
-        return estimate(cluster.rate, cluster.weight,
-                        doubt_of_innocents(&cluster, share) + doubt_of_hiding(&of), period,
-                        ESTIMATE_POINTS);
+        if (cluster.count > 0)
+            return estimate(cluster.rate, cluster.weight,
+                            doubt_of_innocents(&cluster, share) + doubt_of_hiding(&of), period,
+                            ESTIMATE_POINTS);
+        doubt = SUM_DOUBT; /* they are stalled, too */
     }
     if (samples < LEAST_SAMPLES)
         return frequency_of_sum(cycles, m, period);
     struct cluster cluster = choose_any(&of, m);
     return estimate(cluster.rate, cluster.weight,
-                    doubt_of_suspects(&cluster) + doubt_of_hiding(&of), period, ESTIMATE_POINTS);
+                    doubt + doubt_of_suspects(&cluster) + doubt_of_hiding(&of), period,
+                    ESTIMATE_POINTS);
 }

@@ -145,6 +145,27 @@ static void absurd_stalls_discard(void **state) {
     }
 }
 
+/* What the code calls innocent cannot be where a timer's interrupt comes late: of a loop's 500
+ * samples, each of 1000 cycles, 492 lie at the instruction behind a load. 4000 executions, as the
+ * innocents agree, would be 123 cycles each time and are believed; 40, in which it stalls for 12
+ * 300 cycles, are not. */
+static void absurd_innocents_are_not_believed(void **state) {
+    (void)state;
+    struct issue_point points[3];
+    double scale[2] = {1, 100};
+    for (unsigned i = 0; i < 2; i++) {
+        points[0] = (struct issue_point){.insn = 0, .cycles = 4000, .m = scale[i]};
+        points[1] = (struct issue_point){.insn = 1, .cycles = 492000, .m = 1, .suspect = true};
+        points[2] = (struct issue_point){.insn = 2, .cycles = 4000, .m = scale[i]};
+        struct frequency_estimate estimate = frequency_of_points(points, 3, 1000);
+        if (i == 0)
+            near(estimate.executions, 4000, 1);
+        else
+            near(estimate.executions, 492000, 1);
+        assert_true(i == 0 || estimate.confidence == CONFIDENCE_LOW);
+    }
+}
+
 static void no_points(void **state) {
     (void)state;
     struct frequency_estimate estimate = frequency_of_points(NULL, 0, 1);
@@ -295,6 +316,7 @@ int main(void) {
         cmocka_unit_test(few_samples_are_summed),
         cmocka_unit_test(a_lonely_low_ratio_is_discarded),
         cmocka_unit_test(absurd_stalls_discard),
+        cmocka_unit_test(absurd_innocents_are_not_believed),
         cmocka_unit_test(no_points),
         cmocka_unit_test(waits_are_summed),
         cmocka_unit_test(waits_from_outside_are_in_doubt),

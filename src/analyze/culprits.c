@@ -55,7 +55,9 @@ struct search {
     double anywhere; /* times of indirect jumps that may lead anywhere */
     struct culprits *culprits;
     size_t capacity;
-    bool failed; /* out of memory */
+    double most[STALL_CAUSES]; /* of the instruction looked at: what each cause explains at most,
+                                  whether its culprits stay in the list or not */
+    bool failed;               /* out of memory */
 };
 
 /* INFINITY: not known. */
@@ -244,11 +246,11 @@ static bool any_alone(const struct culprits *culprits, size_t first, uint8_t cau
     return false;
 }
 
-static void eliminate(struct culprits *culprits, size_t first, double stall) {
-    double most[STALL_CAUSES], enough = stall * NEGLIGIBLE;
+static void eliminate(struct culprits *culprits, size_t first, double stall,
+                      const double most[STALL_CAUSES]) {
+    double enough = stall * NEGLIGIBLE;
     uint32_t alone = 0;
     size_t kept = first;
-    bound_causes(culprits, first, most);
     for (uint8_t cause = 0; cause < STALL_CAUSES; cause++)
         alone |= any_alone(culprits, first, cause, enough) ? UINT32_C(1) << cause : 0;
     for (size_t i = first; i < culprits->count; i++) {
@@ -274,7 +276,8 @@ static void find_culprits(struct search *search, uint32_t insn, double stall) {
     if (culprits->count > first)
         qsort(culprits->list + first, culprits->count - first, sizeof *culprits->list, compare);
     merge(culprits, first);
-    eliminate(culprits, first, stall);
+    bound_causes(culprits, first, search->most);
+    eliminate(culprits, first, stall, search->most);
 }
 
 /* ---- an instruction's cycles ---- */
@@ -316,13 +319,14 @@ static void sum_static(const struct search *search, const size_t *at, size_t end
                 cycles * search->schedule->stalls[i].cycles / all;
 }
 
-/* Shares a stall out among the causes that are left. */
-static void sum_dynamic(const struct culprits *culprits, uint32_t insn,
-                        struct stall_summary *summary) {
-    double stall = culprits->insns[insn].stall, most[STALL_CAUSES], all = 0;
-    bound_causes(culprits, culprits->first[insn], most);
+/* Shares a stall out among its causes: also among those whose culprits explain too little of it to
+ * be listed, or ranges would not hold what they do explain. */
+static void sum_dynamic(const struct search *search, double stall, struct stall_summary *summary) {
+    double most[STALL_CAUSES], all = 0;
+    if (!(stall > 0))
+        return;
     for (unsigned cause = 0; cause < STALL_CAUSES; cause++) {
-        most[cause] = fmin(most[cause], stall);
+        most[cause] = fmin(search->most[cause], stall);
         all += most[cause];
     }
     for (unsigned cause = 0; cause < STALL_CAUSES; cause++) {
@@ -345,7 +349,7 @@ static void sum_insn(const struct search *search, uint32_t insn, size_t *static_
         end++;
     sum_static(search, static_at, end, it->static_stall, summary);
     *static_at = end;
-    sum_dynamic(culprits, insn, summary);
+    sum_dynamic(search, it->stall, summary);
     summary->total += search->samples->cycles[search->cfg->insns[insn].offset];
     summary->execution += it->executed;
     summary->unexplained_gain += it->gain;

@@ -27,8 +27,8 @@ struct culprit {
  * come behind it (or, where events were sampled, each event) costs the dearest: a miss the latency
  * of memory, twice where miss registers of outer caches are fewer than what can ask for them; a
  * TLB miss a walk; a mispredicted branch the way from its execution to the head of the queue.
- * Culprits that explain less than a twentieth of a stall even so are left out, though nothing else
- * is left.
+ * Culprits that explain less than a twentieth of a stall even so are left out of the list, though
+ * nothing else is left; what they can explain counts in the summary all the same.
  *
  * Of an instruction. Cycles are totals over all executions. Where executions are not known, all
  * cycles are stall. */
@@ -45,9 +45,9 @@ struct insn_stall {
 
 /* What a procedure's cycles went to (DCPI Fig. 4). All in cycles. */
 struct stall_range {
-    double least; /* what the bounds of all other causes left do not explain: all of the stall where
-                     it is the only cause left */
-    double most;  /* where it is left at all, up to its bound */
+    double least; /* what the bounds of all other possible causes do not explain: all of the stall
+                     where it is the only one */
+    double most;  /* where it is possible at all, up to its bound */
 };
 struct stall_summary {
     double total;                             /* all cycles */
@@ -58,7 +58,7 @@ struct stall_summary {
     double execution, sampling_error; /* the rest; all but ranges sum to the total:
         total = execution + Σ static_stalls + explained + unexplained_stall
                 − unexplained_gain + sampling_error */
-    double explained;                 /* dynamic stall up to the bounds of its culprits */
+    double explained;                 /* dynamic stall up to the bounds of its possible causes */
 };
 
 struct culprits {

@@ -89,7 +89,7 @@ static double print_static(const struct table *table) {
         print_part(table, annotation_letter(causes[i]), stall_cause_name(causes[i]), cycles, known);
     }
     if (table->summary->static_stalls[STALL_NONE] > 0)
-        print_part(table, ' ', "in the best case", table->summary->static_stalls[STALL_NONE], NAN);
+        print_part(table, ' ', "cause not told", table->summary->static_stalls[STALL_NONE], NAN);
     print_sum(table, "subtotal static", sum, truth);
     return sum;
 }

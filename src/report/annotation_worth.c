@@ -13,12 +13,15 @@ static bool note_event(struct annotation *annotation) {
         good &=
             report_note(report, "cpu-clock is a timer's interrupt: a sample lies some instructions "
                                 "behind the one that took the time. Figures and culprits of single "
-                                "instructions are hints; those of blocks and loops hold better");
+                                "instructions are hints; the samples of blocks and loops hold "
+                                "better, and their executions and CPI as far as the confidence "
+                                "goes");
     else if (!event->precise && !strcmp(event->unit, "samples"))
         good &= report_note(report,
                             "%s is not precise here: a sample may lie some instructions behind "
                             "the one that caused it. Culprits of single instructions are hints; "
-                            "figures of blocks and loops hold better",
+                            "the samples of blocks and loops hold better, and their executions and "
+                            "CPI as far as the confidence goes",
                             event->name);
     if (event->periods_differ)
         good &= report_note(report, "the epochs were sampled at different distances: each sample "

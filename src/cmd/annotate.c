@@ -207,29 +207,41 @@ choose_event(const struct request *request, const struct profile_set *set, struc
     return NULL;
 }
 
-/* What to look at next: the source, the picture, or the hottest of several. */
+static void put_option(FILE *file, const char *name, const char *value) {
+    if (!value)
+        return;
+    fprintf(file, " --%s ", name);
+    text_put_word(file, value);
+}
+
+/* What to look at next, of the same samples in the same way: the source, the picture, or the
+ * hottest of several. */
 static char *next_of(const struct request *request, const struct procedure_choices *choices) {
-    const char *name = choices->items[0].name;
+    static const char *const VIEWS[] = {
+        [ANNOTATE_BY_EVENT] = NULL, [ANNOTATE_HEAD] = "head", [ANNOTATE_TIP] = "tip"};
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
     if (!file)
         return NULL;
     fputs("culprit annotate", file);
-    for (size_t i = 0; i < request->store.store_count; i++) {
-        fputs(" --store ", file);
-        text_put_word(file, request->store.stores[i]);
-    }
-    for (size_t i = 0; i < request->store.epoch_count; i++) {
-        fputs(" --epoch ", file);
-        text_put_word(file, request->store.epochs[i]);
-    }
+    for (size_t i = 0; i < request->store.store_count; i++)
+        put_option(file, "store", request->store.stores[i]);
+    for (size_t i = 0; i < request->store.epoch_count; i++)
+        put_option(file, "epoch", request->store.epochs[i]);
+    put_option(file, "event", request->event);
+    put_option(file, "process", request->query.process);
+    put_option(file, "image", request->query.image);
+    put_option(file, "machine", request->machine);
+    put_option(file, "view", VIEWS[request->view]);
+    if (request->exact)
+        fputs(" --exact", file);
     if (!request->all && !request->style.source)
         fputs(" --source", file);
     else if (!request->all && !request->picture)
         fputs(" --cfg graph.svg", file);
     fputc(' ', file);
-    text_put_word(file, name);
+    text_put_word(file, choices->items[0].name);
     if (fclose(file) == 0)
         return text;
     free(text);

@@ -57,6 +57,11 @@ live() {
     echo "took $(((end - begin) / 1000000)) ms"
     [ $((end - begin)) -lt 2000000000 ]
 }
+# What comes next is of the same samples, analysed in the same way.
+next_of_the_same() {
+    run annotate --process gzip --machine zen4 --view head --epoch 1 |
+        grep -q '^next: culprit annotate --epoch 1 --process gzip --machine zen4 --view head --source '
+}
 live_json() {
     run annotate --json --output "$scratch/live.json" && sound "$scratch/live.json"
 }
@@ -76,6 +81,7 @@ PYTHON
 if record_gzip 2>"$scratch/record.err"; then
     check "the hottest procedure of a command recorded, within 2 seconds" live
     check "as JSON, whose figures hold together" live_json
+    check "what comes next keeps the choice of samples, machine and view" next_of_the_same
     check "all with 5 % of the samples" several
 else
     skip "the hottest procedure of a command recorded" "$(head -1 "$scratch/record.err")"

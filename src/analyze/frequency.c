@@ -147,7 +147,10 @@ static void estimate_classes(struct frequency *frequency, const struct evidence 
         *estimate = frequency_of_points(frequency->points + first, end - first, evidence->period);
         if (estimate->source == ESTIMATE_NONE)
             continue;
-        if (estimate->source == ESTIMATE_SUM)
+        /* Stalls only add: more executions than all cycles allow cannot be right. */
+        bool excessive = estimate->confidence == CONFIDENCE_LOW &&
+                         estimate->executions * sums[c].m > sums[c].cycles;
+        if (estimate->source == ESTIMATE_SUM || excessive)
             *estimate = frequency_of_sum(sums[c].cycles, sums[c].m, evidence->period);
         values[c] = (struct flow_value){
             estimate->executions, variance_of(estimate, &sums[c], evidence->period), FLOW_OWN};

@@ -175,6 +175,30 @@ static void no_points(void **state) {
 
 /* ---- a procedure ---- */
 
+/* 492 of 500 samples, of 1000 cycles each, lie at an instruction of M 1, between two of M 100: its
+ * ratio of 492 000 is the only one that lets nothing stall absurdly, but so often the three cannot
+ * have run in 500 000 cycles: 500 000 / 201 times at most. */
+static void not_more_than_all_cycles_allow(void **state) {
+    (void)state;
+    static const struct cfg_edge EDGES[] = {{CFG_NONE, 0, EDGE_ENTRY}, {0, CFG_NONE, EDGE_RETURN}};
+    struct cfg cfg;
+    struct equivalence equivalence;
+    struct frequency frequency;
+    struct error error;
+    double m[] = {100, 1, 100}, cycles[] = {4000, 492000, 4000};
+    struct schedule schedule = {.cycles = m, .least = m, .most = m};
+    cfg_fixture_make(&cfg, 1, (const uint32_t[]){3}, EDGES, COUNT(EDGES));
+    assert_true(equivalence_find(&equivalence, &cfg, &error));
+    assert_true(
+        frequency_estimate(&frequency, &cfg, &equivalence, &schedule, cycles, 1000, NULL, &error));
+    near(frequency.blocks[0].executions, 500000.0 / 201, 1);
+    assert_int_equal(frequency.blocks[0].source, ESTIMATE_SUM);
+    assert_int_equal(frequency.blocks[0].confidence, CONFIDENCE_LOW);
+    frequency_free(&frequency);
+    equivalence_free(&equivalence);
+    cfg_fixture_free(&cfg);
+}
+
 /* 2 waits for 0, for one cycle of its two. 1 stalls for a cycle in half of 1000 executions, in
  * which 2 then need not wait: 1500 and 1500 samples. Alone 2 would tell 750 executions, with what
  * lies between it and 0, 3000 / (1 + 2). */
@@ -318,6 +342,7 @@ int main(void) {
         cmocka_unit_test(absurd_stalls_discard),
         cmocka_unit_test(absurd_innocents_are_not_believed),
         cmocka_unit_test(no_points),
+        cmocka_unit_test(not_more_than_all_cycles_allow),
         cmocka_unit_test(waits_are_summed),
         cmocka_unit_test(waits_from_outside_are_in_doubt),
         cmocka_unit_test(made_up_procedures),

@@ -38,6 +38,14 @@ static struct text value_text(double value) {
     return value < 1e8 ? text_grouped((uint64_t)(value + 0.5)) : text_count((uint64_t)value);
 }
 
+/* "12,345,678 samples", "1 sample". */
+static void print_values(double value, const char *unit, FILE *file) {
+    size_t length = strlen(unit);
+    if (round(value) == 1 && length && unit[length - 1] == 's')
+        length--;
+    fprintf(file, "%s %.*s", value_text(value).s, (int)length, unit);
+}
+
 /* Cycles of a block: "8", "140", "13.4". */
 static const char *cycles_text(double cycles, char text[32]) {
     double rounded = round(cycles);
@@ -77,8 +85,8 @@ static void print_head(const struct printer *printer) {
     profile_put_path(input->image, columns < WIDTH - 70 ? columns : WIDTH - 70, file);
     fprintf(file, ": %" PRIu32 " instruction%s in %" PRIu32 " block%s\n", cfg->insn_count,
             text_plural(cfg->insn_count), cfg->block_count, text_plural(cfg->block_count));
-    fprintf(file, "%s %s, %s %% of all", value_text(profile->sum).s, input->event->unit,
-            text_percent(profile->sum, profile->total).s);
+    print_values(profile->sum, input->event->unit, file);
+    fprintf(file, ", %s %% of all", text_percent(profile->sum, profile->total).s);
     if (annotation->executed > 0)
         fprintf(file, "; best case %.2f CPI, actual %.2f CPI",
                 annotation->best / annotation->executed, annotation->cycles / annotation->executed);
@@ -336,11 +344,12 @@ static void print_folded(const struct printer *printer, uint32_t first, uint32_t
     if (end - first > 1)
         fprintf(printer->file, " in %" PRIu32 " blocks", end - first);
     const char *unit = annotation->input.event->unit;
-    size_t length = strlen(unit);
-    if (round(values) == 1 && length && unit[length - 1] == 's')
-        length--;
-    fprintf(printer->file, ", %s %.*s%s\n", values > 0 ? value_text(values).s : "no", (int)length,
-            unit, printer->plain);
+    fputs(", ", printer->file);
+    if (values > 0)
+        print_values(values, unit, printer->file);
+    else
+        fprintf(printer->file, "no %s", unit);
+    fprintf(printer->file, "%s\n", printer->plain);
 }
 
 static void print_blocks(struct printer *printer) {

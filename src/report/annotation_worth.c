@@ -89,10 +89,25 @@ static bool note_samples(struct annotation *annotation) {
     if (!(each > 0) || each >= WANTED)
         return true;
     return report_note(&annotation->report,
-                       "%s samples are few: %.*f at an instruction of the hottest blocks, so that "
+                       "%s sample%s few: %.*f at an instruction of the hottest blocks, so that "
                        "its figures are known to ± %.0f %%; about %s samples would give ± %.0f %%",
-                       text_grouped((uint64_t)(all + 0.5)).s, each < 10, each, 100 / sqrt(each),
+                       text_grouped((uint64_t)(all + 0.5)).s, round(all) == 1 ? " is" : "s are",
+                       each < 10, each, 100 / sqrt(each),
                        text_count((uint64_t)(all * WANTED / each + 0.5)).s, 100 / sqrt(WANTED));
+}
+
+/* Late interrupts end at instructions, too: such samples are of other code, or of other addresses.
+ */
+static bool note_lost(struct annotation *annotation) {
+    enum { NOTED_PERCENT = 10 };
+    double lost = annotation->input.analysis->lost;
+    double all = lost + annotation->input.analysis->culprits.summary.total;
+    if (!(lost > 0) || 100 * lost < NOTED_PERCENT * all)
+        return true;
+    return report_note(&annotation->report,
+                       "%s %% of the samples lie where no instruction begins and are left out: "
+                       "their addresses may be of a different file",
+                       text_percent(lost, all).s);
 }
 
 /* Cycles below the best case cannot be many where executions and machine are right. */
@@ -149,7 +164,7 @@ static bool note_rest(struct annotation *annotation) {
 }
 
 bool annotation_add_worth(struct annotation *annotation) {
-    return note_event(annotation) && note_samples(annotation) && note_confidence(annotation) &&
-           note_machine(annotation) && note_gain(annotation) && note_graph(annotation) &&
-           note_rest(annotation);
+    return note_event(annotation) && note_samples(annotation) && note_lost(annotation) &&
+           note_confidence(annotation) && note_machine(annotation) && note_gain(annotation) &&
+           note_graph(annotation) && note_rest(annotation);
 }

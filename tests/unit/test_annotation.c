@@ -374,6 +374,25 @@ static void unknown_and_folded(void **state) {
            "\n… 13 instructions, 213,754 samples\n\n*** Best-case 1/1");
 }
 
+/* Of 100 samples 25 lie inside of instructions. */
+static void lost_samples_are_noted(void **state) {
+    struct hand *hand = *state;
+    hand->analysis.culprits.summary.total = 75;
+    build(hand);
+    for (int lost = 25; lost >= 0; lost -= 25) {
+        const struct report *report = &hand->annotation.report;
+        hand->analysis.lost = lost;
+        annotation_free(&hand->annotation);
+        build(hand);
+        assert_true(annotation_add_worth(&hand->annotation));
+        bool noted = false;
+        for (uint32_t i = 0; i < report->note_count; i++)
+            noted |= strstr(report->notes[i],
+                            "25.0 % of the samples lie where no instruction begins") != NULL;
+        assert_int_equal(noted, lost > 0);
+    }
+}
+
 static void notes(void **state) {
     struct hand *hand = *state;
     hand->event.name = "cpu-clock";
@@ -548,6 +567,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(truth_beside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exact_stacks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_and_folded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_samples_are_noted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(json_object_of, set_up, tear_down),
         cmocka_unit_test_setup_teardown(picture, set_up, tear_down),

@@ -209,6 +209,14 @@ static inline const char *cfg_check_depths(const struct cfg *cfg, bool *reached,
     }
     for (uint32_t b = 0; b < cfg->block_count; b++)
         CFG_CHECK(cfg->blocks[b].loop_depth == expected[b]);
+    for (uint32_t b = 0; b < cfg->block_count; b++) {
+        uint32_t depth = 0, loop = cfg->blocks[b].loop;
+        for (; loop != CFG_NONE; loop = cfg->blocks[loop].outer_loop) {
+            CFG_CHECK(cfg->blocks[loop].loop == loop && depth < cfg->blocks[b].loop_depth);
+            depth++;
+        }
+        CFG_CHECK(depth == cfg->blocks[b].loop_depth);
+    }
     return NULL;
 }
 

@@ -56,6 +56,9 @@ struct cfg_block {
     uint32_t first_in, in_count;     /* in `in_edges` */
     uint32_t loop_depth;             /* natural loops around it; 0: none. A cycle that control
                                         enters at several places is no loop */
+    uint32_t loop;                   /* head of the innermost of them; CFG_NONE: none. A head's own
+                                        loop is its innermost */
+    uint32_t outer_loop;             /* of a head: that of the next loop around; else CFG_NONE */
 };
 
 struct cfg {

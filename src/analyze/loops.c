@@ -199,8 +199,13 @@ static void find_depths(struct cfg *cfg, struct walk *walk) {
     depth[OUTSIDE] = 0;
     for (uint32_t i = walk->count - 1; i > OUTSIDE; i--)
         depth[i] = find_loop(walk, i, first, size, head, around);
-    for (uint32_t i = 1; i < walk->count; i++)
-        cfg->blocks[walk->block[i]].loop_depth = depth[i] += depth[around[i]];
+    for (uint32_t i = 1; i < walk->count; i++) {
+        struct cfg_block *block = &cfg->blocks[walk->block[i]];
+        bool is_head = depth[i];
+        block->loop = walk->block[is_head ? i : around[i]];
+        block->outer_loop = is_head ? walk->block[around[i]] : CFG_NONE;
+        block->loop_depth = depth[i] += depth[around[i]];
+    }
 }
 
 /* Whether there is a block from which nothing leads outside. */

@@ -4,7 +4,7 @@
 
 #include "analyze/cfg.h"
 
-/* Fills the blocks' loop_depth and sets CFG_ENDLESS. A loop is natural: its head dominates it.
+/* Fills what blocks tell of loops, and sets CFG_ENDLESS. A loop is natural: its head dominates it.
  * Where control enters a cycle at several places (irreducible), its retreating edges make no loop
  * and count for no depth. False: out of memory. */
 bool loops_find(struct cfg *cfg);

@@ -199,13 +199,14 @@ bool annotation_build(struct annotation *annotation, const struct annotation_inp
             annotation->blocks);
     if (annotation->places)
         locate(annotation);
-    return true;
+    return annotation_find_loops(annotation) || error_set(error, "out of memory for the report");
 }
 
 void annotation_free(struct annotation *annotation) {
     free(annotation->places);
     free(annotation->blocks);
     free(annotation->hottest);
+    free(annotation->loops);
     report_free(&annotation->report);
     *annotation = (struct annotation){0};
 }

@@ -27,6 +27,17 @@ struct annotation_block {
     double best, actual; /* cycles per execution of all its instructions: Σ M, Σ CPI */
 };
 
+/* A natural loop with all that is inside it. */
+struct annotation_loop {
+    uint32_t head;  /* block */
+    uint32_t depth; /* 1: in no other */
+    uint32_t insn_count, block_count;
+    double cycles;
+    double rounds, entries; /* executions of its head, and of the edges that lead there from outside
+                               it; 0: not known */
+    double best;            /* Σ executions × M, cycles */
+};
+
 /* What the caller knows: it fills this in. */
 struct annotation_input {
     const struct profile_set *set;
@@ -50,9 +61,11 @@ struct annotation {
     struct annotation_place *places; /* by instruction of the graph; NULL: not known */
     struct annotation_block *blocks; /* by block of the graph */
     uint32_t *hottest;               /* blocks, by cycles */
-    double executed;                 /* instructions, all executions */
-    double best;                     /* Σ executions × M, cycles */
-    double cycles;                   /* Σ cycles of blocks whose executions are known */
+    struct annotation_loop *loops;   /* by cycles */
+    uint32_t loop_count;
+    double executed; /* instructions, all executions */
+    double best;     /* Σ executions × M, cycles */
+    double cycles;   /* Σ cycles of blocks whose executions are known */
 };
 
 /* False: out of memory. annotation_free() either way. */
@@ -86,6 +99,11 @@ json_t *annotation_json(const struct annotation *annotation);
 bool annotation_svg(const struct annotation *annotation, FILE *file, struct error *error);
 
 /* ---- pieces ---- */
+
+/* Fills in the loops, once the blocks are (annotation_loops.c). False: out of memory. */
+bool annotation_find_loops(struct annotation *annotation);
+void annotation_text_loops(const struct annotation *annotation, bool colour, FILE *file);
+json_t *annotation_loops_json(const struct annotation *annotation);
 
 /* "d" of a D-cache miss: the letter of bubbles. */
 char annotation_letter(enum stall_cause cause);

@@ -272,6 +272,7 @@ json_t *annotation_json(const struct annotation *annotation) {
         return NULL;
     json_object_set_new(object, "summary", summary_json(annotation));
     json_object_set_new(object, "blocks", blocks_json(annotation));
+    json_object_set_new(object, "loops", annotation_loops_json(annotation));
     json_object_set_new(object, "edges", edges_json(annotation));
     json_object_set_new(object, "instructions", insns_json(annotation));
     json_object_set_new(object, "notes", profile_notes_json(&annotation->report));

@@ -421,6 +421,7 @@ bool annotation_text(const struct annotation *annotation, const struct annotatio
         print_head(&printer);
         print_columns(&printer);
         print_blocks(&printer);
+        annotation_text_loops(annotation, style->colour, file);
         annotation_text_summary(annotation, style->colour, file);
         report_text_foot(&annotation->report, style->colour, file);
     }

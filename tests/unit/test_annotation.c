@@ -46,6 +46,7 @@ struct hand {
     struct cfg_insn insns[INSNS];
     struct cfg_block blocks[BLOCKS];
     struct cfg_edge edges[EDGES];
+    uint32_t in_edges[3];
     struct frequency_estimate block_estimates[BLOCKS], edge_estimates[EDGES];
     double best[INSNS], cycles[INSNS];
     double values[4 * INSNS], sampled[4 * INSNS], executions[4 * INSNS], taken[4 * INSNS];
@@ -105,9 +106,15 @@ static void fill_graph(struct hand *hand) {
         assert_true(insn_decode(ISA_RISCV64, (const uint8_t *)&CODE[i], 4, &hand->insns[i].insn));
     }
     hand->blocks[0] = (struct cfg_block){
-        .insn_count = LOOP, .first_out = 0, .out_count = 2, .in_count = 2, .loop_depth = 1};
-    hand->blocks[1] =
-        (struct cfg_block){.first_insn = LOOP, .insn_count = 1, .first_out = 2, .out_count = 1};
+        .insn_count = LOOP, .out_count = 2, .in_count = 2, .loop_depth = 1, .outer_loop = CFG_NONE};
+    hand->blocks[1] = (struct cfg_block){.first_insn = LOOP,
+                                         .insn_count = 1,
+                                         .first_out = 2,
+                                         .out_count = 1,
+                                         .first_in = 2,
+                                         .in_count = 1,
+                                         .loop = CFG_NONE};
+    memcpy(hand->in_edges, (const uint32_t[]){1, 3, 0}, sizeof hand->in_edges);
     hand->edges[0] = (struct cfg_edge){0, 1, EDGE_FALL};
     hand->edges[1] = (struct cfg_edge){0, 0, EDGE_TAKEN};
     hand->edges[2] = (struct cfg_edge){1, CFG_NONE, EDGE_RETURN};
@@ -116,6 +123,7 @@ static void fill_graph(struct hand *hand) {
                         .insns = hand->insns,
                         .blocks = hand->blocks,
                         .edges = hand->edges,
+                        .in_edges = hand->in_edges,
                         .insn_count = INSNS,
                         .block_count = BLOCKS,
                         .edge_count = EDGES,
@@ -129,6 +137,7 @@ static void fill_analysis(struct hand *hand) {
         .executions = EXECUTIONS, .confidence = CONFIDENCE_HIGH, .source = ESTIMATE_POINTS};
     hand->edge_estimates[1] = (struct frequency_estimate){
         .executions = EXECUTIONS, .confidence = CONFIDENCE_MEDIUM, .source = ESTIMATE_FLOW};
+    hand->edge_estimates[3].executions = 3; /* 1527 rounds: 509 each time */
     analysis->frequency.blocks = hand->block_estimates;
     analysis->frequency.edges = hand->edge_estimates;
     memcpy(hand->best, BEST, sizeof BEST);
@@ -262,6 +271,9 @@ static void copy_loop(void **state) {
         "│    9840  bnez t4,0x9810                                     1,586         1.0cy\n"
         "\n"
         "… 1 instruction, no samples\n"
+        "\n"
+        "loop at           cycles   insns     rounds   each time  best case  cycles a round\n"
+        " 9810            100.0 %      13     1.53 k        509       8.00        140\n"
         "\n"
         "where the cycles of this procedure went\n"
         "  p branch mispredict         0.0 % to   0.7 %\n"

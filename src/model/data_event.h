@@ -16,6 +16,7 @@ enum data_event_flags {
     DATA_PREFETCHED = 1 << 2, /* with DATA_HIT: by a prefetch that the event triggered */
     DATA_FIRST_USE = 1 << 3,  /* with DATA_PREFETCHED: the first to want it */
     DATA_STORE = 1 << 4,      /* a store whose block no cache had */
+    DATA_TRIGGER = 1 << 6,    /* a prefetcher answered with a fetch from memory */
     DATA_FILL = 1 << 5        /* with DATA_HIT: the L1 lacked its line, and asks for it as well */
 };
 

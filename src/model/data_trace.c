@@ -145,6 +145,10 @@ static bool within(uint64_t from, uint64_t to, uint32_t reach) {
     return to - from < reach;
 }
 
+static uint8_t triggered(const struct untimed_result *result) {
+    return result->events & UNTIMED_TRIGGERED ? DATA_TRIGGER : 0;
+}
+
 /* One access of a load; adds to `loaded` what the value read waits for. */
 static void load(struct data_trace *trace, const struct step *step, uint64_t address,
                  uint32_t size_bytes, const struct value *to_begin, struct value *loaded) {
@@ -170,7 +174,7 @@ static void load(struct data_trace *trace, const struct step *step, uint64_t add
     }
     struct value itself = {.count = 1, .events = {(uint32_t)number}};
     if (flags || result.events & (UNTIMED_MISS | UNTIMED_TRIGGERED)) {
-        struct data_event *event = event_add(dependence, to_begin, flags);
+        struct data_event *event = event_add(dependence, to_begin, flags | triggered(&result));
         if (flags & DATA_HIT) {
             event->bringer_position = bringer->position;
             event->bringer = (uint16_t)(number - result.bringer);
@@ -184,7 +188,7 @@ static void prefetch(struct data_trace *trace, const struct step *step, uint64_t
     struct untimed_result result;
     memory_untimed_prefetch(trace->memory, address, trace->dependence.next, step->insn, &result);
     if (result.events & UNTIMED_TRIGGERED)
-        event_add(&trace->dependence, to_begin, 0);
+        event_add(&trace->dependence, to_begin, DATA_TRIGGER);
 }
 
 static void store(struct data_trace *trace, const struct step *step, uint64_t address,
@@ -194,7 +198,8 @@ static void store(struct data_trace *trace, const struct step *step, uint64_t ad
     memory_untimed(trace->memory, address, size_bytes, true, dependence->next, step->insn, &result);
     trace->counts.store_misses += result.events & UNTIMED_MISS ? 1 : 0;
     if (result.events & (UNTIMED_MISS | UNTIMED_TRIGGERED))
-        event_add(dependence, value, result.events & UNTIMED_MISS ? DATA_STORE : 0);
+        event_add(dependence, value,
+                  (result.events & UNTIMED_MISS ? DATA_STORE : 0) | triggered(&result));
     stored_set(dependence, address, size_bytes, value);
 }
 

@@ -152,7 +152,7 @@ INLINE struct moment hit(struct hybrid_group *group, const struct data_event *ev
     if (event->flags & DATA_FIRST_USE) {
         const mask_lanes waits = timed & (length > operands);
         count_miss(group, position, waits);
-        asks |= waits;
+        asks |= waits & (tardy | ~inside); /* else its prefetch has taken one in this window */
         group->tardy += counted(tardy);
     }
     take_mshr(group, position, asks, operands);
@@ -185,5 +185,8 @@ void hybrid_group_add(struct hybrid_group *group, const struct data_event *event
             *moment = store(group, event, position);
         else
             *moment = plain_hit(group, event, position);
+        if (event->flags & DATA_TRIGGER) /* the prefetch takes an MSHR as well */
+            take_mshr(group, position, group->limited,
+                      event->flags & DATA_STORE ? group->base : moment->issued);
     }
 }

@@ -116,7 +116,9 @@ static void prefetches_name_their_trigger(void **state) {
     const struct line lines[] = {LOAD(10, 1, A), LOAD(11, 2, A + 64), LOAD(12, 3, A + 72)};
     struct event_list *list = RUN(lines, PREFETCH_TAGGED);
     assert_int_equal(list->count, 3);
-    assert_int_equal(list->events[1].flags, DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE);
+    assert_int_equal(list->events[0].flags, DATA_MISS | DATA_TRIGGER);
+    assert_int_equal(list->events[1].flags,
+                     DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE | DATA_TRIGGER);
     assert_int_equal(list->events[1].bringer, 1);
     assert_int_equal(list->events[2].flags, DATA_HIT | DATA_PREFETCHED);
     assert_int_equal(list->events[2].bringer, 2);

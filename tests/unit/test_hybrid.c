@@ -238,6 +238,40 @@ static void compensations(void **state) {
     assert_true(evaluate(&config, events, 3).cycles == 400 - 3 * 37);
 }
 
+/* Three independent misses, of which each triggers a prefetch. With four MSHRs the first two misses
+ * and their prefetches take all of them: two windows. With unlimited ones, one. A first use of a
+ * block whose prefetch was counted takes no other. */
+static void prefetches_take_mshrs(void **state) {
+    (void)state;
+    struct data_event events[] = {{.position = 0, .flags = DATA_MISS | DATA_TRIGGER},
+                                  {.position = 1, .flags = DATA_MISS | DATA_TRIGGER},
+                                  {.position = 2, .flags = DATA_MISS | DATA_TRIGGER}};
+    struct hybrid_config config = config_of(16);
+    config.prefetching = true;
+    config.windows = WINDOWS_SWAM_MLP;
+    assert_true(evaluate(&config, events, 3).serialized == 1);
+    config.mshrs = 4;
+    assert_true(evaluate(&config, events, 3).serialized == 2);
+    assert_true(evaluate(&config, events, 3).windows == 2);
+    events[1] = (struct data_event){.position = 1,
+                                    .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
+                                    .bringer = 1,
+                                    .bringer_position = 0};
+    assert_true(evaluate(&config, events, 3).windows == 1);
+}
+
+/* With two MSHRs, two stores that miss take both, and cost a latency though nothing waits for them;
+ * the load behind them is in the next window. */
+static void stores_take_mshrs(void **state) {
+    (void)state;
+    const struct line lines[] = {STORE(5, 1, A), STORE(5, 1, B), LOAD(10, 1, C)};
+    struct hybrid_config config = config_of(16);
+    config.windows = WINDOWS_SWAM_MLP;
+    assert_true(RUN(lines, &config).serialized == 1);
+    config.mshrs = 2;
+    assert_true(RUN(lines, &config).serialized == 2);
+}
+
 /* Stores bring blocks in, but count neither as misses nor in the distance, and no window starts
  * with them. A load that waits for such a block waits for all of its latency. */
 static void stores_bring_blocks(void **state) {
@@ -285,6 +319,8 @@ int main(void) {
         cmocka_unit_test(dependent_misses_take_no_mshr),
         cmocka_unit_test(window_starts_at_a_prefetched_hit),
         cmocka_unit_test(compensations),
+        cmocka_unit_test(prefetches_take_mshrs),
+        cmocka_unit_test(stores_take_mshrs),
         cmocka_unit_test(stores_bring_blocks),
         cmocka_unit_test(nonsense_is_refused),
     };

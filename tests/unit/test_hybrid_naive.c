@@ -8,7 +8,7 @@ enum { LINES = 6000, BLOCKS = 1500, REGISTERS = 12, BLOCK = 64 };
 
 /* What a cache simulator without evictions labels an instruction with (§2.2.1). */
 struct label {
-    bool load, store, missed, hit, prefetched, first_use;
+    bool load, store, missed, hit, prefetched, first_use, triggers;
     uint32_t bringer;
     uint32_t producers[2], producer_count;
 };
@@ -45,9 +45,11 @@ static void make_lines(struct line *lines, uint32_t seed) {
     }
 }
 
-static void bring(struct block *blocks, uint64_t block, uint32_t i) {
-    if (!blocks[block].there)
-        blocks[block] = (struct block){.there = true, .prefetched = true, .bringer = i};
+static bool bring(struct block *blocks, uint64_t block, uint32_t i) {
+    if (blocks[block].there)
+        return false;
+    blocks[block] = (struct block){.there = true, .prefetched = true, .bringer = i};
+    return true;
 }
 
 static void label_lines(struct label *labels, const struct line *lines,
@@ -79,7 +81,7 @@ static void label_lines(struct label *labels, const struct line *lines,
         block->used = true;
         if ((prefetcher != PREFETCH_NONE && label->missed) ||
             (prefetcher == PREFETCH_TAGGED && label->first_use))
-            bring(blocks, number + 1, i);
+            label->triggers = bring(blocks, number + 1, i);
     }
     free(blocks);
 }
@@ -113,7 +115,8 @@ static struct hybrid_result naive(const struct hybrid_config *config, const stru
         for (i = start; i < LINES && i < start + config->rob; i++) {
             const struct label *label = &labels[i];
             double begin = 0;
-            bool missed = false, takes = false;
+            bool missed = false;
+            uint32_t takes = 0;
             for (uint32_t k = 0; k < label->producer_count; k++)
                 if (label->producers[k] >= start && length[label->producers[k]] > begin)
                     begin = length[label->producers[k]];
@@ -123,7 +126,7 @@ static struct hybrid_result naive(const struct hybrid_config *config, const stru
                 length[i] = begin + 1;
                 latency[i] = 1;
                 missed = label->load;
-                takes = label->store;
+                takes = missed;
             } else if (label->load && config->pending_hits &&
                        (label->bringer >= start || label->prefetched)) {
                 const bool inside = label->bringer >= start;
@@ -136,7 +139,7 @@ static struct hybrid_result naive(const struct hybrid_config *config, const stru
                 } else if (config->parts & PART_B && begin < issued) {
                     length[i] = begin + 1;
                     latency[i] = 1;
-                    missed = label->first_use;
+                    takes = missed = label->first_use;
                     result.tardy += label->first_use;
                 } else {
                     const bool overlaps = config->parts & PART_C;
@@ -144,6 +147,7 @@ static struct hybrid_result naive(const struct hybrid_config *config, const stru
                     length[i] = arrives > begin ? arrives : begin;
                     latency[i] = length[i] - begin;
                     missed = label->first_use && length[i] > begin;
+                    takes = missed && !inside;
                 }
             }
             if (label->load && length[i] > longest)
@@ -153,8 +157,11 @@ static struct hybrid_result naive(const struct hybrid_config *config, const stru
                     distance += i - last_miss < config->rob ? i - last_miss : config->rob;
                 last_miss = i;
             }
-            taken += takes || (missed && (config->windows != WINDOWS_SWAM_MLP || begin == 0));
-            if (config->mshrs && taken == config->mshrs) {
+            takes += label->triggers + (label->store && label->missed);
+            if ((label->store && label->missed) || config->windows != WINDOWS_SWAM_MLP ||
+                begin == 0)
+                taken += takes;
+            if (config->mshrs && takes && taken >= config->mshrs) {
                 longest = longest > 1 ? longest : 1;
                 i++;
                 break;

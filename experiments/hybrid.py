@@ -111,6 +111,21 @@ measured = "## Mean absolute error\n\nOver all programs; after distance compensa
     "says otherwise.\n\n" + page.table(
         ["what is predicted, and how", "here", "thesis"],
         [(text, percent(mean(way, places)), paper) for text, way, places, paper in SUMMARY])
+REFINEMENTS = [p["method"] for p in found[PARTS[0]]["report"]["machines"][0]["predictions"]][1:]
+
+
+def refined(number, places):
+    errors = [abs(m["predictions"][number + 1]["error_percent"]) for part in PARTS
+              for at, m in zip(PLACES, found[part]["report"]["machines"]) if at in places]
+    return percent(sum(errors) / len(errors))
+
+
+measured += "\n## One refinement after the other\n\nMean absolute error of `--check`; the first " \
+    "three without compensation.\n\n" + page.table(
+        ["", *REFINEMENTS], [(text, *(refined(i, places) for i in range(len(REFINEMENTS))))
+                             for text, places in (("unlimited MSHRs", UNLIMITED),
+                                                  ("16, 8 and 4 MSHRs", LIMITED),
+                                                  ("all, prefetchers too", PLACES))])
 measured += "\n![Error by program](hybrid.svg)\n\n## Programs (Fig. 6.2)\n\n" + page.table(
     ["program", "load misses per 1000", "store misses per 1000", "CPI, simulated", "plain, no PH",
      "plain", "SWAM, no comp.", "SWAM"],

@@ -104,7 +104,8 @@ enum untimed_event {
     UNTIMED_MISSED_L1 = 1 << 1,  /* the L1 did not have it */
     UNTIMED_PREFETCHED = 1 << 2, /* its block was brought by a prefetch */
     UNTIMED_FIRST_USE = 1 << 3,  /* and nobody asked for it before */
-    UNTIMED_TRIGGERED = 1 << 4   /* a prefetcher answered with a fetch from memory */
+    UNTIMED_TRIGGERED = 1 << 4   /* a prefetcher answered with a fetch from memory, or of
+                                     more of the block that the access itself brings */
 };
 struct untimed_result {
     uint64_t bringer; /* number of the access that brought its block; its own when it missed; of an

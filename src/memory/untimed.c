@@ -53,8 +53,11 @@ static void prefetch(struct memory *memory, struct cache *cache, const struct wi
         if (!prefetch_next(memory, cache, step, address, &next.request.address))
             return;
         if ((next.request.address ^ before) & ~cache->line_mask &&
-            cache_find(cache, next.request.address) == CACHE_NONE)
+            cache_find(cache, next.request.address) == CACHE_NONE) {
             fill(memory, cache, &next);
+            if (next.note >> NOTE_SHIFT == next.request.sequence + 1)
+                next.result->events |= UNTIMED_TRIGGERED;
+        }
     }
 }
 

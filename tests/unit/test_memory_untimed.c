@@ -59,6 +59,21 @@ static void prefetched_blocks_name_their_trigger(void **state) {
     memory_free(memory);
 }
 
+/* The next line of the L1 is the other half of the block that the miss itself brings: it has to be
+ * fetched too. On a block that has long been there the prefetch costs nothing. */
+static void prefetch_of_the_other_half(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.line = 32;
+    machine.l1d.prefetcher = PREFETCH_ON_MISS;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_answer(ask(memory, 0, 0x10000), 0, UNTIMED_MISS | UNTIMED_MISSED_L1 | UNTIMED_TRIGGERED);
+    for (uint64_t line = 1; line < 32; line++) /* lines 0 and 1 leave the L1 */
+        ask(memory, line, 0x10000 + 64 * line);
+    assert_answer(ask(memory, 40, 0x10000), 0, UNTIMED_MISSED_L1);
+    memory_free(memory);
+}
+
 static void software_prefetches(void **state) {
     (void)state;
     const struct machine machine = small_machine();
@@ -110,6 +125,7 @@ int main(void) {
         cmocka_unit_test(inner_levels_hand_on_the_bringer),
         cmocka_unit_test(stores_and_splits),
         cmocka_unit_test(prefetched_blocks_name_their_trigger),
+        cmocka_unit_test(prefetch_of_the_other_half),
         cmocka_unit_test(software_prefetches),
         cmocka_unit_test(as_in_time_when_far_apart),
     };

@@ -15,14 +15,15 @@ enum { LAYOUTS = CATEGORIES_MAX + 1, HUGE_PAGE = 1 << 21, LATE = 1 << 29 };
 struct graph_lanes {
     struct graph_machine machine;
     struct categories categories;
-    lanes_kernel *run; /* NULL: one evaluation for each set */
+    lanes_kernel *run; /* of wide groups; NULL: one evaluation for each set */
+    bool narrow;       /* groups are so at the begin of a fragment */
+    uint64_t number;   /* of µops in the fragment */
     struct lanes_slots slots;
     struct lanes_decoder *decoder;
     struct lanes_layout *layouts[LAYOUTS];
     uint32_t layout_count;
     struct lanes_group *groups;
     uint32_t group_count;
-    bool any; /* µops in the fragment */
 
     struct graph_evaluation **evaluations;
     int64_t *last, *total; /* of each */
@@ -36,9 +37,11 @@ static const struct {
 #if defined __x86_64__
     [LANES_AVX2] = {"avx2", lanes_run_avx2},
     [LANES_AVX512] = {"avx512", lanes_run_avx512},
+    [LANES_NARROW] = {"narrow", lanes_run_avx512},
 #else
     [LANES_AVX2] = {"avx2", NULL},
     [LANES_AVX512] = {"avx512", NULL},
+    [LANES_NARROW] = {"narrow", NULL},
 #endif
 };
 
@@ -54,6 +57,9 @@ bool lanes_level_usable(enum lanes_level level) {
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512cd");
+    if (level == LANES_NARROW)
+        return lanes_level_usable(LANES_AVX512) && __builtin_cpu_supports("avx512vbmi2") &&
+               __builtin_cpu_supports("avx512bitalg");
 #endif
     return level == LANES_PLAIN;
 }
@@ -91,7 +97,7 @@ static void place_queue(struct lanes_slots *slots, const struct graph_machine *m
 
 static bool fits_level(const struct lanes_slots *slots, enum lanes_level level) {
     for (uint32_t i = 0; i < slots->counter_count; i++)
-        if (level == LANES_AVX512 && slots->counters[i].bits > LANES_BITS)
+        if (level >= LANES_AVX512 && slots->counters[i].bits > LANES_BITS)
             return false;
     return true;
 }
@@ -121,30 +127,37 @@ static void *allocate(size_t bytes) {
     return memory;
 }
 
-static bool group_init(struct graph_lanes *lanes, struct lanes_group *group) {
-    group->slots = &lanes->slots;
-    group->machine = &lanes->machine;
-    group->mshrs = calloc(LANES_GROUP, sizeof *group->mshrs);
-    if (!group->mshrs || !(group->rows = allocate(group->layout->bytes)))
-        return false;
-    int32_t *never = (int32_t *)(group->rows + LANES_ROW);
-    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
-        never[lane] = LANES_NEVER;
-    size_t bytes = (size_t)lanes->slots.planes * LANES_WORDS * LANES_ROW;
-    return !group->bandwidth || (group->planes = allocate(bytes)) != NULL;
+static size_t planes_bytes(const struct graph_lanes *lanes) {
+    return (size_t)lanes->slots.planes * LANES_WORDS * LANES_PLANE_ROW;
 }
 
-/* The sets of one kind, with their last to fill its last group. */
-static bool add_kind(struct graph_lanes *lanes, const uint32_t *sets, uint32_t count,
-                     bool bandwidth, uint32_t window) {
-    for (uint32_t from = 0; from < count; from += LANES_GROUP) {
+static bool group_init(struct graph_lanes *lanes, struct lanes_group *group, uint32_t window) {
+    group->slots = &lanes->slots;
+    group->machine = &lanes->machine;
+    group->layout = layout_of(lanes, window);
+    group->mshrs = calloc(LANES_GROUP, sizeof *group->mshrs);
+    if (!group->layout || !group->mshrs ||
+        !(group->rows = allocate(group->layout->places * sizeof(int32_t))))
+        return false;
+    lanes_fill_weights(lanes->decoder, group);
+    return (group->planes = allocate(planes_bytes(lanes))) != NULL;
+}
+
+/* Half a group of some sets, with their last to fill it. */
+static void place_sets(uint32_t *lanes, const uint32_t *sets, uint32_t from, uint32_t count) {
+    for (uint32_t lane = 0; lane < LANES_BOUND; lane++)
+        lanes[lane] = sets[from + lane < count ? from + lane : count - 1];
+}
+
+/* The sets of one window. As many are bound by bandwidth as not, or all are. */
+static bool add_window(struct graph_lanes *lanes, const uint32_t *bound, uint32_t bound_count,
+                       const uint32_t *others, uint32_t other_count, uint32_t window) {
+    for (uint32_t from = 0; from < bound_count; from += LANES_BOUND) {
         struct lanes_group *group = &lanes->groups[lanes->group_count++];
-        group->bandwidth = bandwidth;
-        if (!(group->layout = layout_of(lanes, window)))
-            return false;
-        for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
-            group->sets[lane] = sets[from + lane < count ? from + lane : count - 1];
-        if (!group_init(lanes, group))
+        group->free = other_count != 0;
+        place_sets(group->sets, bound, from, bound_count);
+        place_sets(group->sets + LANES_BOUND, group->free ? others : bound, from, bound_count);
+        if (!group_init(lanes, group, window))
             return false;
     }
     return true;
@@ -169,28 +182,26 @@ static void order_sets(const struct categories *categories, uint32_t *ordered) {
 static bool make_groups(struct graph_lanes *lanes) {
     enum { SETS = 1 << CATEGORIES_MAX };
     const struct categories *categories = &lanes->categories;
-    uint32_t sets = 1u << categories->count, same[SETS], ordered[SETS];
+    uint32_t sets = 1u << categories->count, of[2][SETS], ordered[SETS];
     bool placed[SETS] = {false};
     if (!(lanes->groups = aligned_alloc(64, sets * sizeof *lanes->groups)))
         return false;
     memset(lanes->groups, 0, sets * sizeof *lanes->groups);
     order_sets(categories, ordered);
     for (uint32_t i = 0; i < sets; i++) {
-        uint32_t first = ordered[i];
-        if (placed[first])
+        if (placed[ordered[i]])
             continue;
-        bool bandwidth = !(first & categories->everywhere[GRAPH_PART_BANDWIDTH]);
-        uint32_t window = categories_window(categories, first, &lanes->machine), count = 0;
+        uint32_t window = categories_window(categories, ordered[i], &lanes->machine);
+        uint32_t count[2] = {0};
         for (uint32_t j = i; j < sets; j++) {
             uint32_t set = ordered[j];
-            if (!placed[set] &&
-                bandwidth == !(set & categories->everywhere[GRAPH_PART_BANDWIDTH]) &&
-                window == categories_window(categories, set, &lanes->machine)) {
-                placed[set] = true;
-                same[count++] = set;
-            }
+            if (placed[set] || window != categories_window(categories, set, &lanes->machine))
+                continue;
+            bool is_free = set & categories->everywhere[GRAPH_PART_BANDWIDTH];
+            placed[set] = true;
+            of[is_free][count[is_free]++] = set;
         }
-        if (!add_kind(lanes, same, count, bandwidth, window))
+        if (!add_window(lanes, of[false], count[false], of[true], count[true], window))
             return false;
     }
     return true;
@@ -212,22 +223,47 @@ static bool make_evaluations(struct graph_lanes *lanes) {
 
 /* ---- fragments ---- */
 
+/* From the begin of the fragment to the latest C. */
+static int64_t commit_of(const struct lanes_group *group, uint32_t lane) {
+    return group->narrow ? ((const int16_t *)group->commit)[lane] + group->offset[lane]
+                         : group->commit[lane];
+}
+
+static void begin_group(const struct graph_lanes *lanes, struct lanes_group *group) {
+    if (group->narrow != lanes->narrow) {
+        group->narrow = lanes->narrow;
+        lanes_fill_weights(lanes->decoder, group);
+    }
+    group->paid = group->widened = 0;
+    for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
+        group->offset[lane] = 0;
+        if (group->narrow) {
+            ((int16_t *)group->fetch)[lane] = 0;
+            ((int16_t *)group->dispatch)[lane] = LANES_NARROW_NEVER;
+            ((int16_t *)group->commit)[lane] = LANES_NARROW_NEVER;
+            ((int16_t *)group->rows)[group->layout->left.base + lane] = LANES_NARROW_NEVER;
+        } else {
+            group->fetch[lane] = 0;
+            group->dispatch[lane] = group->commit[lane] = LANES_NEVER;
+        }
+        group->exact_fetch[lane] = 0;
+        mshrs_begin(&group->mshrs[lane]);
+    }
+    memset(group->planes, 0, planes_bytes(lanes));
+    memset(group->base, 0, sizeof group->base);
+    memset(group->taken, 0, sizeof group->taken);
+    for (uint32_t k = 0; k < LANES_BOUND / 4; k++)
+        group->words[k] = group->narrow ? LANES_NARROW_NEAR : 2;
+}
+
 static void begin(struct graph_lanes *lanes) {
     for (uint32_t i = 0; i < lanes->group_count; i++) {
         struct lanes_group *group = &lanes->groups[i];
-        for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
-            group->total[lane] += lanes->any ? group->commit[lane] : 0;
-            group->base[lane] = group->fetch[lane] = 0;
-            group->dispatch[lane] = group->commit[lane] = LANES_NEVER;
-            mshrs_begin(&group->mshrs[lane]);
-        }
-        if (group->bandwidth)
-            memset(group->planes, 0, (size_t)lanes->slots.planes * LANES_WORDS * LANES_ROW);
-        group->taken = 0;
-        for (uint32_t k = 0; k < LANES_GROUP / 4; k++)
-            group->words[k] = 2;
+        for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+            group->total[lane] += lanes->number ? commit_of(group, lane) : 0;
+        begin_group(lanes, group);
     }
-    lanes->any = false;
+    lanes->number = 0;
     lanes_decoder_begin(lanes->decoder);
 }
 
@@ -250,6 +286,7 @@ struct graph_lanes *graph_lanes_new(const struct graph_machine *machine,
             machine->wakeup_extra <= machine->complete_to_commit + machine->dispatch_to_issue &&
             machine->store_queue <= LANES_STORES;
         lanes->run = fits ? LEVELS[level].run : NULL;
+        lanes->narrow = level == LANES_NARROW && lanes_machine_is_narrow(machine);
         lanes->decoder = lanes_decoder_new(machine, &lanes->categories, &lanes->slots);
         bool made = lanes->decoder && (fits ? make_groups(lanes) : make_evaluations(lanes));
         if (made) {
@@ -282,39 +319,79 @@ void graph_lanes_free(struct graph_lanes *lanes) {
     free(lanes);
 }
 
-void lanes_take_mshrs(struct lanes_group *group, const int32_t *dispatched, int32_t *cycle,
-                      const int32_t *fill, uint32_t limit) {
-    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
-        if (fill[lane])
-            cycle[lane] = (int32_t)mshrs_take(&group->mshrs[lane], dispatched[lane], cycle[lane],
-                                              (uint32_t)fill[lane], limit);
-}
-
 /* Moves the times of a lane back, rows and all, so far that dispatch comes within two periods. */
 static void move(struct lanes_group *group, uint32_t lane) {
     int32_t by = (group->dispatch[lane] / MSHR_PERIOD - 1) * MSHR_PERIOD;
     if (by <= 0)
         return;
     mshrs_move(&group->mshrs[lane], by);
-    int32_t *rows = (int32_t *)(group->rows + LANES_WEIGHTS * LANES_ROW);
-    size_t count = (group->layout->bytes - LANES_WEIGHTS * LANES_ROW) / LANES_ROW;
-    for (size_t row = 0; row < count; row++) {
-        int32_t *cycle = &rows[row * LANES_GROUP + lane];
+    int32_t *rows = (int32_t *)group->rows;
+    for (uint32_t at = LANES_WEIGHTS * LANES_GROUP; at < group->layout->places; at += LANES_GROUP) {
+        int32_t *cycle = &rows[at + lane];
         *cycle = *cycle - by > -LATE ? *cycle - by : -LATE;
     }
     group->fetch[lane] = group->fetch[lane] - by > -LATE ? group->fetch[lane] - by : -LATE;
     group->dispatch[lane] -= by;
     group->commit[lane] -= by;
-    group->base[lane] = group->base[lane] - by > -LATE ? group->base[lane] - by : -LATE;
+    if (lane < LANES_BOUND)
+        group->base[lane] = group->base[lane] - by > -LATE ? group->base[lane] - by : -LATE;
     group->total[lane] += by;
 }
 
 static void move_late(struct graph_lanes *lanes) {
     for (uint32_t i = 0; i < lanes->group_count; i++)
-        for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+        for (uint32_t lane = 0; lane < LANES_GROUP && !lanes->groups[i].narrow; lane++)
             if (lanes->groups[i].commit[lane] > LATE)
                 move(&lanes->groups[i], lane);
 }
+
+/* ---- narrow groups ---- */
+
+#if defined __x86_64__
+/* Moving a group costs what narrow lanes gain in as many steps as a fourth of its rows: where it
+ * comes more often, but for a few times, wide ones are faster, and it is tried again later and
+ * later. */
+static void move_or_widen(const struct graph_lanes *lanes, struct lanes_group *group, uint32_t at) {
+    uint64_t number = lanes->number + at;
+    uint32_t rows = lanes_rows(group->layout, number);
+    if (number >= group->paid && lanes_move_narrow(group, number)) {
+        if (group->paid + rows / 2 < number)
+            group->paid = number - rows / 2;
+        group->paid += rows / 4;
+        return;
+    }
+    lanes_widen(group, number);
+    lanes_fill_weights(lanes->decoder, group);
+    group->paid = number + ((uint64_t)4 * rows << group->widened);
+    group->widened += group->widened < 8;
+}
+
+static void try_narrow(const struct graph_lanes *lanes, struct lanes_group *group) {
+    uint64_t number = lanes->number;
+    if (number < group->paid)
+        return;
+    if (lanes_narrow(group, number))
+        lanes_fill_weights(lanes->decoder, group);
+    group->paid = number + (group->narrow ? 0 : lanes_rows(group->layout, number));
+}
+
+static void run(const struct graph_lanes *lanes, struct lanes_group *group, uint32_t count) {
+    uint32_t at = 0;
+    while (group->narrow && (at = lanes_run_narrow(group, at, count)) < count)
+        move_or_widen(lanes, group, at);
+    if (at < count)
+        lanes->run(group, at, count);
+}
+#else
+static void try_narrow(const struct graph_lanes *lanes, struct lanes_group *group) {
+    (void)lanes;
+    (void)group;
+}
+
+static void run(const struct graph_lanes *lanes, struct lanes_group *group, uint32_t count) {
+    lanes->run(group, 0, count);
+}
+#endif
 
 static void evaluate(struct graph_lanes *lanes, const struct graph_uop *uops, uint32_t count,
                      bool first) {
@@ -337,12 +414,15 @@ void graph_lanes_add(struct graph_lanes *lanes, const struct graph_uop *uops, ui
     if (first)
         begin(lanes);
     while (count) {
+        for (uint32_t i = 0; i < lanes->group_count; i++)
+            if (lanes->narrow && !lanes->groups[i].narrow)
+                try_narrow(lanes, &lanes->groups[i]);
         uint32_t made = lanes_decode(lanes->decoder, lanes->layouts, lanes->layout_count,
                                      lanes->groups, lanes->group_count, uops, count);
         for (uint32_t i = 0; i < lanes->group_count; i++)
-            lanes->run(&lanes->groups[i], made);
+            run(lanes, &lanes->groups[i], made);
         move_late(lanes);
-        lanes->any = true;
+        lanes->number += made;
         uops += made;
         count -= made;
     }
@@ -353,8 +433,8 @@ void graph_lanes_times(const struct graph_lanes *lanes, double *times) {
         times[set] = (double)(lanes->total[set] + lanes->last[set]);
     for (uint32_t i = 0; i < lanes->group_count; i++) {
         const struct lanes_group *group = &lanes->groups[i];
-        for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+        for (uint32_t lane = 0; lane < (group->free ? LANES_GROUP : LANES_BOUND); lane++)
             times[group->sets[lane]] =
-                (double)(group->total[lane] + (lanes->any ? group->commit[lane] : 0));
+                (double)(group->total[lane] + (lanes->number ? commit_of(group, lane) : 0));
     }
 }

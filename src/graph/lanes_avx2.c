@@ -5,6 +5,8 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2")))
+#define CYCLE  int32_t
+#define BITS   uint32_t
 #define WIDTH  8
 #include "graph/lanes_kernel.h"
 

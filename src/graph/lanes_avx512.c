@@ -5,6 +5,8 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx512cd")))
+#define CYCLE  int32_t
+#define BITS   uint32_t
 #define WIDTH  16
 #include "graph/lanes_kernel.h"
 
@@ -23,9 +25,9 @@ INLINE bits lowest(bits x) {
 
 #include "graph/lanes_slots.h"
 
-#define WORD(plane, word) ((__m512i *)(plane))[(word) * (LANES_ROW / 64)]
+#define WORD(plane, word) ((__m512i *)(plane))[(word) * (LANES_PLANE_ROW / 64)]
 
-enum { PLANE_BYTES = LANES_WORDS * LANES_ROW };
+enum { PLANE_BYTES = LANES_WORDS * LANES_PLANE_ROW };
 
 /* Where a counter is full, but for the planes behind `bit`: `full` is so for those before. */
 INLINE __m512i and_needed(__m512i full, __m512i value, uint32_t limit, uint32_t bit) {
@@ -124,7 +126,8 @@ INLINE vector take_by_word(struct lanes_group *group, const struct planes *one,
         uint32_t count = 32 - (uint32_t)__builtin_clz(words);
         group->words[k] = count > group->words[k] ? count : group->words[k];
         for (; words; words &= words - 1) {
-            uint32_t word = (uint32_t)__builtin_ctz(words), at_word = word * LANES_ROW + 64 * k;
+            uint32_t word = (uint32_t)__builtin_ctz(words),
+                     at_word = word * LANES_PLANE_ROW + 64 * k;
             __m512i begin = _mm512_set1_epi32((int32_t)(32 * word));
             __mmask16 here = same_word(pending, from, begin);
             __m512i value[LANES_BITS], value_other[LANES_BITS];
@@ -153,7 +156,7 @@ INLINE vector take_by_word(struct lanes_group *group, const struct planes *one,
 INLINE void take_far(struct lanes_group *group, const struct planes *one,
                      const struct planes *other, const vector *dispatch, vector *execute,
                      uint64_t far) {
-    for (unsigned k = 0; k < VECTORS; k++, far >>= WIDTH)
+    for (unsigned k = 0; k < BOUND; k++, far >>= WIDTH)
         if (far & 0xffff) {
             if (is_any(dispatch[k] - ((vector *)group->base)[k] > LANES_LAG))
                 slide(group, dispatch[k], k);
@@ -169,7 +172,7 @@ INLINE uint64_t take_near(struct lanes_group *group, const struct planes *one,
     static_assert(GRAPH_SLOTS >= 64, "two words compete");
     const __m512i *base = (const __m512i *)group->base;
     uint64_t far = 0;
-    EACH_VECTOR {
+    EACH_BOUND {
         __m512i execute = (__m512i)nodes->execute[k];
         __m512i cycle = _mm512_sub_epi32(execute, base[k]);
         __mmask16 near = _mm512_cmplt_epi32_mask(cycle, _mm512_set1_epi32(64));
@@ -204,8 +207,10 @@ INLINE uint64_t take_near(struct lanes_group *group, const struct planes *one,
 #define EACH_TAKE                                                                                  \
     TAKE(1, 0)                                                                                     \
     TAKE(2, 0)                                                                                     \
-    TAKE(3, 0) TAKE(4, 0) TAKE(2, 1) TAKE(2, 2) TAKE(3, 1) TAKE(3, 2) TAKE(3, 3) TAKE(4, 1)        \
-        TAKE(4, 2) TAKE(4, 3) TAKE(4, 4)
+    TAKE(3, 0)                                                                                     \
+    TAKE(4, 0)                                                                                     \
+    TAKE(2, 1) TAKE(2, 2) TAKE(3, 1) TAKE(3, 2) TAKE(3, 3) TAKE(4, 1) TAKE(4, 2) TAKE(4, 3)        \
+        TAKE(4, 4)
 EACH_TAKE
 #undef TAKE
 
@@ -215,18 +220,19 @@ INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
     uint32_t planes = counters[slot->counters[0]].bits;
     if (slot->count == 2)
         planes += 8 * counters[slot->counters[1]].bits;
-    group->taken |= 1u << slot->counters[0] | 1u << slot->counters[slot->count - 1];
-    vector dispatch[VECTORS], execute[VECTORS]; /* copies, so that nodes stay in registers */
+    uint32_t taken = 1u << slot->counters[0] | 1u << slot->counters[slot->count - 1];
+    EACH_BOUND group->taken[k] |= taken;
+    vector dispatch[BOUND], execute[BOUND]; /* copies, so that nodes stay in registers */
 #define TAKE(ones, others)                                                                         \
     case (ones) + 8 * (others): {                                                                  \
         struct planes one = planes_of(group, slot, 0, ones);                                       \
         struct planes other = planes_of(group, slot, 1, others);                                   \
         uint64_t far = take_near(group, &one, &other, nodes);                                      \
         if (__builtin_expect(far != 0, 0)) {                                                       \
-            EACH_VECTOR dispatch[k] = nodes->dispatch[k];                                          \
-            EACH_VECTOR execute[k] = nodes->execute[k];                                            \
+            EACH_BOUND dispatch[k] = nodes->dispatch[k];                                           \
+            EACH_BOUND execute[k] = nodes->execute[k];                                             \
             take_far_##ones##_##others(group, slot, dispatch, execute, far);                       \
-            EACH_VECTOR nodes->execute[k] = execute[k];                                            \
+            EACH_BOUND nodes->execute[k] = execute[k];                                             \
         }                                                                                          \
         break;                                                                                     \
     }

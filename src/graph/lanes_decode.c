@@ -6,9 +6,10 @@
 #include "graph/lanes_step.h"
 
 enum { FAR = GRAPH_FAR + 1, HASH = 4 * LANES_WEIGHTS, MISSES = 1024, FETCHES = 256 };
-enum { NOTHING = 0, NEVER = LANES_ROW };
+enum { NOTHING = 0, NEVER = LANES_GROUP };
 /* As many rows as a µop may need at most. */
 enum { WEIGHTS_OF_UOP = 16, KEEP = 1 << 16, FEW = 32 };
+enum { KEY_ALWAYS = 17, KEY_SET = 34, KEY_CYCLES = 1 << 17 };
 
 struct weight_key {
     uint64_t key;   /* cycles | always | categories, see key_of() */
@@ -67,9 +68,9 @@ static uint32_t power_of_two(uint32_t least) {
 }
 
 static struct lanes_ring ring(struct lanes_layout *layout, uint32_t least) {
-    struct lanes_ring ring = {layout->bytes, power_of_two(least) - 1};
+    struct lanes_ring ring = {layout->places, power_of_two(least) - 1};
     /* Rows that are written together shall not compete for the same lines of a cache. */
-    layout->bytes += (ring.mask + 1 + 5) * LANES_ROW;
+    layout->places += (ring.mask + 1 + 5) * LANES_GROUP;
     return ring;
 }
 
@@ -77,7 +78,7 @@ void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *
                        uint32_t window) {
     layout->ideal = window != 0;
     layout->window = window ? window : machine->window;
-    layout->bytes = LANES_WEIGHTS * LANES_ROW;
+    layout->places = LANES_WEIGHTS * LANES_GROUP;
     uint32_t room = machine->fetch_room > machine->dispatch_width ? machine->fetch_room
                                                                   : machine->dispatch_width;
     layout->fetch = ring(layout, FETCHES);
@@ -93,24 +94,40 @@ void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *
     layout->written = ring(layout, machine->store_drain + 1);
     layout->left = ring(layout, 1);
     layout->groups_left = ring(layout, graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP + 1);
-    layout->large = layout->bytes > LANES_LARGE;
+    layout->large = layout->places * 4 > LANES_LARGE;
 }
 
 /* ---- weights ---- */
 
-static void fill(struct lanes_decoder *decoder, uint32_t place, uint32_t set, uint32_t cycles,
-                 uint32_t always) {
+static void fill(const struct lanes_decoder *decoder, struct lanes_group *group,
+                 const struct weight_key *weight) {
     const struct categories *categories = decoder->categories;
-    for (uint32_t i = 0; i < decoder->group_count; i++) {
-        struct lanes_group *group = &decoder->groups[i];
-        int32_t *row = (int32_t *)(group->rows + place);
-        for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
-            uint32_t of_lane = group->sets[lane] & set;
-            row[lane] = cycles == KEEP
+    uint32_t cycles = weight->key & (KEY_CYCLES - 1), set = (uint32_t)(weight->key >> KEY_SET);
+    uint32_t always = weight->key >> KEY_ALWAYS & (KEY_CYCLES - 1);
+    for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
+        uint32_t of_lane = group->sets[lane] & set;
+        int32_t value = cycles == KEEP
                             ? -(int32_t)categories_keep(categories, of_lane)
                             : (int32_t)(always + categories_weight(categories, of_lane, cycles));
-        }
+        if (group->narrow)
+            ((int16_t *)group->rows)[weight->place + lane] = (int16_t)value;
+        else
+            ((int32_t *)group->rows)[weight->place + lane] = value;
     }
+}
+
+void lanes_fill_weights(const struct lanes_decoder *decoder, struct lanes_group *group) {
+    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+        if (group->narrow) {
+            ((int16_t *)group->rows)[NOTHING + lane] = 0;
+            ((int16_t *)group->rows)[NEVER + lane] = LANES_NARROW_NEVER;
+        } else {
+            ((int32_t *)group->rows)[NOTHING + lane] = 0;
+            ((int32_t *)group->rows)[NEVER + lane] = LANES_NEVER;
+        }
+    for (uint32_t at = 0; at < HASH; at++)
+        if (decoder->weights[at].place)
+            fill(decoder, group, &decoder->weights[at]);
 }
 
 /* `always` cycles and what the categories of `set` leave of `cycles`, or of KEEP: all bits set
@@ -119,14 +136,15 @@ static uint32_t weight(struct lanes_decoder *decoder, uint32_t set, uint32_t cyc
                        uint32_t always) {
     if (cycles + always == 0)
         return NOTHING;
-    uint64_t key = cycles | (uint64_t)always << 17 | (uint64_t)set << 34;
+    uint64_t key = cycles | (uint64_t)always << KEY_ALWAYS | (uint64_t)set << KEY_SET;
     uint32_t at = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % HASH;
     for (; decoder->weights[at].place; at = (at + 1) % HASH)
         if (decoder->weights[at].key == key)
             return decoder->weights[at].place;
-    uint32_t place = decoder->weight_count++ * LANES_ROW;
+    uint32_t place = decoder->weight_count++ * LANES_GROUP;
     decoder->weights[at] = (struct weight_key){key, place};
-    fill(decoder, place, set, cycles, always);
+    for (uint32_t i = 0; i < decoder->group_count; i++)
+        fill(decoder, &decoder->groups[i], &decoder->weights[at]);
     return place;
 }
 
@@ -143,7 +161,7 @@ static uint32_t part_keep(struct lanes_decoder *decoder, unsigned part, uint32_t
 /* ---- places ---- */
 
 static inline uint32_t place(struct lanes_ring ring, uint64_t number) {
-    return ring.base + ((uint32_t)number & ring.mask) * LANES_ROW;
+    return ring.base + ((uint32_t)number & ring.mask) * LANES_GROUP;
 }
 
 /* Of the µop so far back; `reach`: what is farther does not matter. */
@@ -422,13 +440,36 @@ static uint32_t execution_weight(struct lanes_decoder *decoder, const struct gra
     return *found - 1;
 }
 
+/* Of the machine's latencies and slots a step adds few, */
+enum { OF_MACHINE = LANES_NARROW_STEP / 2 };
+
+bool lanes_machine_is_narrow(const struct graph_machine *machine) {
+    const uint32_t latencies[] = {machine->frontend_depth,     machine->redirect,
+                                  machine->late_bubble,        machine->taken_bubble,
+                                  machine->wakeup_extra,       machine->dispatch_to_issue,
+                                  machine->complete_to_commit, machine->forward_latency,
+                                  machine->l1_latency,         machine->load_latency};
+    uint64_t sum = GRAPH_SLOTS + 16;
+    for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++)
+        sum += latencies[i];
+    return sum <= OF_MACHINE;
+}
+
+/* and of what was observed these. */
+static bool is_large(const struct graph_uop *uop) {
+    uint32_t sum = uop->after_commit + uop->fetch_cache + uop->fetch_tlb + uop->unit_wait +
+                   uop->mshr_wait + uop->execution + uop->miss + uop->store_wait + uop->write_wait +
+                   uop->fill;
+    return sum > LANES_NARROW_STEP - OF_MACHINE;
+}
+
 static void decode(struct lanes_decoder *decoder, struct lanes_layout *layout, uint32_t index,
-                   const struct graph_uop *uop, uint32_t fetch_distance, uint32_t fetch_weight,
-                   uint32_t execution) {
+                   const struct graph_uop *uop, uint32_t flags, uint32_t fetch_distance,
+                   uint32_t fetch_weight, uint32_t execution) {
     struct lanes_step *step = &layout->steps[index];
     struct lanes_extra *extra = &layout->extras[index];
     uint64_t number = decoder->number;
-    step->flags = 0;
+    step->flags = flags;
     step->extra = index;
     step->execution = execution;
     step->at_fetch = place(layout->fetch, number);
@@ -491,8 +532,9 @@ uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const 
         const struct graph_uop *uop = &uops[made];
         uint32_t distance, weight = fetch_edge(decoder, uop, &distance);
         uint32_t execution = execution_weight(decoder, uop);
+        uint32_t flags = is_large(uop) ? STEP_LARGE : 0;
         for (uint32_t i = 0; i < layout_count; i++)
-            decode(decoder, layouts[i], made, uop, distance, weight, execution);
+            decode(decoder, layouts[i], made, uop, flags, distance, weight, execution);
         decoder->writes += frees_entry(decoder, uop);
         uint64_t number = decoder->number++;
         bool store = uop->flags & GRAPH_STORE;

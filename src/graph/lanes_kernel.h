@@ -1,13 +1,17 @@
 /* Included by graph/lanes_LEVEL.c: evaluates the steps of a layout for the lanes of one group. The
- * file says which instructions may be used (TARGET), how many lanes a vector has (WIDTH), and what
- * plain GNU C has no operator for: latest(), is_any() and lowest(). */
+ * file says which instructions may be used (TARGET), the types of a cycle (CYCLE) and of its bits
+ * (BITS), how many of them a vector has (WIDTH), and what plain GNU C has no operator for: latest()
+ * and is_any(). */
 
-typedef int32_t vector __attribute__((vector_size(4 * WIDTH), may_alias));
-typedef uint32_t bits __attribute__((vector_size(4 * WIDTH), may_alias));
-enum { VECTORS = LANES_GROUP / WIDTH };
+typedef CYCLE vector __attribute__((vector_size(sizeof(CYCLE) * WIDTH), may_alias));
+typedef BITS bits __attribute__((vector_size(sizeof(CYCLE) * WIDTH), may_alias));
+typedef int32_t exact __attribute__((vector_size(4 * WIDTH), may_alias));
+enum { VECTORS = LANES_GROUP / WIDTH, BOUND = LANES_BOUND / WIDTH, NARROW = sizeof(CYCLE) == 2 };
 
 #define INLINE      TARGET __attribute__((always_inline)) static inline
 #define EACH_VECTOR _Pragma("GCC unroll 16") for (unsigned k = 0; k < VECTORS; k++)
+/* Of the lanes that are bound by bandwidth. */
+#define EACH_BOUND _Pragma("GCC unroll 16") for (unsigned k = 0; k < BOUND; k++)
 
 /* The nodes of the µop at hand and, of F, D and C, at first those of the one before. */
 struct nodes {
@@ -22,73 +26,112 @@ INLINE vector where(vector mask, vector then, vector otherwise) {
 }
 
 INLINE vector latest(vector a, vector b);
+INLINE bool is_any(vector mask);
 
 /* Takes slots in the cycles that nodes->execute has, or in later ones, which it has then
  * (graph/lanes_slots.h). */
 INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
                        struct nodes *nodes);
 
-INLINE void step_fetch(const struct lanes_step *step, const struct lanes_extra *extra,
-                       const char *rows, const struct graph_machine *machine, bool bandwidth,
-                       struct nodes *nodes) {
-    (void)machine;
-    if (step->flags & STEP_FETCH) {
-        EACH_VECTOR {
-            vector cycle = nodes->fetch[k] + ROW(extra->late);
-            if (step->flags & STEP_AFTER_COMMIT)
-                cycle = latest(cycle, nodes->commit[k] + (int32_t)extra->after_commit);
-            if (step->flags & STEP_MISPREDICTED) {
-                vector recovered = ROW(extra->previous) + ROW(extra->redirect);
-                cycle = where(ROW(extra->redirect_keep), latest(cycle, recovered), cycle);
-            }
-            /* Before what the cache and the TLB add. */
-            cycle = latest(cycle, ROW(extra->packet));
-            if (bandwidth) {
-                vector from = nodes->fetch[k];
-                if (step->fetch_weight)
-                    from = ROW(step->fetch_from) + step->fetch_weight;
-                cycle = latest(latest(cycle, from), ROW(step->room_from));
-            }
-            nodes->fetch[k] = cycle + ROW(extra->cache) + ROW(extra->tlb);
-        }
-    } else if (bandwidth) {
-        if (step->fetch_weight)
-            EACH_VECTOR nodes->fetch[k] =
-                latest(nodes->fetch[k], ROW(step->fetch_from) + step->fetch_weight);
-        EACH_VECTOR nodes->fetch[k] = latest(nodes->fetch[k], ROW(step->room_from));
+/* ---- nodes ---- */
+
+/* Not a function: none may have parameters as long as two vectors. */
+#define EXACT_LATEST(a, b) (((b) & ((b) > (a))) | ((a) & ((b) <= (a))))
+#define EXACT(x)           __builtin_convertvector(x, exact)
+
+/* F without bandwidth lags behind dispatch without bound: narrow lanes keep it in 32 bits too. */
+INLINE vector fetch_exactly(struct lanes_group *group, const struct lanes_step *step,
+                            const struct lanes_extra *extra, const CYCLE *rows, unsigned k,
+                            const struct nodes *nodes) {
+    exact cycle = ((exact *)group->exact_fetch)[k] + EXACT(ROW(extra->late));
+    if (step->flags & STEP_AFTER_COMMIT)
+        cycle = EXACT_LATEST(cycle, EXACT(nodes->commit[k]) + (int32_t)extra->after_commit);
+    if (step->flags & STEP_MISPREDICTED) {
+        exact recovered = EXACT(ROW(extra->previous)) + EXACT(ROW(extra->redirect));
+        exact keep = EXACT(ROW(extra->redirect_keep));
+        cycle = (EXACT_LATEST(cycle, recovered) & keep) | (cycle & ~keep);
     }
-    if (bandwidth)
-        EACH_VECTOR ROW(step->at_fetch) = nodes->fetch[k];
+    exact packet = EXACT(ROW(extra->packet)), never = (exact){0} + LANES_NARROW_NEVER;
+    exact later = (packet > cycle) & (packet > LANES_NARROW_NEVER);
+    cycle = (packet & later) | (cycle & ~later);
+    cycle += EXACT(ROW(extra->cache)) + EXACT(ROW(extra->tlb));
+    ((exact *)group->exact_fetch)[k] = cycle;
+    return __builtin_convertvector(EXACT_LATEST(cycle, never), vector);
+}
+
+INLINE vector fetch_after(const struct lanes_step *step, const struct lanes_extra *extra,
+                          const CYCLE *rows, bool bandwidth, unsigned k,
+                          const struct nodes *nodes) {
+    vector cycle = nodes->fetch[k] + ROW(extra->late);
+    if (step->flags & STEP_AFTER_COMMIT)
+        cycle = latest(cycle, nodes->commit[k] + (CYCLE)extra->after_commit);
+    if (step->flags & STEP_MISPREDICTED) {
+        vector recovered = ROW(extra->previous) + ROW(extra->redirect);
+        cycle = where(ROW(extra->redirect_keep), latest(cycle, recovered), cycle);
+    }
+    /* Before what the cache and the TLB add. */
+    cycle = latest(cycle, ROW(extra->packet));
+    if (bandwidth) {
+        vector from = nodes->fetch[k];
+        if (step->fetch_weight)
+            from = ROW(step->fetch_from) + (CYCLE)step->fetch_weight;
+        cycle = latest(latest(cycle, from), ROW(step->room_from));
+    }
+    return cycle + ROW(extra->cache) + ROW(extra->tlb);
+}
+
+INLINE void step_fetch(struct lanes_group *group, const struct lanes_step *step,
+                       const struct lanes_extra *extra, const CYCLE *rows, struct nodes *nodes) {
+    if (step->flags & STEP_FETCH) {
+        EACH_VECTOR nodes->fetch[k] = NARROW && k >= BOUND
+                                          ? fetch_exactly(group, step, extra, rows, k, nodes)
+                                          : fetch_after(step, extra, rows, k < BOUND, k, nodes);
+    } else {
+        if (step->fetch_weight)
+            EACH_BOUND nodes->fetch[k] =
+                latest(nodes->fetch[k], ROW(step->fetch_from) + (CYCLE)step->fetch_weight);
+        EACH_BOUND nodes->fetch[k] = latest(nodes->fetch[k], ROW(step->room_from));
+    }
+    EACH_BOUND ROW(step->at_fetch) = nodes->fetch[k];
 }
 
 /* The cycles of a row, for which MSHRs are taken. */
-INLINE void take_mshrs(struct lanes_group *group, const struct lanes_extra *extra,
-                       const struct nodes *nodes, uint32_t row) {
-    int32_t dispatched[LANES_GROUP] __attribute__((aligned(64)));
-    EACH_VECTOR((vector *)dispatched)[k] = nodes->dispatch[k];
-    lanes_take_mshrs(group, dispatched, (int32_t *)(group->rows + row),
-                     (const int32_t *)(group->rows + extra->fill), extra->mshrs);
+TARGET __attribute__((noinline)) static void take_mshrs(struct lanes_group *group,
+                                                        const struct lanes_extra *extra,
+                                                        const vector *dispatch, CYCLE *cycle) {
+    const CYCLE *dispatched = (const CYCLE *)dispatch;
+    const CYCLE *fill = (const CYCLE *)group->rows + extra->fill;
+    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+        if (fill[lane]) {
+            int64_t offset = group->offset[lane];
+            cycle[lane] =
+                (CYCLE)(mshrs_take(&group->mshrs[lane], dispatched[lane] + offset,
+                                   cycle[lane] + offset, (uint32_t)fill[lane], extra->mshrs) -
+                        offset);
+        }
 }
 
 /* The write of the store whose entry the µop takes. */
 INLINE void step_write(struct lanes_group *group, const struct lanes_step *step,
-                       const struct lanes_extra *extra, const char *rows, bool bandwidth,
+                       const struct lanes_extra *extra, const CYCLE *rows,
                        const struct nodes *nodes) {
     if (__builtin_expect(step->flags & STEP_WRITE_MISS, 0)) {
         EACH_VECTOR {
             vector cycle = latest(ROW(extra->committed), ROW(extra->written_before));
-            if (bandwidth)
+            if (k < BOUND)
                 cycle = latest(cycle, ROW(extra->drain_from) + 1);
             ROW(extra->at_written) = cycle;
         }
-        take_mshrs(group, extra, nodes, extra->at_written);
+        vector dispatch[VECTORS]; /* a copy, so that nodes stay in registers */
+        EACH_VECTOR dispatch[k] = nodes->dispatch[k];
+        take_mshrs(group, extra, dispatch, (CYCLE *)group->rows + extra->at_written);
         EACH_VECTOR ROW(extra->at_left) =
             latest(ROW(extra->at_written) + ROW(extra->write_weight), ROW(extra->left_before));
         return;
     }
     EACH_VECTOR {
         vector cycle = latest(ROW(extra->committed), ROW(extra->written_before));
-        if (bandwidth)
+        if (k < BOUND)
             cycle = latest(cycle, ROW(extra->drain_from) + 1);
         ROW(extra->at_written) = cycle;
         ROW(extra->at_left) = latest(cycle + ROW(extra->write_weight), ROW(extra->left_before));
@@ -96,12 +139,12 @@ INLINE void step_write(struct lanes_group *group, const struct lanes_step *step,
 }
 
 INLINE void step_dispatch(const struct lanes_step *step, const struct lanes_extra *extra,
-                          const char *rows, const struct graph_machine *machine, bool bandwidth,
-                          bool ideal, struct nodes *nodes) {
-    int32_t depth = (int32_t)machine->frontend_depth;
+                          const CYCLE *rows, const struct graph_machine *machine, bool ideal,
+                          struct nodes *nodes) {
+    CYCLE depth = (CYCLE)machine->frontend_depth;
     EACH_VECTOR {
         vector cycle = latest(nodes->fetch[k] + depth, nodes->dispatch[k]);
-        if (bandwidth)
+        if (k < BOUND)
             cycle = latest(cycle, ROW(step->dispatch_from) + 1);
         nodes->dispatch[k] = latest(cycle, ROW(step->commit_from));
     }
@@ -111,15 +154,14 @@ INLINE void step_dispatch(const struct lanes_step *step, const struct lanes_extr
         }
     if (step->flags & STEP_ENTRY)
         EACH_VECTOR nodes->dispatch[k] = latest(nodes->dispatch[k], ROW(extra->entry_free));
-    if (bandwidth)
-        EACH_VECTOR ROW(step->at_dispatch) = nodes->dispatch[k];
+    EACH_BOUND ROW(step->at_dispatch) = nodes->dispatch[k];
 }
 
 INLINE void step_execute(struct lanes_group *group, const struct lanes_step *step,
-                         const struct lanes_extra *extra, const char *rows,
-                         const struct graph_machine *machine, bool bandwidth, struct nodes *nodes) {
-    int32_t pipeline = (int32_t)machine->dispatch_to_issue;
-    int32_t load_latency = (int32_t)machine->load_latency;
+                         const struct lanes_extra *extra, const CYCLE *rows,
+                         const struct graph_machine *machine, struct nodes *nodes) {
+    CYCLE pipeline = (CYCLE)machine->dispatch_to_issue;
+    CYCLE load_latency = (CYCLE)machine->load_latency;
     EACH_VECTOR nodes->execute[k] = latest(
         latest(nodes->dispatch[k] + pipeline, ROW(step->producer[0])), ROW(step->producer[1]));
     if (step->flags & STEP_READY) {
@@ -133,24 +175,24 @@ INLINE void step_execute(struct lanes_group *group, const struct lanes_step *ste
             nodes->execute[k] = latest(cycle, ROW(extra->data_execute));
         }
     }
-    if (bandwidth) {
-        if (step->unit_wait)
-            EACH_VECTOR nodes->execute[k] += step->unit_wait;
-        uint32_t pool = step->flags >> STEP_POOL;
-        if (pool)
-            take_slots(group, &group->slots->pools[pool - 1], nodes);
-    }
+    if (step->unit_wait)
+        EACH_BOUND nodes->execute[k] += (CYCLE)step->unit_wait;
+    uint32_t pool = step->flags >> STEP_POOL;
+    if (pool)
+        take_slots(group, &group->slots->pools[pool - 1], nodes);
     if (step->flags & STEP_MSHR)
         EACH_VECTOR nodes->execute[k] += ROW(extra->mshr);
     EACH_VECTOR ROW(step->at_execute) = nodes->execute[k];
     if (__builtin_expect(step->flags & STEP_MISS, 0)) {
-        take_mshrs(group, extra, nodes, step->at_execute);
+        vector dispatch[VECTORS];
+        EACH_VECTOR dispatch[k] = nodes->dispatch[k];
+        take_mshrs(group, extra, dispatch, (CYCLE *)group->rows + step->at_execute);
         EACH_VECTOR nodes->execute[k] = ROW(step->at_execute);
     }
 }
 
 INLINE void step_complete(const struct lanes_step *step, const struct lanes_extra *extra,
-                          const char *rows, struct nodes *nodes) {
+                          const CYCLE *rows, struct nodes *nodes) {
     EACH_VECTOR nodes->complete[k] = nodes->execute[k] + ROW(step->execution);
     if (step->flags & STEP_STORE)
         EACH_VECTOR nodes->complete[k] =
@@ -174,7 +216,7 @@ INLINE void step_complete(const struct lanes_step *step, const struct lanes_extr
 }
 
 /* The rows that a step finds in no cache: those that were last used a window ago. */
-INLINE void prefetch(const struct lanes_step *step, const char *rows) {
+INLINE void prefetch(const struct lanes_step *step, const CYCLE *rows) {
     EACH_VECTOR {
         __builtin_prefetch(&ROW(step->commit_from));
         __builtin_prefetch(&ROW(step->at_execute), 1);
@@ -182,37 +224,70 @@ INLINE void prefetch(const struct lanes_step *step, const char *rows) {
     }
 }
 
-INLINE void run(struct lanes_group *group, uint32_t count, bool bandwidth, bool ideal) {
+/* Whether narrow lanes hold what the step makes of the nodes before it: LANES_NARROW_STEP cycles
+ * more than any at most. */
+TARGET __attribute__((noinline)) static bool fits_rarely(const struct lanes_group *group,
+                                                         const struct lanes_step *step,
+                                                         const struct lanes_extra *extra) {
+    const CYCLE *rows = (const CYCLE *)group->rows;
+    if (step->flags & STEP_LARGE)
+        return false;
+    if (step->flags & STEP_WRITE)
+        EACH_VECTOR {
+            if (is_any(ROW(extra->left_before) > (CYCLE)LANES_NARROW_LAST))
+                return false;
+        }
+    if (step->flags & (STEP_WRITE_MISS | STEP_MISS))
+        for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
+            if (group->mshrs[lane].last * MSHR_CYCLES - group->offset[lane] > LANES_NARROW_LAST)
+                return false;
+    return true;
+}
+
+INLINE bool fits(const struct lanes_group *group, const struct lanes_step *step,
+                 const struct lanes_extra *extra, const struct nodes *nodes) {
+    vector last = nodes->commit[0];
+    EACH_VECTOR last = latest(last, nodes->commit[k]);
+    if (__builtin_expect(is_any(last > (CYCLE)LANES_NARROW_LAST), 0))
+        return false;
+    return !(step->flags & (STEP_LARGE | STEP_WRITE | STEP_MISS)) ||
+           fits_rarely(group, step, extra);
+}
+
+INLINE uint32_t run(struct lanes_group *group, uint32_t from, uint32_t count, bool ideal) {
     const struct graph_machine *machine = group->machine;
     const struct lanes_layout *layout = group->layout;
-    int32_t pipeline = (int32_t)machine->complete_to_commit;
-    const char *rows = group->rows;
+    CYCLE pipeline = (CYCLE)machine->complete_to_commit;
+    const CYCLE *rows = (const CYCLE *)group->rows;
     struct nodes nodes;
     EACH_VECTOR {
         nodes.fetch[k] = ((vector *)group->fetch)[k];
         nodes.dispatch[k] = ((vector *)group->dispatch)[k];
         nodes.commit[k] = ((vector *)group->commit)[k];
     }
-    for (const struct lanes_step *step = layout->steps, *end = step + count; step < end; step++) {
+    const struct lanes_step *step = layout->steps + from, *end = layout->steps + count;
+    for (; step < end; step++) {
         const struct lanes_extra *extra = &layout->extras[step->extra];
+        if (NARROW && !fits(group, step, extra, &nodes))
+            break;
         if (ideal && layout->large)
             prefetch(step + LANES_AHEAD, rows);
-        step_fetch(step, extra, rows, machine, bandwidth, &nodes);
+        step_fetch(group, step, extra, rows, &nodes);
         if (step->flags & STEP_WRITE)
-            step_write(group, step, extra, rows, bandwidth, &nodes);
+            step_write(group, step, extra, rows, &nodes);
         if (step->flags & STEP_GROUP_LEFT)
             EACH_VECTOR ROW(extra->at_group_left) = ROW(extra->at_left);
-        step_dispatch(step, extra, rows, machine, bandwidth, ideal, &nodes);
+        step_dispatch(step, extra, rows, machine, ideal, &nodes);
         if (step->flags & STEP_ELIMINATED) {
             EACH_VECTOR ROW(step->at_execute) = nodes.complete[k] = nodes.dispatch[k];
         } else {
-            step_execute(group, step, extra, rows, machine, bandwidth, &nodes);
+            step_execute(group, step, extra, rows, machine, &nodes);
             step_complete(step, extra, rows, &nodes);
         }
         EACH_VECTOR ROW(step->at_complete) = nodes.complete[k];
         EACH_VECTOR {
             vector cycle = latest(nodes.complete[k] + pipeline, nodes.commit[k]);
-            if (bandwidth)
+            if (k < BOUND)
                 cycle = latest(cycle, ROW(step->width_from) + 1);
             nodes.commit[k] = ROW(step->at_commit) = cycle;
         }
@@ -224,16 +299,11 @@ INLINE void run(struct lanes_group *group, uint32_t count, bool bandwidth, bool 
         ((vector *)group->dispatch)[k] = nodes.dispatch[k];
         ((vector *)group->commit)[k] = nodes.commit[k];
     }
+    return (uint32_t)(step - layout->steps);
 }
 
 #define LANES_KERNEL(name)                                                                         \
-    TARGET void name(struct lanes_group *group, uint32_t count) {                                  \
-        if (group->bandwidth && group->layout->ideal)                                              \
-            run(group, count, true, true);                                                         \
-        else if (group->bandwidth)                                                                 \
-            run(group, count, true, false);                                                        \
-        else if (group->layout->ideal)                                                             \
-            run(group, count, false, true);                                                        \
-        else                                                                                       \
-            run(group, count, false, false);                                                       \
+    TARGET uint32_t name(struct lanes_group *group, uint32_t from, uint32_t count) {               \
+        return group->layout->ideal ? run(group, from, count, true)                                \
+                                    : run(group, from, count, false);                              \
     }

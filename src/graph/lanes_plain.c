@@ -2,6 +2,8 @@
 #include "graph/lanes_step.h"
 
 #define TARGET
+#define CYCLE int32_t
+#define BITS  uint32_t
 #define WIDTH 4
 #include "graph/lanes_kernel.h"
 

@@ -5,7 +5,7 @@
  * since nothing is taken before it any more. */
 
 #define PLANE(plane, word)                                                                         \
-    (((bits *)(group->planes + ((plane)*LANES_WORDS + (word)) * LANES_ROW))[k])
+    (((bits *)(group->planes + ((plane)*LANES_WORDS + (word)) * LANES_PLANE_ROW))[k])
 
 /* Shifts the planes of a counter; whether any bit of the last word is left. */
 INLINE bool slide_counter(struct lanes_group *group, const struct lanes_counter *counter,
@@ -36,7 +36,7 @@ TARGET __attribute__((noinline)) static void slide(struct lanes_group *group, ve
         vector by = dispatch - *base;
         by = where(by > 31, (vector){0} + 31, by);
         bool left = false;
-        for (uint32_t rest = group->taken; rest; rest &= rest - 1) {
+        for (uint32_t rest = group->taken[k]; rest; rest &= rest - 1) {
             uint32_t counter = (uint32_t)__builtin_ctz(rest);
             left |= slide_counter(group, &group->slots->counters[counter], k, (bits)by);
         }

@@ -1,6 +1,7 @@
 /* Inside graph/lanes.c: what its parts share.
  *
- * Lanes come in groups of LANES_GROUP, of sets that agree about bandwidth and window. The nodes of
+ * Lanes come in groups of LANES_GROUP, of sets that agree about the window; half of them are bound
+ * by bandwidth, half are not. The nodes of
  * a group are rows, one number for each lane, in one piece of memory; rings hold the rows of the
  * latest µops. A µop is first decoded into a step, which names the rows that its nodes depend on by
  * their places in that memory, so that a step is the same for all groups of a window. Edges that
@@ -11,7 +12,13 @@
  * - F(i) >= F(j) + 1 holds already when an older µop behind j or a later one has such an edge.
  *
  * Weights that a category can change are rows as well, one for each weight and set of categories
- * that has come up. */
+ * that has come up.
+ *
+ * Cycles are numbers of 32 bits, or of 16 in groups that are narrow: twice as many to a vector.
+ * Those count from an origin of their own in each lane, which moves with dispatch, and what is long
+ * ago becomes LANES_NARROW_NEVER. That is exact while no difference that matters is too large,
+ * which the kernel checks before each step; where it is, the group becomes wide, at least for a
+ * while (graph/lanes_width.c). */
 #ifndef CULPRIT_GRAPH_LANES_STEP_H
 #define CULPRIT_GRAPH_LANES_STEP_H
 
@@ -20,20 +27,35 @@
 #include "graph/mshrs.h"
 
 enum {
-    LANES_GROUP = 64,
-    LANES_CHUNK = 1024,          /* steps */
-    LANES_AHEAD = 6,             /* so many steps rows are prefetched */
-    LANES_LARGE = 4 << 20,       /* bytes of rows: more than a second-level cache has */
-    LANES_ROW = 4 * LANES_GROUP, /* bytes */
-    LANES_STORES = 2048,         /* latest, whose commits are kept */
-    LANES_WEIGHTS = 2048,        /* rows of weights */
-    LANES_WORDS = 8,             /* of 32 cycles each, in which slots are counted, */
-    LANES_BITS = 4,              /* planes of a counter at most, with AVX-512 */
-    LANES_LAG = 16               /* of which so many are behind dispatch at most */
+    LANES_GROUP = 128,
+    LANES_BOUND = 64,                  /* lanes of a group that are bound by bandwidth: the first */
+    LANES_CHUNK = 1024,                /* steps */
+    LANES_AHEAD = 6,                   /* so many steps rows are prefetched */
+    LANES_LARGE = 8 << 20,             /* bytes of rows: more than a second-level cache has */
+    LANES_PLANE_ROW = 4 * LANES_BOUND, /* bytes */
+    LANES_STORES = 2048,               /* latest, whose commits are kept */
+    LANES_WEIGHTS = 2048,              /* rows of weights */
+    LANES_WORDS = 8,                   /* of 32 cycles each, in which slots are counted, */
+    LANES_BITS = 4,                    /* planes of a counter at most, with AVX-512 */
+    LANES_LAG = 16                     /* of which so many are behind dispatch at most */
 };
 static_assert(LANES_LAG + GRAPH_SLOTS <= 32 * LANES_WORDS, "the window holds all that compete");
 /* Earlier than anything; rows 0 and 1 of the weights are nothing and this. */
 #define LANES_NEVER (-(1 << 30))
+
+/* Narrow cycles. A step may begin while none is later than LAST, and adds STEP at most. Dispatch is
+ * moved back to DISPATCH: MSHRs are counted up to MSHR_BEHIND + MSHR_BLOCK buckets behind it, and
+ * what is NEVER stays before all that matters with any weight added. */
+enum {
+    LANES_NARROW_NEVER = -30000,
+    LANES_NARROW_STEP = 8000,
+    LANES_NARROW_LAST = INT16_MAX - LANES_NARROW_STEP,
+    LANES_NARROW_EARLY = LANES_NARROW_NEVER + LANES_NARROW_STEP + 1,
+    LANES_NARROW_DISPATCH = LANES_NARROW_NEVER + (MSHR_BEHIND + MSHR_BLOCK + 1) * MSHR_CYCLES,
+    LANES_NARROW_WORDS = 2 * LANES_WORDS, /* of 16 cycles each, in which slots are counted, */
+    LANES_NARROW_NEAR = 4                 /* the first, which may always hold some */
+};
+static_assert(LANES_NARROW_DISPATCH > LANES_NARROW_EARLY, "NEVER stays before dispatch");
 
 enum step_flags {
     STEP_FETCH = 1 << 0,      /* extra: fetch */
@@ -53,10 +75,11 @@ enum step_flags {
     STEP_ENTRY = 1 << 15,      /* extra: entry_free */
     STEP_GROUP_LEFT = 1 << 16, /* extra: at_group_left */
     STEP_MISS = 1 << 14,       /* extra: load that takes an MSHR */
+    STEP_LARGE = 1 << 17,      /* adds more than LANES_NARROW_STEP may */
     STEP_POOL = 24             /* shift: the pool that a slot is taken of */
 };
 
-/* Numbers are places of rows, unless said otherwise. */
+/* Numbers are places of rows, in cycles from the first, unless said otherwise. */
 struct lanes_step {
     uint32_t flags;
     uint32_t fetch_from, room_from, dispatch_from, commit_from, width_from, producer[2];
@@ -93,7 +116,7 @@ struct lanes_layout {
     bool ideal;      /* no other edges of the window */
     struct lanes_ring fetch, dispatch, execute, complete, commit, stores, misses, written, left,
         groups_left;
-    uint32_t bytes;
+    uint32_t places;
     bool large;                                         /* than caches are */
     struct lanes_step steps[LANES_CHUNK + LANES_AHEAD]; /* the last are prefetched for only */
     struct lanes_extra extras[LANES_CHUNK];
@@ -123,28 +146,45 @@ struct lanes_slots {
 
 struct lanes_group {
     const struct lanes_layout *layout;
-    bool bandwidth; /* not idealised */
-    char *rows;
-    char *planes;                    /* of counters, row by row; NULL without bandwidth */
-    struct mshrs *mshrs;             /* of each lane */
-    uint32_t taken;                  /* set of counters that are not all zero */
-    uint32_t words[LANES_GROUP / 4]; /* of each vector, that are not all zero; 2 at least */
+    bool free; /* the others are used too: they are not bound */
+    bool narrow;
+    uint64_t paid;       /* µops of the fragment, from which on it may be moved or become narrow */
+    uint32_t widened;    /* how often, in the fragment */
+    char *rows;          /* of cycles, narrow or wide */
+    char *planes;        /* of counters, row by row, of the lanes bound */
+    struct mshrs *mshrs; /* of each lane; `offset` from its other cycles */
+    uint32_t taken[LANES_BOUND / 4]; /* of each vector, the set of counters that may count any */
+    uint32_t words[LANES_BOUND / 4]; /* of each vector, that are not all zero; the near at least */
     uint32_t sets[LANES_GROUP];
-    int64_t total[LANES_GROUP]; /* cycles of earlier fragments, and what times were moved by */
-    int32_t fetch[LANES_GROUP] __attribute__((aligned(64))); /* of the latest µop: */
+    int64_t total[LANES_GROUP];  /* cycles of earlier fragments, and what times were moved by */
+    int64_t offset[LANES_GROUP]; /* likewise, of narrow ones in this fragment */
+    /* Of the latest µop; narrow ones are in the first half: */
+    int32_t fetch[LANES_GROUP] __attribute__((aligned(64)));
     int32_t dispatch[LANES_GROUP] __attribute__((aligned(64)));
     int32_t commit[LANES_GROUP] __attribute__((aligned(64)));
-    int32_t base[LANES_GROUP] __attribute__((aligned(64))); /* cycle of bit 0 of the planes */
+    int32_t base[LANES_BOUND] __attribute__((aligned(64))); /* cycle of bit 0 of the planes */
+    /* F in 32 bits, from the same origin, of narrow ones that are not bound. */
+    int32_t exact_fetch[LANES_GROUP] __attribute__((aligned(64)));
     const struct lanes_slots *slots;
     const struct graph_machine *machine;
 };
 
-/* mshrs_take() of each lane that has a fill. */
-void lanes_take_mshrs(struct lanes_group *group, const int32_t *dispatched, int32_t *cycle,
-                      const int32_t *fill, uint32_t limit);
+/* Evaluates the steps [from, count); returns the first that it has not evaluated, since a narrow
+ * group may not hold its cycles. */
+typedef uint32_t lanes_kernel(struct lanes_group *group, uint32_t from, uint32_t count);
+lanes_kernel lanes_run_plain, lanes_run_avx2, lanes_run_avx512, lanes_run_narrow;
 
-typedef void lanes_kernel(struct lanes_group *group, uint32_t count);
-lanes_kernel lanes_run_plain, lanes_run_avx2, lanes_run_avx512;
+/* `number`: of µops in the fragment so far.
+ *
+ * Moves the cycles of a narrow group back. False: 16 bits do not hold them, or not for long, and it
+ * is as before. */
+bool lanes_move_narrow(struct lanes_group *group, uint64_t number);
+/* Makes a wide group narrow; likewise. */
+bool lanes_narrow(struct lanes_group *group, uint64_t number);
+/* Makes a narrow group wide. Of both the rows of weights must be filled anew. */
+void lanes_widen(struct lanes_group *group, uint64_t number);
+/* How many rows these look at. */
+uint32_t lanes_rows(const struct lanes_layout *layout, uint64_t number);
 
 /* ---- decoding ---- */
 
@@ -161,5 +201,9 @@ uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const 
                       uint32_t layout_count, struct lanes_group *groups, uint32_t group_count,
                       const struct graph_uop *uops, uint32_t count);
 void lanes_decoder_begin(struct lanes_decoder *decoder); /* a fragment */
+/* Fills all rows of weights anew: of a group that has become narrow or wide. */
+void lanes_fill_weights(const struct lanes_decoder *decoder, struct lanes_group *group);
+/* Whether steps of this machine's own latencies are far from LANES_NARROW_STEP. */
+bool lanes_machine_is_narrow(const struct graph_machine *machine);
 
 #endif

@@ -2,8 +2,9 @@
 
 INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
                        struct nodes *nodes) {
-    group->taken |= 1u << slot->counters[0] | 1u << slot->counters[slot->count - 1];
-    EACH_VECTOR {
+    uint32_t taken = 1u << slot->counters[0] | 1u << slot->counters[slot->count - 1];
+    EACH_BOUND group->taken[k] |= taken;
+    EACH_BOUND {
         if (__builtin_expect(is_any(nodes->dispatch[k] - ((vector *)group->base)[k] > LANES_LAG),
                              0))
             slide(group, nodes->dispatch[k], k);

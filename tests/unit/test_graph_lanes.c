@@ -129,7 +129,42 @@ static struct graph_machine graph_machine(void) {
     return graph;
 }
 
-/* Lengths of three fragments, of which the last is short, taken in pieces of changing size. */
+/* Adds to the cycles expected of each set those of a fragment. */
+static void expect(const struct graph_machine *machine, const struct categories *categories,
+                   const struct graph_uop *uops, uint32_t count, int64_t *expected) {
+    const uint32_t sets = 1u << (categories ? categories->count : 8);
+    for (uint32_t set = 0; set < sets; set++) {
+        struct graph_evaluation *evaluation = graph_evaluation_new_of(machine, categories, set);
+        int64_t last = 0;
+        for (uint32_t i = 0; i < count; i++)
+            last = graph_evaluate(evaluation, &uops[i])->commit;
+        expected[set] += last;
+        graph_evaluation_free(evaluation);
+    }
+}
+
+/* A fragment in pieces of changing size. */
+static void add_fragment(struct graph_lanes *lanes, const struct graph_uop *uops, uint32_t count) {
+    uint32_t piece;
+    for (uint32_t i = 0; i < count; i += piece) {
+        piece = 1 + next_random(1500);
+        piece = piece < count - i ? piece : count - i;
+        graph_lanes_add(lanes, uops + i, piece, i == 0);
+    }
+}
+
+static void check(const struct graph_lanes *lanes, enum lanes_level level, uint32_t fragment,
+                  uint32_t sets, const int64_t *expected) {
+    double *times = calloc(sets, sizeof *times);
+    graph_lanes_times(lanes, times);
+    for (uint32_t set = 0; set < sets; set++)
+        if (times[set] != (double)expected[set])
+            fail_msg("%s, fragment %u, set %u: %.0f cycles instead of %lld",
+                     lanes_level_name(level), fragment, set, times[set], (long long)expected[set]);
+    free(times);
+}
+
+/* Lengths of three fragments, of which the last is short. */
 static void compare(const struct graph_machine *machine, const struct categories *categories,
                     enum lanes_level level) {
     static struct graph_uop uops[UOPS];
@@ -139,32 +174,13 @@ static void compare(const struct graph_machine *machine, const struct categories
     struct graph_lanes *lanes = graph_lanes_new(machine, categories, level, &error);
     assert_non_null(lanes);
     int64_t *expected = calloc(sets, sizeof *expected);
-    double *times = calloc(sets, sizeof *times);
     for (uint32_t fragment = 0; fragment < 3; fragment++) {
         make_graph(uops, lengths[fragment]);
-        for (uint32_t set = 0; set < sets; set++) {
-            struct graph_evaluation *evaluation = graph_evaluation_new_of(machine, categories, set);
-            int64_t last = 0;
-            for (uint32_t i = 0; i < lengths[fragment]; i++)
-                last = graph_evaluate(evaluation, &uops[i])->commit;
-            expected[set] += last;
-            graph_evaluation_free(evaluation);
-        }
-        uint32_t piece;
-        for (uint32_t i = 0; i < lengths[fragment]; i += piece) {
-            piece = 1 + next_random(1500);
-            piece = piece < lengths[fragment] - i ? piece : lengths[fragment] - i;
-            graph_lanes_add(lanes, uops + i, piece, i == 0);
-        }
-        graph_lanes_times(lanes, times);
-        for (uint32_t set = 0; set < sets; set++)
-            if (times[set] != (double)expected[set])
-                fail_msg("%s, fragment %u, set %u: %.0f cycles instead of %lld",
-                         lanes_level_name(level), fragment, set, times[set],
-                         (long long)expected[set]);
+        expect(machine, categories, uops, lengths[fragment], expected);
+        add_fragment(lanes, uops, lengths[fragment]);
+        check(lanes, level, fragment, sets, expected);
     }
     free(expected);
-    free(times);
     graph_lanes_free(lanes);
 }
 
@@ -220,6 +236,55 @@ static void wide_issue(void **state) {
     }
 }
 
+/* Loads of some µops miss, each when the one before is there. */
+static void chain_misses(struct graph_uop *uops, uint32_t from, uint32_t to, uint32_t percent,
+                         uint16_t miss) {
+    for (uint32_t i = from; i < to; i++) {
+        if (!(uops[i].flags & GRAPH_LOAD) || !chance(percent))
+            continue;
+        uops[i].flags &= ~(uint32_t)GRAPH_PENDING;
+        uops[i].bringer = 0;
+        uops[i].level = LEVEL_DRAM;
+        uops[i].miss = uops[i].fill = miss;
+        uops[i].producer[0] = to_flagged(uops, i, GRAPH_LOAD, 0);
+    }
+}
+
+/* Cycles that 16 bits do not hold: a dispatch that goes on for longer, results that are far ahead
+ * of it, a single edge that is too long, fetch that is far behind it and comes up again, stores
+ * that were written long ago; between them stretches that they hold. */
+static void far_apart(void **state) {
+    (void)state;
+    enum { QUICK = 26000, COUNT = 3 * QUICK, SETS = 256 };
+    struct graph_machine machine = graph_machine();
+    struct graph_uop *uops = calloc(COUNT, sizeof *uops);
+    int64_t expected[SETS] = {0};
+    random_state = 11;
+    make_graph(uops, COUNT);
+    chain_misses(uops, 1000, 1500, 100, 3000);        /* 350,000 cycles */
+    chain_misses(uops, QUICK, QUICK + 12000, 15, 30); /* moves, as it does without */
+    uops[2 * QUICK].fetch_cache = UINT16_MAX;         /* wide once more */
+    chain_misses(uops, COUNT - 9000, COUNT - 6000, 20, 200);
+    for (uint32_t i = COUNT - 6000; i < COUNT - 2000; i++) /* F comes up, with imiss not ideal */
+        uops[i].fetch_cache = 120;
+    expect(&machine, NULL, uops, COUNT, expected);
+    for (enum lanes_level level = LANES_AVX2; level < LANES_BEST; level++) {
+        struct error error = {""};
+        struct graph_lanes *lanes = graph_lanes_new(&machine, NULL, level, &error);
+        assert_non_null(lanes);
+        add_fragment(lanes, uops, COUNT);
+        check(lanes, level, 0, SETS, expected);
+        /* A fragment behind it begins anew. */
+        add_fragment(lanes, uops, 500);
+        int64_t more[SETS];
+        memcpy(more, expected, sizeof more);
+        expect(&machine, NULL, uops, 500, more);
+        check(lanes, level, 1, SETS, more);
+        graph_lanes_free(lanes);
+    }
+    free(uops);
+}
+
 static void other_categories(void **state) {
     (void)state;
     struct graph_machine machine = graph_machine();
@@ -265,7 +330,7 @@ static void other_categories(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_set_of_random_graphs),
                                        cmocka_unit_test(queues_in_tables_of_their_own),
-                                       cmocka_unit_test(wide_issue),
+                                       cmocka_unit_test(wide_issue), cmocka_unit_test(far_apart),
                                        cmocka_unit_test(other_categories)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

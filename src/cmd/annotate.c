@@ -6,7 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/output.h"
-#include "cmd/store_options.h"
+#include "cmd/profile_options.h"
 #include "report/profile_report.h"
 #include "util/text.h"
 
@@ -346,8 +346,9 @@ static bool write_report(const struct request *request, struct annotate_settings
     return good && output_close(output, error);
 }
 
-static bool annotate_set(struct request *request, const struct profile_set *set,
-                         struct program *program, struct output *output, struct error *error) {
+static bool annotate_set(void *context, const struct profile_set *set, struct program *program,
+                         struct output *output, struct error *error) {
+    struct request *request = context;
     struct annotate_settings settings = {.set = set,
                                          .program = program,
                                          .machines = {.asked = request->machine},
@@ -367,35 +368,11 @@ static bool annotate_set(struct request *request, const struct profile_set *set,
     return good;
 }
 
-static bool run(struct request *request, struct error *error) {
-    const char *path = request->store.store_count ? request->store.stores[0] : NULL;
-    struct store *store = store_options_open(path, STORE_READ, error);
-    int64_t *sessions = NULL;
-    size_t count;
-    struct profile_set set = {0};
-    struct program *program = NULL;
-    struct output output = {0};
-    bool good = store &&
-                store_options_choose_all(store, &request->store, &sessions, &count, error) &&
-                profile_set_read(&set, store, sessions, count, false, error) &&
-                output_open(&output, "--output", request->output, stdout, error);
-    if (good && !(program = program_new()))
-        good = error_set(error, "out of memory for the report");
-    good = good && annotate_set(request, &set, program, &output, error);
-    output_discard(&output);
-    program_free(program);
-    profile_set_free(&set);
-    free(sessions);
-    if (store)
-        store_close(store);
-    return good;
-}
-
 int cmd_annotate(int argc, char **argv) {
     struct request request = {0};
     struct error error = {0};
     options_parse(&ARGP, argc, argv, &request);
-    if (run(&request, &error))
+    if (profile_set_report(&request.store, request.output, annotate_set, &request, &error))
         return 0;
     print_error(&error);
     return STATUS_FAILED;

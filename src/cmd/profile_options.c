@@ -168,3 +168,27 @@ bool profile_sets_report(const struct store_options *store, const struct row_opt
     free(sets);
     return good;
 }
+
+bool profile_set_report(const struct store_options *options, const char *output_path,
+                        profile_set_writer *write, void *request, struct error *error) {
+    const char *path = options->store_count ? options->stores[0] : NULL;
+    struct store *store = store_options_open(path, STORE_READ, error);
+    int64_t *sessions = NULL;
+    size_t count;
+    struct profile_set set = {0};
+    struct program *program = NULL;
+    struct output output = {0};
+    bool good = store && store_options_choose_all(store, options, &sessions, &count, error) &&
+                profile_set_read(&set, store, sessions, count, false, error) &&
+                output_open(&output, "--output", output_path, stdout, error);
+    if (good && !(program = program_new()))
+        good = error_set(error, "out of memory for the report");
+    good = good && write(request, &set, program, &output, error);
+    output_discard(&output);
+    program_free(program);
+    profile_set_free(&set);
+    free(sessions);
+    if (store)
+        store_close(store);
+    return good;
+}

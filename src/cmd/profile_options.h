@@ -19,6 +19,16 @@ struct row_options {
 };
 extern const struct argp profile_argp; /* --by, --event, --process, --image */
 
+struct output;
+
+/* Opens the set that the options choose, of one store, and the output, and has `write` write the
+ * report. */
+typedef bool profile_set_writer(void *request, const struct profile_set *set,
+                                struct program *program, struct output *output,
+                                struct error *error);
+bool profile_set_report(const struct store_options *store, const char *output_path,
+                        profile_set_writer *write, void *request, struct error *error);
+
 /* Sets to compare, each of epochs of one store, and the one event they are compared by. */
 struct profile_sets {
     struct store *stores[STORE_OPTIONS_MAX];
@@ -40,8 +50,6 @@ void profile_sets_close(struct profile_sets *sets);
 struct profile_table *profile_sets_table(const struct profile_sets *sets,
                                          const struct row_options *options, struct program *program,
                                          struct error *error);
-
-struct output;
 
 /* Opens the sets and the output, makes the table, and has `write` write the report. */
 typedef bool profile_sets_writer(const void *request, const struct profile_sets *sets,

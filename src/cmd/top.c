@@ -149,8 +149,9 @@ static char *next_of(const struct request *request, const struct profile_report 
     return NULL;
 }
 
-static bool write_report(const struct request *request, const struct profile_set *set,
-                         struct program *program, struct output *output, struct error *error) {
+static bool write_report(void *context, const struct profile_set *set, struct program *program,
+                         struct output *output, struct error *error) {
+    const struct request *request = context;
     struct profile_report report = {.report = {.verb = "top"},
                                     .set = set,
                                     .by = request->rows.by,
@@ -180,35 +181,11 @@ static bool write_report(const struct request *request, const struct profile_set
     return good;
 }
 
-static bool run(const struct request *request, struct error *error) {
-    const char *path = request->store.store_count ? request->store.stores[0] : NULL;
-    struct store *store = store_options_open(path, STORE_READ, error);
-    int64_t *sessions = NULL;
-    size_t count;
-    struct profile_set set = {0};
-    struct program *program = NULL;
-    struct output output = {0};
-    bool good = store &&
-                store_options_choose_all(store, &request->store, &sessions, &count, error) &&
-                profile_set_read(&set, store, sessions, count, false, error) &&
-                output_open(&output, "--output", request->output.output, stdout, error);
-    if (good && !(program = program_new()))
-        good = error_set(error, "out of memory for the report");
-    good = good && write_report(request, &set, program, &output, error);
-    output_discard(&output);
-    program_free(program);
-    profile_set_free(&set);
-    free(sessions);
-    if (store)
-        store_close(store);
-    return good;
-}
-
 int cmd_top(int argc, char **argv) {
     struct request request = {0};
     struct error error = {0};
     options_parse(&ARGP, argc, argv, &request);
-    if (run(&request, &error))
+    if (profile_set_report(&request.store, request.output.output, write_report, &request, &error))
         return 0;
     print_error(&error);
     return STATUS_FAILED;

@@ -10,7 +10,8 @@ import sys, xml.dom.minidom
 xml.dom.minidom.parse(sys.argv[1])' "docs/results/$name.svg"
 }
 for script in experiments/case-*.py experiments/fig-*.py experiments/pinpoints.py \
-    experiments/simpoint-sweep.py experiments/explain.py experiments/shotgun.py; do
+    experiments/simpoint-sweep.py experiments/explain.py experiments/shotgun.py \
+    experiments/stalls.py; do
     name=$(basename "$script" .py)
     check "experiment $name has a page with table and picture" has_page "$name"
 done

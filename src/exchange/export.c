@@ -68,8 +68,11 @@ static bool visit_session(void *context, const struct store_session *session,
     if (!export->session_count || end > export->end)
         export->end = end;
     export->session_count++;
+    /* What a simulation's cycles split up into is exported when it is asked for. */
+    bool cycles_only = session->kind == SESSION_SIMULATED && !export->filter->event;
     for (size_t i = 0; i < event_count; i++)
-        if (!add_event(export, &events[i])) {
+        if (!(cycles_only && strcmp(events[i].unit, events[0].unit) != 0) &&
+            !add_event(export, &events[i])) {
             export->failed = true;
             return error_set(export->error, "out of memory for events");
         }

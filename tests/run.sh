@@ -34,7 +34,7 @@ trap 'rm -rf "$results"' EXIT
 limit_of() {
     case $1 in
     tests/soak/*) echo 7200 ;;
-    tests/e2e/*) echo "${E2E_TIMEOUT:-420}" ;;
+    tests/e2e/*) echo "${E2E_TIMEOUT:-1200}" ;;
     *) echo "${UNIT_TIMEOUT:-180}" ;;
     esac
 }

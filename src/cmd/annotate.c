@@ -207,13 +207,6 @@ choose_event(const struct request *request, const struct profile_set *set, struc
     return NULL;
 }
 
-static void put_option(FILE *file, const char *name, const char *value) {
-    if (!value)
-        return;
-    fprintf(file, " --%s ", name);
-    text_put_word(file, value);
-}
-
 /* What to look at next, of the same samples in the same way: the source, the picture, or the
  * hottest of several. */
 static char *next_of(const struct request *request, const struct procedure_choices *choices) {
@@ -226,14 +219,14 @@ static char *next_of(const struct request *request, const struct procedure_choic
         return NULL;
     fputs("culprit annotate", file);
     for (size_t i = 0; i < request->store.store_count; i++)
-        put_option(file, "store", request->store.stores[i]);
+        text_put_option(file, "store", request->store.stores[i]);
     for (size_t i = 0; i < request->store.epoch_count; i++)
-        put_option(file, "epoch", request->store.epochs[i]);
-    put_option(file, "event", request->event);
-    put_option(file, "process", request->query.process);
-    put_option(file, "image", request->query.image);
-    put_option(file, "machine", request->machine);
-    put_option(file, "view", VIEWS[request->view]);
+        text_put_option(file, "epoch", request->store.epochs[i]);
+    text_put_option(file, "event", request->event);
+    text_put_option(file, "process", request->query.process);
+    text_put_option(file, "image", request->query.image);
+    text_put_option(file, "machine", request->machine);
+    text_put_option(file, "view", VIEWS[request->view]);
     if (request->exact)
         fputs(" --exact", file);
     if (!request->all && !request->style.source)

@@ -82,8 +82,8 @@ static char *next_of(const struct request *request, const struct profile_sets *s
         return NULL;
     fputs("culprit top", file);
     profile_set_arguments(&sets->sets[1], request->store.store_count > 0, file);
-    fputs(first->process ? " --process " : " --image ", file);
-    text_put_word(file, first->process ? first->process : first->image);
+    text_put_option(file, first->process ? "process" : "image",
+                    first->process ? first->process : first->image);
     if (fclose(file) == 0)
         return text;
     free(text);

@@ -210,10 +210,8 @@ static void print_next(const struct list *list, const struct epochs_request *req
     if (!list->last)
         return;
     fprintf(list->out, "\nnext: culprit top --epoch %" PRId64, list->last);
-    if (request->store.store_count) {
-        fputs(" --store ", list->out);
-        text_put_word(list->out, store_path(list->store));
-    }
+    if (request->store.store_count)
+        text_put_option(list->out, "store", store_path(list->store));
     fputc('\n', list->out);
 }
 

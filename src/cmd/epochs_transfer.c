@@ -81,10 +81,8 @@ static bool import_format(struct store *store, const struct epochs_request *requ
             "--show-mmap-events --show-task-events' prints\n",
             text_grouped(imported.unplaced).s, imported.unplaced == 1 ? " is" : "s are");
     printf("\nnext: culprit top --epoch %" PRId64, imported.session);
-    if (request->store.store_count) {
-        fputs(" --store ", stdout);
-        text_put_word(stdout, store_path(store));
-    }
+    if (request->store.store_count)
+        text_put_option(stdout, "store", store_path(store));
     putchar('\n');
     return true;
 }

@@ -40,10 +40,8 @@ static void print_unused(const struct epochs_request *request, struct store *sto
         return;
     printf("of %s, %s are unused\n\nnext: culprit epochs compact", text_bytes(bytes).s,
            text_bytes(unused).s);
-    if (request->store.store_count) {
-        fputs(" --store ", stdout);
-        text_put_word(stdout, store_path(store));
-    }
+    if (request->store.store_count)
+        text_put_option(stdout, "store", store_path(store));
     putchar('\n');
 }
 

@@ -23,10 +23,7 @@ static bool sees_kernel(const struct recording *recording) {
 static void print_next(const struct record_request *request, const struct recording *recording,
                        FILE *file) {
     fprintf(file, "next: culprit top --epoch %lld", (long long)recording->session);
-    if (request->store) {
-        fputs(" --store ", file);
-        text_put_word(file, request->store);
-    }
+    text_put_option(file, "store", request->store);
     fputc('\n', file);
 }
 

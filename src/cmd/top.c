@@ -112,14 +112,10 @@ static char *next_of(const struct request *request, const struct profile_report 
         fputs("culprit variance", file);
     else
         fputs(readable ? "culprit annotate" : "culprit top", file);
-    for (size_t i = 0; i < request->store.store_count; i++) {
-        fputs(" --store ", file);
-        text_put_word(file, request->store.stores[i]);
-    }
-    for (size_t i = 0; i < request->store.epoch_count && report->by != PROFILE_BY_EPOCH; i++) {
-        fputs(" --epoch ", file);
-        text_put_word(file, request->store.epochs[i]);
-    }
+    for (size_t i = 0; i < request->store.store_count; i++)
+        text_put_option(file, "store", request->store.stores[i]);
+    for (size_t i = 0; i < request->store.epoch_count && report->by != PROFILE_BY_EPOCH; i++)
+        text_put_option(file, "epoch", request->store.epochs[i]);
     switch (report->by) {
     case PROFILE_BY_PROCEDURE:
         fputs(readable ? " " : " --by process", file);
@@ -129,12 +125,10 @@ static char *next_of(const struct request *request, const struct profile_report 
         }
         break;
     case PROFILE_BY_IMAGE:
-        fputs(" --image ", file);
-        text_put_word(file, first->image);
+        text_put_option(file, "image", first->image);
         break;
     case PROFILE_BY_PROCESS:
-        fputs(" --process ", file);
-        text_put_word(file, first->process);
+        text_put_option(file, "process", first->process);
         break;
     case PROFILE_BY_EPOCH:
         fprintf(file, " --epoch %" PRId64, first->epoch);

@@ -197,10 +197,8 @@ const struct profile_event *profile_set_event(const struct profile_set *set, con
 }
 
 void profile_set_arguments(const struct profile_set *set, bool store, FILE *file) {
-    if (store) {
-        fputs(" --store ", file);
-        text_put_word(file, store_path(set->store));
-    }
+    if (store)
+        text_put_option(file, "store", store_path(set->store));
     fputs(" --epoch ", file);
     for (size_t i = 0, end; i < set->epoch_count; i = end) {
         for (end = i + 1;

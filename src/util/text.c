@@ -300,6 +300,13 @@ void text_put_word(FILE *file, const char *word) {
     fputc('\'', file);
 }
 
+void text_put_option(FILE *file, const char *name, const char *value) {
+    if (!value)
+        return;
+    fprintf(file, " --%s ", name);
+    text_put_word(file, value);
+}
+
 struct text text_time(int64_t nanoseconds) {
     time_t seconds = (time_t)(nanoseconds / 1000000000);
     struct text text;

@@ -71,6 +71,8 @@ char *text_clean(char *buffer, size_t size, const char *text);
 
 /* A word, quoted for a shell where it must be. */
 void text_put_word(FILE *file, const char *word);
+/* " --name value", the value as a word; NULL: nothing. */
+void text_put_option(FILE *file, const char *name, const char *value);
 
 /* Width of the terminal behind `stream`, 40 to 400 columns; 100 when it is none. */
 unsigned text_terminal_columns(FILE *stream);

@@ -175,6 +175,20 @@ static void terminals(void **state) {
     fclose(file);
 }
 
+static void options_are_words(void **state) {
+    (void)state;
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    text_put_option(file, "store", "a b.db");
+    text_put_option(file, "epoch", NULL);
+    text_put_option(file, "event", "cycles");
+    fclose(file);
+    assert_string_equal(text, " --store 'a b.db' --event cycles");
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
@@ -188,6 +202,7 @@ int main(void) {
         cmocka_unit_test(times),
         cmocka_unit_test(words),
         cmocka_unit_test(terminals),
+        cmocka_unit_test(options_are_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

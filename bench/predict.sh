@@ -5,7 +5,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 workloads=$(dirname "$CULPRIT")/workloads/riscv64
 capture() {
-    "$CULPRIT" trace --limit 20M -o "$folder/$1.ctrace" "${@:2}" >/dev/null 2>&1
+    "$CULPRIT" trace --limit 4M -o "$folder/$1.ctrace" "${@:2}" >/dev/null 2>&1
 }
 capture gzip -- gzip -9 -c /bin/bash
 capture hashjoin --from probe -- "$workloads/hashjoin" 2000000

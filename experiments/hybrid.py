@@ -3,34 +3,87 @@ docs/results/hybrid.md: predicted against simulated CPI due to long data misses.
     python3 -B experiments/hybrid.py"""
 import itertools
 
-from lib import page, run, svg
+from lib import page, programs, run, svg
 
 # A program, where its part begins, and its arguments: inputs several times larger than the caches.
-PROGRAMS = [("bipartite", "relax", "1", "100000"), ("chase", "chase_one", "200000", "1"),
-            ("chase", "chase_many", "400000", "4"), ("hashjoin", "probe", "200000"),
-            ("lbm", "stream_collide", "1", "60000"), ("lists", "walk_both", "200000"),
-            ("pages", "touch", "600000"), ("pending", "sum_values", "600000"),
-            ("quadtree", "perimeter", "1", "12"), ("stencil", "collide", "1", "60000"),
-            ("stream", "triad", "1", "1000000")]
-PARTS = [(isa, *program) for isa, programs in
-         (("riscv64", PROGRAMS), ("x86_64", [p for p in PROGRAMS
-                                             if p[0] in ("bipartite", "hashjoin", "quadtree")]))
-         for program in programs]
+WORKLOADS = [("bipartite", "relax", "1", "100000"), ("chase", "chase_one", "200000", "1"),
+             ("chase", "chase_many", "400000", "4"), ("hashjoin", "probe", "200000"),
+             ("lbm", "stream_collide", "1", "60000"), ("lists", "walk_both", "200000"),
+             ("pages", "touch", "600000"), ("pending", "sum_values", "600000"),
+             ("quadtree", "perimeter", "1", "12"), ("stencil", "collide", "1", "60000"),
+             ("stream", "triad", "1", "1000000")]
+BOTH_ISAS = ("bipartite", "hashjoin", "quadtree")
 MSHRS, PREFETCHERS = [0, 16, 8, 4], ["none", "on_miss", "tagged", "stride"]
 PLACES = list(itertools.product(MSHRS, PREFETCHERS))
 SWEEP = ["--sweep", f"mshr={','.join(map(str, MSHRS))} prefetch={','.join(PREFETCHERS)}"]
-LIMIT = "400K"
+LIMIT = ["--limit", "400K"]
+FEW = 10  # load misses per 1000 instructions: with fewer a program is listed, but in no mean
 
 
-def name(part):
-    isa, program, function = part[:3]
-    return f"{program} {function}" + (" (x86-64)" if isa == "x86_64" else "")
+def pairs():
+    return "".join(f"{x} {i}\n" for i, x in enumerate(programs.numbers(60000)))
+
+
+def lines():
+    return "".join(f"{x} {i}\n" for i, x in enumerate(programs.numbers(400000)))
+
+
+SUM = """import random
+random.seed(1)
+values = [i + 1000 for i in range(200000)]
+random.shuffle(values)
+for _ in range(5):
+    total = sum(values)
+print(total)
+"""
+OBJECTS = """import random
+random.seed(1)
+class Node:
+    __slots__ = "next", "value"
+nodes = [Node() for _ in range(60000)]
+random.shuffle(nodes)
+for i, node in enumerate(nodes):
+    node.value = i
+    node.next = nodes[i + 1] if i + 1 < len(nodes) else None
+total = 0
+for _ in range(8):
+    node = nodes[0]
+    while node is not None:
+        total += node.value
+        node = node.next
+print(total)
+"""
+SORT = """srand(1); my @a = map { int(rand(1e9)) } 1 .. 200000;
+my @b = sort { $a <=> $b } @a; print $b[0], "\\n";
+"""
+
+
+def trace_of_workload(isa, program, function, *arguments):
+    return run.trace(["--from", function, *LIMIT], [run.workload(program, isa), *arguments])
+
+
+def trace_of_debian(skip, *command):
+    return run.trace(["--skip", skip, *LIMIT], command)
+
+
+TRACES = {
+    **{f"{w[0]} {w[1]}": trace_of_workload("riscv64", *w) for w in WORKLOADS},
+    **{f"{w[0]} {w[1]} (x86-64)": trace_of_workload("x86_64", *w)
+       for w in WORKLOADS if w[0] in BOTH_ISAS},
+    # Debian's, where they look at their data a last time
+    "tsort": trace_of_debian("215M", "tsort", programs.written("pairs.txt", pairs)),
+    "shuf": trace_of_debian("120M", "shuf", "--random-source", programs.written("lines.txt", lines),
+                            programs.written("lines.txt", lines)),
+    "perl sort": trace_of_debian("300M", "perl", programs.written("sort.pl", lambda: SORT)),
+    "python sum": trace_of_debian("605M", "/usr/bin/python3",
+                                  programs.written("sum.py", lambda: SUM)),
+    "python objects": trace_of_debian("935M", "/usr/bin/python3",
+                                      programs.written("objects.py", lambda: OBJECTS)),
+}
 
 
 def predict(part, *options):
-    isa, program, function, *arguments = part
-    return run.report("predict", ["--from", function, "--limit", LIMIT, *SWEEP, *options],
-                      [run.workload(program, isa), *arguments])
+    return run.report_of("predict", [*SWEEP, *options], TRACES[part])
 
 
 def cells(report):
@@ -38,26 +91,38 @@ def cells(report):
     return {at: m["predictions"][0]["cpi"] for at, m in zip(PLACES, report["machines"])}
 
 
+KINDS = {"plain, no pending hits": ["--windows=plain", "--no-pending-hits"],
+         "plain": ["--windows=plain"], "SWAM": ["--windows=swam"], "SWAM-MLP":
+         ["--windows=swam-mlp"]}
+COMPENSATIONS = ["none", "distance", "window"]
 WAYS = {
-    "plain, no pending hits": ["--windows=plain", "--no-pending-hits"],
-    "plain, pending hits": ["--windows=plain"],
-    "plain, pending hits, MSHRs ignored": ["--windows=plain", "--ignore-mshrs"],
-    "SWAM": ["--windows=swam"],
-    "SWAM, no compensation": ["--windows=swam", "--compensation=none"],
-    "SWAM, no pending hits": ["--windows=swam", "--no-pending-hits"],
-    "SWAM-MLP": [],
-    "SWAM-MLP, no part B": ["--parts=ac"],
+    **{(kind, how): [*options, f"--compensation={how}"] for kind, options in KINDS.items()
+       for how in COMPENSATIONS},
+    "plain, MSHRs ignored": ["--windows=plain", "--ignore-mshrs", "--compensation=distance"],
+    "SWAM, no pending hits": ["--windows=swam", "--no-pending-hits", "--compensation=distance"],
+    "no part B": ["--windows=swam-mlp", "--parts=ac", "--compensation=distance"],
+    "sliding": [],
 }
+PLAIN, SWAM, MLP = (("plain", "distance"), ("SWAM", "distance"), ("SWAM-MLP", "distance"))
 FIXED = ["oldest", "1/4", "1/2", "3/4", "youngest"]
 found = {}
-for part in PARTS:
+for part in TRACES:
     checked = predict(part, "--check")
     found[part] = {
         "report": checked,
         "actual": {at: m["simulated_cpi"] for at, m in zip(PLACES, checked["machines"])},
         **{way: cells(predict(part, *options)) for way, options in WAYS.items()},
-        **{(kind, pending): cells(predict(part, "--windows=plain", f"--compensation={kind}", *more))
-           for kind in FIXED for pending, more in ((True, []), (False, ["--no-pending-hits"]))}}
+        **{(how, pending): cells(predict(part, "--windows=plain", f"--compensation={how}", *more))
+           for how in FIXED for pending, more in ((True, []), (False, ["--no-pending-hits"]))}}
+
+
+def thousand(part, key):
+    report = found[part]["report"]
+    return 1000 * report["machines"][0][key] / report["instructions"]
+
+
+PARTS = list(TRACES)
+MEANT = [part for part in PARTS if thousand(part, "load_misses") >= FEW]
 
 
 def error(part, way, at):
@@ -65,7 +130,7 @@ def error(part, way, at):
 
 
 def mean(way, places):
-    errors = [abs(error(part, way, at)) for part in PARTS for at in places]
+    errors = [abs(error(part, way, at)) for part in MEANT for at in places]
     return sum(errors) / len(errors)
 
 
@@ -79,87 +144,101 @@ def percent(value):
     return f"{value:.1f} %"
 
 
-def thousand(part, key):
-    report = found[part]["report"]
-    return f"{1000 * report['machines'][0][key] / report['instructions']:.1f}"
+def window(way):
+    return (way[0], "window")
 
 
 SUMMARY = [
-    ("unlimited MSHRs, plain, no pending hits", "plain, no pending hits", UNLIMITED, "39.7 %"),
-    ("unlimited MSHRs, plain, pending hits", "plain, pending hits", UNLIMITED, "29.3 %"),
-    ("unlimited MSHRs, SWAM, no compensation", "SWAM, no compensation", UNLIMITED, ""),
-    ("unlimited MSHRs, SWAM", "SWAM", UNLIMITED, "10.3 %"),
-    *((f"prefetch {kind}, SWAM", "SWAM", [(0, kind)], paper)
+    ("unlimited MSHRs, plain, no pending hits", ("plain, no pending hits", "distance"), UNLIMITED,
+     "39.7 %"),
+    ("unlimited MSHRs, plain", PLAIN, UNLIMITED, "29.3 %"),
+    ("unlimited MSHRs, SWAM", SWAM, UNLIMITED, "10.3 %"),
+    *((f"prefetch {kind}, SWAM", SWAM, [(0, kind)], paper)
       for kind, paper in zip(PREFETCHERS[1:], ("10.7 %", "9.4 %", "21.3 %"))),
-    ("prefetchers, SWAM", "SWAM", FETCHING, "13.8 %"),
-    ("prefetchers, without part B", "SWAM-MLP, no part B", FETCHING, "21.4 %"),
+    ("prefetchers, SWAM", SWAM, FETCHING, "13.8 %"),
+    ("prefetchers, without part B", "no part B", FETCHING, "21.4 %"),
     ("prefetchers, SWAM, no pending hits", "SWAM, no pending hits", FETCHING, "50.5 %"),
-    ("16, 8 and 4 MSHRs, plain that ignores them", "plain, pending hits, MSHRs ignored", LIMITED,
-     "33.6 %"),
-    ("16, 8 and 4 MSHRs, plain", "plain, pending hits", LIMITED, ""),
-    *((f"{mshrs} MSHRs, {way}", way, [(mshrs, "none")], paper)
-      for way, papers in (("SWAM", ("9.8 %", "12.8 %", "23.2 %")),
-                          ("SWAM-MLP", ("9.3 %", "9.2 %", "9.9 %")))
+    ("16, 8 and 4 MSHRs, plain that ignores them", "plain, MSHRs ignored", LIMITED, "33.6 %"),
+    ("16, 8 and 4 MSHRs, plain", PLAIN, LIMITED, ""),
+    *((f"{mshrs} MSHRs, {way[0]}", way, [(mshrs, "none")], paper)
+      for way, papers in ((SWAM, ("9.8 %", "12.8 %", "23.2 %")),
+                          (MLP, ("9.3 %", "9.2 %", "9.9 %")))
       for mshrs, paper in zip(MSHRS[1:], papers)),
-    ("16, 8 and 4 MSHRs, SWAM-MLP", "SWAM-MLP", LIMITED, "9.5 %"),
-    *((f"{mshrs} MSHRs and prefetchers, SWAM-MLP", "SWAM-MLP",
+    ("16, 8 and 4 MSHRs, SWAM-MLP", MLP, LIMITED, "9.5 %"),
+    *((f"{mshrs} MSHRs and prefetchers, SWAM-MLP", MLP,
        [(mshrs, kind) for kind in PREFETCHERS[1:]], paper)
       for mshrs, paper in zip(MSHRS[1:], ("15.2 %", "17.7 %", "20.5 %"))),
-    ("MSHRs and prefetchers, SWAM-MLP", "SWAM-MLP", BOTH, "17.8 %"),
+    ("MSHRs and prefetchers, SWAM-MLP", MLP, BOTH, "17.8 %"),
 ]
-measured = "## Mean absolute error\n\nOver all programs; after distance compensation unless it " \
-    "says otherwise.\n\n" + page.table(
-        ["what is predicted, and how", "here", "thesis"],
-        [(text, percent(mean(way, places)), paper) for text, way, places, paper in SUMMARY])
-REFINEMENTS = [p["method"] for p in found[PARTS[0]]["report"]["machines"][0]["predictions"]][1:]
 
 
-def refined(number, places):
-    errors = [abs(m["predictions"][number + 1]["error_percent"]) for part in PARTS
-              for at, m in zip(PLACES, found[part]["report"]["machines"]) if at in places]
-    return percent(sum(errors) / len(errors))
+def other(way, places, column):
+    """The same with window compensation, or without windows."""
+    if column == "window":
+        return percent(mean(window(way), places)) if isinstance(way, tuple) else ""
+    return percent(mean("sliding", places)) if way in (SWAM, MLP) else ""
 
 
-measured += "\n## One refinement after the other\n\nMean absolute error of `--check`; the first " \
-    "three without compensation.\n\n" + page.table(
-        ["", *REFINEMENTS], [(text, *(refined(i, places) for i in range(len(REFINEMENTS))))
-                             for text, places in (("unlimited MSHRs", UNLIMITED),
-                                                  ("16, 8 and 4 MSHRs", LIMITED),
-                                                  ("all, prefetchers too", PLACES))])
-measured += "\n![Error by program](hybrid.svg)\n\n## Programs (Fig. 6.2)\n\n" + page.table(
+measured = f"## Mean absolute error\n\nOver the {len(MEANT)} programs with {FEW} or more load " \
+    "misses per 1000 instructions.\n\n" + page.table(
+        ["what is predicted, and how", "thesis", "distance compensation", "window compensation",
+         "sliding"],
+        [(text, paper, percent(mean(way, places)), other(way, places, "window"),
+          other(way, places, "sliding")) for text, way, places, paper in SUMMARY])
+
+LADDER = [("unlimited MSHRs", UNLIMITED), ("16, 8 and 4 MSHRs", LIMITED),
+          ("all, prefetchers too", PLACES)]
+measured += "\n## One refinement after the other\n\nMean absolute error; each has those before it." \
+    "\n\n" + page.table(
+        ["", "compensation", "plain windows", "+ pending hits", "+ SWAM", "+ SWAM-MLP"],
+        [(text, how, *(percent(mean((kind, how), places)) for kind in KINDS))
+         for text, places in LADDER for how in COMPENSATIONS])
+STEPS = [("plain windows", ("plain, no pending hits", "none")),
+         ("+ window compensation", ("plain, no pending hits", "window")),
+         ("+ pending hits", ("plain", "window")), ("+ SWAM", ("SWAM", "window")),
+         ("+ SWAM-MLP", ("SWAM-MLP", "window")), ("sliding", "sliding")]
+measured += "\nIn the order of `--check`:\n\n" + page.table(
+    ["", *(name for name, way in STEPS)],
+    [(text, *(percent(mean(way, places)) for name, way in STEPS)) for text, places in LADDER])
+measured += "\n![Error by program](hybrid.svg)\n\n## Programs (Fig. 6.2)\n\nA program in brackets " \
+    "is in no mean.\n\n" + page.table(
     ["program", "load misses per 1000", "store misses per 1000", "CPI, simulated", "plain, no PH",
-     "plain", "SWAM, no comp.", "SWAM"],
-    [(name(part), thousand(part, "load_misses"), thousand(part, "store_misses"),
-      f"{found[part]['actual'][0, 'none']:.3f}",
+     "plain", "SWAM", "SWAM, window comp.", "sliding"],
+    [(part if part in MEANT else f"({part})", f"{thousand(part, 'load_misses'):.1f}",
+      f"{thousand(part, 'store_misses'):.1f}", f"{found[part]['actual'][0, 'none']:.3f}",
       *(f"{found[part][way][0, 'none']:.3f} ({error(part, way, (0, 'none')):+.0f} %)" for way in
-        ("plain, no pending hits", "plain, pending hits", "SWAM, no compensation", "SWAM")))
+        (("plain, no pending hits", "distance"), PLAIN, SWAM, window(SWAM), "sliding")))
      for part in PARTS])
 measured += "\nWithout pending hits the model shows what they are worth (Fig. 2.4): where the two " \
     "plain columns differ, misses are connected by hits on blocks on their way.\n"
 measured += "\n## Fixed compensation (Fig. 6.1)\n\nMean absolute error of plain windows.\n\n" + \
     page.table(["", *FIXED], [
-        (text, *(percent(mean((kind, pending), UNLIMITED)) for kind in FIXED))
+        (text, *(percent(mean((how, pending), UNLIMITED)) for how in FIXED))
         for text, pending in (("without pending hits (thesis: youngest 43.5 %)", False),
                               ("with pending hits (thesis: youngest 26.9 %)", True))])
-measured += "\n## Prefetchers (Fig. 6.3)\n\nSWAM, error.\n\n" + page.table(
+measured += "\n## Prefetchers (Fig. 6.3)\n\nErrors of SWAM with distance compensation, and of the " \
+    "sliding reorder buffer.\n\n" + page.table(
     ["program", *PREFETCHERS[1:]],
-    [(name(part), *(f"{error(part, 'SWAM', at):+.1f} %" for at in FETCHING)) for part in PARTS])
+    [(part, *(f"{error(part, SWAM, at):+.1f}, {error(part, 'sliding', at):+.1f} %"
+              for at in FETCHING)) for part in PARTS])
 measured += "\n## MSHRs (Figs 6.4 and 6.5)\n\nCPI simulated, and errors of plain windows that " \
-    "ignore MSHRs, of plain ones, SWAM and SWAM-MLP.\n\n" + page.table(
+    "ignore MSHRs, of plain ones, SWAM and SWAM-MLP with distance compensation, and of the sliding " \
+    "reorder buffer.\n\n" + page.table(
         ["program", *(f"{mshrs} MSHRs" for mshrs in MSHRS[1:])],
-        [(name(part), *(f"{found[part]['actual'][at]:.3f}: " + ", ".join(
+        [(part, *(f"{found[part]['actual'][at]:.3f}: " + ", ".join(
             f"{error(part, way, at):+.0f}" for way in
-            ("plain, pending hits, MSHRs ignored", "plain, pending hits", "SWAM", "SWAM-MLP")) +
+            ("plain, MSHRs ignored", PLAIN, SWAM, MLP, "sliding")) +
             " %" for at in LIMITED)) for part in PARTS])
 page.write("hybrid", "experiments/hybrid.py", measured)
-names = [name(part) for part in PARTS]
 svg.figure(page.picture("hybrid"), [
-    svg.Bars("Unlimited MSHRs (Fig. 6.2 b)", "error without its sign, %", names,
-             [(way, [abs(error(part, way, (0, "none"))) for part in PARTS])
-              for way in ("plain, no pending hits", "plain, pending hits", "SWAM")], height=280),
-    svg.Bars("4 MSHRs (Fig. 6.5 c)", "error without its sign, %", names,
-             [(way, [abs(error(part, way, (4, "none"))) for part in PARTS])
-              for way in ("plain, pending hits, MSHRs ignored", "SWAM", "SWAM-MLP")], height=280),
-    svg.Bars("Prefetchers, SWAM (Fig. 6.3 b)", "error without its sign, %", names,
-             [(kind, [abs(error(part, "SWAM", (0, kind))) for part in PARTS])
+    svg.Bars("Unlimited MSHRs (Fig. 6.2 b)", "error without its sign, %", PARTS,
+             [(name, [abs(error(part, way, (0, "none"))) for part in PARTS])
+              for name, way in (("plain, no pending hits", ("plain, no pending hits", "distance")),
+                                ("SWAM", SWAM), ("sliding", "sliding"))], height=280),
+    svg.Bars("4 MSHRs (Fig. 6.5 c)", "error without its sign, %", PARTS,
+             [(name, [abs(error(part, way, (4, "none"))) for part in PARTS])
+              for name, way in (("plain, MSHRs ignored", "plain, MSHRs ignored"),
+                                ("SWAM-MLP", MLP), ("sliding", "sliding"))], height=280),
+    svg.Bars("Prefetchers, sliding (Fig. 6.3 b)", "error without its sign, %", PARTS,
+             [(kind, [abs(error(part, "sliding", (0, kind))) for part in PARTS])
               for kind in PREFETCHERS[1:]], height=280)])

@@ -65,8 +65,7 @@ class Measured:
                                       for key in ("missing", "inexact"))
         self.skeletons, self.complete = found["signature_samples"], found["attempts"]["complete"]
         self.events = share(found["events_discarded"], found["events"])
-        self.errant, self.discarded, self.cut = (
-            paths[key] for key in ("errant", "errant_discarded", "errant_cut"))
+        self.errant, self.discarded = paths["errant"], paths["errant_discarded"]
         self.targets, self.right = paths["targets"], paths["targets_right"]
 
 
@@ -75,17 +74,14 @@ measured = "![Errors of designs, and over the sampling rate](shotgun.svg)\n\n## 
 measured += page.table(
     ["program", "no sample, % of instructions", "none with the same signatures, %",
      "complete, of signature samples", "misses and mispredictions in the others, %",
-     "attempts that left the path", "of these discarded, %",
-     "of these left it behind their graphs, %", "targets from samples right, %"],
+     "attempts that left the path", "of these discarded, %", "targets from samples right, %"],
     [(r.name, page.percent(r.missing, 2), page.percent(r.inexact), f"{r.complete} of {r.skeletons}",
       page.percent(r.events), r.errant, page.percent(share(r.discarded, r.errant)),
-      page.percent(share(r.cut, r.errant)), page.percent(share(r.right, r.targets)))
+      page.percent(share(r.right, r.targets)))
      for r in results])
-errant, discarded, cut = (sum(getattr(r, key) for r in results)
-                          for key in ("errant", "discarded", "cut"))
+errant, discarded = (sum(getattr(r, key) for r in results) for key in ("errant", "discarded"))
 measured += (f"\nIn all {errant} attempts left the path that was executed; {discarded} of them "
-             f"({page.percent(share(discarded, errant))} %) were discarded, {cut} "
-             f"({page.percent(share(cut, errant))} %) left it behind the end of their graphs.\n")
+             f"({page.percent(share(discarded, errant))} %) were discarded.\n")
 measured += "\n## Errors (Table IX)\n\n" + page.table(
     ["mean error, %", "whole graph → perfect fragments",
      *(f"perfect fragments → design {n}" for n in DESIGNS), "whole graph → design 4"],

@@ -45,20 +45,47 @@ def key_of(arguments, command):
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
-def report(verb, options, command, limit_seconds=900):
-    """The JSON object of `culprit VERB OPTIONS -- COMMAND`. Ends the script when it fails."""
+def kept_report(verb, options, key, words, limit_seconds):
     arguments = [verb, "--json"] + [str(option) for option in options]
-    command = [str(word) for word in command]
-    kept = os.path.join(KEPT, "reports", key_of(arguments, command) + ".json")
+    kept = os.path.join(KEPT, "reports", key(arguments) + ".json")
     if not os.path.exists(kept):
         os.makedirs(os.path.dirname(kept), exist_ok=True)
-        line = [CULPRIT] + arguments + ["--output", kept + ".new", "--"] + command
-        print("culprit", *arguments, "--", *command, file=sys.stderr)
-        with tempfile.TemporaryFile() as output:  # grep does less when that is /dev/null
-            done = subprocess.run(line, env=ENVIRONMENT, stdin=subprocess.DEVNULL, cwd=ROOT,
-                                  stdout=output, stderr=subprocess.PIPE, timeout=limit_seconds)
-        if done.returncode:
-            sys.exit(f"status {done.returncode} of {' '.join(line)}:\n{done.stderr.decode()}")
+        execute([CULPRIT] + arguments + ["--output", kept + ".new"] + words, limit_seconds)
         os.replace(kept + ".new", kept)
     with open(kept) as content:
         return json.load(content)
+
+
+def execute(line, limit_seconds):
+    """Ends the script when it fails."""
+    print("culprit", *line[1:], file=sys.stderr)
+    with tempfile.TemporaryFile() as output:  # grep does less when that is /dev/null
+        done = subprocess.run(line, env=ENVIRONMENT, stdin=subprocess.DEVNULL, cwd=ROOT,
+                              stdout=output, stderr=subprocess.PIPE, timeout=limit_seconds)
+    if done.returncode:
+        sys.exit(f"status {done.returncode} of {' '.join(line)}:\n{done.stderr.decode()}")
+
+
+def report(verb, options, command, limit_seconds=900):
+    """The JSON object of `culprit VERB OPTIONS -- COMMAND`. Ends the script when it fails."""
+    command = [str(word) for word in command]
+    return kept_report(verb, options, lambda arguments: key_of(arguments, command),
+                       ["--"] + command, limit_seconds)
+
+
+def trace(options, command, limit_seconds=900):
+    """The path of a trace of the command, kept like a report."""
+    command = [str(word) for word in command]
+    path = os.path.join(KEPT, "traces", key_of(["trace"] + options, command) + ".ctrace")
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        execute([CULPRIT, "trace"] + options + ["--output", path + ".new", "--"] + command,
+                limit_seconds)
+        os.replace(path + ".new", path)
+    return path
+
+
+def report_of(verb, options, *paths, limit_seconds=900):
+    """The JSON object of `culprit VERB OPTIONS FILE...`."""
+    return kept_report(verb, options, lambda arguments: key_of(arguments, [CULPRIT, *paths]),
+                       list(paths), limit_seconds)

@@ -40,6 +40,7 @@ static bool write_report(struct explain *explain, const struct code *code, struc
     struct report *report = &explain->report;
     const struct machine *machine =
         machine_choice_of(explain->machines, trace_isa(explain->trace), error);
+    const struct forecast_result forecast = long_run_forecast(explain->run);
     struct report_request what = {.verb = request->verb,
                                   .program = trace_command(explain->trace),
                                   .machine = machine,
@@ -47,7 +48,8 @@ static bool write_report(struct explain *explain, const struct code *code, struc
                                   .by = request->output.by,
                                   .top = request->output.top,
                                   .partial = interrupt_signal || trace_is_cut(explain->trace),
-                                  .plain = true};
+                                  .plain = true,
+                                  .forecast = &forecast};
     const char *text;
     if (!(explain->program = program_new()))
         return error_set(error, "out of memory for the report");

@@ -44,7 +44,7 @@ struct icost {
     struct shotgun_file samples;
     struct machine_choice *machines;
     const struct machine *machine;
-    struct output report_file, svg_file;
+    struct report_files files;
     char *folder; /* for traces; NULL: none */
     struct program *programs;
     struct breakdown_program *rows; /* of the report */
@@ -119,9 +119,8 @@ static bool prepare(struct icost *icost, struct error *error) {
     if (!icost->programs || !icost->rows)
         return error_set(error, "out of memory for %" PRIu32 " programs", programs);
     return find_focus(icost, error) && choose_machines(icost, error) &&
-           output_open(&icost->report_file, "--output", request->output.output,
-                       request->input.command ? stderr : stdout, error) &&
-           (!request->svg || output_open(&icost->svg_file, "--svg", request->svg, NULL, error)) &&
+           report_files_open(&icost->files, request->output.output, request->svg,
+                             request->input.command ? stderr : stdout, error) &&
            (!request->multisim || (icost->folder = temporary_folder(error)));
 }
 
@@ -487,14 +486,13 @@ static bool write_report(struct icost *icost, struct error *error) {
     if (!breakdown_report_choose(&icost->report) || !note_all(icost, partial))
         return error_set(error, "out of memory for the report");
     if (!request->output.json)
-        breakdown_text(&icost->report, text_use_colour(icost->report_file.file),
-                       icost->report_file.file);
-    else if (!breakdown_json(&icost->report, icost->report_file.file, error))
+        breakdown_text(&icost->report, text_use_colour(icost->files.report.file),
+                       icost->files.report.file);
+    else if (!breakdown_json(&icost->report, icost->files.report.file, error))
         return false;
     if (request->svg)
-        breakdown_svg(&icost->report, icost->svg_file.file);
-    return output_close(&icost->report_file, error) &&
-           (!request->svg || output_close(&icost->svg_file, error));
+        breakdown_svg(&icost->report, icost->files.picture.file);
+    return report_files_close(&icost->files, error);
 }
 
 static int run_steps(struct icost *icost, struct error *error) {
@@ -532,7 +530,6 @@ int icost_breakdown(struct icost_request *request) {
     free(icost.programs);
     free(icost.rows);
     temporary_remove(icost.folder);
-    output_discard(&icost.report_file);
-    output_discard(&icost.svg_file);
+    report_files_discard(&icost.files);
     return status;
 }

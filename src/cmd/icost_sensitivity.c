@@ -19,7 +19,7 @@
 struct job {
     struct icost_request *request;
     struct machine_choice *machines;
-    struct output report_file, svg_file;
+    struct report_files files;
     char *folder;
     struct icost_input input;
     const struct machine *machine;
@@ -34,9 +34,8 @@ static void show_progress(void *context, uint64_t instructions) {
 static bool prepare(struct job *job, struct error *error) {
     const struct icost_request *request = job->request;
     return machine_choice_load(job->machines, &request->machine, error) &&
-           output_open(&job->report_file, "--output", request->output.output,
-                       request->input.command ? stderr : stdout, error) &&
-           (!request->svg || output_open(&job->svg_file, "--svg", request->svg, NULL, error)) &&
+           report_files_open(&job->files, request->output.output, request->svg,
+                             request->input.command ? stderr : stdout, error) &&
            (job->folder = temporary_folder(error));
 }
 
@@ -93,13 +92,12 @@ static bool write_report(struct job *job, struct error *error) {
     report_note(&report->report, "not modelled: the kernel (cycles are user cycles; a system call "
                                  "only flushes), execution down wrong paths");
     if (!request->output.json)
-        sensitivity_text(report, text_use_colour(job->report_file.file), job->report_file.file);
-    else if (!sensitivity_json(report, job->report_file.file, error))
+        sensitivity_text(report, text_use_colour(job->files.report.file), job->files.report.file);
+    else if (!sensitivity_json(report, job->files.report.file, error))
         return false;
     if (request->svg)
-        sensitivity_svg(report, job->svg_file.file);
-    return output_close(&job->report_file, error) &&
-           (!request->svg || output_close(&job->svg_file, error));
+        sensitivity_svg(report, job->files.picture.file);
+    return report_files_close(&job->files, error);
 }
 
 static int run_steps(struct job *job, struct error *error) {
@@ -133,7 +131,6 @@ int icost_sensitivity(struct icost_request *request) {
     report_free(&job.report.report);
     icost_input_close(&job.input);
     temporary_remove(job.folder);
-    output_discard(&job.report_file);
-    output_discard(&job.svg_file);
+    report_files_discard(&job.files);
     return status;
 }

@@ -23,7 +23,7 @@ static const struct argp_option OPTIONS[] = {
      0},
     {"shotgun-file", KEY_FILE, "FILE", 0,
      "From the samples that a shotgun tap of 'culprit sim' wrote to FILE; no command, no trace", 0},
-    {"shotgun-length", KEY_LENGTH, "N", 0, "Instructions of a fragment (default 2000)", 0},
+    {"shotgun-length", KEY_LENGTH, "N", 0, "Instructions of a fragment, at most (default 2000)", 0},
     {"shotgun-period", KEY_PERIOD, "N", 0,
      "A detailed sample every N instructions, on the average (default 50; twice as many each time "
      "that 262,144 have been taken)",
@@ -97,7 +97,7 @@ static bool note_samples(struct report *report, const struct shotgun_choice *cho
                            of, complete, choice->options.length);
     return report_note(
         report,
-        "profiler%s: %" PRIu64 " fragments of %" PRIu32 " instructions from %" PRIu64
+        "profiler%s: %" PRIu64 " fragments of up to %" PRIu32 " instructions from %" PRIu64
         " detailed and %" PRIu64 " signature samples; of their instructions %s %% had no sample "
         "and were inferred, %s %% had none with the same signatures",
         of, complete, choice->options.length, statistics->samples, statistics->skeletons,
@@ -115,15 +115,19 @@ static bool note_paths(struct report *report, const struct shotgun_statistics *s
         return true;
     if (tried == statistics->outcomes[SHOTGUN_COMPLETE] && statistics->errant == 0)
         return report_note(report, "profiler%s: all fragments are of paths that were executed", of);
-    return report_note(
-        report,
-        "profiler%s: of %" PRIu64 " attempts at a fragment %" PRIu64 " were discarded; %" PRIu64
-        " had left the path that was executed, of which %s %% were discarded and %s %% had done so "
-        "behind the end of their graphs; of %" PRIu64 " targets that samples gave %s %% were right",
-        of, tried, tried - statistics->outcomes[SHOTGUN_COMPLETE], statistics->errant,
-        percent(statistics->errant_discarded, statistics->errant).s,
-        percent(statistics->errant_cut, statistics->errant).s, statistics->targets,
-        percent(statistics->targets_right, statistics->targets).s);
+    char left[128] = "none had left the path that was executed", targets[128] = "";
+    if (statistics->errant)
+        snprintf(left, sizeof left,
+                 "%" PRIu64 " had left the path that was executed, of which %s %% were discarded",
+                 statistics->errant, percent(statistics->errant_discarded, statistics->errant).s);
+    if (statistics->targets)
+        snprintf(targets, sizeof targets,
+                 "; of %" PRIu64 " targets that samples gave %s %% were right", statistics->targets,
+                 percent(statistics->targets_right, statistics->targets).s);
+    return report_note(report,
+                       "profiler%s: of %" PRIu64 " attempts at a fragment %" PRIu64
+                       " were discarded; %s%s",
+                       of, tried, tried - statistics->outcomes[SHOTGUN_COMPLETE], left, targets);
 }
 
 /* Code that is executed seldom has few samples: its fragments are discarded, and with them what it
@@ -138,6 +142,11 @@ static bool is_biased(const struct shotgun_statistics *statistics) {
 
 static bool note_bias(struct report *report, const struct shotgun_choice *choice,
                       const struct shotgun_statistics *statistics, const char *of) {
+    const uint32_t shorter = 500;
+    const char *advice = choice->path                       ? "take samples of more of the run"
+                         : choice->options.length > shorter ? "measure more of the run, or shorter "
+                                                              "fragments: --shotgun-length 500"
+                                                            : "measure more of the run";
     if (!is_biased(statistics))
         return true;
     return report_note(
@@ -146,9 +155,7 @@ static bool note_bias(struct report *report, const struct shotgun_choice *choice
         "the run %.3f, and %s %% of the misses and mispredictions are in signature samples of "
         "which none could be constructed (%s)",
         of, statistics->cpi, statistics->run_cpi,
-        percent(statistics->events_discarded, statistics->events).s,
-        choice->path ? "take samples of more of the run"
-                     : "measure more of the run, or shorter fragments: --shotgun-length 500");
+        percent(statistics->events_discarded, statistics->events).s, advice);
 }
 
 bool shotgun_note(struct report *report, const struct shotgun_choice *choice,

@@ -32,6 +32,7 @@ struct long_run {
     char reason[256];       /* not to profile any longer; empty: there is none */
     struct simulation rest; /* what was sampled behind the profiled part */
     bool has_rest;
+    struct forecast_result forecast; /* of all parts */
     struct second_run_result second;
     struct simulation simulation;
     char notes[NOTES][NOTE_SIZE];
@@ -197,10 +198,14 @@ static void note_sampled(struct long_run *run, const struct simulation *simulati
 
 static bool sample_rest(struct long_run *run, struct error *error) {
     struct progress progress;
+    struct forecasting forecasting;
+    if (!forecasting_start(&forecasting, run->machine, run->request.ideal, FORECAST_SOME, error))
+        return false;
     const struct simulation_options options = {.machine = run->machine,
                                                .ideal = run->request.ideal,
                                                .graph = !run->machine->core.in_order,
                                                .graph_lives = GRAPH_SOME,
+                                               .instructions = forecasting_observer(&forecasting),
                                                .sampling = run->request.sampling,
                                                .selection = {.thread = -1},
                                                .progress = show_progress,
@@ -211,6 +216,7 @@ static bool sample_rest(struct long_run *run, struct error *error) {
     run->has_rest = true;
     bool good = simulation_run(run->trace, &options, &run->rest, error);
     progress_finish(&progress);
+    forecasting_end(&forecasting, &run->forecast);
     if (good)
         note_sampled(run, &run->rest, "from there on");
     return good;
@@ -259,6 +265,7 @@ static bool explain_by_regions(struct long_run *run, struct error *error) {
              "instructions from where they had been",
              text_count(second->skew).s);
     save_sampled(run);
+    forecast_sum(&run->forecast, &second->forecast);
     if (second->trace && !run->has_rest) {
         run->simulation = second->sampled;
         second->sampled = (struct simulation){0};
@@ -318,6 +325,10 @@ void long_run_result(struct long_run *run, struct simulation *simulation,
     simulation->seconds = seconds_now() - run->started;
     *code = run->second.trace && !run->has_rest ? trace_code(run->second.trace)
                                                 : region_run_code(run->second.regions);
+}
+
+struct forecast_result long_run_forecast(const struct long_run *run) {
+    return run->forecast;
 }
 
 void long_run_free(struct long_run *run) {

@@ -18,6 +18,7 @@
 #define CULPRIT_CMD_LONG_RUN_H
 
 #include "cmd/machine_choice.h"
+#include "model/forecast.h"
 #include "simulate/saving.h"
 #include "simulate/simulate.h"
 #include "trace/trace.h"
@@ -59,6 +60,9 @@ struct trace *long_run_take_trace(struct long_run *run);
 
 /* Of LONG_RUN_DONE. The simulation is handed over; the code lives as long as the run. */
 void long_run_result(struct long_run *run, struct simulation *simulation, const struct code **code);
+
+/* Likewise: what upgrades of the machine would save. */
+struct forecast_result long_run_forecast(const struct long_run *run);
 
 /* For the report: how the run was explained; NULL: there is nothing to say. */
 const char *long_run_note(const struct long_run *run, unsigned number);

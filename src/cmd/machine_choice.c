@@ -7,6 +7,14 @@
 static const char *const DEFAULT_MACHINES[ISA_COUNT] = {
     [ISA_X86_64] = "zen4", [ISA_RISCV64] = "boom-tea"};
 
+static bool one_thread(const struct machine *machine, struct error *error) {
+    return !machine_is_chip(machine) ||
+           error_set(error,
+                     "machine %.60s has %u cores of %u threads; this simulates one thread alone: "
+                     "culprit throughput --check and culprit contend --check run such chips",
+                     machine->name, machine->chip.cores, machine->chip.threads);
+}
+
 static void load(const struct machine_options *options, const char *name,
                  struct machine_candidate *candidate) {
     candidate->good = machine_load(name, &candidate->machine, &candidate->error);
@@ -15,6 +23,8 @@ static void load(const struct machine_options *options, const char *name,
             candidate->good = error_prefix(&candidate->error, "--set %s", options->settings[i]);
     if (candidate->good && options->setting_count)
         candidate->good = machine_check(&candidate->machine, &candidate->error);
+    if (candidate->good && !options->chips)
+        candidate->good = one_thread(&candidate->machine, &candidate->error);
 }
 
 bool machine_choice_load(struct machine_choice *choice, const struct machine_options *options,

@@ -110,6 +110,34 @@ static void take_input(struct input_options *input, struct argp_state *state, ch
     state->next = state->argc;
 }
 
+uint64_t options_limit(const struct argp_state *state, const char *text) {
+    const uint64_t limit = options_count(state, "--limit", text);
+    if (!limit)
+        options_fail(state, "--limit 0: at least one instruction (leave it out for no limit)");
+    return limit;
+}
+
+const char *options_from(const struct argp_state *state, const char *text) {
+    if (!*text)
+        options_fail(state, "--from: the name is empty");
+    return text;
+}
+
+int options_thread(const struct argp_state *state, const char *text) {
+    const uint64_t thread = options_count(state, "--thread", text);
+    if (thread > INT32_MAX)
+        options_fail(state, "--thread %s: too large", text);
+    return (int)thread;
+}
+
+void options_add_setting(struct machine_options *machine, const struct argp_state *state,
+                         const char *setting) {
+    if (machine->setting_count == OPTIONS_MAX_SETTINGS)
+        options_fail(state, "--set: more than %d (write a machine file with 'base = NAME')",
+                     OPTIONS_MAX_SETTINGS);
+    machine->settings[machine->setting_count++] = setting;
+}
+
 static error_t parse_input(int key, char *value, struct argp_state *state) {
     struct input_options *input = state->input;
     switch (key) {
@@ -120,21 +148,14 @@ static error_t parse_input(int key, char *value, struct argp_state *state) {
         input->skip = options_count(state, "--skip", value);
         return 0;
     case KEY_LIMIT:
-        if (!(input->limit = options_count(state, "--limit", value)))
-            options_fail(state, "--limit 0: at least one instruction (leave it out for no limit)");
+        input->limit = options_limit(state, value);
         return 0;
     case KEY_FROM:
-        if (!*value)
-            options_fail(state, "--from: the name is empty");
-        input->from = value;
+        input->from = options_from(state, value);
         return 0;
-    case KEY_THREAD: {
-        uint64_t thread = options_count(state, "--thread", value);
-        if (thread > INT32_MAX)
-            options_fail(state, "--thread %s: too large", value);
-        input->thread = (int)thread;
+    case KEY_THREAD:
+        input->thread = options_thread(state, value);
         return 0;
-    }
     case KEY_FOLLOW:
         input->follow = true;
         return 0;
@@ -177,10 +198,7 @@ static error_t parse_machine(int key, char *value, struct argp_state *state) {
         machine->machine = value;
         return 0;
     case KEY_SET:
-        if (machine->setting_count == OPTIONS_MAX_SETTINGS)
-            options_fail(state, "--set: more than %d (write a machine file with 'base = NAME')",
-                         OPTIONS_MAX_SETTINGS);
-        machine->settings[machine->setting_count++] = value;
+        options_add_setting(machine, state, value);
         return 0;
     case KEY_IDEAL:
         if (!ideal_parse(value, &machine->ideal, &error))

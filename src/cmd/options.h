@@ -30,6 +30,7 @@ extern const struct argp input_argp;
 enum { OPTIONS_MAX_SETTINGS = 64 };
 
 struct machine_options {
+    bool chips;          /* set before parsing: machines of several threads are taken, too */
     const char *machine; /* NULL: by the program's architecture */
     const char *settings[OPTIONS_MAX_SETTINGS];
     uint32_t setting_count;
@@ -58,6 +59,14 @@ uint64_t options_count(const struct argp_state *state, const char *option, const
 
 /* Likewise a time above 0, in seconds. */
 double options_duration(const struct argp_state *state, const char *option, const char *text);
+
+/* Values of --limit (at least 1), --from (not empty), --thread. */
+uint64_t options_limit(const struct argp_state *state, const char *text);
+const char *options_from(const struct argp_state *state, const char *text);
+int options_thread(const struct argp_state *state, const char *text);
+/* One more value of --set. */
+void options_add_setting(struct machine_options *machine, const struct argp_state *state,
+                         const char *setting);
 
 /* Prints "culprit: ..." */
 void print_error(const struct error *error);

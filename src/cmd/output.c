@@ -90,6 +90,22 @@ void output_discard(struct output *output) {
     output->temporary[0] = 0;
 }
 
+bool report_files_open(struct report_files *files, const char *output, const char *svg,
+                       FILE *standard, struct error *error) {
+    return output_open(&files->report, "--output", output, standard, error) &&
+           (!svg || output_open(&files->picture, "--svg", svg, NULL, error));
+}
+
+bool report_files_close(struct report_files *files, struct error *error) {
+    return output_close(&files->report, error) &&
+           (!files->picture.file || output_close(&files->picture, error));
+}
+
+void report_files_discard(struct report_files *files) {
+    output_discard(&files->report);
+    output_discard(&files->picture);
+}
+
 bool output_report(struct output *output, const struct report *report, bool json,
                    struct error *error) {
     if (json)

@@ -31,6 +31,16 @@ bool output_close(struct output *output, struct error *error);
 /* Leaves nothing behind. May follow output_close. */
 void output_discard(struct output *output);
 
+/* What --output and --svg of a verb name. */
+struct report_files {
+    struct output report, picture; /* picture.file NULL: none was asked for */
+};
+/* `output` and `svg` NULL: `standard`, and none. */
+bool report_files_open(struct report_files *files, const char *output, const char *svg,
+                       FILE *standard, struct error *error);
+bool report_files_close(struct report_files *files, struct error *error);
+void report_files_discard(struct report_files *files);
+
 /* What a verb writes when it was given no name: that of a file or program without its folder, and
  * without the ending `drop` (NULL: whatever it ends in), with `ending` behind it: "dir/gzip.ctrace"
  * -> "gzip.bb". False when that makes no file name. */

@@ -11,7 +11,9 @@
 #include "cmd/notes.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "model/predict_regions.h"
 #include "report/predict_report.h"
+#include "simulate/regions.h"
 #include "util/progress.h"
 #include "util/text.h"
 
@@ -25,6 +27,8 @@ enum key {
     KEY_COMPENSATION,
     KEY_PARTS,
     KEY_IGNORE_MSHRS,
+    KEY_REGIONS,
+    KEY_WARM_UP,
     KEY_JSON,
     KEY_OUTPUT,
     KEY_SVG
@@ -38,6 +42,10 @@ struct request {
     struct predict_sweep sweep;
     struct predict_method methods[1 + PREDICT_REFINEMENTS]; /* the one asked for, then those */
     bool check, json;
+    const char *regions; /* file; NULL: none */
+    uint64_t warm_up;    /* instructions before each, at most */
+    bool compensation_given;
+    const char *of_windows; /* an option given that makes no sense without */
     const char *output, *svg;
 };
 
@@ -53,22 +61,30 @@ static const struct argp_option OPTIONS[] = {
      "stride)",
      0},
     {NULL, 0, NULL, 0, "How to predict:", 3},
-    {"windows", KEY_WINDOWS, "KIND", 0, "plain, swam or swam-mlp (default)", 0},
+    {"windows", KEY_WINDOWS, "KIND", 0,
+     "sliding (default; no windows, the reorder buffer slides), plain, swam or swam-mlp", 0},
     {"no-pending-hits", KEY_NO_PENDING, NULL, 0,
-     "Take hits on blocks that are still on their way for hits like any", 0},
+     "Of windows: take hits on blocks that are still on their way for hits like any", 0},
     {"compensation", KEY_COMPENSATION, "KIND", 0,
-     "distance (default), none, or by a fixed part of the reorder buffer: oldest, 1/4, 1/2, 3/4, "
-     "youngest",
+     "Of windows: window (default), distance, none, or by a fixed part of the reorder buffer: "
+     "oldest, 1/4, 1/2, 3/4, youngest",
      0},
     {"parts", KEY_PARTS, "LETTERS", 0,
-     "Parts of the analysis of prefetches, of a, b and c (default: abc)", 0},
+     "Of windows: parts of the analysis of prefetches, of a, b and c (default: abc)", 0},
     {"ignore-mshrs", KEY_IGNORE_MSHRS, NULL, 0, "As if misses in flight were unlimited", 0},
     {NULL, 0, NULL, 0, "How good it is:", 4},
     {"check", KEY_CHECK, NULL, 0,
      "Simulate every machine as well, with and without long data misses, and show how far the "
      "prediction and each refinement of the model are off; slow",
      0},
-    {NULL, 0, NULL, 0, "What to print:", 5},
+    {NULL, 0, NULL, 0, "The whole run from regions of it:", 5},
+    {"regions", KEY_REGIONS, "LIST", 0,
+     "Predict the regions of this list, captured by 'culprit trace --regions', and combine them",
+     0},
+    {"warm-up", KEY_WARM_UP, "N", 0,
+     "Warm caches with at most N instructions before each region (default: all that were captured)",
+     0},
+    {NULL, 0, NULL, 0, "What to print:", 6},
     {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
     {"output", KEY_OUTPUT, "FILE", 0,
      "Write the report there; -: to standard output (default: standard error when a command runs, "
@@ -79,29 +95,36 @@ static const struct argp_option OPTIONS[] = {
 
 static void set_windows(struct predict_method *method, const struct argp_state *state,
                         const char *value) {
-    static const char *const NAMES[] = {"plain", "swam", "swam-mlp"};
-    for (int i = 0; i < 3; i++)
+    static const char *const NAMES[] = {"plain", "swam", "swam-mlp", "sliding"};
+    for (int i = 0; i < 4; i++)
         if (!strcmp(value, NAMES[i])) {
             method->windows = (enum hybrid_windows)i;
             return;
         }
-    options_fail(state, "--windows %s: plain, swam or swam-mlp", value);
+    options_fail(state, "--windows %s: plain, swam, swam-mlp or sliding", value);
 }
 
 static void set_compensation(struct predict_method *method, const struct argp_state *state,
                              const char *value) {
     static const char *const FIXED[] = {"oldest", "1/4", "1/2", "3/4", "youngest"};
-    if (!strcmp(value, "none") || !strcmp(value, "distance")) {
-        method->compensation = *value == 'n' ? COMPENSATE_NONE : COMPENSATE_DISTANCE;
-        return;
-    }
+    static const char *const NAMES[] = {[COMPENSATE_NONE] = "none",
+                                        [COMPENSATE_FIXED] = "1/2",
+                                        [COMPENSATE_DISTANCE] = "distance",
+                                        [COMPENSATE_WINDOW] = "window"};
+    method->fixed = 0.5;
+    for (int i = COMPENSATE_NONE; i <= COMPENSATE_WINDOW; i++)
+        if (!strcmp(value, NAMES[i])) {
+            method->compensation = (enum hybrid_compensation)i;
+            return;
+        }
     for (int i = 0; i < 5; i++)
         if (!strcmp(value, FIXED[i])) {
             method->compensation = COMPENSATE_FIXED;
             method->fixed = i / 4.0;
             return;
         }
-    options_fail(state, "--compensation %s: distance, none, oldest, 1/4, 1/2, 3/4 or youngest",
+    options_fail(state,
+                 "--compensation %s: window, distance, none, oldest, 1/4, 1/2, 3/4 or youngest",
                  value);
 }
 
@@ -115,18 +138,34 @@ static void set_parts(struct predict_method *method, const struct argp_state *st
     }
 }
 
-static void add_setting(struct machine_options *machine, const struct argp_state *state,
-                        const char *value) {
-    if (machine->setting_count == OPTIONS_MAX_SETTINGS)
-        options_fail(state, "--set: more than %d (write a machine file with 'base = NAME')",
-                     OPTIONS_MAX_SETTINGS);
-    machine->settings[machine->setting_count++] = value;
+static void check_method(struct request *request, const struct argp_state *state) {
+    struct predict_method *method = &request->methods[0];
+    if (method->windows == WINDOWS_SLIDING && request->of_windows)
+        options_fail(state, "%s: the reorder buffer slides (add --windows swam-mlp)",
+                     request->of_windows);
+    if (method->windows != WINDOWS_SLIDING && !request->compensation_given)
+        method->compensation = COMPENSATE_WINDOW;
 }
 
-static void check_request(const struct request *request, const struct argp_state *state) {
-    if (!request->input.command && !request->input.trace)
-        options_fail(state, "what to predict? (culprit predict [OPTION...] -- COMMAND..., or "
-                            "culprit predict FILE.ctrace)");
+static void check_regions(const struct request *request, const struct argp_state *state) {
+    const struct input_options *input = &request->input;
+    if (!request->regions && request->warm_up != UINT64_MAX)
+        options_fail(state, "--warm-up: it is about regions (add --regions LIST)");
+    if (!request->regions)
+        return;
+    if (input->command || input->trace)
+        options_fail(state, "--regions: the list names its traces (no command, no other trace)");
+    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow)
+        options_fail(state, "--regions: the list says what is predicted (without --skip, --limit, "
+                            "--from, --thread and --follow)");
+}
+
+static void check_request(struct request *request, const struct argp_state *state) {
+    check_method(request, state);
+    check_regions(request, state);
+    if (!request->input.command && !request->input.trace && !request->regions)
+        options_fail(state, "what to predict? (culprit predict [OPTION...] -- COMMAND..., culprit "
+                            "predict FILE.ctrace, or culprit predict --regions LIST)");
     if (request->svg && request->sweep.axes == 0)
         options_fail(state, "--svg: it draws what varies (add --sweep)");
 }
@@ -143,7 +182,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         request->machine.machine = value;
         return 0;
     case KEY_SET:
-        add_setting(&request->machine, state, value);
+        options_add_setting(&request->machine, state, value);
         return 0;
     case KEY_SWEEP:
         if (!predict_sweep_add(&request->sweep, value, &error))
@@ -157,15 +196,25 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         return 0;
     case KEY_NO_PENDING:
         method->pending_hits = false;
+        request->of_windows = "--no-pending-hits";
         return 0;
     case KEY_COMPENSATION:
         set_compensation(method, state, value);
+        request->compensation_given = true;
+        request->of_windows = "--compensation";
         return 0;
     case KEY_PARTS:
         set_parts(method, state, value);
+        request->of_windows = "--parts";
         return 0;
     case KEY_IGNORE_MSHRS:
         method->ignore_mshrs = true;
+        return 0;
+    case KEY_REGIONS:
+        request->regions = value;
+        return 0;
+    case KEY_WARM_UP:
+        request->warm_up = options_count(state, "--warm-up", value);
         return 0;
     case KEY_JSON:
         request->json = true;
@@ -189,7 +238,7 @@ static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0}, {0}};
 static const struct argp ARGP = {
     .options = OPTIONS,
     .parser = parse,
-    .args_doc = "[--] COMMAND...\nTRACE.ctrace",
+    .args_doc = "[--] COMMAND...\nTRACE.ctrace\n--regions LIST",
     .doc = "Predicts the cycles per instruction that a machine loses to loads that miss its last "
            "cache, from the order of misses and who waits for whom, without simulating it: for any "
            "reorder buffer, memory latency, number of MSHRs and prefetcher, many at once.\v"
@@ -205,7 +254,9 @@ struct job {
     struct machine *machines;
     uint32_t machine_count;
     struct icost_input input;
-    struct output report_file, svg_file;
+    struct region_list list;
+    struct predicted_regions regions;
+    struct report_files files;
     struct hybrid_prediction prediction;
     struct predict_report report;
     struct progress progress;
@@ -228,13 +279,21 @@ static bool prepare(struct job *job, struct error *error) {
         if (!predict_config(&job->machines[i], &request->methods[0], &config, error))
             return false;
     }
-    return output_open(&job->report_file, "--output", request->output,
-                       request->input.command ? stderr : stdout, error) &&
-           (!request->svg || output_open(&job->svg_file, "--svg", request->svg, NULL, error));
+    return report_files_open(&job->files, request->output, request->svg,
+                             request->input.command ? stderr : stdout, error);
 }
 
-static uint64_t accesses(const struct job *job) {
-    return job->prediction.machines[0].counts.accesses;
+static const char *program_of(const struct job *job) {
+    return job->request->regions ? job->list.command : trace_command(job->input.trace);
+}
+
+static bool predict_input(struct job *job, const struct predict_options *options,
+                          struct error *error) {
+    const struct request *request = job->request;
+    if (request->regions)
+        return predict_regions(&job->list, request->regions, request->warm_up, options,
+                               &job->regions, &job->prediction, error);
+    return predict(job->input.trace, options, &job->prediction, error);
 }
 
 static bool run_model(struct job *job, struct error *error) {
@@ -249,27 +308,39 @@ static bool run_model(struct job *job, struct error *error) {
                                             .progress = show_progress,
                                             .progress_context = &job->progress,
                                             .stop = &interrupt_signal};
-    progress_start(&job->progress, stderr, request->check ? "simulating" : "predicting",
-                   "instructions", request->input.limit);
-    const bool good = predict(job->input.trace, &options, &job->prediction, error);
+    progress_start(
+        &job->progress, stderr, request->check ? "simulating" : "predicting", "instructions",
+        request->regions ? region_list_work(&job->list, request->warm_up) : request->input.limit);
+    const bool good = predict_input(job, &options, error);
     progress_finish(&job->progress);
-    if (!good || !icost_input_end(&job->input, error))
+    if (!good || (!request->regions && !icost_input_end(&job->input, error)))
         return false;
     if (job->prediction.instructions == 0)
         return explain_nothing(&request->input, job->input.trace, error);
-    return accesses(job) > 0 ||
+    return job->prediction.machines[0].counts.accesses > 0 ||
            error_set(error,
                      "%s: none of the %s instructions loads or stores anything, so nothing "
                      "can miss",
-                     trace_command(job->input.trace), text_count(job->prediction.instructions).s);
+                     program_of(job), text_count(job->prediction.instructions).s);
+}
+
+static void note_regions(struct report *report, const struct job *job) {
+    report_note(report, "estimated from %u of %u regions: %s of %s instructions", job->regions.done,
+                job->regions.count, text_count(job->regions.instructions).s,
+                text_count(job->list.instructions).s);
+    report_note(report, "what comes before a region in its trace warms its caches; what a program "
+                        "reuses after longer may count as a miss");
 }
 
 static void add_notes(struct job *job) {
     struct report *report = &job->report.report;
     const struct hybrid_prediction *prediction = &job->prediction;
-    note_trace(report, job->input.trace);
-    report_note(report, "hybrid analytical model; caches are empty at the start, accesses take "
-                        "effect in program order");
+    if (job->request->regions)
+        note_regions(report, job);
+    else
+        note_trace(report, job->input.trace);
+    report_note(report, "hybrid analytical model; %saccesses take effect in program order",
+                job->request->regions ? "" : "caches are empty at the start, ");
     if (job->request->check)
         report_note(report,
                     "simulated: cycles on the cycle-level core less those with last-level misses "
@@ -281,8 +352,11 @@ static void add_notes(struct job *job) {
                     job->machine_count == 1 ? "one machine" : "all machines",
                     text_count(prediction->instructions).s, text_duration(prediction->seconds).s,
                     text_duration(prediction->model_seconds).s);
-    report_note(report, "not modelled: what else takes time (computing, branches, instruction "
-                        "fetch, translation), limits of memory bandwidth, the kernel");
+    report_note(report, "taken for granted: what waits for no miss goes on at full width; where it "
+                        "is slower, more of a miss hides behind it and less is lost");
+    report_note(report,
+                "not modelled: what else takes time (computing, branches, instruction "
+                "fetch, translation), a full store queue, limits of memory bandwidth, the kernel");
 }
 
 static bool write_report(struct job *job, struct error *error) {
@@ -290,27 +364,35 @@ static bool write_report(struct job *job, struct error *error) {
     struct predict_report *report = &job->report;
     *report = (struct predict_report){
         .report = {.verb = "predict",
-                   .program = trace_command(job->input.trace),
+                   .program = program_of(job),
                    .machine = &job->choice->candidates[0].machine,
-                   .partial = job->prediction.interrupted || trace_is_cut(job->input.trace)},
+                   .partial = job->prediction.interrupted ||
+                              (!request->regions && trace_is_cut(job->input.trace))},
         .sweep = &request->sweep,
         .machines = job->machines,
         .machine_count = job->machine_count,
         .methods = request->methods,
         .method_count = request->check ? 1 + PREDICT_REFINEMENTS : 1,
         .checked = request->check,
-        .prediction = &job->prediction};
+        .prediction = &job->prediction,
+        .regions = request->regions ? &job->regions : NULL};
     add_notes(job);
     if (!request->check)
         report->report.next = next_with_option("--check", request->argc, request->argv);
     if (!request->json)
-        predict_text(report, text_use_colour(job->report_file.file), job->report_file.file);
-    else if (!predict_json(report, job->report_file.file, error))
+        predict_text(report, text_use_colour(job->files.report.file), job->files.report.file);
+    else if (!predict_json(report, job->files.report.file, error))
         return false;
     if (request->svg)
-        predict_svg(report, job->svg_file.file);
-    return output_close(&job->report_file, error) &&
-           (!request->svg || output_close(&job->svg_file, error));
+        predict_svg(report, job->files.picture.file);
+    return report_files_close(&job->files, error);
+}
+
+static bool open_input(struct job *job, int *failed, struct error *error) {
+    const struct request *request = job->request;
+    return request->regions
+               ? region_list_read(&job->list, request->regions, error)
+               : icost_input_open(&job->input, &request->input, 0, NULL, failed, error);
 }
 
 static int run_steps(struct job *job, struct error *error) {
@@ -320,8 +402,7 @@ static int run_steps(struct job *job, struct error *error) {
     if (!prepare(job, error))
         return failed;
     interrupt_catch();
-    if (!icost_input_open(&job->input, &request->input, 0, NULL, &failed, error) ||
-        !run_model(job, error) || !write_report(job, error))
+    if (!open_input(job, &failed, error) || !run_model(job, error) || !write_report(job, error))
         return failed;
     return live               ? command_status(trace_exit_status(job->input.trace))
            : interrupt_signal ? 128 + interrupt_signal
@@ -332,6 +413,7 @@ int cmd_predict(int argc, char **argv) {
     struct request request = {.argc = argc,
                               .argv = calloc((size_t)argc + 1, sizeof *argv),
                               .machine.machine = "chen-ooo",
+                              .warm_up = UINT64_MAX,
                               .methods[0] = predict_refinements[PREDICT_REFINEMENTS - 1]};
     struct machine_choice choice = {0};
     struct job job = {.request = &request, .choice = &choice};
@@ -350,8 +432,8 @@ int cmd_predict(int argc, char **argv) {
     report_free(&job.report.report);
     hybrid_prediction_free(&job.prediction);
     icost_input_close(&job.input);
-    output_discard(&job.report_file);
-    output_discard(&job.svg_file);
+    region_list_free(&job.list);
+    report_files_discard(&job.files);
     free(job.machines);
     free(request.argv);
     return status;

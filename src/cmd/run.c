@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/floor.h"
+#include "cmd/forecasting.h"
 #include "cmd/interrupt.h"
 #include "cmd/machine_choice.h"
 #include "cmd/next.h"
@@ -32,6 +33,8 @@ struct run {
     struct kanata *kanata;
     bool kanata_attached;
     struct simulation_observer observers[2];
+    struct forecasting forecasting; /* `plain`: explain */
+    struct forecast_result forecast;
     struct trace *trace;
     char *captured; /* --floor: temporary trace of the command; NULL: not (yet) made */
     struct program *program;
@@ -171,6 +174,7 @@ static struct simulation_options options_of(struct run *run, const struct machin
                                          .graph_lives = GRAPH_SOME,
                                          .observers = run->observers,
                                          .observer_count = set_observers(run, machine),
+                                         .instructions = forecasting_observer(&run->forecasting),
                                          .progress = show_progress,
                                          .progress_context = &run->progress,
                                          .stop = &interrupt_signal,
@@ -214,12 +218,17 @@ static bool rehearse(struct run *run, const struct machine *machine, int *status
 
 static bool simulate(struct run *run, const struct machine *machine, struct error *error) {
     const struct input_options *input = &run->request->input;
+    if (run->request->plain &&
+        !forecasting_start(&run->forecasting, machine, run->request->machine.ideal, FORECAST_SOME,
+                           error))
+        return false;
     struct simulation_options options = options_of(run, machine);
     if (run->request->tracers) /* one may write to a pipe; the command runs already */
         signal(SIGPIPE, SIG_IGN);
     progress_start(&run->progress, stderr, "simulating", "instructions", input->limit);
     bool good = simulation_run(run->trace, &options, &run->simulation, error);
     progress_finish(&run->progress);
+    forecasting_end(&run->forecasting, &run->forecast);
     good = close_tracers(run, good, error);
     if (run->live && run->simulation.interrupted)
         await_end(run->trace);
@@ -311,7 +320,8 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
                                   .by = request->output.by,
                                   .top = request->output.top,
                                   .partial = partial,
-                                  .plain = request->plain};
+                                  .plain = request->plain,
+                                  .forecast = &run->forecast};
     run->program = program_new();
     if (!run->program)
         return error_set(error, "out of memory for the report");

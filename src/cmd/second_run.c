@@ -159,10 +159,15 @@ static void close_ends(struct second_run *run) {
 }
 
 static struct region_run *new_regions(struct second_run *run, struct error *error) {
+    struct forecasting *forecasting = &run->result->forecasting;
+    if (!forecasting_start(forecasting, run->request->machine, run->request->ideal,
+                           FORECAST_SOME_OF_REGION, error))
+        return NULL;
     const struct region_run_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
                                                .graph = !run->request->machine->core.in_order,
                                                .graph_lives = GRAPH_SOME_OF_REGION,
+                                               .instructions = forecasting_observer(forecasting),
                                                .isa = run->request->isa,
                                                .chained = true,
                                                .stop = &interrupt_signal,
@@ -213,14 +218,19 @@ static bool capture_regions(struct second_run *run, struct error *error) {
 static bool sample_again(struct second_run *run, struct error *error) {
     struct second_run_result *result = run->result;
     struct capture_options capture = muted_capture(run);
+    struct forecasting forecasting;
     int exec_status;
     if (!(result->trace = trace_capture(&capture, &exec_status, error)))
         return false;
     interrupt_watch(result->trace);
+    if (!forecasting_start(&forecasting, run->request->machine, run->request->ideal, FORECAST_SOME,
+                           error))
+        return false;
     const struct simulation_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
                                                .graph = !run->request->machine->core.in_order,
                                                .graph_lives = GRAPH_SOME,
+                                               .instructions = forecasting_observer(&forecasting),
                                                .sampling = run->request->sampling,
                                                .selection = {.thread = -1},
                                                .progress = show_progress,
@@ -229,6 +239,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
     progress_start(&run->progress, stderr, "sampling", "instructions", run->request->instructions);
     bool good = simulation_run(result->trace, &options, &result->sampled, error);
     progress_finish(&run->progress);
+    forecasting_end(&forecasting, &result->forecast);
     interrupt_watch(NULL);
     return good;
 }
@@ -254,6 +265,8 @@ static bool steps(struct second_run *run, struct error *error) {
     progress_start(&run->progress, stderr, "simulating regions", "instructions", work(run));
     bool good = capture_regions(run, error) && region_run_wait(result->regions, error);
     progress_finish(&run->progress);
+    if (good)
+        forecasting_end(&result->forecasting, &result->forecast);
     if (good || !result->why.message[0])
         return good;
     close_ends(run);
@@ -280,6 +293,7 @@ bool second_run(const struct second_run_request *request, struct second_run_resu
 
 void second_run_free(struct second_run_result *result) {
     region_run_free(result->regions);
+    forecasting_end(&result->forecasting, NULL);
     simulation_free(&result->sampled);
     trace_close(result->trace);
 }

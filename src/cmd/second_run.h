@@ -3,6 +3,7 @@
 #ifndef CULPRIT_CMD_SECOND_RUN_H
 #define CULPRIT_CMD_SECOND_RUN_H
 
+#include "cmd/forecasting.h"
 #include "cmd/kept_input.h"
 #include "region/chunk_profile.h"
 #include "simulate/regions.h"
@@ -33,7 +34,9 @@ struct second_run_result {
     uint64_t skew;             /* a region was found that many instructions from where it was */
     struct simulation sampled; /* with `trace`, whose code it speaks of; NULL: regions */
     struct trace *trace;
-    struct error why; /* not empty: there was a third run */
+    struct forecasting forecasting;  /* while regions are simulated */
+    struct forecast_result forecast; /* of the regions, or of what was sampled */
+    struct error why;                /* not empty: there was a third run */
 };
 
 /* The caller calls second_run_free() either way. */

@@ -73,6 +73,10 @@ void core_take(struct core *core, struct core_learned *learned) {
         inorder_take(core->inorder, learned);
 }
 
+const struct memory *core_memory(const struct core *core) {
+    return core->ooo ? ooo_memory(core->ooo) : inorder_memory(core->inorder);
+}
+
 void core_statistics(const struct core *core, struct core_statistics *statistics) {
     if (core->ooo)
         ooo_statistics(core->ooo, statistics);

@@ -82,6 +82,9 @@ void core_give(struct core *core, struct core_learned *learned);
 /* To a core of the same machine to which nothing was pushed yet; time begins anew. */
 void core_take(struct core *core, struct core_learned *learned);
 void core_learned_free(struct core_learned *learned);
+/* The caches as what was pushed so far has left them, but for what the pipeline still holds; until
+ * the next call that pushes, warms or drains. */
+const struct memory *core_memory(const struct core *core);
 
 struct core_statistics {
     uint64_t cycles, instructions, uops;

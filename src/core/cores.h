@@ -20,6 +20,7 @@
     bool kind##_finish(struct kind *core, struct error *error);                                    \
     void kind##_give(struct kind *core, struct core_learned *learned);                             \
     void kind##_take(struct kind *core, struct core_learned *learned);                             \
+    const struct memory *kind##_memory(const struct kind *core);                                   \
     void kind##_statistics(const struct kind *core, struct core_statistics *statistics);
 
 CORE_KIND(ooo)     /* core/ooo/ */

@@ -200,8 +200,10 @@ static int64_t ready(const struct graph_evaluation *evaluation, const struct gra
         EDGE(cycle, 1, commit, drain);
     else if (uop->flags & GRAPH_HUNG) {
         EDGE(cycle, uop->store, complete, -(int64_t)machine->load_latency);
-        EDGE(cycle, uop->store, execute, 0);
-        EDGE(cycle, uop->store_data, execute, 0);
+        if (uop->store < machine->window)
+            EDGE(cycle, uop->store, execute, 0);
+        if (uop->store_data < machine->window)
+            EDGE(cycle, uop->store_data, execute, 0);
     } else if (!(uop->flags & GRAPH_COVERED))
         EDGE(cycle, uop->store, commit, 1 + drain);
     return cycle;

@@ -59,8 +59,9 @@
  *   CR   C(i-1) -> R(i)    instructions that issue at the head only
  *   SR   P(j) -> R(i)      j a store that i waits for: less the address generation of i, but not
  *        E(j) -> R(i)      before the core knows of it, when the store issues and
- *        E(k) -> R(i)      when k does, the producer of its data; of one that holds only a part of
- *        C(j) -> R(i)      what i reads when it is written
+ *        E(k) -> R(i)      when k does, the producer of its data; these two reach as far back as
+ *                          the window is large, since i was in it with them; of one that holds
+ *        C(j) -> R(i)      only a part of what i reads when it is written
  *   SP   P(j) -> P(i)      forwarding (dl1), when i executes before j has left the store queue
  *
  * Weights that depend on the machine alone are in struct graph_machine, what was observed in
@@ -126,7 +127,8 @@ struct graph_uop {
     uint16_t queue_entry;                                        /* ED */
     uint16_t serial;                                             /* CS */
     uint16_t fetch_cache, fetch_tlb;                             /* of F: imiss */
-    uint16_t fill;         /* cycles for which the load, or that write, holds an MSHR */
+    uint16_t fill;         /* cycles for which the load, or that write, holds MSHRs, with those of
+                              prefetches that answer it (fill_cycles of memory/memory.h) */
     uint16_t store_wait;   /* of SR and CR: what the write took beyond a cycle */
     uint16_t after_commit; /* CF to this µop: weight + 1; 0: none */
     uint16_t unit_wait;    /* RE: observed */

@@ -43,6 +43,7 @@ static const struct {
     [LANES_AVX512] = {"avx512", NULL},
     [LANES_NARROW] = {"narrow", NULL},
 #endif
+    [LANES_BEST] = {"best", NULL},
 };
 
 const char *lanes_level_name(enum lanes_level level) {
@@ -109,9 +110,10 @@ static struct lanes_layout *layout_of(struct graph_lanes *lanes, uint32_t window
         if (lanes->layouts[i]->ideal == (window != 0) &&
             (window == 0 || lanes->layouts[i]->window == window))
             return lanes->layouts[i];
-    struct lanes_layout *layout = calloc(1, sizeof *layout);
+    struct lanes_layout *layout = aligned_alloc(64, sizeof *layout);
     if (!layout)
         return NULL;
+    memset(layout, 0, sizeof *layout);
     lanes_layout_init(layout, &lanes->machine, window);
     return lanes->layouts[lanes->layout_count++] = layout;
 }

@@ -5,7 +5,13 @@
 
 #include "graph/lanes_step.h"
 
-enum { FAR = GRAPH_FAR + 1, HASH = 4 * LANES_WEIGHTS, MISSES = 1024, FETCHES = 256 };
+enum {
+    FAR = GRAPH_FAR + 1,
+    HASH = 4 * LANES_WEIGHTS,
+    MISSES = 1024,
+    FETCHES = 256,
+    PACKETS = 1024
+};
 enum { NOTHING = 0, NEVER = LANES_GROUP };
 /* As many rows as a µop may need at most. */
 enum { WEIGHTS_OF_UOP = 16, KEEP = 1 << 16, FEW = 32 };
@@ -18,6 +24,7 @@ struct weight_key {
 
 struct lanes_decoder {
     struct graph_machine machine;
+    uint32_t bandwidth; /* how far back the edges of dispatch and commit bandwidth go at most */
     const struct categories *categories;
     const struct lanes_slots *slots;
     struct lanes_group *groups;
@@ -35,6 +42,14 @@ struct lanes_decoder {
     uint32_t executions[OP_COUNT][8][FEW]; /* places of weights plus 1; 0: not yet known */
 };
 
+static inline uint32_t smaller(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static inline uint32_t larger(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
 struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
                                         const struct categories *categories,
                                         const struct lanes_slots *slots) {
@@ -44,6 +59,8 @@ struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
     decoder->machine = *machine;
     decoder->categories = categories;
     decoder->slots = slots;
+    decoder->bandwidth =
+        larger(machine->fetch_room, larger(machine->dispatch_width, machine->commit_width));
     decoder->weight_count = 2;
     lanes_decoder_begin(decoder);
     return decoder;
@@ -67,33 +84,32 @@ static uint32_t power_of_two(uint32_t least) {
     return size;
 }
 
-static struct lanes_ring ring(struct lanes_layout *layout, uint32_t least) {
-    struct lanes_ring ring = {layout->places, power_of_two(least) - 1};
+static struct lanes_ring ring(struct lanes_layout *layout, uint32_t rows) {
+    struct lanes_ring ring = {layout->places, rows};
     /* Rows that are written together shall not compete for the same lines of a cache. */
-    layout->places += (ring.mask + 1 + 5) * LANES_GROUP;
+    layout->places += (rows + 5) * LANES_GROUP;
     return ring;
 }
 
+/* A ring is no longer than what is looked back for, so that as much as can be stays in a cache. */
 void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *machine,
                        uint32_t window) {
     layout->ideal = window != 0;
     layout->window = window ? window : machine->window;
     layout->places = LANES_WEIGHTS * LANES_GROUP;
-    uint32_t room = machine->fetch_room > machine->dispatch_width ? machine->fetch_room
-                                                                  : machine->dispatch_width;
     layout->fetch = ring(layout, FETCHES);
-    layout->dispatch = ring(layout, room);
-    layout->execute = ring(layout, layout->window);
+    layout->dispatch = ring(layout, larger(machine->fetch_room, machine->dispatch_width));
+    layout->execute = ring(layout, smaller(layout->window, machine->window));
     layout->complete = ring(layout, layout->window);
     /* The commits that fetch may wait for lie farther back. */
-    uint32_t commits =
-        layout->window > machine->commit_width ? layout->window : machine->commit_width;
-    layout->commit = ring(layout, !layout->ideal && commits < 1024 ? 1024 : commits);
+    layout->commit = ring(
+        layout, larger(larger(layout->window, machine->commit_width), layout->ideal ? 0 : PACKETS));
     layout->stores = ring(layout, LANES_STORES);
     layout->misses = ring(layout, MISSES);
-    layout->written = ring(layout, machine->store_drain + 1);
+    layout->written = ring(layout, power_of_two(machine->store_drain + 1));
     layout->left = ring(layout, 1);
-    layout->groups_left = ring(layout, graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP + 1);
+    layout->groups_left =
+        ring(layout, power_of_two(graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP + 1));
     layout->large = layout->places * 4 > LANES_LARGE;
 }
 
@@ -160,16 +176,68 @@ static uint32_t part_keep(struct lanes_decoder *decoder, unsigned part, uint32_t
 
 /* ---- places ---- */
 
-static inline uint32_t place(struct lanes_ring ring, uint64_t number) {
-    return ring.base + ((uint32_t)number & ring.mask) * LANES_GROUP;
+/* Of rings of 2^n rows, that are not gone on in from µop to µop. */
+static inline uint32_t place(struct lanes_ring ring, uint32_t ordinal) {
+    return ring.base + (ordinal & (ring.rows - 1)) * LANES_GROUP;
 }
 
-/* Of the µop so far back; `reach`: what is farther does not matter. */
+/* So far behind place `at` of the µop at hand. */
+static inline uint32_t behind(struct lanes_ring ring, uint32_t at, uint32_t distance) {
+    uint32_t from = at - distance * LANES_GROUP;
+    return at - ring.base >= distance * LANES_GROUP ? from : from + ring.rows * LANES_GROUP;
+}
+
+/* The same, of the µops of the fragment; `reach`: what is farther does not matter. */
 static inline uint32_t back(const struct lanes_decoder *decoder, struct lanes_ring ring,
-                            uint32_t distance, uint32_t reach) {
+                            uint32_t at, uint32_t distance, uint32_t reach) {
     uint32_t most = decoder->number < reach ? (uint32_t)decoder->number : reach;
     /* A distance of 0 is the largest of all. */
-    return distance - 1 < most ? place(ring, decoder->number - distance) : (uint32_t)NEVER;
+    return distance - 1 < most ? behind(ring, at, distance) : (uint32_t)NEVER;
+}
+
+static inline uint32_t complete_back(const struct lanes_decoder *decoder,
+                                     const struct lanes_layout *layout, uint32_t distance) {
+    return back(decoder, layout->complete, layout->at.complete, distance, layout->window - 1);
+}
+
+static inline uint32_t execute_back(const struct lanes_decoder *decoder,
+                                    const struct lanes_layout *layout, uint32_t distance) {
+    return back(decoder, layout->execute, layout->at.execute, distance, layout->execute.rows - 1);
+}
+
+static inline uint32_t commit_back(const struct lanes_decoder *decoder,
+                                   const struct lanes_layout *layout, uint32_t distance) {
+    return back(decoder, layout->commit, layout->at.commit, distance, layout->commit.rows);
+}
+
+/* Places of the first µop of a fragment; what is as far back as bandwidth has it comes to the begin
+ * of its ring with the µop that it counts for first. */
+static void begin_places(const struct lanes_decoder *decoder, struct lanes_layout *layout) {
+    const struct graph_machine *machine = &decoder->machine;
+    const struct lanes_ring rings[LANES_MOVING] = {
+        layout->fetch,  layout->dispatch, layout->execute,  layout->complete,
+        layout->commit, layout->dispatch, layout->dispatch, layout->commit};
+    const uint32_t distances[LANES_MOVING] = {
+        [5] = machine->fetch_room, machine->dispatch_width, machine->commit_width};
+    uint32_t *at = (uint32_t *)&layout->at, *end = (uint32_t *)&layout->end;
+    uint32_t *size = (uint32_t *)&layout->size;
+    for (uint32_t i = 0; i < LANES_MOVING; i++) {
+        size[i] = rings[i].rows * LANES_GROUP;
+        end[i] = rings[i].base + size[i];
+        at[i] = distances[i] ? end[i] - distances[i] * LANES_GROUP : rings[i].base;
+    }
+}
+
+typedef uint32_t places __attribute__((vector_size(16), may_alias));
+enum { PLACES = sizeof(struct lanes_moving) / sizeof(places) };
+
+static inline void move_on(struct lanes_layout *layout) {
+    places *at = (places *)&layout->at;
+    const places *end = (const places *)&layout->end, *size = (const places *)&layout->size;
+    _Pragma("GCC unroll 2") for (uint32_t i = 0; i < PLACES; i++) {
+        places next = at[i] + LANES_GROUP;
+        at[i] = next - ((places)(next == end[i]) & size[i]);
+    }
 }
 
 /* C of a store. */
@@ -180,75 +248,81 @@ static uint32_t store_commit(const struct lanes_decoder *decoder, const struct l
     uint32_t ordinal = decoder->ordinal_at[(decoder->number - distance) % FAR];
     if (ordinal % 2 && decoder->stores - (ordinal / 2 - 1) <= LANES_STORES)
         return place(layout->stores, ordinal / 2 - 1);
-    return back(decoder, layout->commit, distance, layout->commit.mask + 1);
+    return commit_back(decoder, layout, distance);
 }
 
 /* ---- steps ---- */
 
+/* What of a µop is alike in all layouts. */
+struct common {
+    const struct graph_uop *uop;
+    uint32_t flags; /* of steps */
+    uint32_t fetch_distance, fetch_weight, execution;
+    /* How far back, less 1, the nearest C is that D waits for; without the window and with it. */
+    uint32_t serial, entry;
+    bool alone; /* waits for nothing but a producer or two before it issues */
+};
+
+/* A distance of 0 is the farthest. */
+static inline uint32_t less_one(uint32_t distance) {
+    return distance - 1;
+}
+
 static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layout *layout,
-                         const struct graph_uop *uop, struct lanes_step *step,
+                         const struct common *common, struct lanes_step *step,
                          struct lanes_extra *extra) {
-    uint64_t number = decoder->number;
-    bool mispredicted = decoder->last_flags & GRAPH_MISPREDICTED;
-    bool late = decoder->last_flags & GRAPH_LATE;
-    uint32_t packet = layout->ideal ? 0 : uop->fetch_packet;
-    step->room_from =
-        back(decoder, layout->dispatch, decoder->machine.fetch_room, layout->dispatch.mask + 1);
-    if (!(mispredicted || late || packet || uop->after_commit || uop->fetch_cache ||
-          uop->fetch_tlb))
-        return;
+    const struct graph_uop *uop = common->uop;
     step->flags |= STEP_FETCH;
     extra->cache = part_weight(decoder, GRAPH_PART_FETCH_CACHE, uop->insn, uop->fetch_cache);
     extra->tlb = part_weight(decoder, GRAPH_PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
-    extra->packet = back(decoder, layout->commit, packet, layout->commit.mask + 1);
+    extra->packet = layout->ideal ? NEVER : commit_back(decoder, layout, uop->fetch_packet);
     extra->late = NOTHING;
-    if (uop->after_commit && number) {
+    if (uop->after_commit && decoder->number) {
         step->flags |= STEP_AFTER_COMMIT;
         extra->after_commit = uop->after_commit - 1;
     }
-    if (mispredicted) {
+    if (decoder->last_flags & GRAPH_MISPREDICTED) {
         step->flags |= STEP_MISPREDICTED;
-        extra->previous = place(layout->complete, number - 1);
+        extra->previous = behind(layout->complete, layout->at.complete, 1);
         extra->redirect = part_weight(decoder, GRAPH_PART_MISPREDICT, decoder->last_insn,
                                       decoder->machine.redirect);
         extra->redirect_keep = part_keep(decoder, GRAPH_PART_MISPREDICT, decoder->last_insn);
     }
-    if (late)
+    if (decoder->last_flags & GRAPH_LATE)
         extra->late = part_weight(decoder, GRAPH_PART_MISPREDICT, decoder->last_insn,
                                   decoder->machine.late_bubble);
 }
 
-static void decode_bandwidth(struct lanes_decoder *decoder, const struct lanes_layout *layout,
-                             struct lanes_step *step, uint32_t fetch_distance,
-                             uint32_t fetch_weight) {
-    step->fetch_weight = (uint16_t)fetch_weight;
-    step->fetch_from =
-        fetch_weight ? place(layout->fetch, decoder->number - fetch_distance) : (uint32_t)NEVER;
-    step->dispatch_from =
-        back(decoder, layout->dispatch, decoder->machine.dispatch_width, layout->dispatch.mask + 1);
-    step->width_from =
-        back(decoder, layout->commit, decoder->machine.commit_width, layout->commit.mask + 1);
+static inline void decode_bandwidth(const struct lanes_decoder *decoder,
+                                    const struct lanes_layout *layout, const struct common *common,
+                                    struct lanes_step *step) {
+    const struct graph_machine *machine = &decoder->machine;
+    step->fetch_weight = (uint16_t)common->fetch_weight;
+    step->fetch_from = common->fetch_weight
+                           ? behind(layout->fetch, layout->at.fetch, common->fetch_distance)
+                           : (uint32_t)NEVER;
+    if (__builtin_expect(decoder->number >= decoder->bandwidth, 1))
+        return;
+    if (decoder->number < machine->fetch_room)
+        step->at.room_from = NEVER;
+    if (decoder->number < machine->dispatch_width)
+        step->at.dispatch_from = NEVER;
+    if (decoder->number < machine->commit_width)
+        step->at.width_from = NEVER;
 }
 
-static inline uint32_t nearer(const struct lanes_decoder *decoder, uint32_t a, uint32_t b) {
-    return b == 0 || b > decoder->number || (a && a <= b) ? a : b;
-}
-
-static void decode_dispatch(struct lanes_decoder *decoder, const struct lanes_layout *layout,
-                            const struct graph_uop *uop, struct lanes_step *step,
-                            struct lanes_extra *extra) {
-    uint32_t distance = nearer(decoder, 0, layout->window);
-    distance = nearer(decoder, distance, uop->serial);
-    if (!layout->ideal) {
-        distance = nearer(decoder, distance, uop->load_entry);
-        distance = nearer(decoder, distance, uop->int_register);
-        distance = nearer(decoder, distance, uop->fp_register);
-    }
-    step->commit_from = back(decoder, layout->commit, distance, layout->commit.mask + 1);
-    if (layout->ideal || !uop->queue_entry)
+static inline void decode_dispatch(const struct lanes_decoder *decoder,
+                                   const struct lanes_layout *layout, const struct common *common,
+                                   struct lanes_step *step, struct lanes_extra *extra) {
+    uint32_t nearest = layout->ideal ? common->serial : common->entry;
+    nearest = smaller(nearest, layout->window - 1);
+    step->commit_from = nearest < decoder->number
+                            ? behind(layout->commit, layout->at.commit, nearest + 1)
+                            : (uint32_t)NEVER;
+    if (layout->ideal || !common->uop->queue_entry)
         return;
     step->flags |= STEP_DISPATCH;
-    extra->queue_entry = back(decoder, layout->execute, uop->queue_entry, layout->window - 1);
+    extra->queue_entry = execute_back(decoder, layout, common->uop->queue_entry);
 }
 
 /* Of the write so many ago. */
@@ -303,7 +377,7 @@ static void decode_producers(struct lanes_decoder *decoder, const struct lanes_l
     step->producer[0] = step->producer[1] = NEVER;
     extra->producers = 0;
     for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++) {
-        uint32_t from = back(decoder, layout->complete, uop->producer[i], layout->window - 1);
+        uint32_t from = complete_back(decoder, layout, uop->producer[i]);
         if (from == NEVER)
             continue;
         uint32_t wakeup =
@@ -321,19 +395,25 @@ static void decode_producers(struct lanes_decoder *decoder, const struct lanes_l
 }
 
 static void decode_ready(struct lanes_decoder *decoder, const struct lanes_layout *layout,
-                         const struct graph_uop *uop, struct lanes_step *step,
+                         const struct common *common, struct lanes_step *step,
                          struct lanes_extra *extra) {
+    const struct graph_uop *uop = common->uop;
+    if (common->alone) {
+        step->producer[0] = complete_back(decoder, layout, uop->producer[0]);
+        step->producer[1] = complete_back(decoder, layout, uop->producer[1]);
+        return;
+    }
     decode_producers(decoder, layout, uop, step, extra);
     extra->head = extra->store_complete = extra->store_execute = extra->data_execute = NEVER;
     extra->head_weight = NOTHING;
     if (uop->flags & GRAPH_WAITS_HEAD) {
-        extra->head = back(decoder, layout->commit, 1, 1);
+        extra->head = commit_back(decoder, layout, 1);
         if (uop->store_wait)
             extra->head_weight = part_weight(decoder, GRAPH_PART_WRITE, uop->insn, uop->store_wait);
     } else if (uop->flags & GRAPH_HUNG) {
-        extra->store_complete = back(decoder, layout->complete, uop->store, layout->window - 1);
-        extra->store_execute = back(decoder, layout->execute, uop->store, layout->window - 1);
-        extra->data_execute = back(decoder, layout->execute, uop->store_data, layout->window - 1);
+        extra->store_complete = complete_back(decoder, layout, uop->store);
+        extra->store_execute = execute_back(decoder, layout, uop->store);
+        extra->data_execute = execute_back(decoder, layout, uop->store_data);
     } else if (!(uop->flags & GRAPH_COVERED) && has_store(decoder, uop)) {
         extra->head = store_commit(decoder, layout, uop->store);
         extra->head_weight =
@@ -354,7 +434,7 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
         step->flags |= STEP_BEYOND | STEP_MISSED;
         extra->miss = pending ? (uint32_t)NOTHING : miss;
         extra->bringer_weight = pending ? miss : (uint32_t)NOTHING;
-        extra->bringer = back(decoder, layout->complete, uop->bringer, layout->window - 1);
+        extra->bringer = complete_back(decoder, layout, uop->bringer);
         if (extra->bringer == NEVER && pending && uop->bringer <= decoder->number) {
             uint32_t ordinal = decoder->ordinal_at[(decoder->number - uop->bringer) % FAR];
             if (ordinal && ordinal % 2 == 0 && decoder->misses - (ordinal / 2 - 1) <= MISSES)
@@ -366,7 +446,7 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
     if (has_store(decoder, uop) && uop->flags & (GRAPH_FORWARDED | GRAPH_COVERED)) {
         step->flags |= STEP_FORWARD | (uop->flags & GRAPH_COVERED ? STEP_COVERED : 0);
         extra->store_commit = store_commit(decoder, layout, uop->store);
-        extra->stored = back(decoder, layout->complete, uop->store, layout->window - 1);
+        extra->stored = complete_back(decoder, layout, uop->store);
         extra->forward =
             part_weight(decoder, GRAPH_PART_L1, uop->insn, decoder->machine.forward_latency);
         extra->write_keep = uop->flags & GRAPH_FORWARDED
@@ -396,17 +476,13 @@ static void decode_mshr(struct lanes_decoder *decoder, const struct lanes_layout
 static void decode_execution(struct lanes_decoder *decoder, const struct lanes_layout *layout,
                              const struct graph_uop *uop, struct lanes_step *step,
                              struct lanes_extra *extra) {
-    step->unit_wait = uop->unit_wait;
-    if (decoder->slots->pools[uop->pool].count)
-        step->flags |= (uint32_t)(uop->pool + 1) << STEP_POOL;
     if (uop->flags & GRAPH_LOAD) {
         decode_mshr(decoder, layout, uop, step, extra);
         decode_load(decoder, layout, uop, step, extra);
         return;
     }
     if (uop->flags & GRAPH_STORE) {
-        extra->data =
-            back(decoder, layout->complete, uop->producer[UOP_MAX_SOURCES], layout->window - 1);
+        extra->data = complete_back(decoder, layout, uop->producer[UOP_MAX_SOURCES]);
         extra->data_wakeup =
             uop->flags & (uint32_t)GRAPH_WAKEUP << UOP_MAX_SOURCES
                 ? part_weight(decoder, GRAPH_PART_SHORT, uop->insn, decoder->machine.wakeup_extra)
@@ -463,35 +539,37 @@ static bool is_large(const struct graph_uop *uop) {
     return sum > LANES_NARROW_STEP - OF_MACHINE;
 }
 
-static void decode(struct lanes_decoder *decoder, struct lanes_layout *layout, uint32_t index,
-                   const struct graph_uop *uop, uint32_t flags, uint32_t fetch_distance,
-                   uint32_t fetch_weight, uint32_t execution) {
+enum {
+    WAKEUPS = ((1 << UOP_MAX_SOURCES) - 1) * GRAPH_WAKEUP,
+    WITH_EXTRA = STEP_FETCH | STEP_DISPATCH | STEP_READY | STEP_MSHR | STEP_STORE | STEP_BEYOND |
+                 STEP_FORWARD | STEP_WRITE | STEP_MISS
+};
+
+static inline void decode(struct lanes_decoder *decoder, struct lanes_layout *layout,
+                          uint32_t index, const struct common *common) {
+    const struct graph_uop *uop = common->uop;
     struct lanes_step *step = &layout->steps[index];
-    struct lanes_extra *extra = &layout->extras[index];
-    uint64_t number = decoder->number;
-    step->flags = flags;
-    step->extra = index;
-    step->execution = execution;
-    step->at_fetch = place(layout->fetch, number);
-    step->at_dispatch = place(layout->dispatch, number);
-    step->at_execute = place(layout->execute, number);
-    step->at_complete = place(layout->complete, number);
-    step->at_commit = place(layout->commit, number);
-    decode_fetch(decoder, layout, uop, step, extra);
-    decode_bandwidth(decoder, layout, step, fetch_distance, fetch_weight);
-    decode_dispatch(decoder, layout, uop, step, extra);
+    struct lanes_extra *extra = &layout->extras[layout->extra_count];
+    step->flags = common->flags;
+    step->extra = layout->extra_count;
+    step->execution = common->execution;
+    step->unit_wait = uop->unit_wait;
+    step->at = layout->at;
+    decode_bandwidth(decoder, layout, common, step);
+    if (common->flags & STEP_FETCH || (uop->fetch_packet && !layout->ideal))
+        decode_fetch(decoder, layout, common, step, extra);
+    decode_dispatch(decoder, layout, common, step, extra);
     if (frees_entry(decoder, uop))
         decode_write(decoder, layout, uop, step, extra);
-    if (uop->flags & GRAPH_STORE) {
-        step->flags |= STEP_STORE;
+    if (common->flags & STEP_STORE)
         extra->at_store = place(layout->stores, decoder->stores);
+    if (!(common->flags & STEP_ELIMINATED)) {
+        decode_ready(decoder, layout, common, step, extra);
+        if (uop->flags & (GRAPH_LOAD | GRAPH_STORE))
+            decode_execution(decoder, layout, uop, step, extra);
     }
-    if (uop->flags & GRAPH_ELIMINATED) {
-        step->flags |= STEP_ELIMINATED;
-        return;
-    }
-    decode_ready(decoder, layout, uop, step, extra);
-    decode_execution(decoder, layout, uop, step, extra);
+    layout->extra_count += (step->flags & WITH_EXTRA) != 0;
+    move_on(layout);
 }
 
 /* The edge of fetch bandwidth that counts, with its distance; returns its weight, 0: none. */
@@ -505,14 +583,47 @@ static uint32_t fetch_edge(struct lanes_decoder *decoder, const struct graph_uop
         decoder->reach = number - 1;
         return decoder->machine.taken_bubble;
     }
-    uint32_t nearest = uop->flags & GRAPH_BREAK ? 1 : 0;
-    nearest = nearer(decoder, nearest, uop->fetch_width);
-    nearest = nearer(decoder, nearest, uop->fetch_taken);
-    if (nearest == 0 || nearest > FETCHES || number - nearest <= decoder->reach)
+    uint32_t nearest = uop->flags & GRAPH_BREAK ? 0 : GRAPH_FAR;
+    nearest = smaller(nearest, less_one(uop->fetch_width));
+    nearest = smaller(nearest, less_one(uop->fetch_taken)) + 1;
+    if (nearest > FETCHES || number - nearest <= decoder->reach)
         return 0;
     decoder->reach = number - nearest;
     *distance = nearest;
     return 1;
+}
+
+static struct common find_common(struct lanes_decoder *decoder, const struct graph_uop *uop) {
+    const uint32_t flags = uop->flags;
+    const uint32_t fetched_rarely = (decoder->last_flags & (GRAPH_MISPREDICTED | GRAPH_LATE)) |
+                                    uop->after_commit | uop->fetch_cache | uop->fetch_tlb;
+    struct common common = {.uop = uop, .execution = execution_weight(decoder, uop)};
+    common.flags = (is_large(uop) ? STEP_LARGE : 0) | (fetched_rarely ? STEP_FETCH : 0) |
+                   (flags & GRAPH_STORE ? STEP_STORE : 0) |
+                   (flags & GRAPH_ELIMINATED ? STEP_ELIMINATED : 0) |
+                   (decoder->slots->pools[uop->pool].count ? uop->pool + 1u : 0) << STEP_POOL;
+    common.fetch_weight = fetch_edge(decoder, uop, &common.fetch_distance);
+    common.serial = less_one(uop->serial);
+    common.entry = smaller(smaller(common.serial, less_one(uop->load_entry)),
+                           smaller(less_one(uop->int_register), less_one(uop->fp_register)));
+    common.alone = !(uop->producer[2] | uop->producer[3] |
+                     (flags & (WAKEUPS | GRAPH_WAITS_HEAD | GRAPH_HUNG))) &&
+                   (flags & GRAPH_COVERED || !has_store(decoder, uop));
+    return common;
+}
+
+/* What the next µop must know of this one. */
+static inline void remember(struct lanes_decoder *decoder, const struct graph_uop *uop) {
+    bool store = uop->flags & GRAPH_STORE;
+    bool missed =
+        uop->flags & GRAPH_LOAD && !(uop->flags & GRAPH_ELIMINATED) && (uop->miss || uop->bringer);
+    decoder->writes += frees_entry(decoder, uop);
+    decoder->ordinal_at[decoder->number % FAR] = store    ? 2 * ++decoder->stores + 1
+                                                 : missed ? 2 * ++decoder->misses
+                                                          : 0;
+    decoder->last_flags = uop->flags;
+    decoder->last_insn = uop->insn;
+    decoder->number++;
 }
 
 uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const *layouts,
@@ -525,26 +636,19 @@ uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const 
         memset(decoder->executions, 0, sizeof decoder->executions);
         decoder->weight_count = 2;
     }
+    for (uint32_t i = 0; i < layout_count; i++) {
+        layouts[i]->extra_count = 0;
+        if (decoder->number == 0)
+            begin_places(decoder, layouts[i]);
+    }
     uint32_t made = 0;
     for (; made < count && made < LANES_CHUNK; made++) {
         if (decoder->weight_count + WEIGHTS_OF_UOP > LANES_WEIGHTS)
             break;
-        const struct graph_uop *uop = &uops[made];
-        uint32_t distance, weight = fetch_edge(decoder, uop, &distance);
-        uint32_t execution = execution_weight(decoder, uop);
-        uint32_t flags = is_large(uop) ? STEP_LARGE : 0;
+        struct common common = find_common(decoder, &uops[made]);
         for (uint32_t i = 0; i < layout_count; i++)
-            decode(decoder, layouts[i], made, uop, flags, distance, weight, execution);
-        decoder->writes += frees_entry(decoder, uop);
-        uint64_t number = decoder->number++;
-        bool store = uop->flags & GRAPH_STORE;
-        bool missed = uop->flags & GRAPH_LOAD && !(uop->flags & GRAPH_ELIMINATED) &&
-                      (uop->miss || uop->bringer);
-        decoder->ordinal_at[number % FAR] = store    ? 2 * ++decoder->stores + 1
-                                            : missed ? 2 * ++decoder->misses
-                                                     : 0;
-        decoder->last_flags = uop->flags;
-        decoder->last_insn = uop->insn;
+            decode(decoder, layouts[i], made, &common);
+        remember(decoder, &uops[made]);
     }
     return made;
 }

@@ -75,7 +75,7 @@ INLINE vector fetch_after(const struct lanes_step *step, const struct lanes_extr
         vector from = nodes->fetch[k];
         if (step->fetch_weight)
             from = ROW(step->fetch_from) + (CYCLE)step->fetch_weight;
-        cycle = latest(latest(cycle, from), ROW(step->room_from));
+        cycle = latest(latest(cycle, from), ROW(step->at.room_from));
     }
     return cycle + ROW(extra->cache) + ROW(extra->tlb);
 }
@@ -90,9 +90,9 @@ INLINE void step_fetch(struct lanes_group *group, const struct lanes_step *step,
         if (step->fetch_weight)
             EACH_BOUND nodes->fetch[k] =
                 latest(nodes->fetch[k], ROW(step->fetch_from) + (CYCLE)step->fetch_weight);
-        EACH_BOUND nodes->fetch[k] = latest(nodes->fetch[k], ROW(step->room_from));
+        EACH_BOUND nodes->fetch[k] = latest(nodes->fetch[k], ROW(step->at.room_from));
     }
-    EACH_BOUND ROW(step->at_fetch) = nodes->fetch[k];
+    EACH_BOUND ROW(step->at.fetch) = nodes->fetch[k];
 }
 
 /* The cycles of a row, for which MSHRs are taken. */
@@ -145,7 +145,7 @@ INLINE void step_dispatch(const struct lanes_step *step, const struct lanes_extr
     EACH_VECTOR {
         vector cycle = latest(nodes->fetch[k] + depth, nodes->dispatch[k]);
         if (k < BOUND)
-            cycle = latest(cycle, ROW(step->dispatch_from) + 1);
+            cycle = latest(cycle, ROW(step->at.dispatch_from) + 1);
         nodes->dispatch[k] = latest(cycle, ROW(step->commit_from));
     }
     if (!ideal && step->flags & STEP_DISPATCH)
@@ -154,7 +154,7 @@ INLINE void step_dispatch(const struct lanes_step *step, const struct lanes_extr
         }
     if (step->flags & STEP_ENTRY)
         EACH_VECTOR nodes->dispatch[k] = latest(nodes->dispatch[k], ROW(extra->entry_free));
-    EACH_BOUND ROW(step->at_dispatch) = nodes->dispatch[k];
+    EACH_BOUND ROW(step->at.dispatch) = nodes->dispatch[k];
 }
 
 INLINE void step_execute(struct lanes_group *group, const struct lanes_step *step,
@@ -182,12 +182,12 @@ INLINE void step_execute(struct lanes_group *group, const struct lanes_step *ste
         take_slots(group, &group->slots->pools[pool - 1], nodes);
     if (step->flags & STEP_MSHR)
         EACH_VECTOR nodes->execute[k] += ROW(extra->mshr);
-    EACH_VECTOR ROW(step->at_execute) = nodes->execute[k];
+    EACH_VECTOR ROW(step->at.execute) = nodes->execute[k];
     if (__builtin_expect(step->flags & STEP_MISS, 0)) {
         vector dispatch[VECTORS];
         EACH_VECTOR dispatch[k] = nodes->dispatch[k];
-        take_mshrs(group, extra, dispatch, (CYCLE *)group->rows + step->at_execute);
-        EACH_VECTOR nodes->execute[k] = ROW(step->at_execute);
+        take_mshrs(group, extra, dispatch, (CYCLE *)group->rows + step->at.execute);
+        EACH_VECTOR nodes->execute[k] = ROW(step->at.execute);
     }
 }
 
@@ -218,9 +218,8 @@ INLINE void step_complete(const struct lanes_step *step, const struct lanes_extr
 /* The rows that a step finds in no cache: those that were last used a window ago. */
 INLINE void prefetch(const struct lanes_step *step, const CYCLE *rows) {
     EACH_VECTOR {
-        __builtin_prefetch(&ROW(step->commit_from));
-        __builtin_prefetch(&ROW(step->at_execute), 1);
-        __builtin_prefetch(&ROW(step->at_complete), 1);
+        __builtin_prefetch(&ROW(step->at.commit), 1);
+        __builtin_prefetch(&ROW(step->at.complete), 1);
     }
 }
 
@@ -279,17 +278,17 @@ INLINE uint32_t run(struct lanes_group *group, uint32_t from, uint32_t count, bo
             EACH_VECTOR ROW(extra->at_group_left) = ROW(extra->at_left);
         step_dispatch(step, extra, rows, machine, ideal, &nodes);
         if (step->flags & STEP_ELIMINATED) {
-            EACH_VECTOR ROW(step->at_execute) = nodes.complete[k] = nodes.dispatch[k];
+            EACH_VECTOR ROW(step->at.execute) = nodes.complete[k] = nodes.dispatch[k];
         } else {
             step_execute(group, step, extra, rows, machine, &nodes);
             step_complete(step, extra, rows, &nodes);
         }
-        EACH_VECTOR ROW(step->at_complete) = nodes.complete[k];
+        EACH_VECTOR ROW(step->at.complete) = nodes.complete[k];
         EACH_VECTOR {
             vector cycle = latest(nodes.complete[k] + pipeline, nodes.commit[k]);
             if (k < BOUND)
-                cycle = latest(cycle, ROW(step->width_from) + 1);
-            nodes.commit[k] = ROW(step->at_commit) = cycle;
+                cycle = latest(cycle, ROW(step->at.width_from) + 1);
+            nodes.commit[k] = ROW(step->at.commit) = cycle;
         }
         if (step->flags & STEP_STORE)
             EACH_VECTOR ROW(extra->at_store) = nodes.commit[k];

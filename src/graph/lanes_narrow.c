@@ -20,10 +20,9 @@ INLINE bool is_any(vector mask) {
     return _mm512_test_epi16_mask((__m512i)mask, (__m512i)mask) != 0;
 }
 
-enum { WORD_CYCLES = 16, NEAR = LANES_NARROW_NEAR, LAG = 16 };
+enum { WORD_CYCLES = 16, LAG = 16 };
 enum { WORD_BYTES = LANES_PLANE_ROW / 2, PLANE_BYTES = LANES_NARROW_WORDS * WORD_BYTES };
 static_assert(LAG + GRAPH_SLOTS <= WORD_CYCLES * LANES_NARROW_WORDS, "holds all that compete");
-static_assert(NEAR * WORD_CYCLES <= GRAPH_SLOTS, "near words compete");
 
 #define WORD(plane, word) (*(__m512i *)((plane) + (word)*WORD_BYTES))
 
@@ -91,7 +90,7 @@ TARGET __attribute__((noinline)) static void slide(struct lanes_group *group, __
         if (!is_any((vector)left))
             group->taken[k] &= ~(rest & -rest);
     }
-    if (!is_any((vector)last) && group->words[k] > NEAR)
+    if (!is_any((vector)last) && group->words[k] > LANES_NARROW_NEAR)
         group->words[k]--;
 }
 
@@ -140,95 +139,120 @@ INLINE void count_cycles(const struct planes *planes, uint32_t at, __m512i carry
     }
 }
 
-/* Words of cycles, of which lanes take slots. */
-struct words {
-    uint32_t first, end;
-};
-
 INLINE __mmask32 from_word(__m512i cycle, uint32_t word) {
     return _mm512_cmpge_epu16_mask(cycle, all_of((int16_t)(WORD_CYCLES * word)));
 }
 
-#define EACH_WORD                                                                                  \
-    _Pragma("GCC unroll 4") for (uint32_t word = words.first; word < words.end; word++)
-
-/* `lanes` look for a slot in the 16 cycles from theirs on, which lie in these words; they get its
- * cycle, or `limit` or what is behind the 16. Returns those that may look on. */
-INLINE __mmask32 take_in_words(const struct planes *one, const struct planes *other, unsigned k,
-                               struct words words, __m512i limit, __mmask32 lanes, __m512i *cycle) {
-    __m512i low = _mm512_setzero_si512(), high = low, from = *cycle;
-    EACH_WORD {
-        uint32_t at = word * WORD_BYTES + 64 * k;
-        __m512i full = full_cycles(one, at);
-        if (other->count)
-            full = _mm512_or_si512(full, full_cycles(other, at));
-        if (word == words.first)
-            low = full;
-        else if (word == words.first + 1)
-            high = full;
-        else
-            high = _mm512_mask_mov_epi16(high, from_word(from, word - 1), full);
-        if (word > words.first && word + 1 < words.end)
-            low = _mm512_mask_mov_epi16(low, from_word(from, word), full);
-    }
-    __m512i ahead = _mm512_shrdv_epi16(low, high, from);
-    __m512i ones = _mm512_andnot_si512(_mm512_sub_epi16(ahead, all_of(-1)), ahead);
-    __m512i at = _mm512_add_epi16(from, _mm512_popcnt_epi16(ones));
-    __mmask32 found = _mm512_mask_cmpneq_epi16_mask(lanes, ahead, all_of(-1));
-    __mmask32 competes = _mm512_mask_cmplt_epu16_mask(lanes, at, limit);
-    *cycle = _mm512_mask_min_epu16(from, lanes, at, limit);
-    /* The bit of the cycle in its word. */
-    __m512i taken = _mm512_maskz_shldv_epi16(found & competes, all_of(1), all_of(1), at);
-    EACH_WORD {
-        __mmask32 here = from_word(at, word) & ~from_word(at, word + 1);
-        __m512i carry = _mm512_maskz_mov_epi16(here, taken);
-        count_cycles(one, word * WORD_BYTES + 64 * k, carry);
-        if (other->count)
-            count_cycles(other, word * WORD_BYTES + 64 * k, carry);
-    }
-    return competes & ~found;
+INLINE __mmask32 in_word(__mmask32 lanes, __m512i word_of, uint32_t word) {
+    return _mm512_mask_cmpeq_epi16_mask(lanes, word_of, all_of((int16_t)word));
 }
 
-/* The words that the cycles of `lanes` are in, and the next. */
-INLINE struct words words_of(__m512i cycle, __mmask32 lanes) {
-    __m512i bits = _mm512_maskz_sllv_epi16(lanes, all_of(1), _mm512_srli_epi16(cycle, 4));
+INLINE __m512i full_words(const struct planes *one, const struct planes *other, uint32_t at) {
+    __m512i full = full_cycles(one, at);
+    return other->count ? _mm512_or_si512(full, full_cycles(other, at)) : full;
+}
+
+INLINE void count_words(const struct planes *one, const struct planes *other, uint32_t at,
+                        __m512i carry) {
+    count_cycles(one, at, carry);
+    if (other->count)
+        count_cycles(other, at, carry);
+}
+
+/* Of `lanes` that look for a slot from `from` on, the first cycle that is not full of 16, which are
+ * the bits from there on of `low` and then of `high`; their mask. */
+INLINE __mmask32 find_free(__m512i low, __m512i high, __m512i from, __mmask32 lanes,
+                           __m512i *free_at) {
+    __m512i ahead = _mm512_shrdv_epi16(low, high, from);
+    __m512i ones = _mm512_andnot_si512(_mm512_sub_epi16(ahead, all_of(-1)), ahead);
+    *free_at = _mm512_add_epi16(from, _mm512_popcnt_epi16(ones));
+    return _mm512_mask_cmpneq_epi16_mask(lanes, ahead, all_of(-1));
+}
+
+/* The bit of the cycle in its word. */
+INLINE __m512i bit_of(__m512i cycle, __mmask32 lanes) {
+    return _mm512_maskz_shldv_epi16(lanes, all_of(1), all_of(1), cycle);
+}
+
+/* ---- far from dispatch ---- */
+
+/* The set of words that `lanes` are in. */
+INLINE uint32_t set_of(__m512i word_of, __mmask32 lanes) {
+    __m512i bits = _mm512_maskz_sllv_epi16(lanes, all_of(1), word_of);
     uint32_t pairs = (uint32_t)_mm512_reduce_or_epi32(bits);
-    uint32_t set = (pairs | pairs >> 16) & 0xffff;
-    return (struct words){(uint32_t)__builtin_ctz(set), 33 - (uint32_t)__builtin_clz(set)};
+    return (pairs | pairs >> 16) & 0xffff;
+}
+
+#define EACH_WORD_OF(set)                                                                          \
+    for (uint32_t rest = (set), word; rest && (word = (uint32_t)__builtin_ctz(rest), true);        \
+         rest &= rest - 1)
+
+/* `lanes` look for a slot in the 16 cycles from theirs on; they get its cycle, or `limit` or what
+ * is behind the 16. Returns those that may look on. */
+INLINE __mmask32 take_anywhere(struct lanes_group *group, const struct planes *one,
+                               const struct planes *other, unsigned k, __m512i limit,
+                               __mmask32 lanes, __m512i *cycle) {
+    __m512i word_of = _mm512_srli_epi16(*cycle, 4), at;
+    __m512i low = _mm512_setzero_si512(), high = low;
+    uint32_t set = set_of(word_of, lanes);
+    EACH_WORD_OF(set | set << 1) {
+        __m512i full = full_words(one, other, word * WORD_BYTES + 64 * k);
+        low = _mm512_mask_mov_epi16(low, in_word(lanes, word_of, word), full);
+        high = _mm512_mask_mov_epi16(high, in_word(lanes, word_of, word - 1), full);
+    }
+    __mmask32 found = find_free(low, high, *cycle, lanes, &at);
+    __mmask32 competes = _mm512_mask_cmplt_epu16_mask(lanes, at, limit);
+    *cycle = _mm512_mask_min_epu16(*cycle, lanes, at, limit);
+    __mmask32 takes = found & competes;
+    __m512i taken = bit_of(at, takes);
+    __m512i taken_word = _mm512_srli_epi16(at, 4);
+    EACH_WORD_OF(set | set << 1) {
+        __mmask32 here = in_word(takes, taken_word, word);
+        count_words(one, other, word * WORD_BYTES + 64 * k, _mm512_maskz_mov_epi16(here, taken));
+    }
+    uint32_t words = 33 - (uint32_t)__builtin_clz(set);
+    group->words[k] = words > group->words[k] ? words : group->words[k];
+    return competes & ~found;
 }
 
 /* Takes slots of lanes wherever they compete. */
 INLINE __m512i take_far(struct lanes_group *group, const struct planes *one,
                         const struct planes *other, __m512i dispatch, __m512i execute, unsigned k,
                         __mmask32 lanes) {
-    const struct words near = {0, NEAR};
     __m512i base = ((__m512i *)group->base)[k];
     __m512i cycle = _mm512_sub_epi16(execute, base);
     __m512i limit = _mm512_sub_epi16(_mm512_add_epi16(dispatch, all_of(GRAPH_SLOTS)), base);
-    if (!from_word(cycle, NEAR - 1))
-        lanes = take_in_words(one, other, k, near, limit, lanes, &cycle);
     lanes = _mm512_mask_cmplt_epu16_mask(lanes, cycle, limit);
-    while (lanes) {
-        struct words words = words_of(cycle, lanes);
-        group->words[k] = words.end > group->words[k] ? words.end : group->words[k];
-        lanes = take_in_words(one, other, k, words, limit, lanes, &cycle);
-    }
+    while (lanes)
+        lanes = take_anywhere(group, one, other, k, limit, lanes, &cycle);
     return _mm512_add_epi16(cycle, base);
 }
 
-/* Most cycles lie in the first word, where nothing is GRAPH_SLOTS behind dispatch. Returns the
- * lanes that still look for one. */
+/* ---- near dispatch ---- */
+
+#define EACH_NEAR _Pragma("GCC unroll 3") for (uint32_t word = 0; word < NEAR; word++)
+
+/* The words in which cycles lie that begin in the first two. */
+enum { NEAR = LANES_NARROW_NEAR };
+static_assert(NEAR * WORD_CYCLES <= GRAPH_SLOTS, "near words compete");
+
+/* Lanes whose cycle is near take a slot in the 16 from theirs on, without a branch: far ones are
+ * often in the same vector. Returns the lanes that still look for one. */
 INLINE __mmask32 take_near(const struct lanes_group *group, const struct planes *one,
                            const struct planes *other, unsigned k, vector *execute) {
-    const __mmask32 all = ~(__mmask32)0;
-    const struct words two = {0, 2};
-    __m512i base = ((const __m512i *)group->base)[k];
+    __m512i base = ((const __m512i *)group->base)[k], full[NEAR], at;
     __m512i cycle = _mm512_sub_epi16((__m512i)*execute, base);
-    if (from_word(cycle, 1))
-        return all;
-    __mmask32 left = take_in_words(one, other, k, two, all_of(GRAPH_SLOTS), all, &cycle);
+    EACH_NEAR full[word] = full_words(one, other, word * WORD_BYTES + 64 * k);
+    __mmask32 second = from_word(cycle, 1), near = ~from_word(cycle, 2);
+    __m512i low = _mm512_mask_mov_epi16(full[0], second, full[1]);
+    __m512i high = _mm512_mask_mov_epi16(full[1], second, full[2]);
+    __mmask32 found = find_free(low, high, cycle, near, &at);
+    __m512i taken = bit_of(at, found), taken_word = _mm512_srli_epi16(at, 4);
+    EACH_NEAR count_words(one, other, word * WORD_BYTES + 64 * k,
+                          _mm512_maskz_mov_epi16(in_word(found, taken_word, word), taken));
+    cycle = _mm512_mask_mov_epi16(cycle, near, at);
     *execute = (vector)_mm512_add_epi16(cycle, base);
-    return left;
+    return ~found;
 }
 
 /* One for each number of planes of the two counters; none has more than LANES_BITS. */
@@ -237,8 +261,8 @@ INLINE __mmask32 take_near(const struct lanes_group *group, const struct planes 
     TAKE(2, 0)                                                                                     \
     TAKE(3, 0)                                                                                     \
     TAKE(4, 0)                                                                                     \
-    TAKE(2, 1) TAKE(2, 2) TAKE(3, 1) TAKE(3, 2) TAKE(3, 3) TAKE(4, 1) TAKE(4, 2) TAKE(4, 3)        \
-        TAKE(4, 4)
+    TAKE(2, 1)                                                                                     \
+    TAKE(2, 2) TAKE(3, 1) TAKE(3, 2) TAKE(3, 3) TAKE(4, 1) TAKE(4, 2) TAKE(4, 3) TAKE(4, 4)
 #define TAKE(ones, others)                                                                         \
     TARGET __attribute__((noinline)) static __m512i take_far_##ones##_##others(                    \
         struct lanes_group *group, const struct lanes_slot *slot, __m512i dispatch,                \

@@ -53,7 +53,7 @@ enum {
     LANES_NARROW_EARLY = LANES_NARROW_NEVER + LANES_NARROW_STEP + 1,
     LANES_NARROW_DISPATCH = LANES_NARROW_NEVER + (MSHR_BEHIND + MSHR_BLOCK + 1) * MSHR_CYCLES,
     LANES_NARROW_WORDS = 2 * LANES_WORDS, /* of 16 cycles each, in which slots are counted, */
-    LANES_NARROW_NEAR = 4                 /* the first, which may always hold some */
+    LANES_NARROW_NEAR = 3                 /* the first, which may always hold some */
 };
 static_assert(LANES_NARROW_DISPATCH > LANES_NARROW_EARLY, "NEVER stays before dispatch");
 
@@ -79,13 +79,20 @@ enum step_flags {
     STEP_POOL = 24             /* shift: the pool that a slot is taken of */
 };
 
-/* Numbers are places of rows, in cycles from the first, unless said otherwise. */
+/* Places of rows, in cycles from the first, that go on by a row from µop to µop: of its own nodes,
+ * and of those as far back as bandwidth has it. */
+struct lanes_moving {
+    uint32_t fetch, dispatch, execute, complete, commit, room_from, dispatch_from, width_from;
+} __attribute__((aligned(32)));
+enum { LANES_MOVING = sizeof(struct lanes_moving) / sizeof(uint32_t) };
+
+/* Numbers are places of rows unless said otherwise. */
 struct lanes_step {
+    struct lanes_moving at;
+    uint32_t fetch_from, commit_from, producer[2];
+    uint32_t execution; /* weight */
     uint32_t flags;
-    uint32_t fetch_from, room_from, dispatch_from, commit_from, width_from, producer[2];
-    uint32_t at_fetch, at_dispatch, at_execute, at_complete, at_commit; /* its own */
-    uint32_t execution;                                                 /* weight */
-    uint32_t extra;                                                     /* index */
+    uint32_t extra;        /* index */
     uint16_t fetch_weight; /* cycles; 0: there is no edge */
     uint16_t unit_wait;    /* cycles */
 };
@@ -107,7 +114,7 @@ struct lanes_extra {
 };
 
 struct lanes_ring {
-    uint32_t base, mask;
+    uint32_t base, rows;
 };
 
 /* Where the rows are, of groups with the same window; and the steps made for them. */
@@ -117,8 +124,11 @@ struct lanes_layout {
     struct lanes_ring fetch, dispatch, execute, complete, commit, stores, misses, written, left,
         groups_left;
     uint32_t places;
-    bool large;                                         /* than caches are */
-    struct lanes_step steps[LANES_CHUNK + LANES_AHEAD]; /* the last are prefetched for only */
+    struct lanes_moving at, end, size; /* of the next µop; of each, its ring's end and size */
+    bool large;                        /* than caches are */
+    uint32_t extra_count;
+    /* The last are prefetched for only. */
+    struct lanes_step steps[LANES_CHUNK + LANES_AHEAD] __attribute__((aligned(64)));
     struct lanes_extra extras[LANES_CHUNK];
 };
 

@@ -10,6 +10,8 @@
 #include "graph/lanes_step.h"
 
 #if defined __x86_64__
+#include <immintrin.h>
+
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
 
 enum { WIDTH = 16 };
@@ -37,7 +39,7 @@ static void find_ranges(const struct lanes_layout *layout, uint64_t number, stru
         layout->fetch,  layout->dispatch, layout->execute, layout->complete, layout->commit,
         layout->stores, layout->misses,   layout->written, layout->left,     layout->groups_left};
     for (uint32_t i = 0; i < RANGES; i++) {
-        uint32_t rows = rings[i].mask + 1;
+        uint32_t rows = rings[i].rows;
         bool whole = number >= rows || rings[i].base == layout->stores.base ||
                      rings[i].base == layout->misses.base;
         ranges[i].from = rings[i].base;
@@ -57,13 +59,14 @@ uint32_t lanes_rows(const struct lanes_layout *layout, uint64_t number) {
 /* The earliest C that fetch may wait for. */
 static uint32_t oldest_commit(const struct lanes_layout *layout, uint64_t number) {
     const struct lanes_ring *ring = &layout->commit;
-    uint64_t oldest = number > ring->mask ? number - ring->mask - 1 : 0;
-    return ring->base + ((uint32_t)oldest & ring->mask) * LANES_GROUP;
+    uint32_t oldest = number >= ring->rows ? (uint32_t)(number % ring->rows) : 0;
+    return ring->base + oldest * LANES_GROUP;
 }
 
 /* ---- moving ---- */
 
 /* By how much dispatch is to be moved. */
+static_assert(LANES_NARROW_LAST + LANES_NARROW_STEP - LANES_NARROW_DISPATCH <= UINT16_MAX, "by");
 static int32_t ahead(int32_t dispatch) {
     return later(dispatch - LANES_NARROW_DISPATCH, 0);
 }
@@ -84,14 +87,16 @@ static bool fits(const struct lanes_layout *layout, uint32_t lane, const struct 
     return layout->ideal || cycle->oldest - cycle->by > LANES_NARROW_NEVER;
 }
 
-/* What was long ago becomes NEVER. */
-TARGET static void move_row(int16_t *row, const int32_t *by, uint32_t lanes) {
-    for (uint32_t lane = 0; lane < lanes; lane += WIDTH) {
-        wide cycle = __builtin_convertvector(*(narrow *)(row + lane), wide);
-        cycle -= *(const wide *)(by + lane);
-        wide lost = cycle < LANES_NARROW_NEVER;
-        cycle = (cycle & ~lost) | (lost & LANES_NARROW_NEVER);
-        *(narrow *)(row + lane) = __builtin_convertvector(cycle, narrow);
+/* What was long ago becomes NEVER. Without a sign, so that a lane may move by more than half of
+ * what 16 bits hold. */
+TARGET static void move_row(int16_t *row, const uint16_t *by, uint32_t lanes) {
+    const __m512i sign = _mm512_set1_epi16(INT16_MIN);
+    const __m512i never = _mm512_set1_epi16(LANES_NARROW_NEVER - INT16_MIN);
+    for (uint32_t lane = 0; lane < lanes; lane += 2 * WIDTH) {
+        __m512i *cycles = (__m512i *)(row + lane);
+        __m512i cycle = _mm512_xor_si512(*cycles, sign);
+        cycle = _mm512_subs_epu16(cycle, *(const __m512i *)(by + lane));
+        *cycles = _mm512_xor_si512(_mm512_max_epu16(cycle, never), sign);
     }
 }
 
@@ -99,12 +104,12 @@ bool lanes_move_narrow(struct lanes_group *group, uint64_t number) {
     const struct lanes_layout *layout = group->layout;
     struct range ranges[RANGES];
     uint32_t oldest = oldest_commit(layout, number);
-    int32_t by[LANES_GROUP] __attribute__((aligned(64)));
+    uint16_t by[LANES_GROUP] __attribute__((aligned(64)));
     int16_t *rows = (int16_t *)group->rows;
     int16_t *fetch = (int16_t *)group->fetch, *dispatch = (int16_t *)group->dispatch;
     int16_t *commit = (int16_t *)group->commit;
     for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
-        by[lane] = ahead(dispatch[lane]);
+        by[lane] = (uint16_t)ahead(dispatch[lane]);
         struct moving cycle = {fetch[lane],
                                commit[lane],
                                rows[layout->left.base + lane],

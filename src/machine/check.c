@@ -207,8 +207,40 @@ static bool check_branch(const struct machine_branch *branch, struct error *erro
     return true;
 }
 
+static bool check_chip_cache(const char *name, const struct machine_cache *cache, uint32_t page,
+                             struct error *error) {
+    if (!cache->present)
+        return error_set(error, "[%s] size = 0: a chip's core needs it", name);
+    if (cache->replacement != REPLACE_LRU || cache->prefetcher != PREFETCH_NONE)
+        return error_set(error, "[%s] of a chip: replacement must be lru and prefetcher none",
+                         name);
+    if (cache->line > page)
+        return error_set(error, "[%s] line = %u: longer than a page of %u bytes", name, cache->line,
+                         page);
+    return true;
+}
+
+bool machine_check_chip(const struct machine *machine, struct error *error) {
+    const struct machine_core *core = &machine->core;
+    if (!core->in_order || core->dispatch_width != 1)
+        return error_set(error, "[chip] needs in_order = yes and dispatch_width = 1 of [core]: a "
+                                "core issues one instruction of one thread per cycle");
+    if (machine->llc.present || machine->l2tlb.entries)
+        return error_set(error, "[chip] needs llc.size = 0 and l2tlb.entries = 0: its last level "
+                                "is the L2, and a TLB miss walks");
+    if (machine->dram.banked)
+        return error_set(error, "[chip] needs dram.banked = no: memory of a fixed latency");
+    if (!power_of_two(machine->chip.l2_banks))
+        return error_set(error, "[chip] l2_banks = %u: must be a power of two",
+                         machine->chip.l2_banks);
+    return check_chip_cache("l1i", &machine->l1i, machine->page_size, error) &&
+           check_chip_cache("l1d", &machine->l1d, machine->page_size, error) &&
+           check_chip_cache("l2", &machine->l2, machine->page_size, error);
+}
+
 bool machine_check(const struct machine *machine, struct error *error) {
     return check_all_ranges(machine, error) && check_execution(machine, error) &&
            check_core(&machine->core, error) && check_caches(machine, error) &&
-           check_memory(machine, error) && check_branch(&machine->branch, error);
+           check_memory(machine, error) && check_branch(&machine->branch, error) &&
+           (!machine_is_chip(machine) || machine_check_chip(machine, error));
 }

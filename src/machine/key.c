@@ -28,6 +28,7 @@
 #define OFFSET_l2tlb(field)  OFFSET_(field)
 #define OFFSET_tlb(field)    OFFSET_(field)
 #define OFFSET_dram(field)   OFFSET_(field)
+#define OFFSET_chip(field)   OFFSET_(field)
 
 #define KEY(section, name, field, type, standard, min, max, unit, meaning)                         \
     {#section, #name, KEY_##type, OFFSET_##section(field), standard, min, max, unit, meaning},

@@ -147,6 +147,14 @@ struct machine_core {
     bool group_issue; /* in order: what was fetched together issues wholly before what follows */
 };
 
+/* [chip]: cores of several hardware threads (core/multithreaded/chip.h). One core of one thread is
+ * the plain machine. */
+struct machine_chip {
+    uint32_t cores, threads; /* threads of each core */
+    uint32_t l2_banks;       /* a power of two; lines go round over them */
+    uint32_t bank_interval;  /* cycles from one request that a bank takes to the next */
+};
+
 struct machine {
     char name[64];
     char description[256];
@@ -164,7 +172,14 @@ struct machine {
     uint32_t page_walk; /* [tlb] page_walk: cycles of a walk after every TLB level missed */
     uint32_t page_size; /* bytes */
     struct machine_dram dram;
+    struct machine_chip chip;
 };
+
+/* More than one hardware thread: what simulates a thread alone does not do such a machine justice.
+ */
+static inline bool machine_is_chip(const struct machine *machine) {
+    return machine->chip.cores > 1 || machine->chip.threads > 1;
+}
 
 /* Loads a machine by name (searched in the directories of $CULPRIT_MACHINES, then in machines/
  * beside the build/ the executable is in, then in the installed share directory) or, when `name`
@@ -178,6 +193,10 @@ bool machine_set(struct machine *machine, const char *assignment, struct error *
 /* Cross-field checks: power-of-two sets, pools with known queues, every class with a pool ...
  * machine_load has done it already; machine_set callers repeat it. */
 bool machine_check(const struct machine *machine, struct error *error);
+
+/* What a core of core/multithreaded/ must have: single issue in order, L1s and an L2 with LRU and
+ * without prefetchers, memory of fixed latency. Part of machine_check() where machine_is_chip(). */
+bool machine_check_chip(const struct machine *machine, struct error *error);
 
 /* Names of all machines found, sorted, NULL-terminated; free each and the array. */
 char **machine_list(struct error *error);

@@ -81,6 +81,22 @@ void cache_restart(struct cache *cache) {
     memset(cache->prefetcher.table, 0, sizeof cache->prefetcher.table);
 }
 
+void cache_copy_lines(struct cache *cache, const struct cache *other) {
+    if (!cache->tags)
+        return;
+    const size_t sets = cache->set_mask + 1, lines = sets * cache->ways;
+    assert(cache->set_mask == other->set_mask && cache->ways == other->ways);
+    cache_restart(cache);
+    for (size_t i = 0; i < lines; i++)
+        cache->tags[i] = other->tags[i] & ~(uint64_t)TAG_PENDING;
+    memcpy(cache->used, other->used, lines * sizeof *cache->used);
+    if (cache->replacement == REPLACE_PLRU)
+        memcpy(cache->trees, other->trees, sets * sizeof *cache->trees);
+    memcpy(cache->hints, other->hints, sizeof cache->hints);
+    cache->uses = other->uses;
+    cache->random = other->random;
+}
+
 /* Turns the nodes on the path to the line's way away from it. */
 void cache_turn_tree(struct cache *cache, size_t index) {
     uint64_t *tree = &cache->trees[index / cache->ways];
@@ -176,10 +192,10 @@ static uint32_t free_slot(struct cache *cache, uint64_t now) {
     return cache->flight_cursor;
 }
 
-void cache_launch(struct cache *cache, size_t index, uint64_t start, uint64_t ready,
-                  enum memory_level level, uint64_t now) {
+void cache_launch(struct cache *cache, size_t index, struct flight flight, uint64_t now) {
     const uint32_t slot = free_slot(cache, now);
-    cache->flights[slot] = (struct flight){cache_line(cache, index), start, ready, (uint8_t)level};
+    flight.line = cache_line(cache, index);
+    cache->flights[slot] = flight;
     cache->notes[index] = (cache->notes[index] & ~0xffffull) | slot;
     cache->tags[index] |= TAG_PENDING;
 }

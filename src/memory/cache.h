@@ -40,10 +40,19 @@ static_assert((int)TAG_PENDING < (int)CACHE_MIN_LINE, "flags fit below the short
 enum { CACHE_MAX_FLIGHTS = 16384, CACHE_FIRST_FLIGHTS = 16 };
 #define CACHE_NONE SIZE_MAX
 
+/* Who has a line brought. */
+enum flight_kind {
+    FLIGHT_ASKED,  /* an instruction, software prefetches too */
+    FLIGHT_ADDED,  /* the prefetcher */
+    FLIGHT_COUNTED /* the prefetcher, and the fill is part of the fill cycles of the miss it answers
+                    */
+};
 struct flight {
     uint64_t line;         /* address */
     uint64_t start, ready; /* holds its MSHR in [start, ready) */
+    uint64_t share;        /* as struct answer has it */
     uint8_t level;         /* enum memory_level that serves it */
+    uint8_t kind;          /* enum flight_kind */
 };
 
 struct cache {
@@ -78,6 +87,10 @@ void cache_free(struct cache *cache);
 /* See memory_restart(). */
 void cache_restart(struct cache *cache);
 
+/* The lines of a cache of the same shape, and in which order they were used; settled, and nobody is
+ * known to have brought them. */
+void cache_copy_lines(struct cache *cache, const struct cache *other);
+
 /* First line of the set of an address. */
 static inline size_t cache_set(const struct cache *cache, uint64_t address) {
     return ((address >> cache->line_shift) & cache->set_mask) * cache->ways;
@@ -105,6 +118,10 @@ static inline uint64_t cache_bringer(const struct cache *cache, size_t index) {
     return (cache->notes[index] >> 16) - 1; /* unknown: UINT64_MAX */
 }
 
+static inline void cache_set_bringer(struct cache *cache, size_t index, uint64_t bringer) {
+    cache->notes[index] = (bringer + 1) << 16 | (cache->notes[index] & 0xffff);
+}
+
 static inline uint8_t *cache_hint(struct cache *cache, uint64_t address) {
     return &cache->hints[(address >> cache->line_shift) % CACHE_HINTS];
 }
@@ -129,9 +146,8 @@ const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t no
 size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint64_t bringer,
                     uint64_t now, uint64_t *victim);
 
-/* Marks the line at index as in flight over [start, ready). */
-void cache_launch(struct cache *cache, size_t index, uint64_t start, uint64_t ready,
-                  enum memory_level level, uint64_t now);
+/* Marks the line at index as in flight; flight->line is set here. */
+void cache_launch(struct cache *cache, size_t index, struct flight flight, uint64_t now);
 
 /* An MSHR that is free at a cycle, else the one that frees first (mshrs must not be 0). */
 uint32_t cache_choose_mshr(struct cache *cache, uint64_t cycle);

@@ -48,12 +48,19 @@ static bool long_miss_is_ideal(const struct memory *memory, const struct cache *
     return memory->ideal & MEMORY_IDEAL_LONG && request->data && !cache->next;
 }
 
+/* The bus to memory is as a level with one MSHR. */
+static uint64_t bus_share(const struct dram *dram) {
+    return dram->transfer_whole * FILL_UNITS + dram->transfer_part * FILL_UNITS / dram->bus_parts;
+}
+
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer) {
     const uint64_t flags =
         (request->store ? TAG_DIRTY : 0) | (request->prefetch ? TAG_PREFETCHED : 0);
     struct request beyond = *request;
     beyond.store = beyond.prefetch = false;
+    beyond.flight = FLIGHT_ASKED;
+    beyond.translation = 0;
     if (request->functional || long_miss_is_ideal(memory, cache, request)) {
         *answer = (struct answer){.ready = request->cycle + cache->latency,
                                   .bringer = request->sequence,
@@ -80,11 +87,21 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
         *answer = (struct answer){
             .ready = dram_read(&memory->dram, beyond.cycle + cache->latency, request->address),
             .bringer = request->sequence,
+            .share = bus_share(&memory->dram),
             .level = LEVEL_DRAM};
     cache->mshr_free[mshr] = answer->ready;
     const size_t index = keep_line(memory, cache, &beyond, flags);
-    answer->fill = (uint32_t)(answer->ready - start);
-    cache_launch(cache, index, start, answer->ready, answer->level, memory->now);
+    if (cache->mshrs) {
+        const uint64_t held = answer->ready - start + request->translation;
+        const uint64_t share = held * FILL_UNITS / cache->mshrs;
+        answer->share = share > answer->share ? share : answer->share;
+    }
+    const struct flight flight = {.start = start,
+                                  .ready = answer->ready,
+                                  .level = answer->level,
+                                  .kind = request->flight,
+                                  .share = answer->share};
+    cache_launch(cache, index, flight, memory->now);
 }
 
 bool prefetch_next(const struct memory *memory, const struct cache *cache, int64_t step,
@@ -98,28 +115,45 @@ bool prefetch_next(const struct memory *memory, const struct cache *cache, int64
 }
 
 /* Fetches what the level's prefetcher asks for, as far as MSHRs are free. */
-void level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
-                    bool missed, bool first_use) {
+uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
+                        bool missed, bool first_use) {
     struct prefetcher *prefetcher = &cache->prefetcher;
     const int64_t step = prefetch_step(prefetcher, request->address, (uint32_t)cache->line_mask + 1,
                                        request->insn, missed, first_use);
     if (step == 0)
-        return;
+        return 0;
+    uint64_t shares = 0;
     struct request prefetch = *request;
     prefetch.prefetch = true;
+    prefetch.flight = missed ? FLIGHT_COUNTED : FLIGHT_ADDED;
     prefetch.store = false;
+    prefetch.translation = 0;
     for (uint32_t ahead = 0; ahead < prefetcher->degree; ahead++) {
         const uint64_t before = prefetch.address;
         if (!prefetch_next(memory, cache, step, request->address, &prefetch.address))
-            return;
+            break;
         if (!((prefetch.address ^ before) & ~cache->line_mask) ||
             cache_find(cache, prefetch.address) != CACHE_NONE)
             continue;
         if (cache_free_mshrs(cache, prefetch.cycle + cache->detect, 1) == 0)
-            return;
+            break;
         struct answer answer;
         cache->statistics.prefetches++;
         level_fill(memory, cache, &prefetch, &answer);
+        shares += answer.share;
+    }
+    return shares;
+}
+
+/* The first to want a line that a prefetch brings and that is on its way. Where the prefetcher
+ * asked for it, who waits for it from here on waits for the same as this access. */
+static void note_first_use(struct cache *cache, size_t index, const struct flight *flight,
+                           const struct request *request, struct answer *answer) {
+    if (flight->kind != FLIGHT_COUNTED)
+        answer->share = flight->share;
+    if (flight->kind != FLIGHT_ASKED) {
+        answer->bringer = request->sequence;
+        cache_set_bringer(cache, index, request->sequence);
     }
 }
 
@@ -140,7 +174,7 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
             answer->pending = true;
             answer->level = flight->level;
             if (cache->tags[index] & TAG_PREFETCHED)
-                answer->fill = (uint32_t)(flight->ready - flight->start);
+                note_first_use(cache, index, flight, request, answer);
             if (answer->ready < flight->ready)
                 answer->ready = flight->ready;
         }
@@ -156,8 +190,10 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
     cache->statistics.misses += missed;
     cache->statistics.pending_hits += answer->pending && !missed;
     cache->statistics.useful_prefetches += first_use;
-    if (cache->prefetcher.kind != PREFETCH_NONE)
-        level_prefetch(memory, cache, request, missed, first_use);
+    if (cache->prefetcher.kind != PREFETCH_NONE) {
+        const uint64_t shares = level_prefetch(memory, cache, request, missed, first_use);
+        answer->share += missed ? shares : 0;
+    }
 }
 
 /* Cycles from a first-level miss until the translation is known. */

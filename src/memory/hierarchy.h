@@ -21,17 +21,24 @@ struct memory {
     uint32_t page_walk, page_size;
     uint64_t page_walks;
     uint64_t now; /* cycle of the last call that was no settled hit */
+    /* By enum memory_level that serves a miss: the fewest MSHRs of the levels before it; 0:
+     * unlimited. */
+    uint32_t mshrs[LEVEL_DRAM + 1];
 };
+
+enum { FILL_UNITS = 1 << 16 };
 
 /* One line asked of a level. */
 struct request {
     uint64_t cycle; /* of the access to the L1, with the waits so far */
     uint64_t address;
     uint64_t sequence;
-    uint32_t insn;   /* or NO_INSN */
-    bool data;       /* not instruction fetch */
-    bool store;      /* makes the line dirty in the L1 */
+    uint32_t insn;        /* or NO_INSN */
+    uint32_t translation; /* cycles before `cycle` in which the access has its MSHR already */
+    bool data;            /* not instruction fetch */
+    bool store;           /* makes the line dirty in the L1 */
     bool prefetch;   /* by the prefetcher of the level asked; levels beyond see a read like any */
+    uint8_t flight;  /* enum flight_kind, of what is brought to the level asked */
     bool functional; /* warming: completes at once, outside time, counted nowhere */
 };
 
@@ -39,7 +46,8 @@ struct answer {
     uint64_t ready;   /* cycle at which the line is at the core */
     uint64_t bringer; /* sequence number that brought it to the level that had it */
     uint8_t level;    /* enum memory_level that serves it */
-    uint32_t fill;    /* as struct memory_result has it */
+    uint64_t share;   /* fill cycles, as struct memory_result counts them, over the MSHRs of the
+                         level where that is most, in units of 1 / FILL_UNITS */
     bool pending;     /* some level had it in flight */
     bool prefetched;  /* first use of a line that a prefetch brought */
 };
@@ -52,9 +60,10 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer);
 
-/* What the prefetcher of a level does about a read; `request` as it was asked. */
-void level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
-                    bool missed, bool first_use);
+/* What the prefetcher of a level does about a read; `request` as it was asked. Returns the shares
+ * of its fills. */
+uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
+                        bool missed, bool first_use);
 
 /* The address that a prefetcher asks for after *address, by its step, in answer to an access at
  * `from`. False: it stops there. */

@@ -60,6 +60,16 @@ static const struct cache *last_level(const struct memory *memory) {
     return level;
 }
 
+static void find_fewest_mshrs(struct memory *memory) {
+    uint32_t fewest = 0;
+    for (const struct cache *level = &memory->l1d; level; level = level->next) {
+        if (level->mshrs && (!fewest || level->mshrs < fewest))
+            fewest = level->mshrs;
+        for (unsigned server = level->level + 1u; server <= LEVEL_DRAM; server++)
+            memory->mshrs[server] = fewest;
+    }
+}
+
 struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct error *error) {
     struct memory *memory = calloc(1, sizeof *memory);
     if (!memory) {
@@ -74,6 +84,7 @@ struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct 
         memory_free(memory);
         return NULL;
     }
+    find_fewest_mshrs(memory);
     return memory;
 }
 
@@ -138,6 +149,12 @@ static inline void l1_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle, 
         .ready = cycle + cache->latency, .bringer = bringer, .level = LEVEL_L1};
 }
 
+static uint32_t fill_cycles(const struct memory *memory, const struct answer *answer) {
+    const uint64_t cycles =
+        (answer->share * memory->mshrs[answer->level] + FILL_UNITS / 2) / FILL_UNITS;
+    return cycles < UINT32_MAX / 2 ? (uint32_t)cycles : UINT32_MAX / 2;
+}
+
 /* One line of an access, translated and read. */
 static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
                       const struct request *access, struct memory_result *result) {
@@ -148,12 +165,13 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
         translate(memory, tlb, request.cycle, request.address, request.functional, &missed_tlb);
     tlb->accesses += !request.functional;
     request.cycle += result->tlb_cycles;
+    request.translation = result->tlb_cycles;
     level_read(memory, l1, &request, &answer);
     result->ready = answer.ready;
     result->retry = 0;
     result->bringer = answer.bringer;
     result->level = answer.level;
-    result->fill_cycles = answer.fill ? answer.fill + (answer.pending ? 0 : result->tlb_cycles) : 0;
+    result->fill_cycles = fill_cycles(memory, &answer);
     result->events =
         (uint8_t)((answer.level != LEVEL_L1 ? MEMORY_MISSED_L1 : 0) |
                   (answer.level == LEVEL_DRAM ? MEMORY_MISSED_LLC : 0) |

@@ -34,14 +34,18 @@ struct memory_result {
     uint64_t ready;   /* cycle at which the data is there (loads, fetch) or the line is owned
                          (stores); > cycle */
     uint64_t retry;   /* not 0: no MSHR free; nothing changed; ask again at this cycle (> cycle) */
-    uint64_t bringer; /* sequence number (µop) whose miss or prefetch brought the line;
+    uint64_t bringer; /* sequence number (µop) whose miss or prefetch brought the line, its own
+                         where it is the first to wait for what the prefetcher asked for;
                          UINT64_MAX when not known */
-    uint32_t tlb_cycles;  /* part of the latency spent on translation */
-    uint32_t fill_cycles; /* for which the fill of its line holds an MSHR of the L1, where it is
-                             the first to want it: a miss, or the first use of a prefetched line
-                             that is on its way; else 0 */
-    uint8_t events;       /* enum memory_event */
-    uint8_t level; /* enum memory_level that served it (of the fill in flight for pending hits) */
+    uint32_t tlb_cycles; /* part of the latency spent on translation */
+    /* For which it holds MSHRs: of a miss the fill of its line and those that prefetchers add; of
+     * the first use of a line that was prefetched otherwise and is on its way, that line's; else 0.
+     * In cycles of an MSHR of the level that has fewest, of those that missed:
+     * where 16 MSHRs of one are held for 300 cycles and 12 of the next for 200, that is as much as
+     * 12 for 225. The bus to memory counts as a level with one MSHR. 0 when they are unlimited. */
+    uint32_t fill_cycles;
+    uint8_t events; /* enum memory_event */
+    uint8_t level;  /* enum memory_level that served it (of the fill in flight for pending hits) */
 };
 
 enum memory_ideal {
@@ -99,17 +103,23 @@ void memory_warm_fetch(struct memory *memory, uint64_t address);
  * A block is a line of the last level. Each knows the access that brought it there, or whose
  * prefetch did, by the number that the caller gave it (below 2^47), and inner levels hand that
  * on. */
+#define UNTIMED_NOBODY UINT64_MAX /* the number of an access that none is to know of */
 enum untimed_event {
-    UNTIMED_MISS = 1 << 0,       /* no level had it */
-    UNTIMED_MISSED_L1 = 1 << 1,  /* the L1 did not have it */
-    UNTIMED_PREFETCHED = 1 << 2, /* its block was brought by a prefetch */
-    UNTIMED_FIRST_USE = 1 << 3,  /* and nobody asked for it before */
-    UNTIMED_TRIGGERED = 1 << 4   /* a prefetcher answered with a fetch from memory, or of
-                                     more of the block that the access itself brings */
+    UNTIMED_MISS = 1 << 0,            /* no level had it */
+    UNTIMED_MISSED_L1 = 1 << 1,       /* the L1 did not have it */
+    UNTIMED_PREFETCHED = 1 << 2,      /* its block was brought by a prefetch */
+    UNTIMED_FIRST_USE = 1 << 3,       /* and nobody asked for it before */
+    UNTIMED_TRIGGERED = 1 << 4,       /* a prefetcher answered with a fetch from memory, or of
+                                          more of the block that the access itself brings */
+    UNTIMED_BEYOND = 1 << 5,          /* and only prefetchers of levels beyond the L1D did */
+    UNTIMED_ALONG = 1 << 6,           /* the L1D's answered with more of a block that another
+                                          access brought, or whose prefetch did: */
+    UNTIMED_ALONG_PREFETCHED = 1 << 7 /* the latter */
 };
 struct untimed_result {
     uint64_t bringer; /* number of the access that brought its block; its own when it missed; of an
-                         access that crosses lines the latest */
+                         access that crosses lines the latest; UNTIMED_NOBODY: not known */
+    uint64_t along;   /* with UNTIMED_ALONG: the number of that access; of several the last */
     uint8_t events;   /* enum untimed_event, of all lines of the access */
 };
 void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store,
@@ -117,6 +127,11 @@ void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes
 /* A software prefetch: UNTIMED_TRIGGERED when it fetches from memory. */
 void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t number,
                              uint32_t insn, struct untimed_result *result);
+
+/* Caches of a memory to be asked outside time get what those of another one hold, which may be in
+ * time; of lines that are there nobody is known to have brought them. Both are of machines with the
+ * same caches; prefetchers may differ, and know of nothing. Costs what copying the tags costs. */
+void memory_untimed_from(struct memory *memory, const struct memory *other);
 
 /* Timed accesses only, warming is not counted. An access that crosses lines counts once per line.
  * Levels beyond the L1 count every read that reaches them, prefetches of inner levels included. */

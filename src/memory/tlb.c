@@ -54,8 +54,12 @@ void tlb_insert(struct tlb *tlb, uint64_t address, uint64_t ready) {
     const uint64_t page = address >> tlb->page_shift;
     const uint32_t set = ((uint32_t)page & tlb->set_mask) * tlb->ways;
     uint32_t victim = set;
-    for (uint32_t entry = set + 1; entry < set + tlb->ways; entry++)
-        victim = tlb->items[entry].used < tlb->items[victim].used ? entry : victim;
+    uint64_t least = tlb->items[set].used;
+    for (uint32_t entry = set + 1; entry < set + tlb->ways; entry++) {
+        const uint64_t used = tlb->items[entry].used;
+        victim = used < least ? entry : victim;
+        least = used < least ? used : least;
+    }
     tlb->items[victim] = (struct tlb_entry){page + 1, ready, ++tlb->uses};
     *tlb_hint(tlb, page) = (uint16_t)victim;
 }

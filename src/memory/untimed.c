@@ -8,8 +8,9 @@ enum { NOTE_PREFETCHED = 1 << 0, NOTE_USED = 1 << 1, NOTE_SHIFT = 16 };
  * other. */
 struct wish {
     struct request request;
-    bool demand;   /* by the program itself, not by a prefetch */
-    uint64_t note; /* of the line, once it is there */
+    bool demand;     /* by the program itself, not by a prefetch */
+    uint8_t trigger; /* of a prefetch, the event: TRIGGERED by the L1D, BEYOND by another level */
+    uint64_t note;   /* of the line, once it is there */
     struct untimed_result *result;
 };
 
@@ -25,7 +26,7 @@ static void fill(struct memory *memory, struct cache *cache, struct wish *wish) 
     } else {
         wish->note =
             (request.sequence + 1) << NOTE_SHIFT | (wish->demand ? NOTE_USED : NOTE_PREFETCHED);
-        wish->result->events |= wish->demand ? UNTIMED_MISS : UNTIMED_TRIGGERED;
+        wish->result->events |= wish->demand ? UNTIMED_MISS : wish->trigger;
     }
     const uint64_t flags =
         (request.store ? TAG_DIRTY : 0) | (request.prefetch ? TAG_PREFETCHED : 0);
@@ -34,6 +35,15 @@ static void fill(struct memory *memory, struct cache *cache, struct wish *wish) 
     cache->notes[index] = wish->note;
     if (victim & TAG_DIRTY)
         level_write_back(memory, cache, victim & ~cache->line_mask, &request);
+}
+
+/* Of an access that nobody is to know of there is nothing to note. */
+static void note_along(struct untimed_result *result, uint64_t note) {
+    if (note >> NOTE_SHIFT == 0)
+        return;
+    result->along = (note >> NOTE_SHIFT) - 1;
+    result->events &= (uint8_t)~UNTIMED_ALONG_PREFETCHED;
+    result->events |= UNTIMED_ALONG | (note & NOTE_PREFETCHED ? UNTIMED_ALONG_PREFETCHED : 0);
 }
 
 /* What the prefetcher of a level does about a read. */
@@ -46,6 +56,7 @@ static void prefetch(struct memory *memory, struct cache *cache, const struct wi
         return;
     struct wish next = *wish;
     next.demand = false;
+    next.trigger = cache == &memory->l1d ? UNTIMED_TRIGGERED : UNTIMED_BEYOND;
     next.request.prefetch = true;
     next.request.store = false;
     for (uint32_t ahead = 0; ahead < cache->prefetcher.degree; ahead++) {
@@ -56,7 +67,9 @@ static void prefetch(struct memory *memory, struct cache *cache, const struct wi
             cache_find(cache, next.request.address) == CACHE_NONE) {
             fill(memory, cache, &next);
             if (next.note >> NOTE_SHIFT == next.request.sequence + 1)
-                next.result->events |= UNTIMED_TRIGGERED;
+                next.result->events |= next.trigger;
+            else if (cache == &memory->l1d)
+                note_along(next.result, next.note);
         }
     }
 }
@@ -79,6 +92,14 @@ static void read_level(struct memory *memory, struct cache *cache, struct wish *
     }
     if (cache->prefetcher.kind != PREFETCH_NONE)
         prefetch(memory, cache, wish, missed, first_use);
+}
+
+/* From who triggered to what is told: that anybody did, and that nobody but others than the L1D. */
+static void finish_triggers(struct untimed_result *result) {
+    if (result->events & UNTIMED_TRIGGERED)
+        result->events &= (uint8_t)~UNTIMED_BEYOND;
+    else if (result->events & UNTIMED_BEYOND)
+        result->events |= UNTIMED_TRIGGERED;
 }
 
 /* The most recent bringer of all lines of an access is the one that it waits for. */
@@ -105,6 +126,7 @@ static void read_lines(struct memory *memory, struct wish *wish, uint32_t size_b
         read_level(memory, l1d, wish);
         take_note(wish->result, wish->note);
     }
+    finish_triggers(wish->result);
 }
 
 /* A line within the L1 that was used before needs no more than its use noted, unless a stride
@@ -144,6 +166,7 @@ void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t n
                                     .data = true,
                                     .prefetch = true,
                                     .functional = true},
+                        .trigger = UNTIMED_TRIGGERED,
                         .result = result};
     *result = (struct untimed_result){.bringer = UINT64_MAX};
     const size_t index = cache_find(l1d, address);
@@ -151,4 +174,21 @@ void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t n
         cache_touch(l1d, index);
     else
         fill(memory, l1d, &wish);
+    finish_triggers(result);
+}
+
+/* Without a note of who brought it, a line is one that the program has used before. */
+static void take_lines(struct cache *cache, const struct cache *other) {
+    cache_copy_lines(cache, other);
+    if (!cache->tags)
+        return;
+    const size_t lines = (cache->set_mask + 1) * cache->ways;
+    for (size_t i = 0; i < lines; i++)
+        cache->notes[i] = cache->tags[i] & TAG_PREFETCHED ? NOTE_PREFETCHED : NOTE_USED;
+}
+
+void memory_untimed_from(struct memory *memory, const struct memory *other) {
+    take_lines(&memory->l1d, &other->l1d);
+    take_lines(&memory->l2, &other->l2);
+    take_lines(&memory->llc, &other->llc);
 }

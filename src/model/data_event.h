@@ -16,8 +16,13 @@ enum data_event_flags {
     DATA_PREFETCHED = 1 << 2, /* with DATA_HIT: by a prefetch that the event triggered */
     DATA_FIRST_USE = 1 << 3,  /* with DATA_PREFETCHED: the first to want it */
     DATA_STORE = 1 << 4,      /* a store whose block no cache had */
+    DATA_FILL = 1 << 5,       /* with DATA_HIT: the L1 lacked its line, and asks for it as well */
     DATA_TRIGGER = 1 << 6,    /* a prefetcher answered with a fetch from memory */
-    DATA_FILL = 1 << 5        /* with DATA_HIT: the L1 lacked its line, and asks for it as well */
+    DATA_BEYOND = 1 << 7, /* with DATA_TRIGGER: one that takes none of the fewest MSHRs, for they
+                             are the L1D's, and it is of a level beyond */
+    DATA_FENCE = 1 << 8,  /* alone: all before it is over before anything behind it begins */
+    DATA_ALONG_PREFETCHED =
+        1 << 9 /* with `along`: of the block whose prefetch that one triggered */
 };
 
 enum { DATA_MAX_PRODUCERS = 4 };
@@ -28,8 +33,10 @@ struct data_event {
     uint64_t bringer_position;              /* likewise, with DATA_HIT */
     uint16_t bringer;                       /* with DATA_HIT; ≥ 1 */
     uint16_t producers[DATA_MAX_PRODUCERS]; /* that it waits for to begin */
+    uint16_t along; /* a prefetcher of the L1D asks for a line of the block that this one brought
+                       not long ago, or whose prefetch it triggered; 0: it does not */
     uint8_t producer_count;
-    uint8_t flags; /* enum data_event_flags */
+    uint16_t flags; /* enum data_event_flags */
 };
 static_assert(sizeof(struct data_event) == 32, "read once per configuration");
 

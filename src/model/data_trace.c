@@ -25,8 +25,12 @@ enum recipe_trait {
     RECIPE_PREFETCH = 1 << 1, /* nobody waits for what it loads */
     RECIPE_COMPARE = 1 << 2,  /* fuses with a branch behind it, on this machine */
     RECIPE_BRANCH = 1 << 3,
-    RECIPE_LOAD = 1 << 4 /* one µop loads, none stores, and somebody may wait for it */
+    RECIPE_LOAD = 1 << 4,         /* one µop loads, none stores, and somebody may wait for it */
+    RECIPE_FENCE_BEFORE = 1 << 5, /* begins when it is the oldest */
+    RECIPE_FENCE_BEHIND = 1 << 6  /* what follows waits until it has committed */
 };
+/* Those that need a look at what they do even if nothing that they read waits. */
+enum { RECIPE_SPECIAL = RECIPE_MEMORY | RECIPE_FENCE_BEFORE | RECIPE_FENCE_BEHIND };
 
 struct data_trace {
     struct dependence dependence;
@@ -34,10 +38,12 @@ struct data_trace {
     struct data_reach reach;
     uint32_t longest_reach;
     bool fuse;
+    bool beyond_is_free; /* prefetches of levels beyond the L1D take none of the fewest MSHRs */
     struct recipe *recipes;
     size_t recipe_capacity;
     uint32_t recipe_count;
     struct data_counts counts;
+    uint64_t left_out; /* µops of `now` that are none: they separate what was resumed */
 };
 
 /* The instruction at hand. */
@@ -54,6 +60,12 @@ static uint32_t shorter(uint32_t reach) {
     return reach < DATA_MAX_REACH ? reach : DATA_MAX_REACH;
 }
 
+static bool l1d_has_fewest_mshrs(const struct machine *machine) {
+    const uint32_t l1d = machine->l1d.mshrs;
+    return l1d && !(machine->l2.present && machine->l2.mshrs && machine->l2.mshrs < l1d) &&
+           !(machine->llc.present && machine->llc.mshrs && machine->llc.mshrs < l1d);
+}
+
 struct data_trace *data_trace_new(const struct machine *machine, struct data_reach reach,
                                   struct data_sink sink, struct error *error) {
     struct data_trace *trace = calloc(1, sizeof *trace);
@@ -62,6 +74,7 @@ struct data_trace *data_trace_new(const struct machine *machine, struct data_rea
         return NULL;
     }
     trace->reach = (struct data_reach){shorter(reach.window), shorter(reach.arrival)};
+    trace->beyond_is_free = l1d_has_fewest_mshrs(machine);
     trace->fuse = machine->core.fuse_compare_branch;
     trace->longest_reach =
         trace->reach.window > trace->reach.arrival ? trace->reach.window : trace->reach.arrival;
@@ -83,13 +96,22 @@ void data_trace_free(struct data_trace *trace) {
     free(trace);
 }
 
+/* What was there lies out of reach. */
+void data_trace_resume(struct data_trace *trace, const struct memory *memory) {
+    const uint64_t gap = 2 * (uint64_t)trace->longest_reach;
+    dependence_skip(&trace->dependence, gap);
+    trace->left_out += gap;
+    trace->recipe_count = 0;
+    memory_untimed_from(trace->memory, memory);
+}
+
 void data_trace_finish(struct data_trace *trace) {
     events_show(&trace->dependence);
 }
 
 struct data_counts data_trace_counts(const struct data_trace *trace) {
     struct data_counts counts = trace->counts;
-    counts.uops = trace->dependence.now;
+    counts.uops = trace->dependence.now - trace->left_out;
     counts.events = trace->dependence.next;
     return counts;
 }
@@ -118,9 +140,14 @@ static void make_recipe(const struct data_trace *trace, struct recipe *recipe,
     }
     if (loads + stores)
         recipe->traits |= RECIPE_MEMORY;
+    if (insn->flags & (INSN_SERIALISING | INSN_FENCE_STORE))
+        recipe->traits |= RECIPE_FENCE_BEFORE;
+    if (insn->flags & (INSN_SERIALISING | INSN_FLUSHING | INSN_SYSCALL | INSN_FENCE_LOAD))
+        recipe->traits |= RECIPE_FENCE_BEHIND;
+    const bool fences = recipe->traits & (RECIPE_FENCE_BEFORE | RECIPE_FENCE_BEHIND);
     if (insn->flags & INSN_PREFETCH)
         recipe->traits |= RECIPE_PREFETCH;
-    else if (loads == 1 && stores == 0)
+    else if (loads == 1 && stores == 0 && !fences)
         recipe->traits |= RECIPE_LOAD;
     if (trace->fuse && insn->flags & INSN_SETS_FLAGS_FOR_FUSION &&
         uops[insn->uop_count - 1].operation == OP_INT_ALU)
@@ -145,8 +172,30 @@ static bool within(uint64_t from, uint64_t to, uint32_t reach) {
     return to - from < reach;
 }
 
-static uint8_t triggered(const struct untimed_result *result) {
-    return result->events & UNTIMED_TRIGGERED ? DATA_TRIGGER : 0;
+static uint8_t triggered(const struct data_trace *trace, const struct untimed_result *result) {
+    if (!(result->events & UNTIMED_TRIGGERED))
+        return 0;
+    return result->events & UNTIMED_BEYOND && trace->beyond_is_free ? DATA_TRIGGER | DATA_BEYOND
+                                                                    : DATA_TRIGGER;
+}
+
+/* How many events back the block is brought that a prefetcher asks for another line of; 0: it does
+ * not, or the block has arrived. */
+static uint32_t goes_along(const struct data_trace *trace, const struct untimed_result *result) {
+    const struct dependence *dependence = &trace->dependence;
+    if (!(result->events & UNTIMED_ALONG))
+        return 0;
+    const struct data_event *bringer = event_find(dependence, result->along);
+    const bool there = bringer && within(bringer->position, dependence->now, trace->reach.arrival);
+    const uint64_t back = dependence->next - result->along;
+    return there && back <= UINT16_MAX ? (uint32_t)back : 0;
+}
+
+static void go_along(struct data_event *event, const struct untimed_result *result,
+                     uint32_t along) {
+    event->along = (uint16_t)along;
+    if (along && result->events & UNTIMED_ALONG_PREFETCHED)
+        event->flags |= DATA_ALONG_PREFETCHED;
 }
 
 /* One access of a load; adds to `loaded` what the value read waits for. */
@@ -172,9 +221,12 @@ static void load(struct data_trace *trace, const struct step *step, uint64_t add
                               (result.events & UNTIMED_FIRST_USE ? DATA_FIRST_USE : 0) |
                               (result.events & UNTIMED_MISSED_L1 ? DATA_FILL : 0));
     }
-    struct value itself = {.count = 1, .events = {(uint32_t)number}};
-    if (flags || result.events & (UNTIMED_MISS | UNTIMED_TRIGGERED)) {
-        struct data_event *event = event_add(dependence, to_begin, flags | triggered(&result));
+    struct value itself = {.oldest = dependence->now, .count = 1, .events = {(uint32_t)number}};
+    const uint32_t along = goes_along(trace, &result);
+    if (flags || along || result.events & (UNTIMED_MISS | UNTIMED_TRIGGERED)) {
+        struct data_event *event =
+            event_add(dependence, to_begin, flags | triggered(trace, &result));
+        go_along(event, &result, along);
         if (flags & DATA_HIT) {
             event->bringer_position = bringer->position;
             event->bringer = (uint16_t)(number - result.bringer);
@@ -197,9 +249,12 @@ static void store(struct data_trace *trace, const struct step *step, uint64_t ad
     struct untimed_result result;
     memory_untimed(trace->memory, address, size_bytes, true, dependence->next, step->insn, &result);
     trace->counts.store_misses += result.events & UNTIMED_MISS ? 1 : 0;
-    if (result.events & (UNTIMED_MISS | UNTIMED_TRIGGERED))
-        event_add(dependence, value,
-                  (result.events & UNTIMED_MISS ? DATA_STORE : 0) | triggered(&result));
+    const uint32_t along = goes_along(trace, &result);
+    if (along || result.events & (UNTIMED_MISS | UNTIMED_TRIGGERED))
+        go_along(
+            event_add(dependence, value,
+                      (result.events & UNTIMED_MISS ? DATA_STORE : 0) | triggered(trace, &result)),
+            &result, along);
     stored_set(dependence, address, size_bytes, value);
 }
 
@@ -216,8 +271,9 @@ static void access_memory(struct data_trace *trace, const struct step *step, con
         load(trace, step, address, size_bytes, sources, result);
 }
 
-static struct value sources_of(struct data_trace *trace, const struct uop *uop) {
-    struct value value = {0};
+static inline struct value sources_of(struct data_trace *trace, const struct uop *uop) {
+    struct value value;
+    value.count = 0;
     for (uint32_t i = 0; i < uop->source_count; i++)
         value_add_register(&trace->dependence, &value, uop->source[i]);
     if (uop->operation == OP_STORE && uop->data < REG_COUNT)
@@ -332,7 +388,7 @@ static inline bool load_hits(struct data_trace *trace, const struct step *step,
     const struct memory_access *access = step->accesses;
     memory_untimed(trace->memory, access->address, access->size_bytes + !access->size_bytes, false,
                    dependence->next, step->insn, result);
-    if (result->events & (UNTIMED_MISS | UNTIMED_TRIGGERED))
+    if (result->events & (UNTIMED_MISS | UNTIMED_TRIGGERED | UNTIMED_ALONG))
         return false;
     if (result->bringer >= dependence->recent && result->bringer != UINT64_MAX) {
         events_age(dependence, trace->longest_reach);
@@ -346,10 +402,15 @@ static inline bool load_hits(struct data_trace *trace, const struct step *step,
 
 static __attribute__((noinline)) void any(struct data_trace *trace, const struct step *step,
                                           const struct dynamic_insn *insn) {
+    const struct value nothing = {0};
+    if (step->recipe->traits & RECIPE_FENCE_BEFORE)
+        event_add(&trace->dependence, &nothing, DATA_FENCE);
     if (insn->flags & DYN_REP)
         repeated(trace, step, insn->repeat);
     else
         plain(trace, step);
+    if (step->recipe->traits & RECIPE_FENCE_BEHIND)
+        event_add(&trace->dependence, &nothing, DATA_FENCE);
 }
 
 static inline void instruction(struct data_trace *trace, const struct code *code,
@@ -364,7 +425,7 @@ static inline void instruction(struct data_trace *trace, const struct code *code
         step.accesses = accesses + (insn->memory - first_access);
     const bool waits =
         recipe->reads[0] & dependence->waiting[0] || recipe->reads[1] & dependence->waiting[1];
-    if (!waits && !(recipe->traits & RECIPE_MEMORY)) {
+    if (!waits && !(recipe->traits & RECIPE_SPECIAL)) {
         overwrite(dependence, recipe);
         return;
     }
@@ -405,6 +466,36 @@ bool data_trace_add(struct data_trace *trace, const struct code *code,
             i + 1 < insn_count && insns[i + 1].insn < trace->recipe_count &&
             fuses(trace, code, insn))
             trace->dependence.now--; /* one µop with the branch */
+    }
+    return true;
+}
+
+static void warm(struct data_trace *trace, uint32_t insn, const struct memory_access *access) {
+    const bool prefetches = trace->recipes[insn].traits & RECIPE_PREFETCH;
+    struct untimed_result result;
+    for (uint64_t done = 0; done == 0 || done < access->size_bytes; done += REP_PIECE) {
+        const uint64_t left = access->size_bytes - done;
+        const uint32_t size_bytes = left < REP_PIECE ? (uint32_t)left : REP_PIECE;
+        if (prefetches)
+            memory_untimed_prefetch(trace->memory, access->address + done, UNTIMED_NOBODY, insn,
+                                    &result);
+        else
+            memory_untimed(trace->memory, access->address + done, size_bytes + !size_bytes,
+                           access->is_store, UNTIMED_NOBODY, insn, &result);
+    }
+}
+
+bool data_trace_warm(struct data_trace *trace, const struct code *code,
+                     const struct dynamic_insn *insns, uint32_t insn_count,
+                     const struct memory_access *accesses, uint32_t access_count,
+                     uint32_t first_access, struct error *error) {
+    if (trace->recipe_count < code->insn_count && !make_recipes(trace, code, error))
+        return false;
+    for (uint32_t i = 0; i < insn_count; i++) {
+        if (!core_input_is_there(code, &insns[i], access_count, first_access))
+            return core_input_error(error);
+        for (uint32_t k = 0; k < insns[i].memory_count; k++)
+            warm(trace, insns[i].insn, &accesses[insns[i].memory - first_access + k]);
     }
     return true;
 }

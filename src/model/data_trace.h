@@ -33,6 +33,7 @@ struct data_counts {
     uint64_t events;
 };
 
+struct memory;
 struct data_trace;
 /* Caches and prefetchers are the machine's. NULL with an error. */
 struct data_trace *data_trace_new(const struct machine *machine, struct data_reach reach,
@@ -44,7 +45,17 @@ bool data_trace_add(struct data_trace *trace, const struct code *code,
                     const struct dynamic_insn *insns, uint32_t insn_count,
                     const struct memory_access *accesses, uint32_t access_count,
                     uint32_t first_access, struct error *error);
-/* The sink has got every event. */
+/* Instructions before the first: caches and prefetchers know of their accesses, nothing else does.
+ */
+bool data_trace_warm(struct data_trace *trace, const struct code *code,
+                     const struct dynamic_insn *insns, uint32_t insn_count,
+                     const struct memory_access *accesses, uint32_t access_count,
+                     uint32_t first_access, struct error *error);
+/* What is added from here on does not follow on what was added last, and may be of other code:
+ * nothing waits for anything of that, and caches hold what those of `memory` do
+ * (memory_untimed_from()). */
+void data_trace_resume(struct data_trace *trace, const struct memory *memory);
+/* The sink has got every event. More may be added. */
 void data_trace_finish(struct data_trace *trace);
 
 struct data_counts data_trace_counts(const struct data_trace *trace);

@@ -18,6 +18,11 @@ bool dependence_new(struct dependence *dependence, uint32_t window, uint32_t rea
     return dependence->events || error_set(error, "out of memory for data events");
 }
 
+void dependence_skip(struct dependence *dependence, uint64_t uops) {
+    dependence->now += uops;
+    dependence->waiting[0] = dependence->waiting[1] = 0;
+}
+
 void dependence_free(struct dependence *dependence) {
     free(dependence->events);
 }
@@ -35,14 +40,14 @@ void events_show(struct dependence *dependence) {
 }
 
 struct data_event *event_add(struct dependence *dependence, const struct value *value,
-                             uint8_t flags) {
+                             uint16_t flags) {
     if (dependence->next - dependence->shown >= SHOW_EVENTS)
         events_show(dependence);
     const uint64_t number = dependence->next++;
     struct data_event *event = &dependence->events[number & dependence->event_mask];
     event->position = dependence->now;
     event->bringer_position = 0;
-    event->bringer = 0;
+    event->bringer = event->along = 0;
     event->flags = flags;
     event->producer_count = 0;
     for (uint32_t i = 0; i < value->count; i++) {
@@ -76,7 +81,8 @@ static int superfluous(const struct dependence *dependence, uint32_t first, uint
 }
 
 static void add_event(struct dependence *dependence, struct value *value, uint32_t number) {
-    if (!in_window(dependence, number))
+    const struct data_event *event = in_window(dependence, number);
+    if (!event)
         return;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < value->count; i++) {
@@ -92,13 +98,16 @@ static void add_event(struct dependence *dependence, struct value *value, uint32
     value->count = kept;
     if (kept == DATA_MAX_PRODUCERS) {
         event_add(dependence, value, 0);
+        value->oldest = dependence->now;
         value->count = 1;
         value->events[0] = (uint32_t)(dependence->next - 1);
     }
+    if (value->count == 0 || event->position < value->oldest)
+        value->oldest = event->position;
     value->events[value->count++] = number;
 }
 
-void value_add(struct dependence *dependence, struct value *value, const struct value *other) {
+void value_unite(struct dependence *dependence, struct value *value, const struct value *other) {
     for (uint32_t i = 0; i < other->count; i++)
         add_event(dependence, value, other->events[i]);
 }

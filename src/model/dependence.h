@@ -16,6 +16,7 @@
 #include "util/error.h"
 
 struct value {
+    uint64_t oldest; /* where events are: none lies before, if there are any */
     uint32_t count;
     uint32_t events[DATA_MAX_PRODUCERS]; /* low 32 bits of their numbers */
 };
@@ -45,6 +46,9 @@ struct dependence {
     struct data_sink sink;
 };
 
+/* So many µops pass of which nothing is known. */
+void dependence_skip(struct dependence *dependence, uint64_t uops);
+
 /* Remembers at least `reach` events. */
 bool dependence_new(struct dependence *dependence, uint32_t window, uint32_t reach,
                     struct data_sink sink, struct error *error);
@@ -54,8 +58,25 @@ static inline bool register_waits(const struct dependence *dependence, uint8_t r
     return dependence->waiting[reg / 64] >> reg % 64 & 1;
 }
 
-/* Adds what a register or another value waits for. */
-void value_add(struct dependence *dependence, struct value *value, const struct value *other);
+/* Adds what another value waits for. */
+void value_unite(struct dependence *dependence, struct value *value, const struct value *other);
+/* Most often there is nothing to unite: it is the first, or the same again. */
+static inline void value_add(struct dependence *dependence, struct value *value,
+                             const struct value *other) {
+    if (other->count == 0)
+        return;
+    const bool whole = dependence->now - other->oldest < dependence->window;
+    if (value->count == 0 && other->count == 1 && whole) {
+        value->oldest = other->oldest;
+        value->events[0] = other->events[0];
+        value->count = 1;
+    } else if (value->count == 0 && whole) {
+        *value = *other;
+    } else if (value->count != 1 || other->count != 1 || value->events[0] != other->events[0]) {
+        value_unite(dependence, value, other);
+    }
+}
+/* Adds what a register waits for. */
 void value_add_register(struct dependence *dependence, struct value *value, uint8_t reg);
 /* Writes a register. */
 void register_set(struct dependence *dependence, uint8_t reg, const struct value *value);
@@ -77,7 +98,7 @@ static inline const struct data_event *event_find(const struct dependence *depen
 /* The next event, at `now`, which waits for a value; the caller may add to it until the next one.
  */
 struct data_event *event_add(struct dependence *dependence, const struct value *value,
-                             uint8_t flags);
+                             uint16_t flags);
 /* Moves `recent` on: to the first event that lies within a reach of `now`. */
 static inline void events_age(struct dependence *dependence, uint64_t reach) {
     while (dependence->recent < dependence->next &&

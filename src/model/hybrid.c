@@ -1,4 +1,5 @@
-/* See hybrid.h: configurations go into groups of lanes, each of which reads all events. */
+/* See hybrid.h: configurations with windows go into groups of lanes, each of which reads all
+ * events; those without to sliding.h. */
 #include "model/hybrid.h"
 
 #include <math.h>
@@ -6,11 +7,14 @@
 
 #include "model/data_trace.h"
 #include "model/hybrid_lanes.h"
+#include "model/sliding.h"
 
 struct hybrid {
-    struct hybrid_config *configs;
-    uint32_t count, group_count;
+    struct hybrid_config *configs; /* those with windows first */
+    uint32_t *places;              /* of each configuration, among `configs` */
+    uint32_t count, windowed, group_count;
     struct hybrid_group *groups;
+    struct sliding *sliding; /* NULL: none of them */
 };
 
 bool hybrid_check(const struct hybrid_config *config, struct error *error) {
@@ -76,27 +80,59 @@ static bool set_group(struct hybrid_group *group, const struct hybrid_config *co
     return group->moments != NULL;
 }
 
+/* The configurations with windows, then those without. */
+static void sort_configs(struct hybrid *hybrid, const struct hybrid_config *configs) {
+    uint32_t place = 0;
+    for (int sliding = 0; sliding < 2; sliding++) {
+        for (uint32_t i = 0; i < hybrid->count; i++)
+            if ((configs[i].windows == WINDOWS_SLIDING) == sliding) {
+                hybrid->configs[place] = configs[i];
+                hybrid->places[i] = place++;
+            }
+        if (!sliding)
+            hybrid->windowed = place;
+    }
+    hybrid->group_count = (hybrid->windowed + HYBRID_LANES - 1) / HYBRID_LANES;
+}
+
+static bool start_groups(struct hybrid *hybrid) {
+    if (hybrid->group_count == 0)
+        return true;
+    hybrid->groups = aligned_alloc(sizeof(lanes), hybrid->group_count * sizeof *hybrid->groups);
+    if (!hybrid->groups)
+        return false;
+    for (uint32_t i = 0; i < hybrid->group_count; i++)
+        hybrid->groups[i] = (struct hybrid_group){0};
+    for (uint32_t i = 0, first = 0; i < hybrid->group_count; i++, first += HYBRID_LANES)
+        if (!set_group(&hybrid->groups[i], hybrid->configs + first, hybrid->windowed - first))
+            return false;
+    return true;
+}
+
 struct hybrid *hybrid_new(const struct hybrid_config *configs, uint32_t count,
                           struct error *error) {
     struct hybrid *hybrid = calloc(1, sizeof *hybrid);
     bool good = hybrid != NULL;
     if (good) {
         hybrid->count = count;
-        hybrid->group_count = (count + HYBRID_LANES - 1) / HYBRID_LANES;
         hybrid->configs = calloc(count, sizeof *configs);
-        hybrid->groups = aligned_alloc(sizeof(lanes), hybrid->group_count * sizeof *hybrid->groups);
-        good = hybrid->configs && hybrid->groups;
+        hybrid->places = calloc(count, sizeof *hybrid->places);
+        good = hybrid->configs && hybrid->places;
     }
-    for (uint32_t i = 0; good && i < count; i++)
-        hybrid->configs[i] = configs[i];
-    for (uint32_t i = 0; hybrid && hybrid->groups && i < hybrid->group_count; i++)
-        hybrid->groups[i] = (struct hybrid_group){0};
-    for (uint32_t i = 0; good && i < hybrid->group_count; i++)
-        good = set_group(&hybrid->groups[i], configs + i * HYBRID_LANES, count - i * HYBRID_LANES);
     if (good)
+        sort_configs(hybrid, configs);
+    if (!good || !start_groups(hybrid)) {
+        hybrid_free(hybrid);
+        error_set(error, "out of memory for %u configurations", count);
+        return NULL;
+    }
+    if (hybrid->windowed == count)
+        return hybrid;
+    hybrid->sliding =
+        sliding_new(hybrid->configs + hybrid->windowed, count - hybrid->windowed, error);
+    if (hybrid->sliding)
         return hybrid;
     hybrid_free(hybrid);
-    error_set(error, "out of memory for %u configurations", count);
     return NULL;
 }
 
@@ -106,6 +142,8 @@ void hybrid_free(struct hybrid *hybrid) {
     for (uint32_t i = 0; hybrid->groups && i < hybrid->group_count; i++)
         free(hybrid->groups[i].moments);
     free(hybrid->groups);
+    sliding_free(hybrid->sliding);
+    free(hybrid->places);
     free(hybrid->configs);
     free(hybrid);
 }
@@ -113,9 +151,25 @@ void hybrid_free(struct hybrid *hybrid) {
 void hybrid_add(struct hybrid *hybrid, const struct data_event *events, uint32_t count) {
     for (uint32_t i = 0; i < hybrid->group_count; i++)
         hybrid_group_add(&hybrid->groups[i], events, count);
+    if (hybrid->sliding)
+        sliding_add(hybrid->sliding, events, count);
 }
 
-static double compensation(const struct hybrid_config *config, const struct hybrid_result *result) {
+/* Windows end out of reach of what follows. */
+void hybrid_break(struct hybrid *hybrid) {
+    if (hybrid->sliding)
+        sliding_break(hybrid->sliding);
+}
+
+/* µops that windows hide. The last one has no next. */
+static double hidden(const struct hybrid_group *group, uint32_t lane) {
+    const double size =
+        group->plain[lane] ? group->end[lane] - group->start[lane] : group->rob[lane];
+    return group->hidden[lane] + fmin(size, group->top[lane] - group->begun[lane]);
+}
+
+static double compensation(const struct hybrid_config *config, const struct hybrid_result *result,
+                           double hidden_uops) {
     const double width = config->width;
     switch (config->compensation) {
     case COMPENSATE_NONE:
@@ -124,21 +178,39 @@ static double compensation(const struct hybrid_config *config, const struct hybr
         return result->serialized * fmin(config->fixed * config->rob, config->rob - 1.0) / width;
     case COMPENSATE_DISTANCE:
         return result->distance / width * result->misses;
+    case COMPENSATE_WINDOW:
+        return hidden_uops / width;
     }
     return 0;
 }
 
 struct hybrid_result hybrid_result(const struct hybrid *hybrid, uint32_t number) {
-    const struct hybrid_group *group = &hybrid->groups[number / HYBRID_LANES];
-    const struct hybrid_config *config = &hybrid->configs[number];
-    const uint32_t lane = number % HYBRID_LANES;
+    const uint32_t place = hybrid->places[number];
+    if (place >= hybrid->windowed)
+        return sliding_result(hybrid->sliding, place - hybrid->windowed);
+    const struct hybrid_group *group = &hybrid->groups[place / HYBRID_LANES];
+    const struct hybrid_config *config = &hybrid->configs[place];
+    const uint32_t lane = place % HYBRID_LANES;
     struct hybrid_result result = {.serialized = group->top[lane] / group->latency[lane],
                                    .misses = group->misses[lane],
                                    .tardy = group->tardy[lane],
                                    .windows = group->windows[lane]};
     if (result.misses > 1)
         result.distance = group->distance[lane] / (result.misses - 1);
-    result.compensation = compensation(config, &result);
+    result.compensation = compensation(config, &result, hidden(group, lane));
     result.cycles = fmax(result.serialized * config->latency - result.compensation, 0);
     return result;
+}
+
+void hybrid_result_add(struct hybrid_result *sum, const struct hybrid_result *more, double times) {
+    const double misses = sum->misses + more->misses * times;
+    if (misses > 0)
+        sum->distance =
+            (sum->distance * sum->misses + more->distance * more->misses * times) / misses;
+    sum->misses = misses;
+    sum->serialized += more->serialized * times;
+    sum->tardy += more->tardy * times;
+    sum->windows += more->windows * times;
+    sum->compensation += more->compensation * times;
+    sum->cycles += more->cycles * times;
 }

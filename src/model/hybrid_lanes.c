@@ -57,6 +57,10 @@ INLINE void turn_window(struct hybrid_group *group, lanes position, mask_lanes s
     lanes start = position;
     if (group->any_plain)
         start = where(group->plain, plain_start(group, position), position);
+    const lanes behind = where(group->plain, group->end, start) - group->start;
+    const lanes hides = smaller(smaller(behind, group->rob), group->top - group->begun);
+    group->hidden += where(starts, hides, all(0));
+    group->begun = where(starts, group->top, group->begun);
     group->start = where(starts, start, group->start);
     group->end = where(starts, group->start + group->rob, group->end);
     group->taken = where(starts, all(0), group->taken);
@@ -185,7 +189,8 @@ void hybrid_group_add(struct hybrid_group *group, const struct data_event *event
             *moment = store(group, event, position);
         else
             *moment = plain_hit(group, event, position);
-        if (event->flags & DATA_TRIGGER) /* the prefetch takes an MSHR as well */
+        if ((event->flags & (DATA_TRIGGER | DATA_BEYOND)) ==
+            DATA_TRIGGER) /* the prefetch takes an MSHR as well */
             take_mshr(group, position, group->limited,
                       event->flags & DATA_STORE ? group->base : moment->issued);
     }

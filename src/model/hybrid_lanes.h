@@ -31,9 +31,11 @@ struct hybrid_group {
     lanes start, end;
     lanes base, top; /* length with which it began; the longest in it */
     lanes taken;     /* MSHRs */
+    lanes begun;     /* length with which the last window began that has begun */
 
     lanes last_miss;                        /* position; negative: none yet */
     lanes distance, misses, tardy, windows; /* sums */
+    lanes hidden;                           /* µops, of all windows but the last */
 
     uint64_t next, mask; /* events so far; of the ring below */
     /* Per event: the end of the longest chain to it, and the moment its access begins. */

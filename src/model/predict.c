@@ -39,6 +39,7 @@ struct run {
     struct pass *passes; /* as many as machines, at most */
     uint32_t pass_count;
     struct lane *lanes;
+    uint64_t passed; /* instructions of the trace */
     struct executor *executors[2];
 };
 
@@ -50,18 +51,20 @@ static double seconds_now(void) {
 
 const struct predict_method predict_refinements[PREDICT_REFINEMENTS] = {
     {.parts = PARTS_ALL},
-    {.parts = PARTS_ALL, .pending_hits = true},
-    {.parts = PARTS_ALL, .pending_hits = true, .windows = WINDOWS_SWAM},
+    {.parts = PARTS_ALL, .compensation = COMPENSATE_WINDOW},
+    {.parts = PARTS_ALL, .pending_hits = true, .compensation = COMPENSATE_WINDOW},
     {.parts = PARTS_ALL,
      .pending_hits = true,
      .windows = WINDOWS_SWAM,
-     .compensation = COMPENSATE_DISTANCE},
+     .compensation = COMPENSATE_WINDOW},
     {.parts = PARTS_ALL,
      .pending_hits = true,
      .windows = WINDOWS_SWAM_MLP,
-     .compensation = COMPENSATE_DISTANCE}};
+     .compensation = COMPENSATE_WINDOW},
+    {.parts = PARTS_ALL, .pending_hits = true, .windows = WINDOWS_SLIDING}};
 const char *const predict_refinement_names[PREDICT_REFINEMENTS] = {
-    "plain windows", "+ pending hits", "+ SWAM windows", "+ distance compensation", "+ SWAM-MLP"};
+    "plain windows", "+ window compensation", "+ pending hits", "+ SWAM windows",
+    "+ SWAM-MLP",    "sliding reorder buffer"};
 
 /* ---- processors ---- */
 
@@ -80,6 +83,12 @@ static uint32_t memory_latency(const struct machine *machine) {
         return dram->latency;
     return (uint32_t)lround(dram->base_latency +
                             (dram->trcd + dram->tcl) * machine->clock_ghz / dram->clock_ghz);
+}
+
+static uint32_t hit_latency(const struct machine *machine) {
+    return machine->llc.present  ? machine->llc.latency
+           : machine->l2.present ? machine->l2.latency
+                                 : machine->l1d.latency;
 }
 
 static bool prefetches(const struct machine *machine) {
@@ -101,6 +110,7 @@ bool predict_config(const struct machine *machine, const struct predict_method *
                                                   ? core->dispatch_width
                                                   : core->commit_width,
                                      .latency = memory_latency(machine),
+                                     .hit_latency = hit_latency(machine),
                                      .mshrs = fewest_mshrs(machine),
                                      .prefetching = prefetches(machine),
                                      .pending_hits = method->pending_hits,
@@ -214,19 +224,6 @@ static struct lane *lane_of(struct run *run, uint32_t thread, struct error *erro
     return lane;
 }
 
-/* dist of several threads is the mean over their misses. */
-static void add_result(struct hybrid_result *sum, const struct hybrid_result *more) {
-    const double misses = sum->misses + more->misses;
-    if (misses > 0)
-        sum->distance = (sum->distance * sum->misses + more->distance * more->misses) / misses;
-    sum->misses = misses;
-    sum->serialized += more->serialized;
-    sum->tardy += more->tardy;
-    sum->windows += more->windows;
-    sum->compensation += more->compensation;
-    sum->cycles += more->cycles;
-}
-
 static void add_counts(struct data_counts *sum, const struct data_counts *more) {
     sum->instructions += more->instructions;
     sum->uops += more->uops;
@@ -249,8 +246,9 @@ static bool lane_finish(struct run *run, struct lane *lane, struct error *error)
             for (uint32_t method = 0; method < options->method_count; method++) {
                 const struct hybrid_result result =
                     hybrid_result(lane->passes[i].hybrid, k * options->method_count + method);
-                add_result(&prediction->results[pass->machines[k] * options->method_count + method],
-                           &result);
+                hybrid_result_add(
+                    &prediction->results[pass->machines[k] * options->method_count + method],
+                    &result, 1);
             }
         }
     }
@@ -278,42 +276,98 @@ static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
 
 /* ---- the run ---- */
 
-static bool run_batch(struct run *run, const struct trace_batch *batch, struct error *error) {
-    if (batch->insn_count) {
-        const struct code *code = trace_code(run->trace);
-        struct lane *lane = lane_of(run, batch->thread, error);
-        if (!lane)
+/* Caches know of these instructions and nothing else does. */
+static bool warm_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
+                       struct error *error) {
+    const struct code *code = trace_code(run->trace);
+    for (uint32_t i = 0; i < run->pass_count; i++)
+        if (!data_trace_warm(lane->passes[i].data, code, piece->insns, piece->insn_count,
+                             piece->accesses, piece->access_count, (uint32_t)piece->first_access,
+                             error))
             return false;
-        const double began = seconds_now();
-        for (uint32_t i = 0; i < run->pass_count; i++)
-            if (!data_trace_add(lane->passes[i].data, code, batch->insns, batch->insn_count,
-                                batch->accesses, batch->access_count, (uint32_t)batch->first_access,
-                                error))
-                return false;
-        run->prediction->model_seconds += seconds_now() - began;
-        for (uint32_t i = 0; lane->pairs && i < run->options->machine_count; i++)
-            if (!check_pair_add(&lane->pairs[i], code, batch, error))
-                return false;
+    for (uint32_t i = 0; lane->pairs && i < run->options->machine_count; i++)
+        if (!check_pair_warm(&lane->pairs[i], code, piece, error))
+            return false;
+    return true;
+}
+
+static bool predict_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
+                          struct error *error) {
+    const struct code *code = trace_code(run->trace);
+    const double began = seconds_now();
+    for (uint32_t i = 0; i < run->pass_count; i++)
+        if (!data_trace_add(lane->passes[i].data, code, piece->insns, piece->insn_count,
+                            piece->accesses, piece->access_count, (uint32_t)piece->first_access,
+                            error))
+            return false;
+    run->prediction->model_seconds += seconds_now() - began;
+    for (uint32_t i = 0; lane->pairs && i < run->options->machine_count; i++)
+        if (!check_pair_add(&lane->pairs[i], code, piece, error))
+            return false;
+    return true;
+}
+
+static bool predict_all(struct run *run, const struct trace_batch *batch, struct error *error) {
+    struct lane *lane = batch->insn_count ? lane_of(run, batch->thread, error) : NULL;
+    run->passed += batch->insn_count;
+    return batch->insn_count == 0 || (lane && predict_piece(run, lane, batch, error));
+}
+
+/* Cuts a batch where the part that is predicted begins and ends. */
+static bool run_pieces(struct run *run, const struct trace_batch *batch, struct error *error) {
+    const struct predict_part *part = &run->options->part;
+    if (!part->length)
+        return predict_all(run, batch, error);
+    const uint64_t warm = part->skip, begin = warm + part->warm, end = begin + part->length;
+    for (uint32_t first = 0, last, counted; first < batch->insn_count; first = last) {
+        const uint64_t place = run->passed;
+        const uint64_t stop = place < warm ? warm : place < begin ? begin : end;
+        if (place == stop)
+            return true;
+        last = batch_count(batch, first, stop - place, &counted);
+        run->passed += counted;
+        if (place < warm)
+            continue;
+        const struct trace_batch piece = batch_slice(batch, first, last);
+        struct lane *lane = lane_of(run, batch->thread, error);
+        if (!lane || !(place < begin ? warm_piece : predict_piece)(run, lane, &piece, error))
+            return false;
     }
+    return true;
+}
+
+static bool run_batch(struct run *run, const struct trace_batch *batch, struct error *error) {
+    if (!run_pieces(run, batch, error))
+        return false;
+    run->passed += batch->passed;
     return !batch->thread_ended || lane_end(run, batch->thread, error);
+}
+
+static bool part_is_done(const struct run *run) {
+    const struct predict_part *part = &run->options->part;
+    return part->length && run->passed == part->skip + part->warm + part->length;
+}
+
+/* What is skipped need not be decoded. A selector must see every instruction. */
+static void pass_skipped(struct run *run, const struct selector *selector) {
+    if (run->passed < run->options->part.skip && !selector)
+        trace_pass(run->trace, run->options->part.skip - run->passed);
 }
 
 static bool run_trace(struct run *run, struct selector *selector, struct error *error) {
     const struct predict_options *options = run->options;
     struct trace_batch batch;
-    uint64_t instructions = 0;
     int status;
-    while ((status = trace_next(run->trace, &batch, error)) > 0) {
+    while (pass_skipped(run, selector), (status = trace_next(run->trace, &batch, error)) > 0) {
         if (options->stop && *options->stop)
             break;
         if (selector)
             selector_apply(selector, trace_code(run->trace), &batch);
         if (!run_batch(run, &batch, error))
             return false;
-        instructions += batch.insn_count;
         if (options->progress)
-            options->progress(options->progress_context, instructions);
-        if (selector && selector_done(selector))
+            options->progress(options->progress_context, run->passed);
+        if ((selector && selector_done(selector)) || part_is_done(run))
             break;
     }
     run->prediction->interrupted = options->stop && *options->stop;

@@ -29,9 +29,10 @@ struct predict_method {
     uint32_t parts;
 };
 
-/* The refinements of the chapter, each with all those before it: plain windows, pending hits, SWAM,
- * distance compensation, SWAM-MLP. */
-enum { PREDICT_REFINEMENTS = 5 };
+/* The refinements of the chapter, each with all those before it: plain windows, compensation
+ * (first, since what pending hits add and what is not hidden otherwise make up for each other),
+ * pending hits, SWAM, SWAM-MLP; and last, in place of them all, the sliding reorder buffer. */
+enum { PREDICT_REFINEMENTS = 6 };
 extern const struct predict_method predict_refinements[PREDICT_REFINEMENTS];
 extern const char *const predict_refinement_names[PREDICT_REFINEMENTS];
 
@@ -41,6 +42,13 @@ extern const char *const predict_refinement_names[PREDICT_REFINEMENTS];
 bool predict_config(const struct machine *machine, const struct predict_method *method,
                     struct hybrid_config *config, struct error *error);
 
+/* Instructions of a trace: so many are passed over, so many more warm caches, and so many behind
+ * them are predicted. */
+struct predict_part {
+    uint64_t skip, warm;
+    uint64_t length; /* 0: all there are; nothing is skipped and warmed */
+};
+
 struct predict_options {
     const struct machine *machines; /* of one kind of caches: sizes of caches are the first's; other
                                        prefetchers, cores and memories */
@@ -49,6 +57,7 @@ struct predict_options {
     uint32_t method_count;
     bool check; /* simulate every machine as well */
     struct selection selection;
+    struct predict_part part;                               /* of what is selected */
     void (*progress)(void *context, uint64_t instructions); /* may be NULL */
     void *progress_context;
     const volatile sig_atomic_t *stop; /* may be NULL */

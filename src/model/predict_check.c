@@ -33,6 +33,17 @@ bool check_pair_add(struct check_pair *pair, const struct code *code,
     return push(pair->real, code, batch, error) && push(pair->ideal, code, batch, error);
 }
 
+static bool warm(struct core *core, const struct code *code, const struct trace_batch *batch,
+                 struct error *error) {
+    return core_warm(core, code, batch->insns, batch->insn_count, batch->accesses,
+                     batch->access_count, (uint32_t)batch->first_access, error);
+}
+
+bool check_pair_warm(struct check_pair *pair, const struct code *code,
+                     const struct trace_batch *batch, struct error *error) {
+    return warm(pair->real, code, batch, error) && warm(pair->ideal, code, batch, error);
+}
+
 bool check_pair_finish(struct check_pair *pair, uint64_t *cycles, uint64_t *cycles_ideal_long,
                        struct error *error) {
     struct core_statistics statistics;

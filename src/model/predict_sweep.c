@@ -1,5 +1,6 @@
 #include "model/predict_sweep.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +44,23 @@ static bool add_values(struct sweep_axis *axis, const char *text, size_t length,
     }
 }
 
+static const char SPACE[] = " \t\n";
+
+/* All but words and what separates them would also spoil the line of an error. */
+static bool check_text(const char *text, struct error *error) {
+    if (!text[strspn(text, SPACE)])
+        return error_set(error, "what varies is missing (FIGURE=VALUE,...)");
+    for (; *text; text++)
+        if (!isgraph((unsigned char)*text) && !strchr(SPACE, *text))
+            return error_set(error, "a character that cannot be printed");
+    return true;
+}
+
 bool predict_sweep_add(struct predict_sweep *sweep, const char *text, struct error *error) {
-    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-        const size_t length = strcspn(text, " ");
+    if (!check_text(text, error))
+        return false;
+    for (text += strspn(text, SPACE); *text; text += strspn(text, SPACE)) {
+        const size_t length = strcspn(text, SPACE);
         const char *equals = memchr(text, '=', length);
         enum predict_axis which = AXIS_ROB;
         if (!find_axis(text, equals ? (size_t)(equals - text) : length, &which, error))

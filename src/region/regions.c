@@ -40,6 +40,10 @@ static const char *const NAMES[COLUMNS] = {
     "region-length", "region-weight", "region-multiplier", "trace",          "trace-start",
     "trace-end",     "skew"};
 
+/* Instructions of a run: so many that a double holds each number, and no count of theirs overflows.
+ */
+#define RUN_MOST (UINT64_C(1) << 53)
+
 /* ---- images ---- */
 
 static bool same_image(const struct region_image *a, const struct region_image *b) {
@@ -96,11 +100,11 @@ static const char *value_of(const char *comment, const char *key) {
                : NULL;
 }
 
-static bool take_count(struct reader *reader, const char *text, const char *name, uint64_t *value,
-                       struct error *error) {
+static bool take_count(struct reader *reader, const char *text, const char *name, uint64_t most,
+                       uint64_t *value, struct error *error) {
     char *field = (char *)text, **fields = reader->csv.fields;
     reader->csv.fields = &field;
-    bool good = csv_decimal(&reader->csv, 0, name, UINT64_MAX, value, error);
+    bool good = csv_decimal(&reader->csv, 0, name, most, value, error);
     reader->csv.fields = fields;
     return good;
 }
@@ -136,9 +140,10 @@ static bool take_comment(struct reader *reader, struct error *error) {
         return take_text(reader, value, &list->method, error);
     if ((value = value_of(comment, "instructions")))
         return reader->has_instructions =
-                   take_count(reader, value, "instructions", &list->instructions, error);
+                   take_count(reader, value, "instructions", RUN_MOST, &list->instructions, error);
     if ((value = value_of(comment, "slices")))
-        return reader->has_slices = take_count(reader, value, "slices", &list->slice_count, error);
+        return reader->has_slices =
+                   take_count(reader, value, "slices", UINT64_MAX, &list->slice_count, error);
     return true;
 }
 
@@ -273,7 +278,7 @@ static bool take_cluster(struct reader *reader, uint32_t *cluster, struct error 
     uint64_t number;
     if (strncmp(comment, "cluster ", 8) != 0)
         return fail(reader, error, "a comment that is not of the form 'cluster 0'");
-    if (!take_count(reader, comment + 8, "cluster", &number, error))
+    if (!take_count(reader, comment + 8, "cluster", UINT64_MAX, &number, error))
         return false;
     *cluster = (uint32_t)number;
     return *cluster == number || fail(reader, error, "a cluster number that is too large");
@@ -364,6 +369,8 @@ bool region_list_read(struct region_list *list, const char *path, struct error *
     csv_close(&reader.csv);
     if (good && list->region_count == 0)
         good = error_set(error, "%s: no regions in it", path);
+    if (good && list->instructions == 0)
+        good = error_set(error, "%s: regions of a run of 0 instructions", path);
     return good && check_overlap(list, path, error) && check_weights(list, path, error);
 }
 
@@ -444,4 +451,23 @@ bool region_list_write(const struct region_list *list, const char *path, struct 
     bool failed = ferror(out);
     failed |= fclose(out) != 0;
     return !failed || error_errno(error, "%s: cannot write", path);
+}
+
+char *region_trace_path(const struct region *region, const char *list_path) {
+    const char *slash = strrchr(list_path, '/');
+    char *joined;
+    if (region->trace[0] == '/' || !slash)
+        return strdup(region->trace);
+    return asprintf(&joined, "%.*s/%s", (int)(slash - list_path), list_path, region->trace) < 0
+               ? NULL
+               : joined;
+}
+
+/* One that has no end marker was captured to the end of its thread, which may come later than in
+ * the run that was profiled, or limited. */
+uint64_t region_trace_stop(const struct region *region) {
+    const uint64_t left = region->trace_end - region->trace_start;
+    return !region->end.count && region->instructions < left
+               ? region->trace_start + region->instructions
+               : region->trace_end;
 }

@@ -68,6 +68,11 @@ bool region_list_write(const struct region_list *list, const char *path, struct 
 void region_list_print(const struct region_list *list, FILE *out);
 void region_list_free(struct region_list *list);
 
+/* Where a region that was captured lies: the path of its trace (free; NULL: out of memory) as seen
+ * from the list's own, and where the region ends in it. */
+char *region_trace_path(const struct region *region, const char *list_path);
+uint64_t region_trace_stop(const struct region *region);
+
 /* Index of the image, added when it is new; UINT32_MAX: out of memory. */
 uint32_t region_list_image(struct region_list *list, const struct region_image *image);
 

@@ -78,12 +78,11 @@ static json_t *shotgun_object(const struct shotgun_statistics *statistics) {
     for (int i = 0; i < SHOTGUN_NOTHING; i++)
         json_object_set_new(sources, SOURCES[i], json_integer((json_int_t)statistics->sources[i]));
     if (statistics->validated)
-        paths = json_pack(
-            "{s:I, s:I, s:I, s:I, s:I, s:I}", "errant", (json_int_t)statistics->errant,
-            "errant_discarded", (json_int_t)statistics->errant_discarded, "errant_cut",
-            (json_int_t)statistics->errant_cut, "right_discarded",
-            (json_int_t)statistics->right_discarded, "targets", (json_int_t)statistics->targets,
-            "targets_right", (json_int_t)statistics->targets_right);
+        paths = json_pack("{s:I, s:I, s:I, s:I, s:I}", "errant", (json_int_t)statistics->errant,
+                          "errant_discarded", (json_int_t)statistics->errant_discarded,
+                          "right_discarded", (json_int_t)statistics->right_discarded, "targets",
+                          (json_int_t)statistics->targets, "targets_right",
+                          (json_int_t)statistics->targets_right);
     return json_pack("{s:I, s:I, s:o, s:o, s:I, s:I, s:f, s:f, s:o}", "samples",
                      (json_int_t)statistics->samples, "signature_samples",
                      (json_int_t)statistics->skeletons, "attempts", outcomes, "instructions",

@@ -37,6 +37,8 @@ bool report_build(const struct report_request *request, const struct simulation 
                               .simulation = simulation,
                               .partial = request->partial,
                               .plain = request->plain};
+    if (request->forecast)
+        report->forecast = *request->forecast;
     if (!build_stack(simulation, &report->stack))
         return error_set(error, "out of memory for the report");
     if (!rows_build(BY_FUNCTION, request->top, simulation, code, program, &report->functions,

@@ -6,6 +6,7 @@
 
 #include "report/report.h"
 #include "report/stalls.h"
+#include "report/upgrades.h"
 #include "report/what_if.h"
 #include "util/text.h"
 
@@ -260,8 +261,9 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
     if (report->by == BY_LINE || report->by == BY_IMAGE)
         put_rows(&writer, report->by == BY_LINE ? "lines" : "images", &report->grouped, total);
     put_members(&writer,
-                json_pack("{s:o, s:o, s:o}", "stalls", stalls_json(simulation), "what_if",
-                          what_if_json(&simulation->breakdown), "next", string(report->next)));
+                json_pack("{s:o, s:o, s:o, s:o}", "stalls", stalls_json(simulation), "what_if",
+                          what_if_json(&simulation->breakdown), "larger_machine",
+                          upgrades_json(report), "next", string(report->next)));
     fputs("\n}\n", file);
     if (ferror(file))
         return error_errno(error, "writing the JSON report");

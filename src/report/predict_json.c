@@ -53,6 +53,13 @@ static json_t *machine_object(const struct predict_report *report, uint32_t numb
     return object;
 }
 
+static json_t *regions_object(const struct predicted_regions *regions) {
+    return regions ? json_pack("{s:I, s:I, s:I}", "count", (json_int_t)regions->count, "predicted",
+                               (json_int_t)regions->done, "instructions",
+                               (json_int_t)regions->instructions)
+                   : json_null();
+}
+
 bool predict_json(const struct predict_report *report, FILE *file, struct error *error) {
     const struct report *head = &report->report;
     const struct hybrid_prediction *prediction = report->prediction;
@@ -66,13 +73,13 @@ bool predict_json(const struct predict_report *report, FILE *file, struct error 
         json_object_set_new(means, i ? predict_refinement_names[i - 1] : "as asked",
                             real(100 * predict_mean_error(report, i)));
     json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:b, s:I, s:i, s:o, s:b, s:o, s:o, s:f, s:f, s:o, s:o}", "verb",
+        "{s:s, s:o, s:o, s:b, s:I, s:i, s:o, s:o, s:b, s:o, s:o, s:f, s:f, s:o, s:o}", "verb",
         head->verb, "program", string(head->program), "machine", string(head->machine->name),
         "partial", (int)head->partial, "instructions", (json_int_t)prediction->instructions,
-        "threads", (int)prediction->threads, "method", string(predict_method_text(method, true).s),
-        "checked", (int)report->checked, "machines", machines, "mean_error_percent", means,
-        "seconds", prediction->seconds, "model_seconds", prediction->model_seconds, "notes", notes,
-        "next", string(head->next));
+        "threads", (int)prediction->threads, "regions", regions_object(report->regions), "method",
+        string(predict_method_text(method, true).s), "checked", (int)report->checked, "machines",
+        machines, "mean_error_percent", means, "seconds", prediction->seconds, "model_seconds",
+        prediction->model_seconds, "notes", notes, "next", string(head->next));
     /* That it could not be written is told when the file is closed. */
     bool good =
         object &&

@@ -2,7 +2,7 @@
 #ifndef CULPRIT_REPORT_PREDICT_REPORT_H
 #define CULPRIT_REPORT_PREDICT_REPORT_H
 
-#include "model/predict.h"
+#include "model/predict_regions.h"
 #include "model/predict_sweep.h"
 #include "report/report.h"
 
@@ -15,6 +15,7 @@ struct predict_report {
     uint32_t method_count;
     bool checked;
     const struct hybrid_prediction *prediction;
+    const struct predicted_regions *regions; /* of which the run was estimated; NULL: all of it */
 };
 
 /* A row per machine; of a single machine what the figure is made of. Checked: beside what was
@@ -37,7 +38,7 @@ double predict_error(const struct predict_report *report, uint32_t machine, uint
 /* Mean over machines of the absolute value. */
 double predict_mean_error(const struct predict_report *report, uint32_t method);
 
-/* "SWAM-MLP windows, pending hits, distance compensation" */
+/* "SWAM-MLP windows, pending hits, window compensation" */
 struct method_text {
     char s[160];
 } predict_method_text(const struct predict_method *method, bool prefetching);

@@ -32,21 +32,40 @@ double predict_mean_error(const struct predict_report *report, uint32_t method) 
     return known ? sum / known : NAN;
 }
 
+static const char *compensation_text(const struct predict_method *method) {
+    switch (method->compensation) {
+    case COMPENSATE_NONE:
+        return "no compensation";
+    case COMPENSATE_FIXED:
+        return method->fixed == 0   ? "compensation for the oldest"
+               : method->fixed == 1 ? "compensation for the youngest"
+                                    : "compensation of a part of the ROB";
+    case COMPENSATE_DISTANCE:
+        return "distance compensation";
+    case COMPENSATE_WINDOW:
+        return "window compensation";
+    }
+    return "";
+}
+
 struct method_text predict_method_text(const struct predict_method *method, bool prefetching) {
-    static const char *const WINDOWS[] = {"plain", "SWAM", "SWAM-MLP"};
+    static const char *const WINDOWS[] = {"plain windows", "SWAM windows", "SWAM-MLP windows",
+                                          "sliding reorder buffer"};
+    const bool sliding = method->windows == WINDOWS_SLIDING;
     struct method_text text;
-    char fixed[64], parts[16] = "";
-    snprintf(fixed, sizeof fixed, "compensation of %g of the ROB", method->fixed);
+    char rest[80] = "", parts[16] = "";
     if (prefetching && method->parts != PARTS_ALL)
         snprintf(parts, sizeof parts, ", parts %s%s%s", method->parts & PART_A ? "a" : "",
                  method->parts & PART_B ? "b" : "", method->parts & PART_C ? "c" : "");
-    snprintf(text.s, sizeof text.s, "%s windows%s, %s, %s%s", WINDOWS[method->windows],
-             method->ignore_mshrs ? " that ignore MSHRs" : "",
-             method->pending_hits ? "pending hits" : "pending hits taken for hits",
-             method->compensation == COMPENSATE_NONE    ? "no compensation"
-             : method->compensation == COMPENSATE_FIXED ? fixed
-                                                        : "distance compensation",
-             parts);
+    if (!sliding)
+        snprintf(rest, sizeof rest, ", %s, %s%s",
+                 method->pending_hits ? "pending hits" : "pending hits taken for hits",
+                 compensation_text(method), parts);
+    snprintf(text.s, sizeof text.s, "%s%s%s", WINDOWS[method->windows],
+             !method->ignore_mshrs ? ""
+             : sliding             ? " that ignores MSHRs"
+                                   : " that ignore MSHRs",
+             rest);
     return text;
 }
 
@@ -103,11 +122,17 @@ static void print_single(const struct predict_report *report, FILE *file) {
             predict_method_text(&report->methods[0], prefetching).s);
     fprintf(file, "%10.3f  loads miss the last level\n",
             per_thousand(report, (double)counts->load_misses));
-    fprintf(file, "%10.3f  stores miss it, which nothing waits for\n",
+    fprintf(file, "%10.3f  stores miss it; the model lets nothing wait for them\n",
             per_thousand(report, (double)counts->store_misses));
     if (result->tardy > 0)
         fprintf(file, "%10.3f  loads overtake the prefetch of their block\n",
                 per_thousand(report, result->tardy));
+    if (report->methods[0].windows == WINDOWS_SLIDING) {
+        fprintf(file, "%10.3f  memory latencies lost\n", per_thousand(report, result->serialized));
+        fprintf(file, "%10.3f  misses that hold up the oldest µop\n",
+                per_thousand(report, result->windows));
+        return;
+    }
     fprintf(file, "%10.3f  misses in series: the longest chains of all windows\n",
             per_thousand(report, result->serialized));
     fprintf(file, "%10.3f  windows that a miss opens\n", per_thousand(report, result->windows));

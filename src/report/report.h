@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "machine/machine.h"
+#include "model/forecast.h"
 #include "program/program.h"
 #include "report/component.h"
 #include "simulate/simulate.h"
@@ -88,8 +89,9 @@ struct report {
     bool plain; /* explain every term that is used */
     struct stack stack;
     struct report_rows functions, instructions;
-    struct report_rows grouped; /* by line or image, when asked for; else empty */
-    char **notes;               /* what the figures rest on, one line each */
+    struct report_rows grouped;      /* by line or image, when asked for; else empty */
+    struct forecast_result forecast; /* of upgrades of the machine; its instructions 0: none */
+    char **notes;                    /* what the figures rest on, one line each */
     uint32_t note_count;
     char *next; /* next useful command; NULL: none */
 };
@@ -101,6 +103,7 @@ struct report_request {
     enum report_by by;
     uint32_t top; /* rows per table; 0: all */
     bool partial, plain;
+    const struct forecast_result *forecast; /* or NULL */
 };
 
 /* Fills *report; report_free() either way. */

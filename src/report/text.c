@@ -5,6 +5,7 @@
 
 #include "report/report.h"
 #include "report/stalls.h"
+#include "report/upgrades.h"
 #include "report/what_if.h"
 #include "util/text.h"
 
@@ -371,6 +372,7 @@ void report_text(const struct report *report, bool colour, FILE *file) {
             print_table(report, &report->grouped, false, style, file);
         print_instructions(report, style, file);
         what_if_text(&report->simulation->breakdown, colour, file);
+        upgrades_text(report, colour, file);
         if (report->plain)
             print_legend(report, style, file);
     }

@@ -1,25 +1,16 @@
 /* A line for each cause that costs something, the costliest first, with its strongest interaction;
- * then the pair that saves most together. The window is left out: nobody can enlarge it but who
- * makes the processor. */
+ * then the pair that saves most together. */
 #include "report/what_if.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "core/core.h"
-#include "simulate/simulate.h"
 #include "util/text.h"
 
 enum { CAUSES = 5, NAME = 6, DESCRIPTION = 56 };
 #define LEAST_COST        0.01
 #define LEAST_INTERACTION 0.02
-
-/* Categories that are told of: those before the window, which is the last. */
-static uint32_t told(const struct breakdown *breakdown) {
-    static_assert(IDEAL_WIN == 1 << (GRAPH_CATEGORIES - 1), "the last category");
-    return breakdown->count < GRAPH_CATEGORIES ? breakdown->count : GRAPH_CATEGORIES - 1;
-}
 
 static double share(const struct breakdown *breakdown, double cycles) {
     return cycles / breakdown->cycles[0];
@@ -29,7 +20,7 @@ static double share(const struct breakdown *breakdown, double cycles) {
 static uint32_t partner_of(const struct breakdown *breakdown, uint32_t category) {
     uint32_t best = category;
     double most = LEAST_INTERACTION * breakdown->cycles[0];
-    for (uint32_t i = 0; i < told(breakdown); i++) {
+    for (uint32_t i = 0; i < breakdown->count; i++) {
         double icost = fabs(breakdown_icost(breakdown, 1u << category | 1u << i));
         if (i != category && icost >= most) {
             most = icost;
@@ -42,7 +33,7 @@ static uint32_t partner_of(const struct breakdown *breakdown, uint32_t category)
 /* Categories by cost; returns how many cost enough. */
 static uint32_t by_cost(const struct breakdown *breakdown, uint32_t order[BREAKDOWN_CATEGORIES]) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < told(breakdown); i++) {
+    for (uint32_t i = 0; i < breakdown->count; i++) {
         double cost = breakdown_cost(breakdown, 1u << i);
         uint32_t at = count;
         if (!(share(breakdown, cost) >= LEAST_COST))
@@ -57,8 +48,8 @@ static uint32_t by_cost(const struct breakdown *breakdown, uint32_t order[BREAKD
 
 static uint32_t best_pair(const struct breakdown *breakdown) {
     uint32_t best = 0;
-    for (uint32_t a = 0; a < told(breakdown); a++)
-        for (uint32_t b = a + 1; b < told(breakdown); b++) {
+    for (uint32_t a = 0; a < breakdown->count; a++)
+        for (uint32_t b = a + 1; b < breakdown->count; b++) {
             uint32_t pair = 1u << a | 1u << b;
             if (!best || breakdown->cycles[pair] < breakdown->cycles[best])
                 best = pair;
@@ -115,11 +106,11 @@ json_t *what_if_json(const struct breakdown *breakdown) {
     if (!breakdown->cycles)
         return json_null();
     json_t *costs = json_array(), *pairs = json_array();
-    for (uint32_t a = 0; a < told(breakdown); a++) {
+    for (uint32_t a = 0; a < breakdown->count; a++) {
         json_array_append_new(costs,
                               json_pack("{s:s, s:o}", "category", breakdown->names[a], "cost",
                                         amount(breakdown, breakdown_cost(breakdown, 1u << a))));
-        for (uint32_t b = a + 1; b < told(breakdown); b++)
+        for (uint32_t b = a + 1; b < breakdown->count; b++)
             json_array_append_new(
                 pairs,
                 json_pack("{s:[s, s], s:o, s:o}", "members", breakdown->names[a],

@@ -27,7 +27,6 @@ struct shotgun_constructor {
     uint32_t insn;                     /* static instruction that comes next */
     uint64_t expected, expected_there; /* design 3: its context, as far as the chosen samples say */
     uint64_t writer[REG_COUNT];        /* of each register: number of the µop + 1 */
-    size_t graph_uops;                 /* of fragment.graph_insns, when these are known; 0 */
     bool fused;                        /* it is the branch of a pair whose compare came before */
     size_t *stores;                    /* their µops */
     size_t store_count, store_capacity;
@@ -401,7 +400,6 @@ static void begin(struct shotgun_constructor *constructor, size_t skeleton) {
     fragment->insns = 0;
     fragment->outcome = SHOTGUN_COMPLETE;
     constructor->fused = false;
-    constructor->graph_uops = 0;
     constructor->return_count = 0;
     constructor->store_count = 0;
     memset(constructor->writer, 0, sizeof constructor->writer);
@@ -414,15 +412,6 @@ static void begin(struct shotgun_constructor *constructor, size_t skeleton) {
     constructor->insn = database->samples[drawn].insn;
     constructor->expected = database->samples[drawn].context;
     constructor->expected_there = CONTEXT_ALL;
-}
-
-/* The graph ends behind the latest instruction, or where it ended already. */
-static void end_graph(struct shotgun_constructor *constructor) {
-    struct shotgun_fragment *fragment = &constructor->fragment;
-    if (constructor->graph_uops)
-        return;
-    constructor->graph_uops = fragment->uop_count;
-    fragment->graph_insns = fragment->insns;
 }
 
 /* The instruction that comes next is appended. False: out of memory, or the fragment is aborted. */
@@ -472,8 +461,8 @@ static bool step(struct shotgun_constructor *constructor, const uint64_t *bits, 
     fragment->source[position] = uops ? (uint8_t)choice.source : SHOTGUN_NOTHING;
     fragment->by_sample[position] = by_sample;
     fragment->insns++;
-    if (by_sample && bits && position + CONTEXT_INSNS >= constructor->length)
-        end_graph(constructor);
+    if (by_sample && bits && constructor->length - fragment->insns < CONTEXT_INSNS)
+        return false; /* it ends here */
     if (by_sample && constructor->insn == CODE_UNKNOWN)
         fragment->outcome = SHOTGUN_NO_TARGET;
     return *right && fragment->outcome == SHOTGUN_COMPLETE;
@@ -491,7 +480,5 @@ const struct shotgun_fragment *shotgun_construct(struct shotgun_constructor *con
     if (constructor->fragment.insns == constructor->length)
         constructor->fragment.outcome = SHOTGUN_COMPLETE;
     constructor->fragment.next = constructor->insn;
-    end_graph(constructor);
-    constructor->fragment.uop_count = constructor->graph_uops;
     return right ? &constructor->fragment : NULL;
 }

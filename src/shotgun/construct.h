@@ -48,18 +48,17 @@ enum shotgun_source {
 /* As far as it was constructed. Owned by the constructor, until the next one.
  *
  * A signature sample has less than ten instructions to compare behind a branch that is near its
- * end, and nothing behind that gives a wrong target away. So the graph of a complete fragment goes
- * to the first target taken from a sample there; what follows only has to be legal. */
+ * end, and nothing behind that gives a wrong target away. So a fragment is complete where it would
+ * need a target from a sample there, or at its whole length. */
 struct shotgun_fragment {
     enum shotgun_outcome outcome;
     struct graph_uop *uops;
     size_t uop_count, uop_capacity;
-    uint32_t graph_insns; /* whose µops these are: the first of the path */
-    uint32_t insns;       /* of the arrays below */
-    uint32_t *path;       /* static instructions */
-    uint32_t next;        /* that it would go on with, or could not; CODE_UNKNOWN */
-    uint8_t *source;      /* enum shotgun_source */
-    uint8_t *by_sample;   /* where it goes on to was taken from a sample */
+    uint32_t insns;     /* of the arrays below */
+    uint32_t *path;     /* static instructions */
+    uint32_t next;      /* that it would go on with, or could not; CODE_UNKNOWN */
+    uint8_t *source;    /* enum shotgun_source */
+    uint8_t *by_sample; /* where it goes on to was taken from a sample */
 };
 
 enum { SHOTGUN_UOPS_PER_INSN = 32 /* of a fragment, on the average at most */ };

@@ -202,7 +202,7 @@ static bool construct_one(struct making *making, struct shotgun_constructor *con
         if (!*complete)
             continue;
         evaluate(making, fragment->uops, fragment->uop_count, times);
-        times->insns = fragment->graph_insns;
+        times->insns = fragment->insns;
     }
     return true;
 }

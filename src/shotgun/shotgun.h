@@ -54,11 +54,10 @@ struct shotgun_statistics {
     uint64_t events, events_discarded;
     double run_cpi, cpi;
     /* Against what was executed, where that is known (`truth` of the options, designs 2 and 4):
-     * fragments that left the path; which of them were discarded, and which are kept but left it
-     * only behind the end of their graphs; those found illegal though they had not left it; targets
-     * taken from samples on the path, and how many were right. */
+     * fragments that left the path, and which of them were discarded; those found illegal though
+     * they had not left it; targets taken from samples on the path, and how many were right. */
     bool validated;
-    uint64_t errant, errant_discarded, errant_cut, right_discarded;
+    uint64_t errant, errant_discarded, right_discarded;
     uint64_t targets, targets_right;
 };
 

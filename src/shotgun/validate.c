@@ -18,7 +18,6 @@ static void validate(struct shotgun_statistics *statistics, const struct shotgun
     bool errant = right < end || (!complete && !stopped && !is_right(path, end, fragment->next));
     statistics->errant += errant;
     statistics->errant_discarded += errant && !complete;
-    statistics->errant_cut += errant && complete && right >= fragment->graph_insns;
     statistics->right_discarded += !errant && !complete && !stopped;
     uint32_t known = complete || stopped ? end - 1 : end; /* instructions whose next is known */
     for (uint32_t i = 0; i < right && i < known; i++) {
@@ -31,7 +30,7 @@ static void validate(struct shotgun_statistics *statistics, const struct shotgun
 void shotgun_count(struct shotgun_statistics *statistics, const struct shotgun_fragment *fragment,
                    const uint32_t *path) {
     statistics->outcomes[fragment->outcome]++;
-    for (uint32_t i = 0; fragment->outcome == SHOTGUN_COMPLETE && i < fragment->graph_insns; i++)
+    for (uint32_t i = 0; fragment->outcome == SHOTGUN_COMPLETE && i < fragment->insns; i++)
         if (fragment->source[i] != SHOTGUN_NOTHING)
             statistics->sources[fragment->source[i]]++;
     statistics->validated |= path != NULL;

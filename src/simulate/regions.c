@@ -121,6 +121,11 @@ static bool add_region(struct region_run *run, struct task *task, const struct c
 static bool simulate_trace(struct job *job, struct trace *trace, struct error *error) {
     struct region_run *run = job->run;
     const struct region_trace *region = &job->task->region;
+    struct instruction_observer instructions = {0};
+    if (run->options.instructions) {
+        instructions = *run->options.instructions;
+        instructions.weight *= (double)region->stands_for / (double)(region->end - region->start);
+    }
     struct simulation_options options = {
         .machine = run->options.machine,
         .ideal = run->options.ideal,
@@ -128,6 +133,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
         .selection = {.thread = region->only},
         .graph = run->options.graph,
         .graph_lives = run->options.graph_lives,
+        .instructions = run->options.instructions ? &instructions : NULL,
         .progress = tell_progress,
         .progress_context = job,
         .stop = run->options.stop,
@@ -411,24 +417,6 @@ uint64_t region_list_work(const struct region_list *list, uint64_t warm) {
     return sum;
 }
 
-/* A path relative to the folder of another file. */
-static char *beside(const char *file, const char *path) {
-    const char *slash = strrchr(file, '/');
-    char *joined;
-    if (path[0] == '/' || !slash)
-        return strdup(path);
-    return asprintf(&joined, "%.*s/%s", (int)(slash - file), file, path) < 0 ? NULL : joined;
-}
-
-/* One that has no end marker was captured to the end of its thread, which may come later than in
- * the run that was profiled, or limited. */
-static uint64_t end_in_trace(const struct region *region) {
-    uint64_t left = region->trace_end - region->trace_start;
-    return !region->end.count && region->instructions < left
-               ? region->trace_start + region->instructions
-               : region->trace_end;
-}
-
 static bool add_listed(struct region_run *run, const struct region *region, uint64_t share,
                        const char *path, uint64_t warm, struct error *error) {
     char name[32];
@@ -439,13 +427,13 @@ static bool add_listed(struct region_run *run, const struct region *region, uint
     if (region->thread >= MAX_THREADS)
         return error_set(error, "%s: %s: thread number %" PRIu32 " is absurd", path, name,
                          region->thread);
-    char *trace = beside(path, region->trace);
+    char *trace = region_trace_path(region, path);
     if (!trace)
         return error_set(error, "out of memory for regions");
     struct region_trace what = {.name = name,
                                 .path = trace,
                                 .start = region->trace_start,
-                                .end = end_in_trace(region),
+                                .end = region_trace_stop(region),
                                 .warm = warm,
                                 .only = -1,
                                 .process = region->process,

@@ -24,6 +24,9 @@ struct region_run_options {
                        left: regions are of one thread, added in its order. One job */
     bool graph;     /* as in struct simulation_options */
     struct tap_windows graph_lives;
+    /* Sees each region with the weight of what it stands for; also those that are then left out
+     * because they were stopped. Or NULL. */
+    const struct instruction_observer *instructions;
     const volatile sig_atomic_t *stop; /* becomes not 0: end with the regions done. May be NULL */
     /* Instructions simulated and warmed so far, of all regions; never called by two threads at
      * once. May be NULL. */

@@ -33,6 +33,7 @@ struct lane {
     bool in_window;
     struct core_statistics at_window; /* when the window began */
     struct slice_recorder slice;      /* begun when slices are recorded */
+    void *instructions;               /* their observer's own */
     void *observed[];                 /* each observer's own */
 };
 
@@ -80,6 +81,8 @@ static void lane_free(const struct run *run, struct lane *lane) {
     for (uint32_t i = 0; i < options->observer_count; i++)
         if (options->observers[i].detach && lane->observed[i])
             options->observers[i].detach(options->observers[i].context, lane->observed[i]);
+    if (options->instructions && lane->instructions)
+        options->instructions->detach(options->instructions->context, lane->instructions);
     slice_recorder_free(&lane->slice);
     free(lane);
 }
@@ -90,7 +93,8 @@ static bool attach_observers(const struct run *run, struct lane *lane, struct er
         if (!options->observers[i].attach(options->observers[i].context, lane->source, lane->tap,
                                           &lane->observed[i], error))
             return false;
-    return true;
+    const struct instruction_observer *instructions = options->instructions;
+    return !instructions || instructions->attach(instructions->context, &lane->instructions, error);
 }
 
 static struct lane *lane_new(struct run *run, struct tap_source source, struct error *error) {
@@ -230,6 +234,10 @@ static bool lane_finish(struct run *run, struct lane *lane, struct error *error)
     good &= core_finish(lane->core, good ? error : &late);
     if (lane->graph)
         graph_lane_collect(lane->graph, run->step.weight);
+    const struct instruction_observer *instructions = run->options->instructions;
+    if (instructions)
+        instructions->collect(instructions->context, lane->instructions,
+                              instructions->weight * (double)run->step.weight);
     if (lane->causes && !stall_causes_move(run->causes, lane->causes, run->step.weight) && good)
         good = error_set(error, "out of memory for the causes of stalls");
     return collect_slices(run, &lane->slice, good ? error : &late) && good;
@@ -344,10 +352,15 @@ static bool teach_observers(struct run *run, const struct code *code, struct err
 static bool simulate_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
                            struct error *error) {
     const struct code *code = trace_code(run->trace);
+    const struct instruction_observer *instructions = run->options->instructions;
+    const bool follows = lane->in_window;
     if (!lane->in_window) {
         lane->in_window = true;
         core_statistics(lane->core, &lane->at_window);
     }
+    if (instructions && !instructions->see(instructions->context, lane->instructions, lane->core,
+                                           code, piece, follows, error))
+        return false;
     return count_executions(run, piece, error) && teach_observers(run, code, error) &&
            core_push(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
                      piece->access_count, (uint32_t)piece->first_access, error);

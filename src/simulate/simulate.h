@@ -22,6 +22,7 @@
 #include "graph/breakdown.h"
 #include "graph/category.h"
 #include "machine/machine.h"
+#include "simulate/instruction_observer.h"
 #include "simulate/sampling.h"
 #include "simulate/selection.h"
 #include "simulate/slicing.h"
@@ -56,6 +57,7 @@ struct simulation_options {
     struct selection selection; /* of a trace file; a live capture selects by itself */
     const struct simulation_observer *observers;
     uint32_t observer_count;
+    const struct instruction_observer *instructions;        /* or NULL */
     void (*progress)(void *context, uint64_t instructions); /* may be NULL; after every batch */
     void *progress_context;
     const volatile sig_atomic_t *stop; /* becomes not 0: end with what is done. May be NULL */

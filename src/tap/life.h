@@ -81,8 +81,9 @@ struct kept_life {
     uint64_t brought_by; /* bringer + 1; 0: not known */
     uint8_t memory_level, memory_events, dispatch_block;
     /* Of a load's miss, and of the write of the store whose store queue entry a store took: cycles
-     * for which it held an MSHR; 0: it took none. Of that write the enum memory_level that brought
-     * the line, and cycles until the line was owned, 0: there was none. UINT16_MAX at most. */
+     * for which it held MSHRs (memory/memory.h); 0: it took none. Of that write the enum
+     * memory_level that brought the line, and cycles until the line was owned, 0: there was none.
+     * UINT16_MAX at most. */
     uint8_t write_level;
     uint16_t fill, write_latency;
 };

@@ -4,6 +4,9 @@
 RUN_LIMIT=120
 numbers=$scratch/numbers
 seq 60000 >"$numbers"
+lines=$scratch/lines
+seq 40000 >"$lines"
+export LC_ALL=C # sort compares bytes: a shorter run
 cc -O1 -o "$scratch/late_effect" tests/guests/late_effect.c
 cc -O1 -o "$scratch/wanders" tests/guests/wanders.c
 
@@ -72,26 +75,33 @@ short_run() {
 check "a short run is simulated in full" short_run
 
 from_pipe() {
-    cat "$numbers" | run explain --regions-over 20M --json --top 0 --output "$scratch/pipe" -- \
+    cat "$lines" | run explain --regions-over 10M --json --top 0 --output "$scratch/pipe" -- \
         sort --parallel=1 >"$scratch/out" &&
-        sort "$numbers" | same_file - "$scratch/out" &&
+        sort "$lines" | same_file - "$scratch/out" &&
         json pipe 'r["regions"]["count"] > 1'
 }
 check "standard input from a pipe is there for the second run" from_pipe
 
 from_file() {
-    { read -r first && run explain --regions-over 20M --json --top 0 --output "$scratch/file" -- \
-        sort --parallel=1 >"$scratch/out"; } <"$numbers" &&
-        tail -n +2 "$numbers" | sort | same_file - "$scratch/out" &&
+    { read -r first && run explain --regions-over 10M --json --top 0 --output "$scratch/file" -- \
+        sort --parallel=1 >"$scratch/out"; } <"$lines" &&
+        tail -n +2 "$lines" | sort | same_file - "$scratch/out" &&
         json file 'r["regions"]["count"] > 1'
 }
 check "standard input from a file begins where it stood, twice" from_file
 
 status_kept() {
-    run explain --regions-over 20M --output "$scratch/text" -- gzip -9 -c "$numbers" /nowhere >/dev/null 2>&1
+    mkdir "$scratch/temporary"
+    TMPDIR=$scratch/temporary run explain --regions-over 20M --output "$scratch/text" -- \
+        gzip -9 -c "$numbers" /nowhere >/dev/null 2>&1
     [ $? = 1 ] && grep -q "estimated from" "$scratch/text"
 }
 check "the exit status is the first run's" status_kept
+
+left_over() {
+    [ -z "$(ls -A "$scratch/temporary")" ]
+}
+check "no temporary file is left" left_over
 
 harmful() {
     cp "$numbers" "$scratch/big"
@@ -121,7 +131,7 @@ check "--rerun runs it twice all the same" rerun
 
 inherited() {
     run explain --regions-over 10M --json --top 0 --output "$scratch/inherited" -- \
-        bash -c 'echo once >&3; for ((i = 0; i < 20000; i++)); do :; done' 3>>"$scratch/three" &&
+        bash -c 'echo once >&3; for ((i = 0; i < 800; i++)); do :; done' 3>>"$scratch/three" &&
         json inherited 'r["regions"]["count"] >= 1' && [ "$(cat "$scratch/three")" = once ]
 }
 check "what the second run writes to inherited descriptors goes nowhere" inherited
@@ -145,13 +155,6 @@ systematic() {
         json systematic 'r["regions"] is None' 'r["sampling"]["windows"] > 0'
 }
 check "--systematic takes one run" systematic
-
-left_over() {
-    mkdir "$scratch/temporary"
-    TMPDIR=$scratch/temporary run explain --regions-over 20M -- gzip -9 -c "$numbers" >/dev/null 2>&1 &&
-        [ -z "$(ls -A "$scratch/temporary")" ]
-}
-check "no temporary file is left" left_over
 
 no_folder() {
     TMPDIR=/nowhere run explain -- true 2>"$scratch/error"

@@ -72,6 +72,25 @@ fails_with() {
     grep -qE -- "$pattern" "$scratch/.err" || { echo "no match for $pattern"; return 1; }
 }
 
+# told EXPRESSION...: each, in Python, holds of r, the JSON object in the file $report, and of what
+# the statements of $told_names make of it.
+told() {
+    python3 - "$report" "${told_names-}" "$@" <<'END'
+import json, sys
+r = json.load(open(sys.argv[1]))
+exec(sys.argv[2])
+for text in sys.argv[3:]:
+    assert eval(text), (text, str(r)[:2000])
+END
+}
+
+# capture_part LIMIT NAME FUNCTION PROGRAM ARGUMENTS...: so many instructions of a workload for
+# riscv64 from a function on, as $scratch/NAME.ctrace.
+capture_part() {
+    run trace --from "$3" --limit "$1" --output "$scratch/$2.ctrace" -- \
+        "$WORKLOADS/riscv64/$4" "${@:5}" >/dev/null 2>&1
+}
+
 finish() {
     echo "1..$tests_run"
     [ "$tests_failed" = 0 ]

@@ -140,7 +140,7 @@ check "a binary deleted while it runs keeps its build id" deleted_binary
 replaced_binary() {
     local old new
     cp spin replaced && old=$(build_id replaced)
-    cc -O2 -Wl,--build-id -o other -x c - <<<'int main(void) { for (volatile long i = 0; i < 200000000; i++); }'
+    cc -O2 -Wl,--build-id -o other -x c - <<<'int main(void) { for (volatile long i = 0; i < 800000000; i++); }'
     new=$(build_id other)
     record --json -- sh -c './replaced 0.5 & sleep 0.05; mv other replaced; ./replaced; wait' &&
         share "hex(build_id) = '$old'" 10 && share "hex(build_id) = '$new'" 10

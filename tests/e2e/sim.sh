@@ -129,4 +129,14 @@ next_spares_files() {
 }
 check "the next command writes no file again" next_spares_files
 
+for verb in sim explain icost predict profilers; do
+    check "$verb refuses a chip" fails_with 125 'niagara has 8 cores of 4 threads.*throughput --check' \
+        run "$verb" --machine niagara -- /bin/true
+done
+one_of_a_chip() {
+    run sim --machine niagara --set chip.cores=1 --set chip.threads=1 --limit 100K --top 0 --json \
+        --output "$report" -- gzip -c "$scratch/numbers" >/dev/null && checked 'r["machine"] == "niagara"'
+}
+check "a chip of one core and thread is a machine like others" one_of_a_chip
+
 finish

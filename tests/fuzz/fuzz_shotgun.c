@@ -22,9 +22,12 @@ static struct machine small_machine(void) {
 
 static void check_fragment(const struct shotgun_fragment *fragment, uint32_t length) {
     require(fragment != NULL && fragment->outcome < SHOTGUN_OUTCOMES);
-    require(fragment->graph_insns <= fragment->insns && fragment->insns <= length &&
+    require(fragment->insns <= length &&
             fragment->uop_count <= (size_t)length * SHOTGUN_UOPS_PER_INSN);
-    require((fragment->outcome == SHOTGUN_COMPLETE) == (fragment->insns == length));
+    bool whole = fragment->insns == length;
+    bool shortened = fragment->insns > 0 && length - fragment->insns < CONTEXT_INSNS &&
+                     fragment->by_sample[fragment->insns - 1];
+    require(fragment->outcome == SHOTGUN_COMPLETE ? whole || shortened : !whole);
     for (size_t i = 0; i < fragment->uop_count; i++) {
         const struct graph_uop *uop = &fragment->uops[i];
         for (int k = 0; k <= UOP_MAX_SOURCES; k++)

@@ -5,7 +5,7 @@
 #include "core_fixture.h"
 #include "shotgun/construct.h"
 
-enum { LENGTH = 8 };
+enum { LENGTH = 8 }; /* of most fragments */
 
 struct hand {
     struct program_fixture *program;
@@ -33,11 +33,13 @@ static inline void goes_to(struct hand *hand, uint32_t branch, uint32_t target) 
         (int32_t)((int64_t)insns[target].address - (int64_t)insns[branch].address);
 }
 
-/* A signature sample from `start`; two digits' worth of bits each, "10" is bit 1 alone. */
+/* A signature sample from `start`, of as many instructions as the text has pairs of bits, 32 at
+ * most; "10" is bit 1 alone. */
 static inline void skeleton(struct hand *hand, uint32_t start, const char *text) {
     struct error error;
     uint64_t words[1] = {0};
-    for (uint32_t i = 0; i < LENGTH; i++, text += 3)
+    uint32_t length = hand->database.options.length = (uint32_t)(strlen(text) + 1) / 3;
+    for (uint32_t i = 0; i < length; i++, text += 3)
         signature_put(words, i,
                       (text[0] == '1' ? SIGNATURE_1 : 0) | (text[1] == '1' ? SIGNATURE_2 : 0));
     assert_true(shotgun_add_skeleton(&hand->database, start, words, NULL, NULL, NULL, 0, &error));

@@ -1,6 +1,8 @@
 /* The functional cache pass: which instructions become events, and for whom they wait. */
 #include "unit/data_program.h"
 
+#include "memory/memory.h"
+
 #define A 0x100000
 #define B 0x100100
 #define C 0x100200
@@ -125,6 +127,91 @@ static void prefetches_name_their_trigger(void **state) {
     free(list);
 }
 
+/* What a level beyond the L1D prefetches takes none of the fewest MSHRs when they are the L1D's. */
+static void whose_mshrs_a_prefetch_takes(void **state) {
+    (void)state;
+    const struct line lines[] = {LOAD(10, 1, A)};
+    struct program_trace *program = new_program(lines, 1);
+    struct machine machine = roomy_machine(PREFETCH_NONE);
+    machine.l2 = machine.l1d;
+    machine.l2.prefetcher = PREFETCH_TAGGED;
+    static const struct {
+        uint32_t l1d, l2;
+        uint8_t flags;
+    } CASES[] = {{4, 8, DATA_MISS | DATA_TRIGGER | DATA_BEYOND},
+                 {4, 0, DATA_MISS | DATA_TRIGGER | DATA_BEYOND},
+                 {8, 4, DATA_MISS | DATA_TRIGGER},
+                 {0, 4, DATA_MISS | DATA_TRIGGER}};
+    for (unsigned i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        machine.l1d.mshrs = CASES[i].l1d;
+        machine.l2.mshrs = CASES[i].l2;
+        struct event_list *list = events_of(program, &machine, REACH);
+        assert_int_equal(list->count, 1);
+        assert_int_equal(list->events[0].flags, CASES[i].flags);
+        free(list);
+    }
+    free(program);
+}
+
+/* Lines of the L1 are half a block: C misses, and so does the line before its block, whose prefetch
+ * asks for the first half of it. */
+static void more_of_a_block_is_told(void **state) {
+    (void)state;
+    const struct line lines[] = {LOAD(10, 1, C + 32), NOTHING, LOAD(11, 1, C - 32)};
+    struct program_trace *program = new_program(lines, 3);
+    struct machine machine = roomy_machine(PREFETCH_ON_MISS);
+    machine.l2 = machine.l1d;
+    machine.l2.prefetcher = PREFETCH_NONE;
+    machine.l1d.line = 32;
+    struct event_list *list = events_of(program, &machine, (struct data_reach){64, 64});
+    assert_int_equal(list->count, 2);
+    assert_int_equal(list->events[1].flags, DATA_MISS);
+    assert_int_equal(list->events[1].along, 1);
+    free(list);
+    list = events_of(program, &machine, (struct data_reach){64, 2}); /* it has arrived */
+    assert_int_equal(list->events[1].along, 0);
+    free(list);
+    free(program);
+}
+
+/* B missed in the other memory, A did not; r10 waits for nothing, and the load of D is a miss of
+ * its own. µops of the gap are none. */
+static void nothing_is_left_of_what_was_before(void **state) {
+    (void)state;
+    const struct line before[] = {LOAD(10, 1, A), STORE(10, 2, D)},
+                      after[] = {LOAD(11, 2, A + 8), LOAD(12, 3, B), LOAD(13, 10, C),
+                                 LOAD(14, 2, D)};
+    struct program_trace *first = new_program(before, 2), *second = new_program(after, 4);
+    const struct machine machine = roomy_machine(PREFETCH_NONE);
+    struct event_list *list = calloc(1, sizeof *list);
+    struct error error;
+    struct memory *memory = memory_new(&machine, 0, &error);
+    struct data_trace *trace =
+        data_trace_new(&machine, REACH, (struct data_sink){keep_events, list}, &error);
+    struct memory_result result;
+    assert_true(list && memory && trace);
+    memory_load(memory, 0, B, 8, 0, 0, &result);
+    assert_true(
+        data_trace_add(trace, &first->code, first->dynamic, 2, first->accesses, 2, 0, &error));
+    data_trace_resume(trace, memory);
+    assert_true(
+        data_trace_add(trace, &second->code, second->dynamic, 4, second->accesses, 4, 0, &error));
+    data_trace_finish(trace);
+    assert_int_equal(list->count, 5);
+    for (int i = 2; i < 5; i++) {
+        static const uint32_t AT[] = {0, 2, 3}; /* A + 8, C, D */
+        assert_int_equal(list->events[i].flags, DATA_MISS);
+        assert_int_equal(list->events[i].producer_count, 0);
+        assert_int_equal(list->events[i].position, 2 + 2 * 800 + AT[i - 2]);
+    }
+    assert_int_equal(data_trace_counts(trace).uops, 6);
+    data_trace_free(trace);
+    memory_free(memory);
+    free(list);
+    free(first);
+    free(second);
+}
+
 static void finish_with(struct program_trace *program, struct dynamic_insn *insn,
                         struct event_list **list) {
     const struct machine machine = roomy_machine(PREFETCH_NONE);
@@ -173,6 +260,27 @@ static void gathers_wait_for_all_lanes(void **state) {
     free(program);
 }
 
+/* A locked operation is the oldest when it begins, and what follows waits until it has committed; a
+ * system call only does that. */
+static void fences_are_told(void **state) {
+    (void)state;
+    const struct line lines[] = {LOAD(10, 1, A), LOAD(11, 1, A + 8), NOTHING, LOAD(12, 1, B)};
+    struct program_trace *program = new_program(lines, 4);
+    const struct machine machine = roomy_machine(PREFETCH_NONE);
+    program->insns[1].flags = INSN_ATOMIC | INSN_FENCE_LOAD | INSN_FENCE_STORE;
+    program->insns[2].flags = INSN_SYSCALL;
+    struct event_list *list = events_of(program, &machine, REACH);
+    const uint16_t flags[] = {DATA_MISS, DATA_FENCE, DATA_HIT, DATA_FENCE, DATA_FENCE, DATA_MISS};
+    const uint64_t positions[] = {0, 1, 1, 2, 3, 3};
+    assert_int_equal(list->count, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(list->events[i].flags, flags[i]);
+        assert_int_equal(list->events[i].position, positions[i]);
+    }
+    free(list);
+    free(program);
+}
+
 /* Input that names what is not there is an error, not a crash. */
 static void hostile_input_is_refused(void **state) {
     (void)state;
@@ -206,7 +314,11 @@ int main(void) {
         cmocka_unit_test(prefetches_name_their_trigger),
         cmocka_unit_test(repeated_stores_go_by_lines),
         cmocka_unit_test(gathers_wait_for_all_lanes),
+        cmocka_unit_test(fences_are_told),
         cmocka_unit_test(hostile_input_is_refused),
+        cmocka_unit_test(whose_mshrs_a_prefetch_takes),
+        cmocka_unit_test(more_of_a_block_is_told),
+        cmocka_unit_test(nothing_is_left_of_what_was_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,6 +154,27 @@ static void edges_to_ready_and_execute(void **state) {
                 (machine->queue_issue[0] = 3, uop->pool = 1)); /* another pool of the queue */
 }
 
+/* A load waits for the issue of a store's data, three µops back, in 9; but only if the two were in
+ * the window together, also where the window is ideal: with three entries there R is D + 1 and, as
+ * it is, D waits for C(0) in 11. */
+static void issues_wait_within_the_window(void **state) {
+    (void)state;
+    struct graph *graph = graph_new();
+    for (int i = 0; i < 4; i++)
+        add(graph, GRAPH_SHORT, 1);
+    graph->uops[0].unit_wait = 5;
+    graph->uops[3].flags = GRAPH_LOAD | GRAPH_COVERED | GRAPH_HUNG;
+    graph->uops[3].store = 2;
+    graph->uops[3].store_data = 3;
+    graph->machine.ideal_window = 80;
+    graph->machine.window = 4;
+    assert_int_equal(times_of(graph, IDEAL_WIN)[3].ready, 9);
+    graph->machine.window = 3;
+    assert_int_equal(times_of(graph, IDEAL_WIN)[3].ready, 4);
+    assert_int_equal(times_of(graph, 0)[3].ready, 12);
+    graph_free(graph);
+}
+
 /* Six loads are ready in 4. With an ideal window they share two MSHRs, each for 64 cycles, which
  * are two buckets: from 4 on, from 64, and from 128, where the last has its data in 128 + 1 + 2
  * + 64. As observed, with other windows, none waits. */
@@ -505,6 +526,7 @@ int main(void) {
         cmocka_unit_test(edges_to_fetch),
         cmocka_unit_test(edges_to_dispatch),
         cmocka_unit_test(edges_to_ready_and_execute),
+        cmocka_unit_test(issues_wait_within_the_window),
         cmocka_unit_test(slots_go_to_the_oldest),
         cmocka_unit_test(mshrs_are_counted_with_an_ideal_window),
         cmocka_unit_test(stores_are_written_in_order),

@@ -236,6 +236,23 @@ static void wide_issue(void **state) {
     }
 }
 
+/* Rings of any length: a window that is no power of two, a commit wider than it, fetch that is
+ * ahead of dispatch by fewer µops than are dispatched in a cycle. */
+static void odd_windows(void **state) {
+    (void)state;
+    struct graph_machine machine = graph_machine();
+    machine.window = 61;
+    machine.ideal_window = 20 * 61;
+    machine.commit_width = 70;
+    machine.dispatch_width = 9;
+    machine.fetch_room = 5;
+    for (enum lanes_level level = LANES_PLAIN; level < LANES_BEST; level++) {
+        random_state = 12;
+        if (lanes_level_usable(level))
+            compare(&machine, NULL, level);
+    }
+}
+
 /* Loads of some µops miss, each when the one before is there. */
 static void chain_misses(struct graph_uop *uops, uint32_t from, uint32_t to, uint32_t percent,
                          uint16_t miss) {
@@ -330,7 +347,9 @@ static void other_categories(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_set_of_random_graphs),
                                        cmocka_unit_test(queues_in_tables_of_their_own),
-                                       cmocka_unit_test(wide_issue), cmocka_unit_test(far_apart),
+                                       cmocka_unit_test(wide_issue),
+                                       cmocka_unit_test(odd_windows),
+                                       cmocka_unit_test(far_apart),
                                        cmocka_unit_test(other_categories)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

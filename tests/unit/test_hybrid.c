@@ -238,6 +238,33 @@ static void compensations(void **state) {
     assert_true(evaluate(&config, events, 3).cycles == 400 - 3 * 37);
 }
 
+/* A loop with a miss in each of its rounds of 200 µops, ROB 256: a window holds two, from 0 to 256,
+ * and the next begins at 400. While a window's miss is outstanding 256 µops are executed, the 144
+ * behind them are not: 64 cycles are hidden of each window. Distance compensation takes all 400, or
+ * 50 cycles for each miss. With two MSHRs a window ends with its second miss, but the reorder
+ * buffer holds what follows it all the same. */
+static void windows_hide_a_reorder_buffer(void **state) {
+    (void)state;
+    struct data_event events[20];
+    for (uint32_t i = 0; i < 20; i++)
+        events[i] = (struct data_event){.position = 200 * i, .flags = DATA_MISS};
+    struct hybrid_config config = config_of(256);
+    config.windows = WINDOWS_SWAM;
+    config.compensation = COMPENSATE_WINDOW;
+    assert_true(evaluate(&config, events, 20).cycles == 10 * (200 - 64));
+    config.mshrs = 2;
+    assert_true(evaluate(&config, events, 20).cycles == 10 * (200 - 64));
+    config.mshrs = 1; /* a window each, the last without a next: 200 µops, then 256 */
+    assert_true(evaluate(&config, events, 20).cycles == 20 * (200 - 50) - 14);
+    config.mshrs = 0;
+    config.compensation = COMPENSATE_DISTANCE;
+    assert_true(evaluate(&config, events, 20).cycles == 10 * 200 - 20 * 50);
+    /* No more than all: memory of 20 cycles is hidden. */
+    config.compensation = COMPENSATE_WINDOW;
+    config.latency = 20;
+    assert_true(evaluate(&config, events, 20).cycles == 0);
+}
+
 /* Three independent misses, of which each triggers a prefetch. With four MSHRs the first two misses
  * and their prefetches take all of them: two windows. With unlimited ones, one. A first use of a
  * block whose prefetch was counted takes no other. */
@@ -319,6 +346,7 @@ int main(void) {
         cmocka_unit_test(dependent_misses_take_no_mshr),
         cmocka_unit_test(window_starts_at_a_prefetched_hit),
         cmocka_unit_test(compensations),
+        cmocka_unit_test(windows_hide_a_reorder_buffer),
         cmocka_unit_test(prefetches_take_mshrs),
         cmocka_unit_test(stores_take_mshrs),
         cmocka_unit_test(stores_bring_blocks),

@@ -40,7 +40,7 @@ static void assert_prints_back(const struct machine *machine) {
 static void shipped_machines(void **state) {
     (void)state;
     const char *expected[] = {"alpha21164", "boom-simpoint", "boom-tea", "boom-tip",
-                              "chen-ooo",   "fields2004",    "zen4"};
+                              "chen-ooo",   "fields2004",    "niagara",  "zen4"};
     struct error error;
     char **names = machine_list(&error);
     assert_non_null(names);
@@ -161,6 +161,51 @@ static void simplescalar_machines(void **state) {
     assert_int_equal(m.l2.size, 128 << 10);
     assert_int_equal(m.dtlb.entries, 0);
     assert_int_equal(m.dram.latency, 200);
+}
+
+/* Cache contention and throughput, Table 5.3. */
+static void niagara(void **state) {
+    (void)state;
+    struct machine m = loaded("niagara");
+    struct error error;
+    assert_true(machine_is_chip(&m));
+    assert_int_equal(m.chip.cores, 8);
+    assert_int_equal(m.chip.threads, 4);
+    assert_int_equal(m.branch.gshare_entries * 2, 4096);
+    assert_int_equal(m.branch.btb_entries, 256);
+    const struct machine_cache *l1s[] = {&m.l1i, &m.l1d};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(l1s[i]->size, 16 << 10);
+        assert_int_equal(l1s[i]->line, 16);
+        assert_int_equal(l1s[i]->ways, 4);
+        assert_int_equal(l1s[i]->latency, 1);
+    }
+    assert_int_equal(m.l2.size, 3 << 20);
+    assert_int_equal(m.l2.line, 64);
+    assert_int_equal(m.l2.ways, 12);
+    assert_int_equal(m.l2.latency, 10);
+    assert_int_equal(m.itlb.entries, 64);
+    assert_int_equal(m.dtlb.entries, 64);
+    assert_int_equal(m.dram.latency, 110);
+
+    const char *const wrong[] = {
+        "core.dispatch_width=2", "core.in_order=no",    "l2.size=0",       "l1i.size=0",
+        "l1d.prefetcher=tagged", "l2.replacement=plru", "dram.banked=yes", "chip.l2_banks=3",
+        "llc.size=16M",          "l2tlb.entries=64"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct machine changed = m;
+        assert_true(machine_set(&changed, wrong[i], &error));
+        if (machine_check(&changed, &error))
+            fail_msg("a chip with %s", wrong[i]);
+    }
+    /* One core of one thread is no chip: any machine. */
+    assert_true(machine_set(&m, "chip.cores=1", &error));
+    assert_true(machine_is_chip(&m));
+    assert_true(machine_set(&m, "chip.threads=1", &error));
+    assert_false(machine_is_chip(&m));
+    assert_true(machine_set(&m, "chip.l2_banks=3", &error));
+    assert_true(machine_check(&m, &error));
+    assert_false(machine_check_chip(&m, &error));
 }
 
 static void base_is_inherited_and_overridden(void **state) {
@@ -338,6 +383,7 @@ int main(void) {
         cmocka_unit_test(boom_tip),
         cmocka_unit_test(boom_tea),
         cmocka_unit_test(simplescalar_machines),
+        cmocka_unit_test(niagara),
         cmocka_unit_test(base_is_inherited_and_overridden),
         cmocka_unit_test(derived_machine_replaces_queues),
         cmocka_unit_test(name_shadows_shipped),

@@ -46,9 +46,73 @@ static void late_prefetch_is_a_pending_hit(void **state) {
     load(memory, 1000, 0x10fc0);
     struct memory_result result = load(memory, 1020, 0x11000); /* on miss crosses pages */
     assert_access(result, 1140, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT | MEMORY_PREFETCHED);
-    assert_int_equal(result.bringer, 1000);
+    assert_int_equal(result.bringer, 1020); /* the first to wait */
     assert_false(has(memory, 0x11040));
+    result = load(memory, 1030, 0x11008);
+    assert_access(result, 1140, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT);
+    assert_int_equal(result.bringer, 1020);
     memory_free(memory);
+}
+
+/* A fill from DRAM takes 140 cycles. Those that the prefetcher adds to a miss are the miss's, used
+ * or not; of those that it adds to a hit the first use's, if they are on their way then. */
+static void fill_cycles(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.mshrs = 8;
+    machine.l1d.prefetcher = PREFETCH_NEXT_LINE;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_int_equal(load(memory, 1000, 0x10000).fill_cycles, 280);
+    assert_int_equal(load(memory, 1020, 0x10040).fill_cycles, 0);
+    assert_int_equal(load(memory, 1030, 0x10fc0).fill_cycles, 140); /* none in the next page */
+    memory_free(memory);
+
+    machine.l1d.prefetcher = PREFETCH_TAGGED;
+    memory = new_memory(&machine, 0);
+    assert_int_equal(load(memory, 1000, 0x10000).fill_cycles, 280);
+    assert_int_equal(load(memory, 1020, 0x10040).fill_cycles, 0); /* brings 0x10080 until 1160 */
+    assert_int_equal(load(memory, 1030, 0x10080).fill_cycles, 140);
+    assert_int_equal(load(memory, 1040, 0x10088).fill_cycles, 0);
+    assert_int_equal(load(memory, 2000, 0x100c0).fill_cycles, 0); /* it is there */
+    memory_free(memory);
+}
+
+/* 64 bytes at 6.4 GB/s take 10 ns of the bus, 20 cycles at 2 GHz, so no more than seven fills of
+ * 140 cycles are under way. Eight MSHRs, each held for 160, are as much. Ten cycles are less than
+ * 140 / 8 and change nothing. */
+static void fills_over_the_bus(void **state) {
+    (void)state;
+    static const struct {
+        double bandwidth;
+        uint32_t cycles;
+    } cases[] = {{6.4, 160}, {12.8, 140}};
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct machine machine = small_machine();
+        machine.l1d.mshrs = 8;
+        machine.dram.bandwidth = cases[i].bandwidth;
+        struct memory *memory = new_memory(&machine, 0);
+        assert_int_equal(load(memory, 1000, 0x10000).fill_cycles, cases[i].cycles);
+        memory_free(memory);
+    }
+}
+
+/* Eight MSHRs of the L1, held for 140 cycles, and of the LLC, where a miss is known after 40, so
+ * many for 100. With six of them: 100 / 6 is less than 140 / 8, of which six make up 105. With
+ * four: 100 / 4 is more. A hit in the LLC takes none of its own. */
+static void fills_of_two_levels(void **state) {
+    (void)state;
+    static const uint32_t cases[][2] = {{0, 140}, {8, 140}, {6, 105}, {4, 100}};
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct machine machine = small_machine();
+        machine.l1d.mshrs = 8;
+        machine.llc.mshrs = cases[i][0];
+        struct memory *memory = new_memory(&machine, 0);
+        assert_int_equal(load(memory, 1000, 0x10000).fill_cycles, cases[i][1]);
+        for (uint64_t way = 1; way <= 4; way++) /* out of L1 and L2 */
+            load(memory, 1000 + 1000 * way, 0x10000 + 0x400 * way);
+        assert_int_equal(load(memory, 9000, 0x10000).fill_cycles, 40);
+        memory_free(memory);
+    }
 }
 
 static void tagged_runs_ahead(void **state) {
@@ -179,6 +243,7 @@ static void software_prefetch(void **state) {
     struct memory_result result = load(memory, 1100, 0x10000);
     assert_access(result, 1190, LEVEL_DRAM, MISSED_ALL | MEMORY_PENDING_HIT | MEMORY_PREFETCHED);
     assert_int_equal(result.bringer, 77);
+    assert_int_equal(result.fill_cycles, 140);
     assert_false(has(memory, 0x10040));
     memory_free(memory);
 }
@@ -186,6 +251,9 @@ static void software_prefetch(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(next_line_follows_misses),
                                        cmocka_unit_test(late_prefetch_is_a_pending_hit),
+                                       cmocka_unit_test(fill_cycles),
+                                       cmocka_unit_test(fills_of_two_levels),
+                                       cmocka_unit_test(fills_over_the_bus),
                                        cmocka_unit_test(tagged_runs_ahead),
                                        cmocka_unit_test(degree_and_mshrs),
                                        cmocka_unit_test(outer_level_has_its_own),

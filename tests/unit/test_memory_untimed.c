@@ -60,7 +60,7 @@ static void prefetched_blocks_name_their_trigger(void **state) {
 }
 
 /* The next line of the L1 is the other half of the block that the miss itself brings: it has to be
- * fetched too. On a block that has long been there the prefetch costs nothing. */
+ * fetched too. Of a block that has long been there it is told whose it was. */
 static void prefetch_of_the_other_half(void **state) {
     (void)state;
     struct machine machine = small_machine();
@@ -70,7 +70,25 @@ static void prefetch_of_the_other_half(void **state) {
     assert_answer(ask(memory, 0, 0x10000), 0, UNTIMED_MISS | UNTIMED_MISSED_L1 | UNTIMED_TRIGGERED);
     for (uint64_t line = 1; line < 32; line++) /* lines 0 and 1 leave the L1 */
         ask(memory, line, 0x10000 + 64 * line);
-    assert_answer(ask(memory, 40, 0x10000), 0, UNTIMED_MISSED_L1);
+    const struct untimed_result result = ask(memory, 40, 0x10000);
+    assert_answer(result, 0, UNTIMED_MISSED_L1 | UNTIMED_ALONG);
+    assert_int_equal(result.along, 0);
+    memory_free(memory);
+}
+
+/* The LLC's prefetcher brings line 1 to itself; that only levels beyond the L1D did is told, until
+ * the L1D's does as well: line 3 by the LLC, which brings line 2 for the L1D. */
+static void who_prefetches(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.llc.prefetcher = PREFETCH_TAGGED;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_answer(ask(memory, 0, 0x10000), 0,
+                  UNTIMED_MISS | UNTIMED_MISSED_L1 | UNTIMED_TRIGGERED | UNTIMED_BEYOND);
+    memory_free(memory);
+    machine.l1d.prefetcher = PREFETCH_TAGGED;
+    memory = new_memory(&machine, 0);
+    assert_answer(ask(memory, 0, 0x10000), 0, UNTIMED_MISS | UNTIMED_MISSED_L1 | UNTIMED_TRIGGERED);
     memory_free(memory);
 }
 
@@ -120,14 +138,89 @@ static void as_in_time_when_far_apart(void **state) {
     }
 }
 
+/* In time the load of 0x10000 at cycle 0 takes 140 cycles; at cycle 10 the line is on its way, for
+ * the copy it is there. Nobody is known to have brought it; what the copy brings has numbers again.
+ * Of 0x10000, 0x10400 and 0x10800, of one set of the L1, the first to come has left it. */
+static void takes_what_another_holds(void **state) {
+    (void)state;
+    const struct machine machine = small_machine();
+    struct memory *timed = new_memory(&machine, 0), *memory = new_memory(&machine, 0);
+    ask(memory, 1, 0x20000);
+    load(timed, 0, 0x10000);
+    load(timed, 10, 0x10400);
+    memory_untimed_from(memory, timed);
+    assert_answer(ask(memory, 2, 0x10000), UINT64_MAX, 0);
+    assert_answer(ask(memory, 3, 0x20000), 3, UNTIMED_MISS | UNTIMED_MISSED_L1);
+    load(timed, 1000, 0x10800);
+    memory_untimed_from(memory, timed);
+    assert_answer(ask(memory, 4, 0x10400), UINT64_MAX, 0);
+    assert_answer(ask(memory, 5, 0x10000), UINT64_MAX, UNTIMED_MISSED_L1);
+    assert_true(memory_consistent(memory));
+    memory_free(timed);
+    memory_free(memory);
+}
+
+/* A line that a prefetch brought and nobody has used: its first use is one for the copy as well,
+ * whose prefetcher answers. The prefetcher may be another: the copy's tagged one, the other's next
+ * line. */
+static void takes_prefetched_lines(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.prefetcher = PREFETCH_NEXT_LINE;
+    struct memory *timed = new_memory(&machine, 0);
+    machine.l1d.prefetcher = PREFETCH_TAGGED;
+    struct memory *memory = new_memory(&machine, 0);
+    load(timed, 0, 0x10000);
+    memory_untimed_from(memory, timed);
+    assert_answer(ask(memory, 7, 0x10040), UINT64_MAX,
+                  UNTIMED_PREFETCHED | UNTIMED_FIRST_USE | UNTIMED_TRIGGERED);
+    assert_answer(ask(memory, 8, 0x10080), 7,
+                  UNTIMED_PREFETCHED | UNTIMED_FIRST_USE | UNTIMED_TRIGGERED);
+    memory_free(timed);
+    memory_free(memory);
+}
+
+/* Lines of the L1 are half as long as blocks. The miss of 0 brings the rest of its own block; the
+ * first use of that brings the next block, and the first use of its first half asks for its second,
+ * which comes with the block that access 1 had prefetched. A block that was missed: likewise. */
+static void more_of_a_block_goes_along(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.line = 32;
+    machine.l1d.prefetcher = PREFETCH_TAGGED;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_answer(ask(memory, 0, 0x10000), 0, UNTIMED_MISS | UNTIMED_MISSED_L1 | UNTIMED_TRIGGERED);
+    assert_answer(ask(memory, 1, 0x10020), 0, UNTIMED_TRIGGERED);
+    struct untimed_result result = ask(memory, 2, 0x10040);
+    assert_answer(result, 1,
+                  UNTIMED_PREFETCHED | UNTIMED_FIRST_USE | UNTIMED_ALONG |
+                      UNTIMED_ALONG_PREFETCHED);
+    assert_int_equal(result.along, 1);
+    machine.l1d.prefetcher = PREFETCH_ON_MISS;
+    memory_free(memory);
+    memory = new_memory(&machine, 0);
+    ask(memory, 0, 0x10040);
+    result = ask(memory, 1, 0x10020); /* its next line is there */
+    assert_answer(result, 1, UNTIMED_MISS | UNTIMED_MISSED_L1);
+    ask(memory, 2, 0x10120);
+    result = ask(memory, 3, 0x100e0); /* the first half of the block of 2 is not in the L1 */
+    assert_answer(result, 3, UNTIMED_MISS | UNTIMED_MISSED_L1 | UNTIMED_ALONG);
+    assert_int_equal(result.along, 2);
+    memory_free(memory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inner_levels_hand_on_the_bringer),
         cmocka_unit_test(stores_and_splits),
         cmocka_unit_test(prefetched_blocks_name_their_trigger),
+        cmocka_unit_test(more_of_a_block_goes_along),
         cmocka_unit_test(prefetch_of_the_other_half),
+        cmocka_unit_test(who_prefetches),
         cmocka_unit_test(software_prefetches),
         cmocka_unit_test(as_in_time_when_far_apart),
+        cmocka_unit_test(takes_what_another_holds),
+        cmocka_unit_test(takes_prefetched_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,9 +19,9 @@ static struct machine *build(const char *text, uint32_t *count) {
     struct error error = {0};
     struct machine *machines = NULL;
     const struct machine machine = chen();
-    if (!predict_sweep_add(&sweep, text, &error) ||
+    if ((text && !predict_sweep_add(&sweep, text, &error)) ||
         !predict_sweep_build(&sweep, &machine, &machines, count, &error))
-        fail_msg("%s: %s", text, error.message);
+        fail_msg("%s: %s", text ? text : "", error.message);
     return machines;
 }
 
@@ -56,7 +56,7 @@ static void mshrs_and_prefetchers_are_the_l1s(void **state) {
 static void nothing_varies(void **state) {
     (void)state;
     uint32_t count;
-    struct machine *machines = build("", &count);
+    struct machine *machines = build(NULL, &count);
     assert_int_equal(count, 1);
     assert_int_equal(machines[0].core.rob, 256);
     free(machines);

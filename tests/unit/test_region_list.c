@@ -163,6 +163,11 @@ static void not_right(void **state) {
     refused("# culprit-regions 1\n# isa: sparc\n", "line 2: an isa that is neither");
     refused(HEAD "# command: again\n", "line 7: said a second time");
     refused("# culprit-regions 1\n# slices: -1\n", "line 2: slices '-1': not a whole number");
+    refused("# culprit-regions 1\n# instructions: 9007199254740993\n",
+            "line 2: instructions '9007199254740993': not a whole number up to 9007199254740992");
+    refused("# culprit-regions 1\n# isa: x86_64\n# command: a\n# instructions: 0\n# slices: 820\n"
+            "# method: simpoint\n" COLUMNS "\n" FIRST "\n",
+            ": regions of a run of 0 instructions");
     refused(HEAD "comment,process\n", "line 7: not the columns");
     refused(HEAD COLUMNS ",x,trace-start,trace-end,skew\n", "line 7: column 19 is not 'trace'");
     refused(HEAD COLUMNS "\n", ": no regions in it");

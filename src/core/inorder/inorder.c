@@ -105,6 +105,10 @@ void inorder_take(struct inorder *core, struct core_learned *learned) {
     memory_restart(core->learned.memory);
 }
 
+const struct memory *inorder_memory(const struct inorder *core) {
+    return core->learned.memory;
+}
+
 void inorder_statistics(const struct inorder *core, struct core_statistics *statistics) {
     *statistics = core->statistics;
     statistics->cycles = core->cycle;

@@ -222,6 +222,11 @@ void ooo_take(struct ooo *core, struct core_learned *learned) {
     memory_restart(core->memory);
 }
 
+const struct memory *ooo_memory(const struct ooo *core) {
+    wait_for_pipeline(core);
+    return core->memory;
+}
+
 void ooo_free(struct ooo *core) {
     if (!core)
         return;

@@ -1,0 +1,22 @@
+/* Page frames of programs that share a physically indexed cache. Each program (address space) has
+ * its own frame for each page, chosen as if at random, as an operating system does that does not
+ * colour pages: the same pages of two programs meet in the same sets only by chance. */
+#ifndef CULPRIT_MEMORY_FRAME_H
+#define CULPRIT_MEMORY_FRAME_H
+
+#include <stdint.h>
+
+enum { FRAME_BITS = 40 };
+
+/* The physical address: the page's offset is kept, its frame is a hash of space and page. The same
+ * arguments always give the same frame; that two pages share one (by chance of 2^-40 a pair) is let
+ * be. page_shift: log2 of the page's bytes. */
+static inline uint64_t frame_address(uint32_t space, uint64_t address, uint32_t page_shift) {
+    uint64_t x = (address >> page_shift) + ((uint64_t)(space + 1) << 52);
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+    x ^= x >> 31;
+    return (x >> (64 - FRAME_BITS)) << page_shift | (address & ((1ull << page_shift) - 1));
+}
+
+#endif

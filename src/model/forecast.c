@@ -1,0 +1,298 @@
+/* There is one set of data traces, which the lanes (the cores' threads) use in turn: a lane that
+ * reaches a window takes it, if it is free, and gives it back at the window's end. What the model
+ * says in between is the lane's. The first window, of the beginning in full, is kept apart from the
+ * rest, for which the other windows stand. */
+#include "model/forecast.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/data_trace.h"
+#include "model/hybrid.h"
+#include "model/predict.h"
+
+enum { CONFIGS = 1 + UPGRADES_MOST }; /* the machine as it is, and its upgrades */
+
+/* A prefetcher: configurations [first, first + count). */
+struct pass {
+    struct data_trace *data;
+    struct hybrid *hybrid;
+    uint32_t first, count;
+};
+
+struct lane;
+struct forecast {
+    struct machine machine;
+    struct upgrade upgrades[UPGRADES_MOST];
+    uint32_t upgrade_count;
+    struct tap_windows windows;
+    struct pass passes[CONFIGS];
+    uint32_t pass_count;
+    pthread_mutex_t lock;
+    const struct lane *user; /* of the passes; NULL: they are free */
+    struct forecast_result result;
+};
+
+/* A part of a lane that is weighted as one. */
+struct stratum {
+    uint64_t seen, looked;
+    double cycles[CONFIGS]; /* of what was looked at */
+};
+
+struct lane {
+    struct stratum strata[2]; /* the beginning, and the rest; since they were collected */
+    uint64_t seen;            /* instructions of the lane */
+    uint64_t window;          /* number of the next window or of that which is open */
+    bool open;                /* it has the passes */
+    uint64_t looked;          /* in the open window */
+    double before[CONFIGS];   /* cycles when it was opened */
+};
+
+/* ---- the model ---- */
+
+static void take_events(void *context, const struct data_event *events, uint32_t count) {
+    hybrid_add(context, events, count);
+}
+
+static void reach_further(struct data_reach *reach, const struct hybrid_config *config) {
+    const uint32_t window = hybrid_window_reach(config), arrival = hybrid_arrival_reach(config);
+    reach->window = window > reach->window ? window : reach->window;
+    reach->arrival = arrival > reach->arrival ? arrival : reach->arrival;
+}
+
+static const struct machine *machine_of(const struct forecast *forecast, uint32_t config) {
+    return config ? &forecast->upgrades[config - 1].machine : &forecast->machine;
+}
+
+/* One pass for the configurations [first, end), which have the same prefetchers. */
+static bool add_pass(struct forecast *forecast, uint32_t first, uint32_t end, struct error *error) {
+    struct pass *pass = &forecast->passes[forecast->pass_count++];
+    struct hybrid_config configs[CONFIGS];
+    struct data_reach reach = {0};
+    *pass = (struct pass){.first = first, .count = end - first};
+    for (uint32_t i = first; i < end; i++) {
+        if (!predict_config(machine_of(forecast, i), &predict_refinements[PREDICT_REFINEMENTS - 1],
+                            &configs[i - first], error))
+            return false;
+        reach_further(&reach, &configs[i - first]);
+    }
+    if (!(pass->hybrid = hybrid_new(configs, pass->count, error)))
+        return false;
+    const struct data_sink sink = {take_events, pass->hybrid};
+    pass->data = data_trace_new(machine_of(forecast, first), reach, sink, error);
+    return pass->data != NULL;
+}
+
+static bool add_passes(struct forecast *forecast, struct error *error) {
+    const uint32_t end = 1 + forecast->upgrade_count;
+    uint32_t next = 1;
+    while (next < end && forecast->upgrades[next - 1].kind != UPGRADE_PREFETCHER)
+        next++;
+    if (!add_pass(forecast, 0, next, error))
+        return false;
+    for (; next < end; next++)
+        if (!add_pass(forecast, next, next + 1, error))
+            return false;
+    return true;
+}
+
+bool forecast_fits(const struct machine *machine, uint32_t ideal) {
+    struct hybrid_config config;
+    struct error error;
+    return !(ideal & (IDEAL_DMISS | IDEAL_DLONG | IDEAL_BW | IDEAL_WIN)) &&
+           predict_config(machine, &predict_refinements[PREDICT_REFINEMENTS - 1], &config, &error);
+}
+
+struct forecast *forecast_new(const struct machine *machine, struct tap_windows windows,
+                              struct error *error) {
+    struct forecast *forecast = calloc(1, sizeof *forecast);
+    if (!forecast) {
+        error_set(error, "out of memory for the analytical model");
+        return NULL;
+    }
+    pthread_mutex_init(&forecast->lock, NULL);
+    forecast->machine = *machine;
+    forecast->windows = windows;
+    forecast->upgrade_count = upgrades_of(machine, forecast->upgrades);
+    if (add_passes(forecast, error))
+        return forecast;
+    forecast_free(forecast);
+    return NULL;
+}
+
+void forecast_free(struct forecast *forecast) {
+    if (!forecast)
+        return;
+    for (uint32_t i = 0; i < forecast->pass_count; i++) {
+        data_trace_free(forecast->passes[i].data);
+        hybrid_free(forecast->passes[i].hybrid);
+    }
+    pthread_mutex_destroy(&forecast->lock);
+    free(forecast);
+}
+
+/* Cycles of each configuration, over all that was ever looked at. */
+static void cycles_so_far(const struct forecast *forecast, double cycles[CONFIGS]) {
+    for (uint32_t i = 0; i < forecast->pass_count; i++) {
+        const struct pass *pass = &forecast->passes[i];
+        data_trace_finish(pass->data);
+        for (uint32_t k = 0; k < pass->count; k++)
+            cycles[pass->first + k] = hybrid_result(pass->hybrid, k).cycles;
+    }
+}
+
+static void resume(const struct forecast *forecast, const struct core *core) {
+    const struct memory *memory = core_memory(core);
+    for (uint32_t i = 0; i < forecast->pass_count; i++) {
+        data_trace_finish(forecast->passes[i].data);
+        hybrid_break(forecast->passes[i].hybrid);
+        data_trace_resume(forecast->passes[i].data, memory);
+    }
+}
+
+/* ---- windows ---- */
+
+static struct stratum *stratum_of(const struct forecast *forecast, struct lane *lane) {
+    return &lane->strata[lane->seen >= forecast->windows.all];
+}
+
+/* At an instruction of its window the lane gets the passes, if nobody has them. */
+static void try_open(struct forecast *forecast, struct lane *lane, const struct core *core) {
+    if (lane->seen < tap_window(forecast->windows, lane->window).from)
+        return;
+    pthread_mutex_lock(&forecast->lock);
+    lane->open = !forecast->user;
+    if (lane->open)
+        forecast->user = lane;
+    pthread_mutex_unlock(&forecast->lock);
+    if (!lane->open)
+        return;
+    lane->looked = 0;
+    cycles_so_far(forecast, lane->before);
+    resume(forecast, core);
+}
+
+/* What was looked at in the open window is the stratum's. */
+static void settle(const struct forecast *forecast, struct lane *lane, struct stratum *stratum) {
+    double now[CONFIGS];
+    cycles_so_far(forecast, now);
+    for (uint32_t i = 0; i <= forecast->upgrade_count; i++) {
+        stratum->cycles[i] += now[i] - lane->before[i];
+        lane->before[i] = now[i];
+    }
+}
+
+static void close_window(struct forecast *forecast, struct lane *lane, struct stratum *stratum) {
+    if (!lane->open)
+        return;
+    settle(forecast, lane, stratum);
+    lane->open = false;
+    pthread_mutex_lock(&forecast->lock);
+    forecast->user = NULL;
+    pthread_mutex_unlock(&forecast->lock);
+    while (tap_window(forecast->windows, lane->window).end <= lane->seen)
+        lane->window++;
+}
+
+/* ---- the observer ---- */
+
+static bool attach(void *context, void **state, struct error *error) {
+    (void)context;
+    *state = calloc(1, sizeof(struct lane));
+    return *state || error_set(error, "out of memory for the analytical model");
+}
+
+static bool look(const struct forecast *forecast, const struct code *code,
+                 const struct trace_batch *piece, struct error *error) {
+    for (uint32_t i = 0; i < forecast->pass_count; i++)
+        if (!data_trace_add(forecast->passes[i].data, code, piece->insns, piece->insn_count,
+                            piece->accesses, piece->access_count, (uint32_t)piece->first_access,
+                            error))
+            return false;
+    return true;
+}
+
+/* Windows begin and end with pieces. */
+static bool see(void *context, void *state, const struct core *core, const struct code *code,
+                const struct trace_batch *piece, bool follows, struct error *error) {
+    struct forecast *forecast = context;
+    struct lane *lane = state;
+    struct stratum *stratum = stratum_of(forecast, lane);
+    if (!lane->open)
+        try_open(forecast, lane, core);
+    else if (!follows)
+        resume(forecast, core);
+    stratum->seen += piece->insn_count;
+    lane->seen += piece->insn_count;
+    if (!lane->open)
+        return true;
+    stratum->looked += piece->insn_count;
+    lane->looked += piece->insn_count;
+    if (!look(forecast, code, piece, error))
+        return false;
+    if (stratum_of(forecast, lane) != stratum)
+        settle(forecast, lane, stratum);
+    const struct tap_window window = tap_window(forecast->windows, lane->window);
+    if (lane->looked >= window.end - window.from)
+        close_window(forecast, lane, stratum);
+    return true;
+}
+
+static void add_stratum(struct forecast *forecast, const struct stratum *stratum, double weight) {
+    struct forecast_result *result = &forecast->result;
+    if (!stratum->looked)
+        return;
+    const double factor = weight * (double)stratum->seen / (double)stratum->looked;
+    result->looked += stratum->looked;
+    result->instructions += weight * (double)stratum->seen;
+    result->now += factor * stratum->cycles[0];
+    for (uint32_t i = 0; i < forecast->upgrade_count; i++)
+        result->then[i] += factor * stratum->cycles[i + 1];
+}
+
+static void collect(void *context, void *state, double weight) {
+    struct forecast *forecast = context;
+    struct lane *lane = state;
+    close_window(forecast, lane, stratum_of(forecast, lane));
+    for (int i = 0; i < 2; i++) /* a part that nobody looked at is like the other */
+        if (!lane->strata[i].looked) {
+            lane->strata[!i].seen += lane->strata[i].seen;
+            lane->strata[i].seen = 0;
+        }
+    pthread_mutex_lock(&forecast->lock);
+    for (int i = 0; i < 2; i++)
+        add_stratum(forecast, &lane->strata[i], weight);
+    pthread_mutex_unlock(&forecast->lock);
+    memset(lane->strata, 0, sizeof lane->strata);
+}
+
+static void detach(void *context, void *state) {
+    struct forecast *forecast = context;
+    struct lane *lane = state;
+    close_window(forecast, lane, stratum_of(forecast, lane));
+    free(lane);
+}
+
+struct instruction_observer forecast_observer(struct forecast *forecast) {
+    return (struct instruction_observer){.attach = attach,
+                                         .see = see,
+                                         .collect = collect,
+                                         .detach = detach,
+                                         .context = forecast,
+                                         .weight = 1};
+}
+
+/* ---- the result ---- */
+
+struct forecast_result forecast_result(const struct forecast *forecast) {
+    return forecast->result;
+}
+
+void forecast_sum(struct forecast_result *sum, const struct forecast_result *more) {
+    sum->looked += more->looked;
+    sum->instructions += more->instructions;
+    sum->now += more->now;
+    for (uint32_t i = 0; i < UPGRADES_MOST; i++)
+        sum->then[i] += more->then[i];
+}

@@ -1,0 +1,17 @@
+/* What upgrades of the machine would save of a run, as the hybrid analytical model says, where long
+ * data misses cost enough: part of the report of `explain`, beside what_if.h. */
+#ifndef CULPRIT_REPORT_UPGRADES_H
+#define CULPRIT_REPORT_UPGRADES_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "report/report.h"
+
+/* Nothing when nothing is known, or when loads that missed the last-level cache, or a full store
+ * queue that the model puts down to misses, took less than 5 % of the time. */
+void upgrades_text(const struct report *report, bool colour, FILE *file);
+/* A new value, null when nothing is known (docs/json.md); NULL: out of memory. */
+json_t *upgrades_json(const struct report *report);
+
+#endif

@@ -1,0 +1,29 @@
+/* Whoever wants the instructions themselves that cores simulate, as cores get them, and not what
+ * the taps show of them: the analytical models, which know no cycles. */
+#ifndef CULPRIT_SIMULATE_INSTRUCTION_OBSERVER_H
+#define CULPRIT_SIMULATE_INSTRUCTION_OBSERVER_H
+
+#include <stdbool.h>
+
+#include "core/core.h"
+#include "trace/trace.h"
+#include "util/error.h"
+
+/* Functions may be called by several threads at once, for different lanes. */
+struct instruction_observer {
+    /* A core of a guest thread is made. *lane is the observer's, NULL at first. On an error it is
+     * detached as well. */
+    bool (*attach)(void *context, void **lane, struct error *error);
+    /* The core is about to get these instructions; core_memory() is what its caches hold until
+     * then. When they do not follow on the last ones, others came in between, which were not
+     * simulated. */
+    bool (*see)(void *context, void *lane, const struct core *core, const struct code *code,
+                const struct trace_batch *piece, bool follows, struct error *error);
+    /* What was seen since the last time stands for `weight` times as much of the run. */
+    void (*collect)(void *context, void *lane, double weight);
+    void (*detach)(void *context, void *lane);
+    void *context;
+    double weight; /* of all that is seen, times what the schedule gives it */
+};
+
+#endif

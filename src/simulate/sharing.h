@@ -1,0 +1,40 @@
+/* Runs programs side by side on the chip of a machine (core/multithreaded/chip.h): a trace file per
+ * hardware thread, begun again at its end, until every one has run to its end once. A program is
+ * run alone by leaving the other threads idle. */
+#ifndef CULPRIT_SIMULATE_SHARING_H
+#define CULPRIT_SIMULATE_SHARING_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/multithreaded/chip.h"
+#include "simulate/selection.h"
+
+struct sharing_options {
+    const struct machine *machine; /* of cores as a chip has them */
+    const char *const *traces;     /* path per hardware thread, cores × threads; NULL: it is idle.
+                                      Of a trace of several guest threads the
+                                      selected one, or the first. Files: they are read again */
+    struct selection selection;    /* of each; a program is what it selects */
+    void (*progress)(void *context, uint64_t instructions); /* of first runs; may be NULL */
+    void *progress_context;
+    const volatile sig_atomic_t *stop; /* may be NULL */
+};
+
+struct sharing_result {
+    uint32_t threads;                     /* cores × threads */
+    struct chip_thread_statistics *first; /* per hardware thread: first run of its program */
+    struct chip_thread_statistics *all;   /* until the last had run once: throughput */
+    uint64_t cycles;                      /* until then, or a little later */
+    double seconds;                       /* processor time */
+    bool interrupted;
+};
+
+/* Any machine that machine_check_chip() takes. Errors: traces of different ISAs, an empty one, one
+ * without addresses. sharing_free() either way. */
+bool sharing_run(const struct sharing_options *options, struct sharing_result *result,
+                 struct error *error);
+void sharing_free(struct sharing_result *result);
+
+#endif

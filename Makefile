@@ -86,6 +86,10 @@ $(PROTOCOLS:%=%.o): %.o: %.c $(B)/flags
 $(SOURCES:%.c=$(B)/%.o): | $(PROTOCOLS:%=%.h)
 $(SOURCES:%.c=$(B)/lint/%.cppcheck) $(SOURCES:%.c=$(B)/lint/%.clang-tidy): | $(PROTOCOLS:%=%.h)
 
+# Evaluation in vectors is one long function each: gcc takes minutes for it with sanitizers, seconds
+# without.
+$(B)/src/graph/lanes_avx512.o $(B)/src/graph/lanes_narrow.o: ALL_CFLAGS += -fno-sanitize=all
+
 # Which slices are chosen must not depend on whether the processor multiplies and adds at once.
 # The square root of a negative number, which there is none of, need not set errno.
 $(B)/src/region/%.o: ALL_CFLAGS += -ffp-contract=off -fno-math-errno

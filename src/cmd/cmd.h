@@ -6,6 +6,7 @@
 #define CULPRIT_VERSION "0.1"
 
 int cmd_annotate(int argc, char **argv);
+int cmd_contend(int argc, char **argv);
 int cmd_daemon(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_icost(int argc, char **argv);
@@ -20,6 +21,7 @@ int cmd_profilers(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_variance(int argc, char **argv);
 int cmd_top(int argc, char **argv);
+int cmd_throughput(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_regions(int argc, char **argv);
 int cmd_machines(int argc, char **argv);

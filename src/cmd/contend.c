@@ -1,0 +1,401 @@
+/* culprit contend: what programs that run beside each other do to each other in the caches that
+ * they share, from what each is like alone. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/contend_profile.h"
+#include "cmd/interrupt.h"
+#include "cmd/locality_input.h"
+#include "cmd/machine_choice.h"
+#include "cmd/next.h"
+#include "cmd/output.h"
+#include "report/contend_report.h"
+#include "util/progress.h"
+#include "util/text.h"
+
+enum key {
+    KEY_PROFILE = 1024,
+    KEY_SHAPES,
+    KEY_FRAMES,
+    KEY_TOGETHER,
+    KEY_IPC,
+    KEY_CHECK,
+    KEY_JSON,
+    KEY_OUTPUT,
+    KEY_SVG
+};
+
+struct request {
+    int argc;
+    char **argv;
+    struct sharing_options_given given;
+    struct contend_profile_request profile;
+    double ipc[SHARING_MAX_WORDS];
+    uint32_t ipc_count;
+    enum contend_placing placing;
+    bool frames, check, json;
+    const char *output, *svg;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "How they run:", 4},
+    {"together", KEY_TOGETHER, NULL, 0,
+     "Fill one core of a chip with threads after the other (default: over all cores in turn)", 0},
+    {"frames", KEY_FRAMES, "yes|no", 0,
+     "Whether pages lie in frames that an operating system chose as if at random (default: yes); "
+     "no: addresses are physical, and programs meet only in sets that both use",
+     0},
+    {"ipc", KEY_IPC, "N,...", 0,
+     "How many instructions per cycle each program executes, in their order (default: by a model)",
+     0},
+    {NULL, 0, NULL, 0, "To measure a program once:", 5},
+    {"profile", KEY_PROFILE, "FILE", 0,
+     "Save what the trace or command is like, to be given in its place", 0},
+    {"shapes", KEY_SHAPES, "SETSxWAYS,...", 0,
+     "With --profile: of shared caches of these shapes, too", 0},
+    {NULL, 0, NULL, 0, "How good it is:", 6},
+    {"check", KEY_CHECK, NULL, 0, "Simulate the same, beside each other and alone; of chips; slow",
+     0},
+    {NULL, 0, NULL, 0, "What to print:", 7},
+    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
+    {"output", KEY_OUTPUT, "FILE", 0, "Write the report there (default: standard output)", 0},
+    {"svg", KEY_SVG, "FILE", 0, "Draw each program's misses, alone and extra", 0},
+    {0}};
+
+static void set_ipc(struct request *request, const struct argp_state *state, const char *list) {
+    request->ipc_count = 0;
+    for (const char *at = list; *at;) {
+        char *end;
+        const double ipc = strtod(at, &end);
+        if (end == at || !(ipc > 0 && ipc <= 64) || (*end && *end != ',') ||
+            request->ipc_count == SHARING_MAX_WORDS)
+            options_fail(state, "--ipc %s: numbers above 0, with commas between them", list);
+        request->ipc[request->ipc_count++] = ipc;
+        at = *end ? end + 1 : end;
+    }
+    if (request->ipc_count == 0)
+        options_fail(state, "--ipc: a number for each program, with commas between them");
+}
+
+static bool is_trace(const char *word) {
+    const size_t length = strlen(word);
+    return !strcmp(word, "-") || (length > 7 && !strcmp(word + length - 7, ".ctrace"));
+}
+
+/* What --profile measures: a command is all that follows. */
+static bool take_command(struct request *request, struct argp_state *state, const char *word) {
+    const bool quoted = state->quoted && state->next > state->quoted;
+    if (!request->profile.path || request->given.word_count || (!quoted && is_trace(word)))
+        return false;
+    request->profile.command = &state->argv[state->next - 1];
+    state->next = state->argc;
+    return true;
+}
+
+/* An option that is of a report, which --profile makes none of; NULL: none is given. */
+static const char *option_of_report(const struct request *request) {
+    return request->check                       ? "--check"
+           : request->ipc_count                 ? "--ipc"
+           : request->placing == PLACE_TOGETHER ? "--together"
+           : request->json                      ? "--json"
+           : request->output                    ? "--output"
+           : request->svg                       ? "--svg"
+                                                : NULL;
+}
+
+static void check_request(const struct request *request, const struct argp_state *state) {
+    const bool command = request->profile.command;
+    if (!command && request->given.word_count == 0)
+        options_fail(state, "which programs? (culprit contend [OPTION...] FILE..., traces or "
+                            "profiles of culprit contend --profile)");
+    if (request->profile.path && request->given.word_count > 1)
+        options_fail(state, "--profile: of one program at a time");
+    if (request->profile.path && option_of_report(request))
+        options_fail(state, "%s: of a report, and --profile makes none (leave it out)",
+                     option_of_report(request));
+    if (request->profile.shape_count && !request->profile.path)
+        options_fail(state, "--shapes: of what --profile measures");
+    if (request->check && !request->frames)
+        options_fail(state, "--check: the chip has page frames (leave out --frames no)");
+}
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct request *request = state->input;
+    struct error error;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->given;
+        return 0;
+    case ARGP_KEY_ARG:
+        return take_command(request, state, value) ? 0 : ARGP_ERR_UNKNOWN;
+    case KEY_PROFILE:
+        request->profile.path = value;
+        return 0;
+    case KEY_SHAPES:
+        if (!contend_shapes_add(&request->profile, value, &error))
+            options_fail(state, "%s", error.message);
+        return 0;
+    case KEY_FRAMES:
+        if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+            options_fail(state, "--frames %s: yes or no", value);
+        request->frames = *value == 'y';
+        return 0;
+    case KEY_TOGETHER:
+        request->placing = PLACE_TOGETHER;
+        return 0;
+    case KEY_IPC:
+        set_ipc(request, state, value);
+        return 0;
+    case KEY_CHECK:
+        request->check = true;
+        return 0;
+    case KEY_JSON:
+        request->json = true;
+        return 0;
+    case KEY_OUTPUT:
+        request->output = value;
+        return 0;
+    case KEY_SVG:
+        request->svg = value;
+        return 0;
+    case ARGP_KEY_END:
+        check_request(request, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {{&sharing_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .options = OPTIONS,
+    .parser = parse,
+    .args_doc = "TRACE.ctrace|PROFILE[*COPIES]...\n--profile FILE TRACE.ctrace\n"
+                "--profile FILE -- COMMAND...",
+    .doc = "Predicts what programs that run beside each other do to each other in the cache that "
+           "they share: misses that each would not have alone, from what each was like alone, for "
+           "any number of them.\v"
+           "Example:\n"
+           "  culprit contend --profile gzip.locality --limit 20M -- gzip -9 -c /bin/bash > "
+           "/dev/null\n"
+           "  culprit contend --profile sort.locality --limit 20M -- sort /etc/services > "
+           "/dev/null\n"
+           "  culprit contend gzip.locality 'sort.locality*7'\n",
+    .children = CHILDREN};
+
+struct job {
+    const struct request *request;
+    struct machine_choice choice;
+    const struct machine *machine;
+    struct locality_inputs inputs;
+    const struct locality **programs;
+    const char **labels, **traces;
+    char *title;
+    struct contend_options options;
+    struct contend_program *result;
+    struct contend_check check;
+    struct contend_report report;
+    struct report_files files;
+    struct progress progress;
+};
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+static bool check_chip(const struct job *job, struct error *error) {
+    if (!machine_is_chip(job->machine))
+        return error_set(error,
+                         "--check: machine %s is no chip whose threads share a cache (choose "
+                         "another with --machine, or leave out --check)",
+                         job->machine->name);
+    return locality_inputs_simulable(&job->inputs, error);
+}
+
+/* All that can be wrong with what is asked for, before anything is profiled. */
+static bool prepare(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    if (!machine_choice_load(&job->choice, &request->given.machine, error))
+        return false;
+    job->machine = &job->choice.candidates[0].machine;
+    if (!machine_shared_cache(job->machine))
+        return error_set(error, "machine %s has no cache beyond the L1 that could be shared",
+                         job->machine->name);
+    if (!locality_inputs_list(&job->inputs, request->given.words, request->given.word_count, error))
+        return false;
+    if (request->ipc_count && request->ipc_count != job->inputs.program_count)
+        return error_set(error, "--ipc: %u numbers for %u programs", request->ipc_count,
+                         job->inputs.program_count);
+    if (request->check && !check_chip(job, error))
+        return false;
+    return report_files_open(&job->files, request->output, request->svg, stdout, error);
+}
+
+/* The most threads that a core has, as they are placed. */
+static uint32_t core_threads(const struct job *job) {
+    const struct machine_chip *chip = &job->machine->chip;
+    return job->request->placing == PLACE_TOGETHER
+               ? chip->threads
+               : (job->inputs.thread_count + chip->cores - 1) / chip->cores;
+}
+
+static bool profile(struct job *job, struct error *error) {
+    struct locality_inputs *inputs = &job->inputs;
+    const struct cache_shape shared = cache_shape_of(machine_shared_cache(job->machine));
+    const struct locality_input_options options = {.machine = job->machine,
+                                                   .shared = &shared,
+                                                   .shared_count = 1,
+                                                   .frames = job->request->frames,
+                                                   .core = machine_is_chip(job->machine),
+                                                   .core_threads = core_threads(job),
+                                                   .selection = job->request->given.selection};
+    if (!locality_inputs_profile(inputs, &options, error))
+        return false;
+    if (inputs->interrupted)
+        return error_set(error, "interrupted before every program was profiled");
+    job->programs = calloc(inputs->program_count, sizeof *job->programs);
+    job->labels = calloc(inputs->program_count, sizeof *job->labels);
+    job->traces = calloc(inputs->program_count, sizeof *job->traces);
+    job->result = calloc(inputs->program_count, sizeof *job->result);
+    job->title = locality_inputs_title(inputs);
+    if (!job->programs || !job->labels || !job->traces || !job->result || !job->title)
+        return error_set(error, "out of memory for %u programs", inputs->program_count);
+    for (uint32_t p = 0; p < inputs->program_count; p++) {
+        job->programs[p] = &inputs->programs[p].locality;
+        job->labels[p] = inputs->programs[p].label;
+        job->traces[p] = inputs->programs[p].path;
+    }
+    return true;
+}
+
+static bool predict(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    job->options = (struct contend_options){.machine = job->machine,
+                                            .contention = request->given.contention,
+                                            .placing = request->placing,
+                                            .ipc = request->ipc_count ? request->ipc : NULL};
+    job->options.contention.sets_are_known = !request->frames;
+    return contend_predict(job->programs, job->inputs.program_count, job->inputs.threads,
+                           job->inputs.thread_count, &job->options, job->result, error);
+}
+
+static bool simulate(struct job *job, struct error *error) {
+    const struct contend_check_options options = {.machine = job->machine,
+                                                  .placing = job->request->placing,
+                                                  .traces = job->traces,
+                                                  .selection = job->request->given.selection,
+                                                  .progress = show_progress,
+                                                  .progress_context = &job->progress,
+                                                  .stop = &interrupt_signal};
+    progress_start(&job->progress, stderr, "simulating", "instructions", 0);
+    const bool good = contend_simulate(job->inputs.threads, job->inputs.thread_count,
+                                       job->inputs.program_count, &options, &job->check, error);
+    progress_finish(&job->progress);
+    return good;
+}
+
+static void add_notes(struct job *job) {
+    struct report *report = &job->report.report;
+    const struct locality_inputs *inputs = &job->inputs;
+    const struct machine *machine = job->machine;
+    if (inputs->instructions)
+        report_note(report,
+                    "profiled: %s instructions of %u program%s, each alone, in %s of "
+                    "processor time",
+                    text_count(inputs->instructions).s, inputs->program_count,
+                    text_plural(inputs->program_count), text_duration(inputs->seconds).s);
+    report_note(report,
+                "programs share no data, run all the time and begin again at their end; "
+                "caches are empty at the start and LRU%s",
+                job->request->frames ? "; pages lie in frames chosen as if at random" : "");
+    if (machine_is_chip(machine) && !job->request->ipc_count)
+        report_note(report, "threads are placed %s; how fast they run: culprit throughput",
+                    job->request->placing == PLACE_TOGETHER ? "core by core"
+                                                            : "over the cores in turn");
+    else if (!job->request->ipc_count)
+        report_note(report, "how fast programs run, of which only the ratio matters, is the sum of "
+                            "all that they wait for when nothing overlaps (--ipc says better)");
+    if (job->request->check)
+        report_note(report,
+                    "simulated: first runs, beside each other and alone; %s instructions in "
+                    "%s of processor time",
+                    text_count(job->check.instructions).s, text_duration(job->check.seconds).s);
+    else if (machine_is_chip(machine))
+        report_note(report, "--check simulates the same");
+    report_note(report,
+                "not modelled: lines of code that the shared cache does not hold or that take room "
+                "in it (a short run, whose code is all new, looks too fast), %sprefetchers, "
+                "limits of memory bandwidth, the kernel",
+                machine_is_chip(machine) ? "" : "contention for TLBs, ");
+}
+
+static bool write_report(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    struct contend_report *report = &job->report;
+    struct error none;
+    *report = (struct contend_report){
+        .report = {.verb = "contend",
+                   .program = job->title,
+                   .machine = job->machine,
+                   .partial = job->check.interrupted},
+        .labels = job->labels,
+        .programs = job->result,
+        .program_count = job->inputs.program_count,
+        .thread_count = job->inputs.thread_count,
+        .check = job->check.programs && !job->check.interrupted ? &job->check : NULL,
+        .options = &job->options};
+    report->report.partial |= locality_inputs_note_cut(&job->inputs, &report->report);
+    add_notes(job);
+    if (!request->check && request->frames && machine_is_chip(job->machine) &&
+        locality_inputs_simulable(&job->inputs, &none))
+        report->report.next = next_with_option("--check", request->argc, request->argv);
+    if (!request->json)
+        contend_text(report, text_use_colour(job->files.report.file), job->files.report.file);
+    else if (!contend_json(report, job->files.report.file, error))
+        return false;
+    if (request->svg)
+        contend_svg(report, job->files.picture.file);
+    return report_files_close(&job->files, error);
+}
+
+static int contend(const struct request *request, struct error *error) {
+    struct job job = {.request = request};
+    bool good = prepare(&job, error);
+    if (good) {
+        interrupt_catch();
+        good = profile(&job, error) && predict(&job, error) &&
+               (!request->check || simulate(&job, error)) && write_report(&job, error);
+    }
+    report_free(&job.report.report);
+    contend_check_free(&job.check);
+    locality_inputs_free(&job.inputs);
+    free(job.programs);
+    free(job.labels);
+    free(job.traces);
+    free(job.result);
+    free(job.title);
+    report_files_discard(&job.files);
+    return !good ? STATUS_FAILED : interrupt_signal ? 128 + interrupt_signal : 0;
+}
+
+int cmd_contend(int argc, char **argv) {
+    struct request request = {
+        .argc = argc, .argv = calloc((size_t)argc + 1, sizeof *argv), .frames = true};
+    struct error error = {0};
+    if (!request.argv) {
+        print_error(&(struct error){"out of memory"});
+        return STATUS_BROKEN;
+    }
+    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
+    options_parse(&ARGP, argc, argv, &request);
+    request.profile.given = &request.given;
+    request.profile.frames = request.frames;
+    const int status = request.profile.path ? contend_profile(&request.profile, &error)
+                                            : contend(&request, &error);
+    if (error.message[0])
+        print_error(&error);
+    free(request.argv);
+    return status;
+}

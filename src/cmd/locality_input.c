@@ -1,0 +1,245 @@
+/* Traces are profiled one after the other, each by itself; a saved profile's levels are put in the
+ * order wanted. */
+#include "cmd/locality_input.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/interrupt.h"
+#include "cmd/output.h"
+#include "report/report.h"
+#include "trace/trace.h"
+#include "util/array.h"
+#include "util/clock.h"
+#include "util/progress.h"
+
+struct cache_shape cache_shape_of(const struct machine_cache *cache) {
+    return (struct cache_shape){(uint32_t)(cache->size / cache->ways / cache->line), cache->ways,
+                                cache->line};
+}
+
+const struct machine_cache *machine_shared_cache(const struct machine *machine) {
+    return machine->llc.present ? &machine->llc : machine->l2.present ? &machine->l2 : NULL;
+}
+
+/* ---- words ---- */
+
+/* "NAME*4": 4, and the length of NAME. 0: a number of copies that is none. */
+static uint32_t copies_of(const char *word, size_t *length) {
+    const char *star = strrchr(word, '*');
+    *length = star ? (size_t)(star - word) : strlen(word);
+    if (!star)
+        return 1;
+    char *end;
+    const unsigned long copies = strtoul(star + 1, &end, 10);
+    const bool good = star[1] >= '0' && star[1] <= '9' && !*end && copies <= CONTENTION_MAX_THREADS;
+    return good ? (uint32_t)copies : 0;
+}
+
+/* The index of a file's program, made if it is new; UINT32_MAX: out of memory. */
+static uint32_t program_of(struct locality_inputs *inputs, const char *path) {
+    char name[NAME_MAX + 1];
+    for (uint32_t i = 0; i < inputs->program_count; i++)
+        if (!strcmp(inputs->programs[i].path, path))
+            return i;
+    const size_t count = inputs->program_count;
+    struct locality_program *programs =
+        realloc(inputs->programs, (count + 1) * sizeof *inputs->programs);
+    if (!programs)
+        return UINT32_MAX;
+    inputs->programs = programs;
+    programs[count] = (struct locality_program){
+        .path = strdup(path),
+        .label = strdup(output_name(path, ".ctrace", "", name) ? name : path),
+        .saved = locality_is_file(path)};
+    inputs->program_count++;
+    return programs[count].path && programs[count].label ? (uint32_t)count : UINT32_MAX;
+}
+
+static bool add_word(struct locality_inputs *inputs, const char *word, size_t *capacity,
+                     struct error *error) {
+    size_t length;
+    const uint32_t copies = copies_of(word, &length);
+    if (copies == 0 || length == 0)
+        return error_set(error, "%.500s: after the star stands a number of copies, 1 to %d", word,
+                         CONTENTION_MAX_THREADS);
+    if (inputs->thread_count + copies > CONTENTION_MAX_THREADS)
+        return error_set(error, "%.500s: more than %d threads, which is what the model takes", word,
+                         CONTENTION_MAX_THREADS);
+    char *path = strndup(word, length);
+    const uint32_t program = path ? program_of(inputs, path) : UINT32_MAX;
+    free(path);
+    if (program == UINT32_MAX ||
+        !array_reserve((void **)&inputs->threads, capacity, inputs->thread_count + copies,
+                       sizeof *inputs->threads))
+        return error_set(error, "out of memory for %u programs", inputs->thread_count);
+    for (uint32_t i = 0; i < copies; i++)
+        inputs->threads[inputs->thread_count++] = program;
+    return true;
+}
+
+bool locality_inputs_list(struct locality_inputs *inputs, const char *const *words, uint32_t count,
+                          struct error *error) {
+    size_t capacity = 0;
+    *inputs = (struct locality_inputs){0};
+    for (uint32_t i = 0; i < count; i++)
+        if (!add_word(inputs, words[i], &capacity, error))
+            return false;
+    return true;
+}
+
+void locality_inputs_free(struct locality_inputs *inputs) {
+    for (uint32_t i = 0; i < inputs->program_count; i++) {
+        free(inputs->programs[i].path);
+        free(inputs->programs[i].label);
+        locality_free(&inputs->programs[i].locality);
+    }
+    free(inputs->programs);
+    free(inputs->threads);
+    *inputs = (struct locality_inputs){0};
+}
+
+char *locality_inputs_title(const struct locality_inputs *inputs) {
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return NULL;
+    for (uint32_t p = 0; p < inputs->program_count; p++) {
+        uint32_t copies = 0;
+        for (uint32_t t = 0; t < inputs->thread_count; t++)
+            copies += inputs->threads[t] == p;
+        fprintf(file, "%s%s", p ? ", " : "", inputs->programs[p].label);
+        if (copies > 1)
+            fprintf(file, "*%u", copies);
+    }
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- profiles ---- */
+
+static bool same_shape(const struct cache_shape *a, const struct cache_shape *b) {
+    return a->sets == b->sets && a->ways == b->ways && a->line == b->line;
+}
+
+/* Leaves the private level and the shapes wanted, in their order. */
+static bool choose_levels(struct locality *locality, const struct locality_input_options *options,
+                          struct error *error) {
+    for (uint32_t i = 0; i < options->shared_count; i++) {
+        const struct cache_shape *wanted = &options->shared[i];
+        uint32_t from = 1 + i;
+        while (from < locality->level_count && !same_shape(&locality->levels[from].shape, wanted))
+            from++;
+        if (from >= locality->level_count)
+            return error_set(error,
+                             "the profile has no cache of %u sets, %u ways and lines of %u bytes "
+                             "(measure it again for machine %s)",
+                             wanted->sets, wanted->ways, wanted->line, options->machine->name);
+        const struct locality_level found = locality->levels[from];
+        locality->levels[from] = locality->levels[1 + i];
+        locality->levels[1 + i] = found;
+    }
+    while (locality->level_count > 1 + options->shared_count)
+        locality_level_free(&locality->levels[--locality->level_count]);
+    return true;
+}
+
+static bool read_saved(struct locality_program *program,
+                       const struct locality_input_options *options, struct error *error) {
+    if (!locality_read(&program->locality, program->path, error))
+        return false;
+    bool good = locality_fits(&program->locality, options->machine, error);
+    if (good && program->locality.frames != options->frames)
+        good = error_set(error, "the profile is %s page frames (measure it again)",
+                         options->frames ? "without" : "with");
+    good = good && choose_levels(&program->locality, options, error);
+    return good || error_prefix(error, "%.500s", program->path);
+}
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+static bool measure(struct locality_inputs *inputs, struct locality_program *program,
+                    const struct locality_input_options *options, struct error *error) {
+    struct progress progress;
+    const struct locality_options is = {.machine = options->machine,
+                                        .shared = options->shared,
+                                        .shared_count = options->shared_count,
+                                        .frames = options->frames,
+                                        .core = options->core,
+                                        .foreign = locality_foreign_rates,
+                                        .foreign_count = locality_rates_for(options->core_threads)};
+    struct trace *trace = trace_open(program->path, error);
+    if (!trace)
+        return false;
+    bool good = trace_has_addresses(trace) ||
+                error_set(error, "no memory addresses are in it (capture it without "
+                                 "--no-addresses)");
+    progress_start(&progress, stderr, program->label, "instructions", options->selection.limit);
+    good = good &&
+           locality_measure(trace, &options->selection, &is,
+                            (struct locality_watch){show_progress, &progress, &interrupt_signal},
+                            &program->locality, error);
+    progress_finish(&progress);
+    program->cut = trace_is_cut(trace);
+    trace_close(trace);
+    inputs->instructions += program->locality.events.instructions;
+    return good || error_prefix(error, "%.500s", program->path);
+}
+
+bool locality_inputs_profile(struct locality_inputs *inputs,
+                             const struct locality_input_options *options, struct error *error) {
+    const double began = clock_processor();
+    for (uint32_t i = 0; i < inputs->program_count && !interrupt_signal; i++) {
+        struct locality_program *program = &inputs->programs[i];
+        if (!(program->saved ? read_saved(program, options, error)
+                             : measure(inputs, program, options, error)))
+            return false;
+        const struct locality_program *first = &inputs->programs[0];
+        if (strcmp(program->locality.isa, first->locality.isa) != 0)
+            return error_set(error,
+                             "%.300s is a program of %s, %.300s of %s: they do not run on "
+                             "one machine",
+                             first->path, first->locality.isa, program->path,
+                             program->locality.isa);
+    }
+    inputs->seconds = clock_processor() - began;
+    inputs->interrupted = interrupt_signal != 0;
+    return true;
+}
+
+/* ---- what can be done with them ---- */
+
+bool locality_inputs_simulable(const struct locality_inputs *inputs, struct error *error) {
+    for (uint32_t i = 0; i < inputs->program_count; i++) {
+        const char *path = inputs->programs[i].path;
+        struct stat is;
+        if (inputs->programs[i].saved)
+            return error_set(error, "--check: %.500s is a profile; what is simulated is a trace",
+                             path);
+        if (!strcmp(path, "-") || (stat(path, &is) == 0 && !S_ISREG(is.st_mode)))
+            return error_set(
+                error, "--check: %.500s is no file; what is simulated is read again and again",
+                path);
+    }
+    return true;
+}
+
+bool locality_inputs_note_cut(const struct locality_inputs *inputs, struct report *report) {
+    bool any = false;
+    for (uint32_t i = 0; i < inputs->program_count; i++)
+        if (inputs->programs[i].cut) {
+            report_note(report, "%.200s breaks off: its program is taken to end there",
+                        inputs->programs[i].path);
+            any = true;
+        }
+    return any;
+}

@@ -1,0 +1,71 @@
+/* What `contend` and `throughput` run side by side: programs, each a trace, which is profiled when
+ * it is asked for, or a profile saved by `contend --profile`. A word NAME*4 is four copies. */
+#ifndef CULPRIT_CMD_LOCALITY_INPUT_H
+#define CULPRIT_CMD_LOCALITY_INPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine/machine.h"
+#include "model/contention.h"
+#include "model/locality.h"
+#include "simulate/selection.h"
+#include "util/error.h"
+
+struct report;
+
+struct locality_input_options {
+    const struct machine *machine;
+    const struct cache_shape
+        *shared; /* [shared_count]; levels 1 .. of every profile, in this order */
+    uint32_t shared_count;
+    bool frames;
+    bool core;                  /* locality.core, too */
+    uint32_t core_threads;      /* at most so many run on a core */
+    struct selection selection; /* of traces; with thread −1 the first thread of each */
+};
+
+/* A file, however often it was named. */
+struct locality_program {
+    char *path, *label;       /* label: short, for a column */
+    bool saved;               /* it is a profile, not a trace */
+    bool cut;                 /* a trace that was taken to where the file breaks off */
+    struct locality locality; /* once profiled */
+};
+
+struct locality_inputs {
+    struct locality_program *programs;
+    uint32_t program_count;
+    uint32_t *threads; /* index of the program, in the order of the words */
+    uint32_t thread_count;
+    uint64_t instructions; /* profiled from traces */
+    double seconds;        /* processor time of that */
+    bool interrupted;
+};
+
+/* Which files there are. Errors: a number of copies that is none, more than CONTENTION_MAX_THREADS
+ * threads. locality_inputs_free() either way. */
+bool locality_inputs_list(struct locality_inputs *inputs, const char *const *words, uint32_t count,
+                          struct error *error);
+/* Reads or measures every program. Errors, each one line that names the file: traces of different
+ * ISAs, profiles of other private levels than the machine's or without the shapes wanted, empty
+ * traces, those without addresses or memory accesses. Shows progress on standard error. */
+bool locality_inputs_profile(struct locality_inputs *inputs,
+                             const struct locality_input_options *options, struct error *error);
+void locality_inputs_free(struct locality_inputs *inputs);
+
+/* Whether --check can simulate every program: a trace in a file, which is read again and again. The
+ * error names the first that it cannot. */
+bool locality_inputs_simulable(const struct locality_inputs *inputs, struct error *error);
+/* A note for each trace that breaks off; whether there are any. */
+bool locality_inputs_note_cut(const struct locality_inputs *inputs, struct report *report);
+
+/* "gzip*2, mcf"; to be freed; NULL: out of memory. */
+char *locality_inputs_title(const struct locality_inputs *inputs);
+
+/* The shape of a cache of a machine; the one that threads of different cores share: the last
+ * level. */
+struct cache_shape cache_shape_of(const struct machine_cache *cache);
+const struct machine_cache *machine_shared_cache(const struct machine *machine);
+
+#endif

@@ -1,0 +1,23 @@
+/* Options that the verbs on threads that share caches have in common, `contend` and `throughput`:
+ * which programs, what part of them, on which machine, by which model of contention. */
+#ifndef CULPRIT_CMD_SHARING_OPTIONS_H
+#define CULPRIT_CMD_SHARING_OPTIONS_H
+
+#include "cmd/options.h"
+#include "model/contention.h"
+#include "simulate/selection.h"
+
+enum { SHARING_MAX_WORDS = 256 };
+
+struct sharing_options_given {
+    const char *words[SHARING_MAX_WORDS]; /* arguments that are no options: traces and profiles */
+    uint32_t word_count;
+    struct selection selection;
+    struct machine_options machine; /* chips are taken */
+    struct contention_options contention;
+};
+/* Its input is a struct sharing_options_given, which it sets to the defaults; the machine's default
+ * is niagara. */
+extern const struct argp sharing_argp;
+
+#endif

@@ -1,0 +1,380 @@
+/* culprit throughput: instructions per cycle of chips whose cores interleave threads, from profiles
+ * of the programs alone, for one chip or many, without simulating them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/locality_input.h"
+#include "cmd/machine_choice.h"
+#include "cmd/next.h"
+#include "cmd/output.h"
+#include "cmd/sharing_options.h"
+#include "report/throughput_report.h"
+#include "util/clock.h"
+#include "util/progress.h"
+#include "util/text.h"
+
+enum key {
+    KEY_SEARCH = 1024,
+    KEY_ROUNDS,
+    KEY_LATENCY,
+    KEY_SPEEDS,
+    KEY_CHECK,
+    KEY_JSON,
+    KEY_OUTPUT,
+    KEY_SVG
+};
+enum { MAX_ROUNDS = 1000 };
+
+struct request {
+    int argc;
+    char **argv;
+    struct sharing_options_given given;
+    struct throughput_space space;
+    uint32_t rounds;
+    enum throughput_latency latency;
+    enum throughput_speeds speeds;
+    bool check, json;
+    const char *output, *svg;
+};
+
+static const struct argp_option OPTIONS[] = {
+    {NULL, 0, NULL, 0, "Which chips:", 4},
+    {"search", KEY_SEARCH, "RANGE", 0,
+     "cores=FIRST..LAST or threads=FIRST..LAST (of a core): every combination, and the best; may "
+     "be repeated, or be both in one word",
+     0},
+    {NULL, 0, NULL, 0, "How throughput is predicted:", 5},
+    {"rounds", KEY_ROUNDS, "N", 0,
+     "How often speeds are found anew from the misses, and these from the speeds (default 1)", 0},
+    {"latency", KEY_LATENCY, "KIND", 0,
+     "The one latency of the Markov chain: mean (default) of all suspensions, or by-time: causes "
+     "weighed by the time that they take",
+     0},
+    {"speeds", KEY_SPEEDS, "KIND", 0,
+     "How fast threads run, for contention: by mean-value analysis (default), or isolated: as much "
+     "of what a core does as their IPCs alone are of its sum",
+     0},
+    {NULL, 0, NULL, 0, "How good it is:", 6},
+    {"check", KEY_CHECK, NULL, 0,
+     "Simulate every chip as well, and show how far each model is off; slow", 0},
+    {NULL, 0, NULL, 0, "What to print:", 7},
+    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
+    {"output", KEY_OUTPUT, "FILE", 0, "Write the report there (default: standard output)", 0},
+    {"svg", KEY_SVG, "FILE", 0, "Draw the models core by core, or the chips of a --search", 0},
+    {0}};
+
+static uint32_t choice(const struct argp_state *state, const char *option, const char *value,
+                       const char *const *names, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (!strcmp(value, names[i]))
+            return i;
+    options_fail(state, "%s %s: %s or %s", option, value, names[0], names[1]);
+}
+
+static error_t parse(int key, char *value, struct argp_state *state) {
+    struct request *request = state->input;
+    struct error error;
+    uint64_t rounds;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->given;
+        return 0;
+    case KEY_SEARCH:
+        if (!throughput_space_add(&request->space, value, &error))
+            options_fail(state, "--search: %s", error.message);
+        return 0;
+    case KEY_ROUNDS:
+        rounds = options_count(state, "--rounds", value);
+        if (rounds > MAX_ROUNDS)
+            options_fail(state, "--rounds %s: at most %d", value, MAX_ROUNDS);
+        request->rounds = (uint32_t)rounds;
+        return 0;
+    case KEY_LATENCY:
+        request->latency = choice(state, "--latency", value, throughput_latency_names, LATENCIES);
+        return 0;
+    case KEY_SPEEDS:
+        request->speeds = choice(state, "--speeds", value, throughput_speeds_names, SPEEDS);
+        return 0;
+    case KEY_CHECK:
+        request->check = true;
+        return 0;
+    case KEY_JSON:
+        request->json = true;
+        return 0;
+    case KEY_OUTPUT:
+        request->output = value;
+        return 0;
+    case KEY_SVG:
+        request->svg = value;
+        return 0;
+    case ARGP_KEY_END:
+        if (request->given.word_count == 0)
+            options_fail(state, "which programs? (culprit throughput [OPTION...] FILE..., traces "
+                                "or profiles of culprit contend --profile)");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child CHILDREN[] = {{&sharing_argp, 0, NULL, 0}, {0}};
+
+static const struct argp ARGP = {
+    .options = OPTIONS,
+    .parser = parse,
+    .args_doc = "TRACE.ctrace|PROFILE[*COPIES]...",
+    .doc = "Predicts how many instructions per cycle a chip executes whose cores interleave "
+           "threads, each a program of its own, and how much these disturb each other in the "
+           "caches that they share, from what each program does alone. Programs go round over the "
+           "hardware threads, core by core.\v"
+           "Example:\n"
+           "  culprit trace --limit 20M -o gzip.ctrace -- gzip -9 -c /bin/bash > /dev/null\n"
+           "  culprit throughput --search 'cores=1..8 threads=1..4' gzip.ctrace\n",
+    .children = CHILDREN};
+
+struct job {
+    const struct request *request;
+    struct machine_choice choice;
+    const struct machine *machine;
+    struct locality_inputs inputs;
+    const struct locality **programs; /* of each word's copies, as they go round */
+    const char **traces;
+    const char **labels;
+    char *title;
+    struct throughput_options options;
+    struct throughput_space space;
+    struct throughput_result result;
+    struct throughput_simulated simulated;
+    struct throughput_search search;
+    struct throughput_report report;
+    struct report_files files;
+    struct progress progress;
+    bool interrupted;
+};
+
+static void show_progress(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+/* All that can be wrong with what is asked for, before anything is profiled. */
+static bool prepare(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    if (!machine_choice_load(&job->choice, &request->given.machine, error))
+        return false;
+    job->machine = &job->choice.candidates[0].machine;
+    if (!machine_check_chip(job->machine, error))
+        return error_prefix(error, "machine %.60s", job->machine->name);
+    job->space = request->space;
+    throughput_space_finish(&job->space, job->machine);
+    if (!locality_inputs_list(&job->inputs, request->given.words, request->given.word_count, error))
+        return false;
+    if (request->check && !locality_inputs_simulable(&job->inputs, error))
+        return false;
+    return report_files_open(&job->files, request->output, request->svg, stdout, error);
+}
+
+static bool profile(struct job *job, struct error *error) {
+    struct locality_inputs *inputs = &job->inputs;
+    const struct cache_shape shared = cache_shape_of(machine_shared_cache(job->machine));
+    const struct locality_input_options options = {.machine = job->machine,
+                                                   .shared = &shared,
+                                                   .shared_count = 1,
+                                                   .frames = true,
+                                                   .core = true,
+                                                   .core_threads = job->space.threads.last,
+                                                   .selection = job->request->given.selection};
+    if (!locality_inputs_profile(inputs, &options, error))
+        return false;
+    if (inputs->interrupted)
+        return error_set(error, "interrupted before every program was profiled");
+    job->programs = calloc(inputs->thread_count, sizeof *job->programs);
+    job->traces = calloc(inputs->thread_count, sizeof *job->traces);
+    job->labels = calloc(inputs->program_count, sizeof *job->labels);
+    job->title = locality_inputs_title(inputs);
+    if (!job->programs || !job->traces || !job->labels || !job->title)
+        return error_set(error, "out of memory for %u threads", inputs->thread_count);
+    for (uint32_t t = 0; t < inputs->thread_count; t++) {
+        job->programs[t] = &inputs->programs[inputs->threads[t]].locality;
+        job->traces[t] = inputs->programs[inputs->threads[t]].path;
+    }
+    for (uint32_t p = 0; p < inputs->program_count; p++)
+        job->labels[p] = inputs->programs[p].label;
+    return true;
+}
+
+static bool predict_chip(struct job *job, struct error *error) {
+    const uint32_t count = job->machine->chip.cores * job->machine->chip.threads;
+    const struct locality **running = calloc(count, sizeof *running);
+    const double begun = clock_processor();
+    if (!running)
+        return error_set(error, "out of memory for %u threads", count);
+    throughput_go_round(job->programs, job->inputs.thread_count, count, running);
+    const bool good = throughput_predict(running, 1, &job->options, &job->result, error);
+    free(running);
+    job->report.model_seconds = clock_processor() - begun;
+    return good;
+}
+
+static bool predict(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    job->options = (struct throughput_options){.machine = job->machine,
+                                               .contention = request->given.contention,
+                                               .rounds = request->rounds,
+                                               .latency = request->latency,
+                                               .speeds = request->speeds};
+    if (!request->space.searched)
+        return predict_chip(job, error);
+    const bool good = throughput_search(&job->space, job->programs, job->inputs.thread_count, 1,
+                                        &job->options, &interrupt_signal, &job->search, error);
+    job->interrupted = job->search.interrupted;
+    job->report.model_seconds = job->search.model_seconds;
+    return good;
+}
+
+static bool check(struct job *job, struct error *error) {
+    const bool searched = job->request->space.searched;
+    const struct throughput_check_options options = {.machine = job->machine,
+                                                     .traces = job->traces,
+                                                     .thread_count = job->inputs.thread_count,
+                                                     .alone = !searched,
+                                                     .selection = job->request->given.selection,
+                                                     .progress = show_progress,
+                                                     .progress_context = &job->progress,
+                                                     .stop = &interrupt_signal};
+    progress_start(&job->progress, stderr, "simulating", "instructions", 0);
+    bool good;
+    if (searched) {
+        good = throughput_search_check(&job->search, &options, &job->interrupted, error);
+        job->report.simulation_seconds = job->search.simulation_seconds;
+    } else {
+        good = throughput_simulate(&options, &job->simulated, error);
+        job->interrupted = job->simulated.interrupted;
+        job->report.simulation_seconds = job->simulated.seconds;
+    }
+    progress_finish(&job->progress);
+    return good;
+}
+
+/* Of more programs than hardware threads the last do not run. */
+static void note_idle_programs(struct job *job) {
+    const bool searched = job->request->space.searched;
+    const struct machine_chip *chip = &job->machine->chip;
+    const uint32_t programs = job->inputs.thread_count,
+                   least = searched ? job->space.cores.first * job->space.threads.first
+                                    : chip->cores * chip->threads;
+    if (programs <= least)
+        return;
+    if (searched)
+        report_note(&job->report.report,
+                    "chips of fewer than %u threads run only the first of the %u programs, which "
+                    "is another mix than larger chips run",
+                    programs, programs);
+    else
+        report_note(&job->report.report,
+                    "the chip has %u thread%s: only the first of the %u "
+                    "programs run",
+                    least, text_plural(least), programs);
+}
+
+static void add_notes(struct job *job) {
+    struct report *report = &job->report.report;
+    const struct locality_inputs *inputs = &job->inputs;
+    if (inputs->instructions)
+        report_note(report, "profiled: %s instructions of %u program%s, each alone",
+                    text_count(inputs->instructions).s, inputs->program_count,
+                    text_plural(inputs->program_count));
+    note_idle_programs(job);
+    report_note(report, "programs share no data; a thread of several that a program has is one "
+                        "program; caches are empty at the start and LRU");
+    report_note(report, "sum of cycles: threads of a core never overlap; sum of IPCs: they never "
+                        "meet; Bernoulli: each is ready by chance; none of these knows of "
+                        "contention for caches");
+    report_note(report, "Markov: each issue suspends its thread with probability p, for M cycles; "
+                        "mean value: threads wait for an issue slot by which of the others are "
+                        "ready on average; both with the misses that threads cost each other");
+    if (job->request->check)
+        report_note(report,
+                    "simulated: until every program has run to its end once, those that "
+                    "end before begin again; figures are of first runs%s",
+                    job->simulated.by_thread ? "; extra misses: beyond those of a run alone" : "");
+    else
+        report_note(report, "--check simulates the same");
+    report_note(report, "not modelled: lines of code that the L2 does not hold (a short run, whose "
+                        "code is all new, looks too fast), contention for its banks, copies "
+                        "of a program that run in step, limits of memory bandwidth, the kernel");
+}
+
+static bool write_report(struct job *job, struct error *error) {
+    const struct request *request = job->request;
+    struct throughput_report *report = &job->report;
+    struct error none;
+    report->report = (struct report){.verb = "throughput",
+                                     .program = job->title,
+                                     .machine = job->machine,
+                                     .partial = job->interrupted};
+    report->labels = job->labels;
+    report->program_count = job->inputs.program_count;
+    report->threads = job->inputs.threads;
+    report->thread_count = job->inputs.thread_count;
+    report->options = &job->options;
+    report->result = request->space.searched ? NULL : &job->result;
+    report->simulated = job->simulated.by_thread && !job->interrupted ? &job->simulated : NULL;
+    report->search = request->space.searched ? &job->search : NULL;
+    report->checked = request->check;
+    report->profile_seconds = job->inputs.seconds;
+    report->report.partial |= locality_inputs_note_cut(&job->inputs, &report->report);
+    add_notes(job);
+    if (!request->check && locality_inputs_simulable(&job->inputs, &none))
+        report->report.next = next_with_option("--check", request->argc, request->argv);
+    if (!request->json)
+        throughput_text(report, text_use_colour(job->files.report.file), job->files.report.file);
+    else if (!throughput_json(report, job->files.report.file, error))
+        return false;
+    if (request->svg)
+        throughput_svg(report, job->files.picture.file);
+    return report_files_close(&job->files, error);
+}
+
+static bool run_steps(struct job *job, struct error *error) {
+    if (!prepare(job, error))
+        return false;
+    interrupt_catch();
+    return profile(job, error) && predict(job, error) &&
+           (!job->request->check || check(job, error)) && write_report(job, error);
+}
+
+static void clean_up(struct job *job) {
+    report_free(&job->report.report);
+    throughput_free(&job->result);
+    throughput_simulated_free(&job->simulated);
+    throughput_search_free(&job->search);
+    locality_inputs_free(&job->inputs);
+    free(job->programs);
+    free(job->traces);
+    free(job->labels);
+    free(job->title);
+    report_files_discard(&job->files);
+}
+
+int cmd_throughput(int argc, char **argv) {
+    struct request request = {.argc = argc,
+                              .argv = calloc((size_t)argc + 1, sizeof *argv),
+                              .rounds = 1,
+                              .latency = LATENCY_MEAN};
+    struct job job = {.request = &request};
+    struct error error = {0};
+    if (!request.argv) {
+        print_error(&(struct error){"out of memory"});
+        return STATUS_FAILED;
+    }
+    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
+    options_parse(&ARGP, argc, argv, &request);
+    const bool good = run_steps(&job, &error);
+    if (error.message[0])
+        print_error(&error);
+    clean_up(&job);
+    free(request.argv);
+    return !good ? STATUS_FAILED : interrupt_signal ? 128 + interrupt_signal : 0;
+}

@@ -1,0 +1,36 @@
+/* What `culprit contend` tells. */
+#ifndef CULPRIT_REPORT_CONTEND_REPORT_H
+#define CULPRIT_REPORT_CONTEND_REPORT_H
+
+#include "model/contend.h"
+#include "report/report.h"
+
+struct contend_report {
+    struct report report;      /* verb, program, machine, partial, notes, next */
+    const char *const *labels; /* of programs */
+    const struct contend_program *programs;
+    uint32_t program_count, thread_count;
+    const struct contend_check *check; /* NULL: not simulated */
+    const struct contend_options *options;
+};
+
+/* Each program's fate in words, then tables: misses of the shared cache and, where threads share
+ * cores, of the L1D, and cycles; simulated ones beside them when checked. */
+void contend_text(const struct contend_report *report, bool colour, FILE *file);
+/* One object, with a newline (docs/json.md). */
+bool contend_json(const struct contend_report *report, FILE *file, struct error *error);
+/* Misses of the shared cache, alone and extra, a bar for each program; a second one simulated. */
+void contend_svg(const struct contend_report *report, FILE *out);
+
+/* ---- pieces ---- */
+
+/* "L2", "LLC" */
+static inline const char *contend_cache_name(const struct contend_report *report) {
+    return report->report.machine->llc.present ? "LLC" : "L2";
+}
+static inline const struct contend_program *contend_checked(const struct contend_report *report,
+                                                            uint32_t program) {
+    return report->check ? &report->check->programs[program] : NULL;
+}
+
+#endif

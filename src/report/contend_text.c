@@ -1,0 +1,155 @@
+/* Contention as text. */
+#include <math.h>
+
+#include "report/contend_report.h"
+#include "util/text.h"
+
+enum { NAME_COLUMNS = 24 };
+
+/* Below these nobody notices. */
+#define FEW_MISSES 0.005 /* per 1000 instructions */
+#define FEW_OF_ALL 0.005
+
+static double extra(const struct contend_program *program) {
+    return program->beside.shared - program->alone.shared;
+}
+
+static double extra_l1d(const struct contend_program *program) {
+    return program->beside.l1d - program->alone.l1d;
+}
+
+static void print_head(const struct contend_report *report, bool colour, FILE *file) {
+    const struct machine *machine = report->report.machine;
+    const struct machine_cache *shared = machine->llc.present ? &machine->llc : &machine->l2;
+    char line[512];
+    text_clip(line, sizeof line, report->report.program, 90);
+    fprintf(file, "%s%s%s%s\n", colour ? "\033[1m" : "", line, colour ? "\033[0m" : "",
+            report->report.partial ? " (partial)" : "");
+    fprintf(file, "%u thread%s on machine %s, whose %s of %s %s\n\n", report->thread_count,
+            text_plural(report->thread_count), machine->name, contend_cache_name(report),
+            text_bytes(shared->size).s,
+            report->thread_count > 1 ? "they share" : "it has for itself");
+}
+
+struct growth {
+    char s[112];
+};
+
+/* "2.3 times as many", "12 % more" */
+static struct growth growth_of(double from, double to) {
+    struct growth text;
+    if (from <= 0)
+        snprintf(text.s, sizeof text.s, "where there were none");
+    else if (to / from >= 2)
+        snprintf(text.s, sizeof text.s, "%s times as many", text_quantity(to / from).s);
+    else
+        snprintf(text.s, sizeof text.s, "%.1f %% more", 100 * (to / from - 1));
+    return text;
+}
+
+/* "; it takes 2.9 times as long", or nothing where that is unknown or nobody notices. */
+static struct growth longer_of(const struct contend_program *program) {
+    struct growth text = {""};
+    const double ratio = program->beside.cycles / program->alone.cycles;
+    const char *why = extra_l1d(program) > 0 ? " on a core that it shares" : "";
+    if (!(ratio >= 1 + FEW_OF_ALL))
+        return text;
+    if (ratio >= 2)
+        snprintf(text.s, sizeof text.s, "; it takes %s times as long%s", text_quantity(ratio).s,
+                 why);
+    else
+        snprintf(text.s, sizeof text.s, "; it takes %.1f %% longer%s", 100 * (ratio - 1), why);
+    return text;
+}
+
+static void print_fate(const struct contend_report *report, uint32_t number, FILE *file) {
+    const struct contend_program *program = &report->programs[number];
+    const double alone = 1000 * program->alone.shared, beside = 1000 * program->beside.shared;
+    const char *cache = contend_cache_name(report), *each = program->copies > 1 ? "each " : "";
+    char name[256], text[768];
+    text_clip(name, sizeof name, report->labels[number], 60);
+    if (report->thread_count == 1)
+        snprintf(text, sizeof text, "%s is alone: nothing disturbs it", name);
+    else if (beside - alone < FEW_MISSES || beside - alone < FEW_OF_ALL * alone)
+        snprintf(text, sizeof text,
+                 "%s%s is not disturbed in the %s: %.3f misses per 1000 instructions alone, %.3f "
+                 "more beside the others%s",
+                 each, name, cache, alone, fmax(beside - alone, 0), longer_of(program).s);
+    else
+        snprintf(text, sizeof text,
+                 "%s%s misses the %s %.3f times per 1000 instructions beside the others, %.3f "
+                 "times alone: %s%s",
+                 each, name, cache, beside, alone, growth_of(alone, beside).s,
+                 longer_of(program).s);
+    report_text_wrapped(text, "", "  ", file);
+}
+
+static void put_value(double value, int width, int digits, FILE *file) {
+    if (isfinite(value))
+        fprintf(file, " %*.*f", width, digits, value);
+    else
+        fprintf(file, " %*s", width, "-");
+}
+
+static void print_name(const struct contend_report *report, uint32_t number, FILE *file) {
+    char name[4 * NAME_COLUMNS + 1];
+    fprintf(file, "%s %6u",
+            text_fit(name, sizeof name, report->labels[number], NAME_COLUMNS, TEXT_LEFT),
+            report->programs[number].copies);
+}
+
+static void print_misses(const struct contend_report *report, bool l1d, FILE *file) {
+    fprintf(file, "\n%*s  %s misses per 1000 instructions\n", NAME_COLUMNS + 7, "",
+            l1d ? "L1D" : contend_cache_name(report));
+    fprintf(file, "%-*s %6s %10s %10s", NAME_COLUMNS, "program", "copies", "alone", "extra");
+    fputs(report->check ? "      simulated: alone      extra\n" : "\n", file);
+    for (uint32_t i = 0; i < report->program_count; i++) {
+        const struct contend_program *program = &report->programs[i],
+                                     *checked = contend_checked(report, i);
+        print_name(report, i, file);
+        put_value(1000 * (l1d ? program->alone.l1d : program->alone.shared), 10, 3, file);
+        put_value(1000 * (l1d ? extra_l1d(program) : extra(program)), 10, 3, file);
+        if (checked) {
+            put_value(1000 * (l1d ? checked->alone.l1d : checked->alone.shared), 21, 3, file);
+            put_value(1000 * (l1d ? extra_l1d(checked) : extra(checked)), 10, 3, file);
+        }
+        fputc('\n', file);
+    }
+}
+
+static void print_cycles(const struct contend_report *report, FILE *file) {
+    fprintf(file, "\n%*s  cycles per instruction\n", NAME_COLUMNS + 7, "");
+    fprintf(file, "%-*s %6s %10s %10s", NAME_COLUMNS, "program", "copies", "alone", "beside");
+    fputs(report->check ? "      simulated: alone     beside\n" : "\n", file);
+    for (uint32_t i = 0; i < report->program_count; i++) {
+        const struct contend_program *program = &report->programs[i],
+                                     *checked = contend_checked(report, i);
+        print_name(report, i, file);
+        put_value(program->alone.cycles, 10, 3, file);
+        put_value(program->beside.cycles, 10, 3, file);
+        if (checked) {
+            put_value(checked->alone.cycles, 21, 3, file);
+            put_value(checked->beside.cycles, 10, 3, file);
+        }
+        fputc('\n', file);
+    }
+}
+
+void contend_text(const struct contend_report *report, bool colour, FILE *file) {
+    bool l1d = false, cycles = false;
+    for (uint32_t i = 0; i < report->program_count; i++) {
+        l1d |= extra_l1d(&report->programs[i]) > 0;
+        cycles |= isfinite(report->programs[i].beside.cycles);
+    }
+    print_head(report, colour, file);
+    for (uint32_t i = 0; i < report->program_count; i++)
+        print_fate(report, i, file);
+    print_misses(report, false, file);
+    if (l1d)
+        print_misses(report, true, file);
+    if (cycles)
+        print_cycles(report, file);
+    if (report->check && !report->report.partial)
+        fprintf(file, "\n%s instructions simulated\n", text_count(report->check->instructions).s);
+    report_text_foot(&report->report, colour, file);
+}

@@ -5,12 +5,27 @@
 #include <stddef.h>
 
 #include "cmd/cmd.h"
+#include "util/clock.h"
 
 volatile sig_atomic_t interrupt_signal;
 static struct trace *_Atomic watched;
 static struct region_capture *_Atomic watched_regions;
 
+/* Signals this soon after the first belong to the same request: timeout(1) signals the command and
+ * then the group that the command is in. */
+#define SAME_REQUEST_SECONDS 0.25
+
 static void handle(int signal) {
+    static double asked_at; /* one handler at a time: the signals caught hold each other back */
+    if (interrupt_signal) {
+        if (clock_monotonic() - asked_at < SAME_REQUEST_SECONDS)
+            return;
+        /* Held back while it is handled, so it ends culprit on the return from here. */
+        sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+        raise(signal);
+        return;
+    }
+    asked_at = clock_monotonic();
     interrupt_signal = signal;
     struct trace *trace = atomic_load(&watched);
     struct region_capture *regions = atomic_load(&watched_regions);
@@ -21,8 +36,11 @@ static void handle(int signal) {
 }
 
 void interrupt_catch(void) {
-    struct sigaction action = {.sa_handler = handle, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGINT);
+    sigaddset(&action.sa_mask, SIGTERM);
+    sigaddset(&action.sa_mask, SIGHUP);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     /* A terminal that goes away, unless nohup asked to outlive it. */

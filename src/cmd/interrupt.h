@@ -1,5 +1,5 @@
 /* Ctrl-C and SIGTERM end a run early but in order: the first one asks for the partial report, a
- * second one kills culprit as usual. */
+ * second one, a quarter of a second later or more, kills culprit as usual. */
 #ifndef CULPRIT_CMD_INTERRUPT_H
 #define CULPRIT_CMD_INTERRUPT_H
 

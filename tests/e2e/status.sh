@@ -75,11 +75,15 @@ check "children are named, or included with --follow" children
 
 # The command here ends by itself only after a long time.
 interrupted() {
+    local signals=$1
     "$CULPRIT" sim --json --output "$scratch/partial" -- sh -c 'while :; do :; done' \
         2>"$scratch/err" &
     local process=$! status
     sleep 2
-    kill -INT $process
+    for ((; signals > 0; signals--)); do
+        kill -INT $process
+        sleep 0.02
+    done
     wait $process
     status=$?
     cat "$scratch/err"
@@ -93,7 +97,8 @@ END
 }
 # A shell starts background commands with SIGINT ignored; set -m prevents that.
 set -m
-check "an interrupt gives the partial report, marked" interrupted
+check "an interrupt gives the partial report, marked" interrupted 1
+check "so do two at once, as timeout sends them" interrupted 2
 set +m
 
 # A terminal that goes away takes the program along, and no scratch file stays; nohup prevents that.

@@ -5,8 +5,9 @@
 # A test file is a cmocka program (BUILD/tests/test_*) or a script (tests/e2e/*.sh, tests/soak/*.sh);
 # both print TAP: `ok N name`, `not ok N name`, `... # SKIP reason`, and the plan `1..N`. Each file
 # runs with a time limit, JOBS of them at once. A file that dies, ends early, or prints no result
-# counts as a failure of its own. Prints one line per file, then whatever the failed ones said, and
-# closes with `N passed, N failed, N skipped`; the exit status is 0 only without failures.
+# counts as a failure of its own. Prints one line per file, then whatever the failed ones said
+# and the names of their failed tests, and closes with `N passed, N failed, N skipped`; the exit status
+# is 0 only without failures.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1
@@ -121,5 +122,9 @@ if ((passed + failed + skipped == 0)); then
     echo "no tests were found in $build" >&2
     failed=1
 fi
+# Once more by name, so that the end of a long log tells which.
+for log in "$results"/*.log; do
+    grep -H '^not ok ' "$log" | sed -E 's|^.*/([^/]*)\.log:not ok [0-9]+ |FAILED \1: |'
+done
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0))

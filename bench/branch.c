@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "branch/branch.h"
+#include "util/clock.h"
 
 enum { STREAM = 1 << 17, STATIC = 1024, PASSES = 60 };
 
@@ -56,14 +56,11 @@ static void make_stream(struct executed *stream) {
 }
 
 static double pass(struct branch_predictor *predictor, const struct executed *stream) {
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    const double start = clock_monotonic();
     for (uint32_t i = 0; i < STREAM; i++)
         branch_predict(predictor, stream[i].address, stream[i].kind, 2, stream[i].taken,
                        stream[i].next);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    return ((double)(end.tv_sec - start.tv_sec) * 1e9 + (double)(end.tv_nsec - start.tv_nsec)) /
-           STREAM;
+    return (clock_monotonic() - start) * 1e9 / STREAM;
 }
 
 static void measure(const char *title, const struct machine_branch *machine,

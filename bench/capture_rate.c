@@ -10,16 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "trace/event.h"
 #include "trace/item.h"
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+#include "util/clock.h"
 
 static double processor_seconds(const struct rusage *usage) {
     return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
@@ -102,7 +96,7 @@ int main(int argc, char **argv) {
     struct item_source source;
     struct error error;
     int status, got;
-    double start = now();
+    double start = clock_monotonic();
     if (!capture_start(&options, &source, &status, &error)) {
         fprintf(stderr, "capture_rate: %s\n", error.message);
         return status;
@@ -126,7 +120,7 @@ int main(int argc, char **argv) {
         if (item.kind == ITEM_END)
             end = item.end;
     }
-    double seconds = now() - start;
+    double seconds = clock_monotonic() - start;
     if (got < 0)
         fprintf(stderr, "capture_rate: %s\n", error.message);
     source.close(source.context);

@@ -9,19 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "model/locality.h"
-
-static double seconds_of(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static double now(void) {
-    return seconds_of(CLOCK_MONOTONIC);
-}
+#include "util/clock.h"
 
 static void fail(const char *what, const struct error *error) {
     fprintf(stderr, "contend: %s: %s\n", what, error->message);
@@ -31,28 +21,28 @@ static void fail(const char *what, const struct error *error) {
 static double decode(const char *path) {
     struct error error = {0};
     struct trace_batch batch;
-    const double began = now();
+    const double began = clock_monotonic();
     struct trace *trace = trace_open(path, &error);
     if (!trace)
         fail(path, &error);
     while (trace_next(trace, &batch, &error) > 0)
         continue;
     trace_close(trace);
-    return now() - began;
+    return clock_monotonic() - began;
 }
 
 static double profile(const char *path, const struct locality_options *options,
                       struct locality_events *events, double *blocks, double *processor) {
     struct error error = {0};
     struct locality locality;
-    const double began = now(), begun = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    const double began = clock_monotonic(), begun = clock_processor();
     struct trace *trace = trace_open(path, &error);
     if (!trace || !locality_measure(trace, &(struct selection){.thread = -1}, options,
                                     (struct locality_watch){0}, &locality, &error))
         fail(path, &error);
     trace_close(trace);
-    const double seconds = now() - began;
-    *processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - begun;
+    const double seconds = clock_monotonic() - began;
+    *processor = clock_processor() - begun;
     *events = locality.events;
     *blocks = locality.levels[0].blocks[locality.levels[0].points - 1];
     locality_free(&locality);

@@ -4,10 +4,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "attribute/attribute.h"
 #include "core/core.h"
+#include "util/clock.h"
 
 enum { FUNCTIONS = 200, PER_FUNCTION = 10, EXECUTED = 1 << 20, ROUNDS = 8 };
 
@@ -93,15 +93,12 @@ static bool run(const struct machine *machine, double *rate, double *cpi, struct
                         .insn_count = FUNCTIONS * PER_FUNCTION,
                         .uops = uops,
                         .uop_count = FUNCTIONS * PER_FUNCTION};
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    const double start = clock_monotonic();
     for (int round = 0; core && right && round < ROUNDS; round++)
         for (uint32_t i = 0; i < EXECUTED && right; i += 4096)
             right = core_push(core, &code, executed + i, 4096, accesses, EXECUTED, 0, error);
     right = right && core && core_finish(core, error);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    double seconds =
-        (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    const double seconds = clock_monotonic() - start;
     if (right) {
         struct core_statistics statistics;
         core_statistics(core, &statistics);

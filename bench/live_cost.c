@@ -17,12 +17,12 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "live/collector.h"
+#include "util/clock.h"
 
 extern char **environ;
 
@@ -40,12 +40,6 @@ static double own_seconds(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
-}
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 /* ---- what is delivered is only counted ---- */
@@ -95,12 +89,12 @@ static void finish(pid_t child, double begin) {
     struct rusage usage;
     if (wait4(child, &status, 0, &usage) != child || status)
         fail("the command failed");
-    printf("wall=%.6f processor=%.6f", now() - begin,
+    printf("wall=%.6f processor=%.6f", clock_monotonic() - begin,
            seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime));
 }
 
 static void run_timed(char **command) {
-    double begin = now();
+    double begin = clock_monotonic();
     finish(start(command), begin);
 }
 
@@ -109,7 +103,7 @@ static unsigned run_drained(struct collector *collector, const struct live_sink 
                             char **command) {
     struct error error = {""};
     unsigned drains = 0;
-    double begin = now();
+    double begin = clock_monotonic();
     pid_t child = start(command);
     struct pollfd waits[] = {{.fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN},
                              {.fd = collector_descriptor(collector), .events = POLLIN}};

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "graph/build.h"
 #include "simulate/simulate.h"
+#include "util/clock.h"
 #include "util/executor.h"
 
 struct taker {
@@ -58,12 +58,6 @@ static bool attach(void *context, struct tap_source source, struct tap *tap, voi
     return tap_add_worker(tap, &worker, error);
 }
 
-static double seconds_of(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* False: the arguments are none. */
 static bool choose(struct taker *taker, int count, char **arguments) {
     if (count < 5)
@@ -96,11 +90,11 @@ int main(int argc, char **argv) {
     struct simulation simulation = {0};
     struct trace *trace =
         machine_load(argv[2], &machine, &error) ? trace_open(argv[1], &error) : NULL;
-    double wall = seconds_of(CLOCK_MONOTONIC), processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    double wall = clock_monotonic(), processor = clock_processor();
     bool good = trace && simulation_run(trace, &options, &simulation, &error);
     executor_free(taker.executor);
-    wall = seconds_of(CLOCK_MONOTONIC) - wall;
-    processor = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - processor;
+    wall = clock_monotonic() - wall;
+    processor = clock_processor() - processor;
     if (good)
         printf("%.4f %.4f %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", wall, processor,
                simulation.instructions, simulation.cycles, taker.lives);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "memory/memory.h"
+#include "util/clock.h"
 
 static struct machine bench_machine(void) {
     struct machine m = {.name = "bench", .clock_ghz = 4.0, .page_size = 4096, .page_walk = 30};
@@ -36,12 +37,6 @@ static struct machine bench_machine(void) {
     return m;
 }
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static uint64_t next_random(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return *state >> 20;
@@ -58,7 +53,7 @@ struct pattern {
 static double run(struct memory *memory, const struct pattern *pattern, uint64_t *clock) {
     enum { ACCESSES = 4000000 };
     uint64_t address = 0, random = 1, cycle = *clock;
-    const double start = seconds();
+    const double start = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
     for (uint32_t i = 0; i < ACCESSES; i++) {
         struct memory_result result;
         cycle += pattern->gap;
@@ -77,7 +72,7 @@ static double run(struct memory *memory, const struct pattern *pattern, uint64_t
             cycle = result.retry;
     }
     *clock = cycle;
-    return (seconds() - start) * 1e9 / ACCESSES;
+    return (clock_seconds(CLOCK_THREAD_CPUTIME_ID) - start) * 1e9 / ACCESSES;
 }
 
 int main(void) {

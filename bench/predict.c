@@ -12,17 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/core.h"
 #include "model/predict.h"
 #include "model/predict_sweep.h"
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
+#include "util/clock.h"
 
 static void fail(const struct error *error) {
     fprintf(stderr, "predict: %s\n", error->message);
@@ -40,12 +34,12 @@ static double pass(const char *path, const struct machine *machines, uint32_t co
                                                 &predict_refinements[PREDICT_REFINEMENTS - 1],
                                             .method_count = 1,
                                             .selection = {.thread = -1}};
-    const double began = now();
+    const double began = clock_processor();
     struct trace *trace = trace_open(path, &error);
     if (!trace || !predict(trace, &options, &prediction, &error))
         fail(&error);
     trace_close(trace);
-    const double seconds = now() - began;
+    const double seconds = clock_processor() - began;
     *instructions = prediction.instructions;
     *events = (double)prediction.machines[0].counts.events / (double)prediction.instructions;
     hybrid_prediction_free(&prediction);
@@ -66,7 +60,7 @@ static double simulate(const char *path, const struct machine *machine) {
     struct error error = {0};
     struct core_options options = {.ideal = IDEAL_IMISS | IDEAL_BMISP};
     struct trace_batch batch;
-    const double began = now();
+    const double began = clock_processor();
     struct trace *trace = trace_open(path, &error);
     struct core *core = core_new(machine, &options, &error);
     if (!trace || !core)
@@ -80,7 +74,7 @@ static double simulate(const char *path, const struct machine *machine) {
         fail(&error);
     core_free(core);
     trace_close(trace);
-    return now() - began;
+    return clock_processor() - began;
 }
 
 enum { MSHRS = 4, PREFETCHERS = 4 };

@@ -3,17 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "region/points.h"
 #include "synthetic_slices.h"
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "util/clock.h"
 
 static void choose(const char *name, uint32_t phases, uint32_t slices) {
     struct error error;
@@ -24,14 +18,14 @@ static void choose(const char *name, uint32_t phases, uint32_t slices) {
     double projecting = 0;
     for (uint32_t i = 0; i < slices; i++) {
         next_slice(&set, phases);
-        double before = seconds();
+        double before = clock_processor();
         must(projection_add(&projection, &set, 0, &error), &error);
-        projecting += seconds() - before;
+        projecting += clock_processor() - before;
     }
     struct region_choice choice;
-    double before = seconds();
+    double before = clock_processor();
     must(region_choose(&projection, &REGION_DEFAULTS, &choice, &error), &error);
-    double choosing = seconds() - before;
+    double choosing = clock_processor() - before;
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     printf("%-12s %10u %8u %8u %12.3f %12.3f %10.1f\n", name, slices, choice.tried_count,
@@ -58,10 +52,10 @@ static void read_file(const char *path, bool compress) {
     must(bbv_writer_close(&writer, &error), &error);
     struct projection projection;
     projection_init(&projection, 15, 1);
-    double before = seconds();
+    double before = clock_processor();
     must(projection_read(&projection, path, &error), &error);
     printf("reading and projecting 26,000 slices of %d blocks, %s: %.3f s\n", PER_PHASE,
-           compress ? "gzip" : "text", seconds() - before);
+           compress ? "gzip" : "text", clock_processor() - before);
     projection_free(&projection);
     bbv_set_free(&set);
     unlink(path);

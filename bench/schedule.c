@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analyze/schedule.h"
 #include "program/program.h"
+#include "util/clock.h"
 
 struct sweep {
     struct program *program;
@@ -18,26 +18,20 @@ struct sweep {
     double graph_seconds, schedule_seconds, longest;
 };
 
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void schedule_code(struct sweep *sweep, const struct procedure_code *code) {
     struct cfg cfg;
     struct schedule schedule;
     struct error error;
-    double start = seconds();
+    double start = clock_processor();
     bool built = cfg_build(&cfg, code, &error);
-    double middle = seconds();
+    double middle = clock_processor();
     sweep->graph_seconds += middle - start;
     if (built) {
         if (!schedule_make(&schedule, sweep->scheduler, &cfg, NULL, &error)) {
             fprintf(stderr, "%s\n", error.message);
             exit(1);
         }
-        double took = seconds() - middle;
+        double took = clock_processor() - middle;
         sweep->schedule_seconds += took;
         sweep->longest = took > sweep->longest ? took : sweep->longest;
         sweep->procedures++;

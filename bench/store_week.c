@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "store/store.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 enum { NEAR = 16 }; /* instructions to either side, of four bytes */
 
@@ -64,12 +64,6 @@ static uint64_t next_random(struct week *week) {
 
 static double next_fraction(struct week *week) {
     return (double)(next_random(week) >> 11) * 0x1p-53;
-}
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 /* ---- what was recorded ---- */
@@ -233,7 +227,7 @@ static double merge(struct week *week, struct store *store, int64_t session, uin
     struct error error;
     struct unseen *unseen = NULL;
     size_t capacity = 0, count = draw(week, samples, &unseen, &capacity);
-    double begun = seconds();
+    double begun = clock_monotonic();
     if (!store_begin(store, &error))
         stop(error.message);
     save_seen(week, store, session);
@@ -241,7 +235,7 @@ static double merge(struct week *week, struct store *store, int64_t session, uin
     if (!store_commit(store, &error))
         stop(error.message);
     free(unseen);
-    return seconds() - begun;
+    return clock_monotonic() - begun;
 }
 
 static int64_t begin_epoch(struct week *week, struct store *store, int64_t start, int64_t end) {

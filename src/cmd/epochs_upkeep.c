@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "live/daemon_lock.h"
 #include "live/daemon_request.h"
+#include "util/clock.h"
 #include "util/text.h"
 
 bool epochs_new(const struct epochs_request *request, struct error *error) {
@@ -118,9 +118,7 @@ bool epochs_prune(const struct epochs_request *request, struct error *error) {
     struct store *store = epochs_open(request, STORE_WRITE, error);
     if (!store)
         return false;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    double before = ((double)now.tv_sec - request->older_seconds) * 1e9;
+    double before = (double)clock_since_1970() - request->older_seconds * 1e9;
     uint64_t removed;
     bool good = store_prune(store, request->older_seconds && before > 0 ? (int64_t)before : 0,
                             request->size_bytes, &removed, error);

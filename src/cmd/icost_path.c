@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "cmd/options.h"
 #include "simulate/graph_keeper.h"
+#include "util/clock.h"
 #include "util/text.h"
 
 enum { KEY_CRITICAL = 3072, KEY_SLACK, KEY_LOADS };
@@ -56,12 +56,6 @@ struct icost_path {
     struct inspection_report report;
 };
 
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 struct icost_path *icost_path_new(const struct path_choice *choice, const struct machine *machine,
                                   enum isa isa, struct error *error) {
     struct icost_path *path = calloc(1, sizeof *path);
@@ -88,7 +82,7 @@ bool icost_path_finish(struct icost_path *path, const struct code *code, uint32_
     const struct inspection_options options = {
         .slack = path->choice.parts & INSPECT_SLACK,
         .loads = path->choice.parts & INSPECT_LOADS ? path->choice.loads : 0};
-    double begun = seconds_now();
+    double begun = clock_monotonic();
     bool good = inspect(&path->machine, graph_keeper_fragments(path->keeper), &options,
                         &path->inspection, error);
     graph_keeper_free(path->keeper);
@@ -96,7 +90,7 @@ bool icost_path_finish(struct icost_path *path, const struct code *code, uint32_
     const struct inspection_request request = {.parts = path->choice.parts,
                                                .top = top,
                                                .threshold = threshold,
-                                               .seconds = seconds_now() - begun};
+                                               .seconds = clock_monotonic() - begun};
     return good && inspection_report_build(&request, &path->inspection, code, path->names,
                                            &path->report, error);
 }

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -21,6 +20,7 @@
 #include "report/breakdown_report.h"
 #include "simulate/category_places.h"
 #include "simulate/simulate.h"
+#include "util/clock.h"
 #include "util/progress.h"
 #include "util/text.h"
 
@@ -54,12 +54,6 @@ struct icost {
     struct breakdown_report report;
     struct progress progress;
 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void show_progress(void *context, uint64_t instructions) {
     progress_update(context, instructions);
@@ -146,10 +140,10 @@ static bool finish_shotgun(struct icost *icost, struct program *program, struct 
                                             .ideal = icost->request->machine.ideal &
                                                      ((1u << CATEGORIES) - 1)};
     struct error failure;
-    double begun = seconds_now();
+    double begun = clock_monotonic();
     if (!shotgun || shotgun_breakdown(shotgun, &request, &program->ways[WAY_PROFILER],
                                       &program->shotgun, &failure)) {
-        *seconds = seconds_now() - begun;
+        *seconds = clock_monotonic() - begun;
         return true;
     }
     breakdown_free(&program->ways[WAY_PROFILER]);
@@ -346,12 +340,12 @@ static bool simulate_sets(struct icost *icost, uint32_t number, struct error *er
                                              .progress = show_progress,
                                              .progress_context = &icost->progress,
                                              .stop = &interrupt_signal};
-    double begun = seconds_now();
+    double begun = clock_monotonic();
     progress_start(&icost->progress, stderr, "simulating sets", "instructions",
                    program->instructions * count);
     bool good = multisim(&options, runs, count, error);
     progress_finish(&icost->progress);
-    row->seconds[WAY_MULTISIM] = seconds_now() - begun;
+    row->seconds[WAY_MULTISIM] = clock_monotonic() - begun;
     for (uint32_t i = 0; i < count; i++)
         row->simulations += runs[i].done;
     good = good && take_runs(icost, program, sets, runs, count, error);

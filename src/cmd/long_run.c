@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/interrupt.h"
@@ -15,6 +14,7 @@
 #include "cmd/second_run.h"
 #include "cmd/temporary.h"
 #include "region/chunk_profile.h"
+#include "util/clock.h"
 #include "util/progress.h"
 #include "util/text.h"
 
@@ -39,12 +39,6 @@ struct long_run {
     unsigned note_count;
     double started;
 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static __attribute__((format(printf, 2, 3))) void note(struct long_run *run, const char *format,
                                                        ...) {
@@ -114,7 +108,7 @@ struct long_run *long_run_start(const struct long_run_request *request, int *exe
         return NULL;
     }
     run->request = *request;
-    run->started = seconds_now();
+    run->started = clock_monotonic();
     if (!start_first(run, exec_status, error)) {
         long_run_free(run);
         return NULL;
@@ -322,7 +316,7 @@ void long_run_result(struct long_run *run, struct simulation *simulation,
                      const struct code **code) {
     *simulation = run->simulation;
     run->simulation = (struct simulation){0};
-    simulation->seconds = seconds_now() - run->started;
+    simulation->seconds = clock_monotonic() - run->started;
     *code = run->second.trace && !run->has_rest ? trace_code(run->second.trace)
                                                 : region_run_code(run->second.regions);
 }

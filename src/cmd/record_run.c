@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -15,6 +14,7 @@
 #include "cmd/record.h"
 #include "live/command.h"
 #include "live/session.h"
+#include "util/clock.h"
 #include "util/text.h"
 
 enum { ENTRIES = 200000, SAVE_SECONDS = 600, RETRY_SECONDS = 10 };
@@ -32,18 +32,6 @@ struct run {
     int64_t event_ids[LIVE_EVENTS_MAX];
     double began, next_save;
 };
-
-static double seconds_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static int64_t since_1970(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
 
 /* The kernel too where that is permitted. */
 static bool choose_events(const struct record_request *request, struct recording *recording,
@@ -102,7 +90,7 @@ static bool update_session(struct run *run, struct error *error) {
 }
 
 static bool save(struct run *run, struct error *error) {
-    run->next_save = seconds_now() + RETRY_SECONDS;
+    run->next_save = clock_monotonic() + RETRY_SECONDS;
     if (!run->session.id && !live_session_add(run->store, &run->session, run->recording->events,
                                               run->recording->event_count, run->event_ids, error))
         return false;
@@ -110,14 +98,14 @@ static bool save(struct run *run, struct error *error) {
         !update_session(run, error))
         return false;
     run->recording->session = run->session.id;
-    run->next_save = seconds_now() + SAVE_SECONDS;
+    run->next_save = clock_monotonic() + SAVE_SECONDS;
     return true;
 }
 
 /* What cannot be saved now is tried again, and said when it cannot be saved at the end. */
 static void save_when_due(struct run *run) {
     struct error ignored;
-    double now = seconds_now();
+    double now = clock_monotonic();
     if (now >= run->next_save || (attribution_full(run->attribution) &&
                                   now >= run->next_save - SAVE_SECONDS + RETRY_SECONDS))
         save(run, &ignored);
@@ -155,7 +143,7 @@ static bool process_ended(const struct run *run) {
 
 static bool is_over(struct run *run) {
     const struct record_request *request = run->request;
-    if (request->seconds > 0 && seconds_now() - run->began >= request->seconds)
+    if (request->seconds > 0 && clock_monotonic() - run->began >= request->seconds)
         return true;
     return request->command ? command_ended(run) : interrupt_signal || process_ended(run);
 }
@@ -203,8 +191,8 @@ static bool start(struct run *run, int *status, struct error *error) {
                                  request->command, &sink, error);
     if (!run->recorder)
         return false;
-    run->began = seconds_now();
-    run->session.start = since_1970();
+    run->began = clock_monotonic();
+    run->session.start = clock_since_1970();
     run->next_save = run->began + SAVE_SECONDS;
     bool missing;
     if (!request->command || command_go(&run->command, &missing, error))
@@ -219,8 +207,8 @@ static bool record(struct run *run, int *status, struct error *error) {
         return false;
     bool good = sample(run, error);
     good &= recorder_finish(run->recorder, good ? error : &(struct error){0});
-    run->session.end = since_1970();
-    recording->seconds = seconds_now() - run->began;
+    run->session.end = clock_since_1970();
+    recording->seconds = clock_monotonic() - run->began;
     recording->partial = interrupt_signal;
     measure(run);
     struct error unsaved = {0};

@@ -19,6 +19,7 @@
 #include "live/daemon_lock.h"
 #include "live/daemon_status.h"
 #include "live/session.h"
+#include "util/clock.h"
 #include "util/text.h"
 
 enum { RETRY_SECONDS = 30 };
@@ -47,19 +48,11 @@ struct daemon {
 };
 
 static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_BOOTTIME, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    return clock_seconds(CLOCK_BOOTTIME);
 }
 
 static double ago(double time) {
     return time < 0 ? -1 : now() - time;
-}
-
-static int64_t since_1970(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
 __attribute__((format(printf, 2, 3))) static void say(const struct daemon *daemon,
@@ -101,7 +94,7 @@ static void begin_epoch(struct daemon *daemon) {
     daemon->dropped_before = collected.dropped;
     daemon->session = 0;
     daemon->epoch_began = daemon->drained < 0 ? now() : daemon->drained;
-    daemon->epoch_start = since_1970() - (int64_t)(ago(daemon->epoch_began) * 1e9);
+    daemon->epoch_start = clock_since_1970() - (int64_t)(ago(daemon->epoch_began) * 1e9);
 }
 
 /* The epoch as it is up to now; `ended`: it ended with the last drain. */
@@ -195,7 +188,7 @@ static bool prune(struct daemon *daemon, struct error *error) {
     const struct daemon_options *options = daemon->options;
     uint64_t removed = 0;
     int64_t before =
-        options->keep_seconds > 0 ? since_1970() - (int64_t)(options->keep_seconds * 1e9) : 0;
+        options->keep_seconds > 0 ? clock_since_1970() - (int64_t)(options->keep_seconds * 1e9) : 0;
     if ((before || options->keep_bytes) &&
         !store_prune(daemon->store, before, options->keep_bytes, &removed, error))
         return false;

@@ -7,11 +7,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "live/daemon_lock.h"
 #include "live/daemon_status.h"
+#include "util/clock.h"
 
 enum { PATIENCE_MS = 60000, POLL_MS = 20 };
 
@@ -28,16 +28,10 @@ static bool ask(struct daemon_status *status, struct error *error) {
     return read;
 }
 
-static int64_t now_ms(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 static bool await_merge(const struct daemon_status *before, int process, struct error *error) {
     struct daemon_status status;
     struct pollfd ended = {.fd = process, .events = POLLIN};
-    for (int64_t end = now_ms() + PATIENCE_MS; now_ms() < end;) {
+    for (double end = clock_monotonic() + 1e-3 * PATIENCE_MS; clock_monotonic() < end;) {
         if (poll(&ended, 1, POLL_MS) > 0)
             return error_set(error, "the daemon, process %d, ended meanwhile", (int)before->pid);
         if (!ask(&status, error))

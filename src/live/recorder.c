@@ -23,6 +23,7 @@
 #include "live/perf_ring.h"
 #include "live/replay.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 enum { RING_PAGES_MOST = 256, RING_PAGES_LEAST = 4, ROUNDS_MAX = 16 };
 static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
@@ -50,9 +51,7 @@ struct recorder {
 };
 
 static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    return (uint64_t)clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
 /* splitmix64 */

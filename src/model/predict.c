@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "model/predict_check.h"
 #include "util/array.h"
+#include "util/clock.h"
 #include "util/executor.h"
 
 /* Machines of the same prefetchers. */
@@ -42,12 +42,6 @@ struct run {
     uint64_t passed; /* instructions of the trace */
     struct executor *executors[2];
 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 const struct predict_method predict_refinements[PREDICT_REFINEMENTS] = {
     {.parts = PARTS_ALL},
@@ -294,13 +288,13 @@ static bool warm_piece(struct run *run, struct lane *lane, const struct trace_ba
 static bool predict_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
                           struct error *error) {
     const struct code *code = trace_code(run->trace);
-    const double began = seconds_now();
+    const double began = clock_monotonic();
     for (uint32_t i = 0; i < run->pass_count; i++)
         if (!data_trace_add(lane->passes[i].data, code, piece->insns, piece->insn_count,
                             piece->accesses, piece->access_count, (uint32_t)piece->first_access,
                             error))
             return false;
-    run->prediction->model_seconds += seconds_now() - began;
+    run->prediction->model_seconds += clock_monotonic() - began;
     for (uint32_t i = 0; lane->pairs && i < run->options->machine_count; i++)
         if (!check_pair_add(&lane->pairs[i], code, piece, error))
             return false;
@@ -405,12 +399,12 @@ bool predict(struct trace *trace, const struct predict_options *options,
     struct run run = {.options = options, .prediction = prediction, .trace = trace};
     struct selector *selector = NULL;
     *prediction = (struct hybrid_prediction){0};
-    const double began = seconds_now();
+    const double began = clock_monotonic();
     bool good = prepare(&run, error);
     if (good && !selection_is_everything(&options->selection))
         good = (selector = selector_new(&options->selection, error)) != NULL;
     good = good && run_trace(&run, selector, error);
-    prediction->seconds = seconds_now() - began;
+    prediction->seconds = clock_monotonic() - began;
     selector_free(selector);
     while (run.lanes) {
         struct lane *lane = run.lanes;

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "region/slice_files.h"
@@ -20,6 +19,7 @@
 #include "trace/event.h"
 #include "trace/item.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 enum { MAX_THREADS = 1 << 20, TOLD_UNFOLLOWED = 5 };
 
@@ -423,12 +423,6 @@ static bool take_item(struct profile *profile, const struct item *item) {
 
 /* ---- the run ---- */
 
-static double now_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* A command must not run for a file that then cannot be made. */
 static bool check_writable(const char *path, struct error *error) {
     struct stat status;
@@ -457,7 +451,7 @@ static bool open_source(const struct bbv_profile_options *options, struct item_s
 
 static bool take_all(struct profile *profile, struct item_source *source) {
     const struct bbv_profile_options *options = profile->options;
-    double start = now_seconds();
+    double start = clock_monotonic();
     for (;;) {
         struct item item;
         int status = source->next(source->context, &item, profile->error);
@@ -468,7 +462,7 @@ static bool take_all(struct profile *profile, struct item_source *source) {
                 source->interrupt(source->context);
             return false;
         }
-        profile->result->seconds = now_seconds() - start;
+        profile->result->seconds = clock_monotonic() - start;
         if (!options->capture && options->stop && *options->stop)
             return true; /* of a trace, as far as it was read */
         if (options->progress && item.kind == ITEM_DATA)

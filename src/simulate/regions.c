@@ -9,12 +9,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "simulate/combination.h"
 #include "trace/code_union.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 enum { MAX_THREADS = 1 << 22 /* as many as Linux has */ };
 
@@ -46,12 +46,6 @@ struct region_run {
     uint32_t thread_count;
     bool crowded; /* no processors are left for simulations to use more threads */
 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- one region ---- */
 
@@ -236,7 +230,7 @@ struct region_run *region_run_new(const struct region_run_options *options, stru
         return NULL;
     }
     run->options = *options;
-    run->started = seconds_now();
+    run->started = clock_monotonic();
     pthread_mutex_init(&run->lock, NULL);
     pthread_cond_init(&run->changed, NULL);
     bool good =
@@ -369,7 +363,7 @@ bool region_run_finish(struct region_run *run, uint64_t instructions, struct sim
     result->levels = run->levels;
     result->spread = run->spread;
     result->interrupted = regions.simulated < regions.count;
-    result->seconds = seconds_now() - run->started;
+    result->seconds = clock_monotonic() - run->started;
     free(order);
     return good;
 }

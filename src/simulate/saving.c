@@ -5,15 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "util/array.h"
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
+#include "util/clock.h"
 
 /* ---- values ---- */
 
@@ -231,8 +225,8 @@ static bool add_session(struct session *session, const struct saving *saving, co
                                          .name = name,
                                          .processor = saving->machine,
                                          .weight = weight,
-                                         .start = now_ns(),
-                                         .end = now_ns()};
+                                         .start = clock_since_1970(),
+                                         .end = clock_since_1970()};
     bool good = store_add_session(session->store, &stored, &session->id, error) &&
                 add_process(session, saving->command, error);
     free(name);

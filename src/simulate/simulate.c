@@ -12,13 +12,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "simulate/graph_breakdown.h"
 #include "simulate/slice_recorder.h"
 #include "simulate/workers.h"
 #include "util/array.h"
+#include "util/clock.h"
 #include "util/executor.h"
 
 /* One guest thread on its own core. */
@@ -59,12 +59,6 @@ struct run {
     double window_cycles;
     uint32_t insns_known; /* static instructions that the observers know */
 };
-
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void lane_free(const struct run *run, struct lane *lane) {
     const struct simulation_options *options = run->options;
@@ -450,7 +444,7 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
         if (!run_batch(run, &batch, error))
             return false;
         if (batch.insn_count) /* a program may run on long after its limit */
-            run->simulation->seconds = seconds_now() - run->started;
+            run->simulation->seconds = clock_monotonic() - run->started;
         if (options->progress)
             options->progress(options->progress_context, run->simulation->executed);
         if ((selector && selector_done(selector)) || region_is_done(run))
@@ -518,7 +512,7 @@ bool simulation_run(struct trace *trace, const struct simulation_options *option
                     struct simulation *simulation, struct error *error) {
     memset(simulation, 0, sizeof *simulation);
     struct run run = {
-        .options = options, .simulation = simulation, .trace = trace, .started = seconds_now()};
+        .options = options, .simulation = simulation, .trace = trace, .started = clock_monotonic()};
     run.step = sampling_step(&options->sampling, 0);
     struct selector *selector = NULL;
     bool good = selection_is_everything(&options->selection) ||

@@ -3,21 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "store/database.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 static const char *const KIND_NAMES[SESSION_KINDS] = {"live", "simulated", "imported"};
 
 const char *session_kind_name(enum session_kind kind) {
     return (unsigned)kind < SESSION_KINDS ? KIND_NAMES[kind] : "unknown";
-}
-
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 /* ---- writing ---- */
@@ -40,7 +34,7 @@ bool store_add_session(struct store *store, const struct store_session *session,
                     TEXT(session->host), TEXT(session->kernel), TEXT(session->processor),
                     REAL(session->weight), INTEGER(session->start), INTEGER(session->end),
                     INTEGER(saturated(session->unknown)), INTEGER(saturated(session->dropped)),
-                    INTEGER(session->saved ? session->saved : now())),
+                    INTEGER(session->saved ? session->saved : clock_since_1970())),
                id, error);
     return write_end(store, good, error);
 }
@@ -61,11 +55,12 @@ bool store_update_session(struct store *store, const struct store_session *sessi
                           struct error *error) {
     if (!write_begin(store, error))
         return false;
-    bool good = database_run(store,
-                             BIND(store, UPDATE_SESSION, error, INTEGER(session->id),
-                                  INTEGER(session->end), INTEGER(saturated(session->unknown)),
-                                  INTEGER(saturated(session->dropped)), INTEGER(now())),
-                             error);
+    bool good =
+        database_run(store,
+                     BIND(store, UPDATE_SESSION, error, INTEGER(session->id), INTEGER(session->end),
+                          INTEGER(saturated(session->unknown)),
+                          INTEGER(saturated(session->dropped)), INTEGER(clock_since_1970())),
+                     error);
     if (good && sqlite3_changes(store->database) == 0)
         good = error_set(error, "%s: session %lld is no longer there", store->path,
                          (long long)session->id);

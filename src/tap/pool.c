@@ -8,6 +8,7 @@
 
 #include "tap/index.h"
 #include "tap/life.h"
+#include "util/clock.h"
 
 struct pooled {
     struct tap_buffer buffer; /* the first member: what the others see */
@@ -90,21 +91,15 @@ static struct pooled *allocate(void) {
     return pooled;
 }
 
-static uint64_t nanoseconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* The lock is held. */
 static void wait_for_buffer(struct tap_bus *bus) {
-    uint64_t began = nanoseconds_now();
+    int64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     bus->statistics.stalls++;
     bus->waiting++;
     while (!bus->free && bus->allocated >= bus->limit)
         pthread_cond_wait(&bus->given_back, &bus->lock);
     bus->waiting--;
-    bus->statistics.wait_nanoseconds += nanoseconds_now() - began;
+    bus->statistics.wait_nanoseconds += (uint64_t)(clock_nanoseconds(CLOCK_MONOTONIC) - began);
 }
 
 struct tap_buffer *pool_take(struct tap_bus *bus) {

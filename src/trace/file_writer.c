@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -16,6 +15,7 @@
 #include "trace/file_format.h"
 #include "trace/item.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 enum {
     BUFFER_BYTES = 1 << 20, /* written out when more than this waits */
@@ -41,8 +41,8 @@ struct file_writer {
 
     uint8_t *buffer;
     size_t used, capacity;
-    uint64_t written; /* bytes already out */
-    uint64_t waiting_since_ms;
+    uint64_t written;     /* bytes already out */
+    double waiting_since; /* s */
 
     size_t record; /* where the record being made begins in the buffer */
     bool in_code;  /* a CODE record is open */
@@ -100,17 +100,11 @@ static bool flush(struct file_writer *writer, struct error *error) {
     return true;
 }
 
-static uint64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static bool flush_if_due(struct file_writer *writer, struct error *error) {
-    uint64_t now = now_ms();
-    if (writer->used < BUFFER_BYTES && now - writer->waiting_since_ms < FLUSH_AFTER_MS)
+    const double now = clock_monotonic();
+    if (writer->used < BUFFER_BYTES && now - writer->waiting_since < 1e-3 * FLUSH_AFTER_MS)
         return true;
-    writer->waiting_since_ms = now;
+    writer->waiting_since = now;
     return flush(writer, error);
 }
 
@@ -488,7 +482,7 @@ struct file_writer *file_writer_open(const char *path, bool compress, struct err
     writer->fd = -1;
     writer->path = strdup(path);
     writer->compressor = compress ? ZSTD_createCCtx() : NULL;
-    writer->waiting_since_ms = now_ms();
+    writer->waiting_since = clock_monotonic();
     uint8_t *prologue = append(writer, FILE_PROLOGUE_BYTES);
     if (!writer->path || (compress && !writer->compressor) || !prologue) {
         error_set(error, "out of memory writing trace %s", path);

@@ -1,17 +1,11 @@
 /* Capture into a file: items go from the running command straight to the writer, undecoded. */
 #include <stdio.h>
-#include <time.h>
 
 #include "trace/item.h"
 #include "trace/trace.h"
+#include "util/clock.h"
 
 enum { PROGRESS_INTERVAL_MS = 100 };
-
-static double now_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static void count_item(struct capture_result *result, const struct item *item) {
     switch (item->kind) {
@@ -49,7 +43,7 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
         file_writer_close(writer, NULL, &ignored);
         return false;
     }
-    double start = now_seconds(), reported = start;
+    double start = clock_monotonic(), reported = start;
     struct item item;
     int status;
     bool written = true;
@@ -58,7 +52,7 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
         written = item.kind == ITEM_EFFECT || file_writer_put(writer, &item, error);
         if (!written)
             break;
-        double now = now_seconds();
+        double now = clock_monotonic();
         result->seconds = now - start;
         result->bytes = file_writer_bytes(writer);
         if (progress && now - reported >= PROGRESS_INTERVAL_MS / 1e3) {
@@ -71,6 +65,6 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
     source.close(source.context);
     bool good = status == 0 && written;
     bool closed = file_writer_close(writer, &result->bytes, good ? error : &ignored);
-    result->seconds = now_seconds() - start;
+    result->seconds = clock_monotonic() - start;
     return good && closed;
 }

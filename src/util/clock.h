@@ -1,21 +1,33 @@
-/* Clocks, in seconds. */
+/* Clocks. All are safe in a signal handler. */
 #ifndef CULPRIT_UTIL_CLOCK_H
 #define CULPRIT_UTIL_CLOCK_H
 
+#include <stdint.h>
 #include <time.h>
 
-/* Processor time of all threads of this process so far. */
-static inline double clock_processor(void) {
+static inline int64_t clock_nanoseconds(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Time that only moves on. Safe in a signal handler. */
+static inline double clock_seconds(clockid_t clock) {
+    return 1e-9 * (double)clock_nanoseconds(clock);
+}
+
+/* Processor time of all threads of this process so far, in seconds. */
+static inline double clock_processor(void) {
+    return clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Time that only moves on, in seconds. */
 static inline double clock_monotonic(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return clock_seconds(CLOCK_MONOTONIC);
+}
+
+/* Nanoseconds since 1970, as stores keep times. */
+static inline int64_t clock_since_1970(void) {
+    return clock_nanoseconds(CLOCK_REALTIME);
 }
 
 #endif

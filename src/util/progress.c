@@ -4,9 +4,9 @@
  */
 #include "util/progress.h"
 
-#include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/text.h"
 
 #define FIRST_DRAWING 0.5  /* seconds: quicker work shows nothing */
@@ -16,16 +16,10 @@
 
 enum { LEAST_BAR = 10, MOST_BAR = 30 };
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void progress_start(struct progress *progress, FILE *stream, const char *label, const char *unit,
                     uint64_t total) {
     bool terminal = stream && isatty(fileno(stream));
-    double started = now();
+    double started = clock_monotonic();
     *progress = (struct progress){
         .stream = stream,
         .terminal = terminal,
@@ -106,7 +100,7 @@ void progress_update(struct progress *progress, uint64_t done) {
     progress->done = done;
     if (!progress->stream)
         return;
-    double time = now();
+    double time = clock_monotonic();
     if (time < progress->next)
         return;
     progress->next = time + (progress->terminal ? DRAW_INTERVAL : LINE_INTERVAL);

@@ -18,6 +18,7 @@
 #include "cfg_check.h"
 #include "program/program.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 /* What objdump says of an image: where instructions begin, and its direct jumps. */
 struct jump {
@@ -140,12 +141,9 @@ static bool visit(void *context, const struct program_function *function) {
                                   read_image, name_at, sweep};
     struct cfg cfg;
     struct error error = {""};
-    struct timespec start, end;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+    const int64_t start = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
     bool done = cfg_build(&cfg, &code, &error);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-    sweep->nanoseconds += (uint64_t)(end.tv_sec - start.tv_sec) * 1000000000u +
-                          (uint64_t)end.tv_nsec - (uint64_t)start.tv_nsec;
+    sweep->nanoseconds += (uint64_t)(clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     sweep->procedures++;
     sweep->bytes += function->size;
     if (done) {

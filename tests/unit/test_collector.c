@@ -26,6 +26,7 @@
 
 #include "live/collector.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 static const double RATE = 5200; /* samples per second and processor */
 
@@ -149,14 +150,8 @@ static const char *path_of(const struct gathered *gathered, const struct live_fi
 
 /* ---- processes ---- */
 
-static double cpu_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static void spin(double seconds) {
-    for (double end = cpu_seconds() + seconds; cpu_seconds() < end;)
+    for (double end = clock_processor() + seconds; clock_processor() < end;)
         for (volatile int i = 0; i < 10000; i++)
             continue;
 }
@@ -384,9 +379,9 @@ static double run_mapped(void *address, int file) {
     if (file < 0)
         memcpy(mapped, COUNT_DOWN, sizeof COUNT_DOWN);
     memcpy((void *)&count_down, &mapped, sizeof mapped);
-    double begin = cpu_seconds();
+    double begin = clock_processor();
     count_down(3000000);
-    double end = cpu_seconds();
+    double end = clock_processor();
     munmap(mapped, 4096);
     return end - begin;
 }
@@ -447,14 +442,14 @@ static void test_kernel_and_vdso(void **state) {
     START(fixture, 0);
     pid_t child = fork();
     if (child == 0) {
-        for (double end = cpu_seconds() + 0.3; cpu_seconds() < end;)
+        for (double end = clock_processor() + 0.3; clock_processor() < end;)
             for (int i = 0; i < 1000; i++) {
                 struct timespec now;
                 clock_gettime(CLOCK_MONOTONIC, &now);
             }
         int null = open("/dev/zero", O_RDONLY);
         static char bytes[1 << 20];
-        for (double end = cpu_seconds() + 0.3; cpu_seconds() < end;)
+        for (double end = clock_processor() + 0.3; clock_processor() < end;)
             if (read(null, bytes, sizeof bytes) < 0)
                 _exit(1);
         _exit(0);

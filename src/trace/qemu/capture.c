@@ -17,11 +17,11 @@
 #include <sys/mman.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "trace/qemu/futex.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 enum { NAP_NANOSECONDS = 2000000 };
 static const double HELLO_SECONDS = 1; /* from fork to the child's first word */
@@ -136,12 +136,6 @@ static void rewind_queue(struct capture *capture) {
 
 /* ---- lives and deaths ---- */
 
-double capture_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static void reap_child(struct capture *capture) {
     int status;
     if (capture->child_reaped || waitpid(capture->child, &status, WNOHANG) != capture->child)
@@ -167,7 +161,7 @@ static bool is_dead(const struct capture *capture, const struct traced *process)
 static bool awaits_child(const struct capture *capture, uint32_t slot) {
     const struct ring_process *shared = &capture->control->processes[slot];
     return atomic_load(&shared->forks_begun) != atomic_load(&shared->forks_arrived) &&
-           capture_now() - capture->slots[slot].ended_at < HELLO_SECONDS;
+           clock_monotonic() - capture->slots[slot].ended_at < HELLO_SECONDS;
 }
 
 /* True when something changed that the caller should look at. */
@@ -181,7 +175,7 @@ static bool bury_the_dead(struct capture *capture) {
         if (!process->ending && is_dead(capture, process)) {
             chunks_harvest(capture, i);
             process->ending = true;
-            process->ended_at = capture_now();
+            process->ended_at = clock_monotonic();
             changed = true;
         }
         if (process->ending && !awaits_child(capture, i) && !chunks_pending(capture, i)) {
@@ -222,10 +216,10 @@ static void press_for_end(struct capture *capture) {
     if (!capture->interrupted)
         return;
     if (!capture->interrupted_at) {
-        capture->interrupted_at = capture_now();
+        capture->interrupted_at = clock_monotonic();
         atomic_store(&capture->control->phase, RING_DONE);
     }
-    double waited = capture_now() - capture->interrupted_at;
+    double waited = clock_monotonic() - capture->interrupted_at;
     if (waited > GRACE_SECONDS * (capture->signals_sent + 1)) {
         signal_all(capture, capture->signals_sent ? SIGKILL : SIGTERM);
         capture->signals_sent++;

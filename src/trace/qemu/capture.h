@@ -92,7 +92,6 @@ struct capture {
 
 /* Room for one more item; never NULL (falls back to a spare that is lost, with out_of_memory). */
 struct queued *capture_queue(struct capture *capture, enum item_kind kind);
-double capture_now(void); /* seconds of the monotonic clock */
 void capture_note(struct capture *capture, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -12,6 +12,7 @@
 #include "trace/event.h"
 #include "trace/qemu/capture.h"
 #include "trace/qemu/futex.h"
+#include "util/clock.h"
 
 enum { MAX_RECORD = 32 << 10, MAX_COMMAND = 64 << 10 };
 
@@ -105,7 +106,7 @@ static void end_by_exec(struct capture *capture, pid_t pid, uint32_t *parent,
         *generation = old->generation + 1;
         chunks_harvest(capture, i);
         old->ending = true;
-        old->ended_at = capture_now();
+        old->ended_at = clock_monotonic();
     }
 }
 

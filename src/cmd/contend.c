@@ -190,9 +190,6 @@ struct job {
     struct machine_choice choice;
     const struct machine *machine;
     struct locality_inputs inputs;
-    const struct locality **programs;
-    const char **labels, **traces;
-    char *title;
     struct contend_options options;
     struct contend_program *result;
     struct contend_check check;
@@ -253,21 +250,8 @@ static bool profile(struct job *job, struct error *error) {
                                                    .selection = job->request->given.selection};
     if (!locality_inputs_profile(inputs, &options, error))
         return false;
-    if (inputs->interrupted)
-        return error_set(error, "interrupted before every program was profiled");
-    job->programs = calloc(inputs->program_count, sizeof *job->programs);
-    job->labels = calloc(inputs->program_count, sizeof *job->labels);
-    job->traces = calloc(inputs->program_count, sizeof *job->traces);
     job->result = calloc(inputs->program_count, sizeof *job->result);
-    job->title = locality_inputs_title(inputs);
-    if (!job->programs || !job->labels || !job->traces || !job->result || !job->title)
-        return error_set(error, "out of memory for %u programs", inputs->program_count);
-    for (uint32_t p = 0; p < inputs->program_count; p++) {
-        job->programs[p] = &inputs->programs[p].locality;
-        job->labels[p] = inputs->programs[p].label;
-        job->traces[p] = inputs->programs[p].path;
-    }
-    return true;
+    return job->result || error_set(error, "out of memory for %u programs", inputs->program_count);
 }
 
 static bool predict(struct job *job, struct error *error) {
@@ -277,14 +261,14 @@ static bool predict(struct job *job, struct error *error) {
                                             .placing = request->placing,
                                             .ipc = request->ipc_count ? request->ipc : NULL};
     job->options.contention.sets_are_known = !request->frames;
-    return contend_predict(job->programs, job->inputs.program_count, job->inputs.threads,
+    return contend_predict(job->inputs.localities, job->inputs.program_count, job->inputs.threads,
                            job->inputs.thread_count, &job->options, job->result, error);
 }
 
 static bool simulate(struct job *job, struct error *error) {
     const struct contend_check_options options = {.machine = job->machine,
                                                   .placing = job->request->placing,
-                                                  .traces = job->traces,
+                                                  .traces = job->inputs.paths,
                                                   .selection = job->request->given.selection,
                                                   .progress = show_progress,
                                                   .progress_context = &job->progress,
@@ -337,10 +321,10 @@ static bool write_report(struct job *job, struct error *error) {
     struct error none;
     *report = (struct contend_report){
         .report = {.verb = "contend",
-                   .program = job->title,
+                   .program = job->inputs.title,
                    .machine = job->machine,
                    .partial = job->check.interrupted},
-        .labels = job->labels,
+        .labels = job->inputs.labels,
         .programs = job->result,
         .program_count = job->inputs.program_count,
         .thread_count = job->inputs.thread_count,
@@ -371,11 +355,7 @@ static int contend(const struct request *request, struct error *error) {
     report_free(&job.report.report);
     contend_check_free(&job.check);
     locality_inputs_free(&job.inputs);
-    free(job.programs);
-    free(job.labels);
-    free(job.traces);
     free(job.result);
-    free(job.title);
     report_files_discard(&job.files);
     return !good ? STATUS_FAILED : interrupt_signal ? 128 + interrupt_signal : 0;
 }

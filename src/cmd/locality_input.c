@@ -100,27 +100,11 @@ void locality_inputs_free(struct locality_inputs *inputs) {
     }
     free(inputs->programs);
     free(inputs->threads);
+    free(inputs->localities);
+    free(inputs->paths);
+    free(inputs->labels);
+    free(inputs->title);
     *inputs = (struct locality_inputs){0};
-}
-
-char *locality_inputs_title(const struct locality_inputs *inputs) {
-    char *text = NULL;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    if (!file)
-        return NULL;
-    for (uint32_t p = 0; p < inputs->program_count; p++) {
-        uint32_t copies = 0;
-        for (uint32_t t = 0; t < inputs->thread_count; t++)
-            copies += inputs->threads[t] == p;
-        fprintf(file, "%s%s", p ? ", " : "", inputs->programs[p].label);
-        if (copies > 1)
-            fprintf(file, "*%u", copies);
-    }
-    if (fclose(file) == 0)
-        return text;
-    free(text);
-    return NULL;
 }
 
 /* ---- profiles ---- */
@@ -195,6 +179,42 @@ static bool measure(struct locality_inputs *inputs, struct locality_program *pro
     return good || error_prefix(error, "%.500s", program->path);
 }
 
+static char *title_of(const struct locality_inputs *inputs) {
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return NULL;
+    for (uint32_t p = 0; p < inputs->program_count; p++) {
+        uint32_t copies = 0;
+        for (uint32_t t = 0; t < inputs->thread_count; t++)
+            copies += inputs->threads[t] == p;
+        fprintf(file, "%s%s", p ? ", " : "", inputs->programs[p].label);
+        if (copies > 1)
+            fprintf(file, "*%u", copies);
+    }
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool list_programs(struct locality_inputs *inputs, struct error *error) {
+    const uint32_t count = inputs->program_count;
+    inputs->localities = calloc(count, sizeof *inputs->localities);
+    inputs->paths = calloc(count, sizeof *inputs->paths);
+    inputs->labels = calloc(count, sizeof *inputs->labels);
+    inputs->title = title_of(inputs);
+    if (!inputs->localities || !inputs->paths || !inputs->labels || !inputs->title)
+        return error_set(error, "out of memory for %u programs", count);
+    for (uint32_t p = 0; p < count; p++) {
+        inputs->localities[p] = &inputs->programs[p].locality;
+        inputs->paths[p] = inputs->programs[p].path;
+        inputs->labels[p] = inputs->programs[p].label;
+    }
+    return true;
+}
+
 bool locality_inputs_profile(struct locality_inputs *inputs,
                              const struct locality_input_options *options, struct error *error) {
     const double began = clock_processor();
@@ -212,8 +232,9 @@ bool locality_inputs_profile(struct locality_inputs *inputs,
                              program->locality.isa);
     }
     inputs->seconds = clock_processor() - began;
-    inputs->interrupted = interrupt_signal != 0;
-    return true;
+    if (interrupt_signal)
+        return error_set(error, "interrupted before every program was profiled");
+    return list_programs(inputs, error);
 }
 
 /* ---- what can be done with them ---- */

@@ -40,7 +40,10 @@ struct locality_inputs {
     uint32_t thread_count;
     uint64_t instructions; /* profiled from traces */
     double seconds;        /* processor time of that */
-    bool interrupted;
+    /* Of every program, once all are profiled: [program_count]. */
+    const struct locality **localities;
+    const char **paths, **labels;
+    char *title; /* "gzip*2, mcf" */
 };
 
 /* Which files there are. Errors: a number of copies that is none, more than CONTENTION_MAX_THREADS
@@ -49,7 +52,8 @@ bool locality_inputs_list(struct locality_inputs *inputs, const char *const *wor
                           struct error *error);
 /* Reads or measures every program. Errors, each one line that names the file: traces of different
  * ISAs, profiles of other private levels than the machine's or without the shapes wanted, empty
- * traces, those without addresses or memory accesses. Shows progress on standard error. */
+ * traces, those without addresses or memory accesses; and an interruption before the last is
+ * profiled. Shows progress on standard error. */
 bool locality_inputs_profile(struct locality_inputs *inputs,
                              const struct locality_input_options *options, struct error *error);
 void locality_inputs_free(struct locality_inputs *inputs);
@@ -59,9 +63,6 @@ void locality_inputs_free(struct locality_inputs *inputs);
 bool locality_inputs_simulable(const struct locality_inputs *inputs, struct error *error);
 /* A note for each trace that breaks off; whether there are any. */
 bool locality_inputs_note_cut(const struct locality_inputs *inputs, struct report *report);
-
-/* "gzip*2, mcf"; to be freed; NULL: out of memory. */
-char *locality_inputs_title(const struct locality_inputs *inputs);
 
 /* The shape of a cache of a machine; the one that threads of different cores share: the last
  * level. */

@@ -141,8 +141,6 @@ struct job {
     struct locality_inputs inputs;
     const struct locality **programs; /* of each word's copies, as they go round */
     const char **traces;
-    const char **labels;
-    char *title;
     struct throughput_options options;
     struct throughput_space space;
     struct throughput_result result;
@@ -187,20 +185,14 @@ static bool profile(struct job *job, struct error *error) {
                                                    .selection = job->request->given.selection};
     if (!locality_inputs_profile(inputs, &options, error))
         return false;
-    if (inputs->interrupted)
-        return error_set(error, "interrupted before every program was profiled");
     job->programs = calloc(inputs->thread_count, sizeof *job->programs);
     job->traces = calloc(inputs->thread_count, sizeof *job->traces);
-    job->labels = calloc(inputs->program_count, sizeof *job->labels);
-    job->title = locality_inputs_title(inputs);
-    if (!job->programs || !job->traces || !job->labels || !job->title)
+    if (!job->programs || !job->traces)
         return error_set(error, "out of memory for %u threads", inputs->thread_count);
     for (uint32_t t = 0; t < inputs->thread_count; t++) {
-        job->programs[t] = &inputs->programs[inputs->threads[t]].locality;
-        job->traces[t] = inputs->programs[inputs->threads[t]].path;
+        job->programs[t] = inputs->localities[inputs->threads[t]];
+        job->traces[t] = inputs->paths[inputs->threads[t]];
     }
-    for (uint32_t p = 0; p < inputs->program_count; p++)
-        job->labels[p] = inputs->programs[p].label;
     return true;
 }
 
@@ -311,10 +303,10 @@ static bool write_report(struct job *job, struct error *error) {
     struct throughput_report *report = &job->report;
     struct error none;
     report->report = (struct report){.verb = "throughput",
-                                     .program = job->title,
+                                     .program = job->inputs.title,
                                      .machine = job->machine,
                                      .partial = job->interrupted};
-    report->labels = job->labels;
+    report->labels = job->inputs.labels;
     report->program_count = job->inputs.program_count;
     report->threads = job->inputs.threads;
     report->thread_count = job->inputs.thread_count;
@@ -353,8 +345,6 @@ static void clean_up(struct job *job) {
     locality_inputs_free(&job->inputs);
     free(job->programs);
     free(job->traces);
-    free(job->labels);
-    free(job->title);
     report_files_discard(&job->files);
 }
 

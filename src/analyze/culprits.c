@@ -251,7 +251,7 @@ static void eliminate(struct culprits *culprits, size_t first, double stall,
     double enough = stall * NEGLIGIBLE;
     uint32_t alone = 0;
     size_t kept = first;
-    for (uint8_t cause = 0; cause < STALL_CAUSES; cause++)
+    for (unsigned cause = 0; cause < STALL_CAUSES; cause++)
         alone |= any_alone(culprits, first, cause, enough) ? UINT32_C(1) << cause : 0;
     for (size_t i = first; i < culprits->count; i++) {
         struct culprit it = culprits->list[i];

@@ -330,10 +330,9 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
     if (request->note)
         report_note(&run->report, "%s", request->note);
     bool saved = save_profile(run, machine, &run->report, error);
-    if (!saved) { /* the report is written all the same */
-        struct error late;
+    struct error late;
+    if (!saved) /* the report is written all the same */
         error = &late;
-    }
     bool unfollowed = note_trace(&run->report, run->trace) && !request->input.follow;
     note_images(&run->report, code, run->program);
     run->report.next =

@@ -9,9 +9,9 @@
 /* Changes one figure of the upgrade's machine; false: a machine cannot have that. */
 static bool set(struct upgrade *upgrade, const char *section, const char *key, uint64_t value) {
     struct error error;
-    char *setting = upgrade->settings[upgrade->setting_count];
     if (upgrade->setting_count == UPGRADE_SETTINGS)
         return false;
+    char *setting = upgrade->settings[upgrade->setting_count];
     snprintf(setting, sizeof upgrade->settings[0], "%s.%s=%llu", section, key,
              (unsigned long long)value);
     upgrade->setting_count++;

@@ -361,14 +361,8 @@ static int contend(const struct request *request, struct error *error) {
 }
 
 int cmd_contend(int argc, char **argv) {
-    struct request request = {
-        .argc = argc, .argv = calloc((size_t)argc + 1, sizeof *argv), .frames = true};
+    struct request request = {.argc = argc, .argv = argv, .frames = true};
     struct error error = {0};
-    if (!request.argv) {
-        print_error(&(struct error){"out of memory"});
-        return STATUS_BROKEN;
-    }
-    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
     options_parse(&ARGP, argc, argv, &request);
     request.profile.given = &request.given;
     request.profile.frames = request.frames;
@@ -376,6 +370,5 @@ int cmd_contend(int argc, char **argv) {
                                             : contend(&request, &error);
     if (error.message[0])
         print_error(&error);
-    free(request.argv);
     return status;
 }

@@ -198,14 +198,10 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         if (!sensitivity_add(&request->study, value, &error))
             options_fail(state, "--sensitivity %s", error.message);
         return 0;
-    case KEY_SVG: {
-        int last = state->next - 1; /* "--svg", "FILE"; else "--svg=FILE" */
-        if (state->argv[last] == value)
-            request->argv[last - 1] = NULL;
-        request->argv[last] = NULL;
+    case KEY_SVG:
+        options_leave_out(request->argv, state, value);
         request->svg = value;
         return 0;
-    }
     case ARGP_KEY_END:
         check(request, state);
         return 0;
@@ -237,16 +233,11 @@ static const struct argp ARGP = {
 
 int cmd_icost(int argc, char **argv) {
     struct icost_request request = {.argc = argc,
-                                    .argv = calloc((size_t)argc + 1, sizeof *argv),
+                                    .argv = options_words(argc, argv),
                                     .threshold = 0.02,
                                     .largest = 3,
                                     .shotgun = shotgun_choice_default(),
                                     .regions = {.warm_up = UINT64_MAX}};
-    if (!request.argv) {
-        print_error(&(struct error){"out of memory"});
-        return STATUS_BROKEN;
-    }
-    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
     request.input.traces_allowed = true;
     request.input.more_allowed = OPTIONS_MAX_TRACES;
     options_parse(&ARGP, argc, argv, &request);

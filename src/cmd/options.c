@@ -53,6 +53,23 @@ double options_duration(const struct argp_state *state, const char *option, cons
     return seconds;
 }
 
+char **options_words(int argc, char **argv) {
+    char **words = calloc((size_t)argc + 1, sizeof *words);
+    if (!words) {
+        print_error(&(struct error){"out of memory"});
+        exit(STATUS_BROKEN);
+    }
+    memcpy(words, argv, (size_t)argc * sizeof *words);
+    return words;
+}
+
+void options_leave_out(char **words, const struct argp_state *state, const char *value) {
+    const int last = state->next - 1;
+    if (state->argv[last] == value) /* "--tap", "VALUE"; else "--tap=VALUE" */
+        words[last - 1] = NULL;
+    words[last] = NULL;
+}
+
 /* ---- input ---- */
 
 enum key {

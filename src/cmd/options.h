@@ -60,6 +60,12 @@ uint64_t options_count(const struct argp_state *state, const char *option, const
 /* Likewise a time above 0, in seconds. */
 double options_duration(const struct argp_state *state, const char *option, const char *text);
 
+/* A copy of what was typed, for the next useful command, which leaves out words that are NULL
+ * there. To be freed. Exits when there is no memory. */
+char **options_words(int argc, char **argv);
+/* For parsers: the next useful command does not repeat this option, lest it write over a file. */
+void options_leave_out(char **words, const struct argp_state *state, const char *value);
+
 /* Values of --limit (at least 1), --from (not empty), --thread. */
 uint64_t options_limit(const struct argp_state *state, const char *text);
 const char *options_from(const struct argp_state *state, const char *text);

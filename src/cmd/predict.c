@@ -411,18 +411,13 @@ static int run_steps(struct job *job, struct error *error) {
 
 int cmd_predict(int argc, char **argv) {
     struct request request = {.argc = argc,
-                              .argv = calloc((size_t)argc + 1, sizeof *argv),
+                              .argv = argv,
                               .machine.machine = "chen-ooo",
                               .warm_up = UINT64_MAX,
                               .methods[0] = predict_refinements[PREDICT_REFINEMENTS - 1]};
     struct machine_choice choice = {0};
     struct job job = {.request = &request, .choice = &choice};
     struct error error = {0};
-    if (!request.argv) {
-        print_error(&(struct error){"out of memory"});
-        return STATUS_BROKEN;
-    }
-    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
     memcpy(&request.methods[1], predict_refinements, sizeof predict_refinements);
     request.input.traces_allowed = true;
     options_parse(&ARGP, argc, argv, &request);
@@ -435,6 +430,5 @@ int cmd_predict(int argc, char **argv) {
     region_list_free(&job.list);
     report_files_discard(&job.files);
     free(job.machines);
-    free(request.argv);
     return status;
 }

@@ -1,6 +1,5 @@
 /* culprit sim: simulates a command or a trace on a machine, every instruction. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "attribute/tracers.h"
 #include "cmd/cmd.h"
@@ -64,15 +63,6 @@ static void add_tracer(struct run_request *request, struct argp_state *state, co
         options_fail(state, "--tap %s: %s", text, error.message);
 }
 
-/* What the next useful command does not repeat, lest it write over a file: this option. */
-static void leave_out(const struct run_request *request, const struct argp_state *state,
-                      const char *value) {
-    int last = state->next - 1;
-    if (state->argv[last] == value) /* "--tap", "VALUE"; else "--tap=VALUE" */
-        request->argv[last - 1] = NULL;
-    request->argv[last] = NULL;
-}
-
 /* Positions of slices count from the beginning of a thread. */
 static void check_slices(const struct run_request *request, const struct argp_state *state) {
     const struct slices_request *slices = &request->slices;
@@ -116,16 +106,16 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[4] = &request->save;
         return 0;
     case KEY_KANATA:
-        leave_out(request, state, value);
+        options_leave_out(request->argv, state, value);
         request->kanata = value;
         return 0;
     case KEY_KANATA_FROM:
-        leave_out(request, state, value);
+        options_leave_out(request->argv, state, value);
         request->kanata_window = "--kanata-from";
         request->kanata_from = options_count(state, "--kanata-from", value);
         return 0;
     case KEY_KANATA_CYCLES:
-        leave_out(request, state, value);
+        options_leave_out(request->argv, state, value);
         request->kanata_window = "--kanata-cycles";
         request->kanata_cycles = options_count(state, "--kanata-cycles", value);
         if (!request->kanata_cycles || request->kanata_cycles > KANATA_MAX_CYCLES)
@@ -145,20 +135,20 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         request->regions.warm_up = options_count(state, "--warm-up", value);
         return 0;
     case KEY_SLICES:
-        leave_out(request, state, value);
+        options_leave_out(request->argv, state, value);
         request->slices.path = value;
         return 0;
     case KEY_SLICE_SIZE:
-        leave_out(request, state, value);
+        options_leave_out(request->argv, state, value);
         if (!(request->slices.size = options_count(state, "--slice-size", value)))
             options_fail(state, "--slice-size 0: a slice has at least one instruction");
         return 0;
     case KEY_SLICES_LIKE:
-        leave_out(request, state, value);
+        options_leave_out(request->argv, state, value);
         request->slices.like = value;
         return 0;
     case KEY_TAP:
-        leave_out(request, state, value);
+        options_leave_out(request->argv, state, value);
         add_tracer(request, state, value);
         return 0;
     case ARGP_KEY_END:
@@ -194,15 +184,10 @@ static const struct argp ARGP = {
 int cmd_sim(int argc, char **argv) {
     struct run_request request = {.verb = "sim",
                                   .argc = argc,
-                                  .argv = calloc((size_t)argc + 1, sizeof *argv),
+                                  .argv = options_words(argc, argv),
                                   .sampling = sampling_everything(),
                                   .regions = {.warm_up = UINT64_MAX},
                                   .kanata_cycles = 1000};
-    if (!request.argv) {
-        print_error(&(struct error){"out of memory"});
-        return STATUS_BROKEN;
-    }
-    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
     request.input.traces_allowed = true;
     options_parse(&ARGP, argc, argv, &request);
     int status = request.regions.list ? run_regions(&request) : run_simulation(&request);

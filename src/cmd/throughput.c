@@ -349,22 +349,13 @@ static void clean_up(struct job *job) {
 }
 
 int cmd_throughput(int argc, char **argv) {
-    struct request request = {.argc = argc,
-                              .argv = calloc((size_t)argc + 1, sizeof *argv),
-                              .rounds = 1,
-                              .latency = LATENCY_MEAN};
+    struct request request = {.argc = argc, .argv = argv, .rounds = 1, .latency = LATENCY_MEAN};
     struct job job = {.request = &request};
     struct error error = {0};
-    if (!request.argv) {
-        print_error(&(struct error){"out of memory"});
-        return STATUS_FAILED;
-    }
-    memcpy(request.argv, argv, (size_t)argc * sizeof *argv);
     options_parse(&ARGP, argc, argv, &request);
     const bool good = run_steps(&job, &error);
     if (error.message[0])
         print_error(&error);
     clean_up(&job);
-    free(request.argv);
     return !good ? STATUS_FAILED : interrupt_signal ? 128 + interrupt_signal : 0;
 }

@@ -15,9 +15,9 @@ enum { LAYOUTS = CATEGORIES_MAX + 1, HUGE_PAGE = 1 << 21, LATE = 1 << 29 };
 struct graph_lanes {
     struct graph_machine machine;
     struct categories categories;
-    lanes_kernel *run; /* of wide groups; NULL: one evaluation for each set */
-    bool narrow;       /* groups are so at the begin of a fragment */
-    uint64_t number;   /* of µops in the fragment */
+    lanes_kernel *run;        /* of wide groups; NULL: one evaluation for each set */
+    lanes_kernel *run_narrow; /* NULL: groups are never narrow */
+    uint64_t number;          /* of µops in the fragment */
     struct lanes_slots slots;
     struct lanes_decoder *decoder;
     struct lanes_layout *layouts[LAYOUTS];
@@ -31,19 +31,21 @@ struct graph_lanes {
 
 static const struct {
     const char *name;
-    lanes_kernel *run;
+    lanes_kernel *run, *run_narrow; /* NULL: groups are never narrow */
 } LEVELS[] = {
-    [LANES_PLAIN] = {"plain", lanes_run_plain},
+    [LANES_PLAIN] = {"plain", lanes_run_plain, NULL},
 #if defined __x86_64__
-    [LANES_AVX2] = {"avx2", lanes_run_avx2},
-    [LANES_AVX512] = {"avx512", lanes_run_avx512},
-    [LANES_NARROW] = {"narrow", lanes_run_avx512},
+    [LANES_AVX2] = {"avx2", lanes_run_avx2, NULL},
+    [LANES_AVX2_NARROW] = {"avx2-narrow", lanes_run_avx2, lanes_run_avx2_narrow},
+    [LANES_AVX512] = {"avx512", lanes_run_avx512, NULL},
+    [LANES_AVX512_NARROW] = {"avx512-narrow", lanes_run_avx512, lanes_run_avx512_narrow},
 #else
-    [LANES_AVX2] = {"avx2", NULL},
-    [LANES_AVX512] = {"avx512", NULL},
-    [LANES_NARROW] = {"narrow", NULL},
+    [LANES_AVX2] = {"avx2", NULL, NULL},
+    [LANES_AVX2_NARROW] = {"avx2-narrow", NULL, NULL},
+    [LANES_AVX512] = {"avx512", NULL, NULL},
+    [LANES_AVX512_NARROW] = {"avx512-narrow", NULL, NULL},
 #endif
-    [LANES_BEST] = {"best", NULL},
+    [LANES_BEST] = {"best", NULL, NULL},
 };
 
 const char *lanes_level_name(enum lanes_level level) {
@@ -52,13 +54,13 @@ const char *lanes_level_name(enum lanes_level level) {
 
 bool lanes_level_usable(enum lanes_level level) {
 #if defined __x86_64__
-    if (level == LANES_AVX2)
+    if (level == LANES_AVX2 || level == LANES_AVX2_NARROW)
         return __builtin_cpu_supports("avx2");
     if (level == LANES_AVX512)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512cd");
-    if (level == LANES_NARROW)
+    if (level == LANES_AVX512_NARROW)
         return lanes_level_usable(LANES_AVX512) && __builtin_cpu_supports("avx512vbmi2") &&
                __builtin_cpu_supports("avx512bitalg");
 #endif
@@ -98,7 +100,7 @@ static void place_queue(struct lanes_slots *slots, const struct graph_machine *m
 
 static bool fits_level(const struct lanes_slots *slots, enum lanes_level level) {
     for (uint32_t i = 0; i < slots->counter_count; i++)
-        if (level >= LANES_AVX512 && slots->counters[i].bits > LANES_BITS)
+        if (level > LANES_AVX2 && slots->counters[i].bits > LANES_BITS)
             return false;
     return true;
 }
@@ -232,8 +234,8 @@ static int64_t commit_of(const struct lanes_group *group, uint32_t lane) {
 }
 
 static void begin_group(const struct graph_lanes *lanes, struct lanes_group *group) {
-    if (group->narrow != lanes->narrow) {
-        group->narrow = lanes->narrow;
+    if (group->narrow != (lanes->run_narrow != NULL)) {
+        group->narrow = lanes->run_narrow != NULL;
         lanes_fill_weights(lanes->decoder, group);
     }
     group->paid = group->widened = 0;
@@ -288,7 +290,7 @@ struct graph_lanes *graph_lanes_new(const struct graph_machine *machine,
             machine->wakeup_extra <= machine->complete_to_commit + machine->dispatch_to_issue &&
             machine->store_queue <= LANES_STORES;
         lanes->run = fits ? LEVELS[level].run : NULL;
-        lanes->narrow = level == LANES_NARROW && lanes_machine_is_narrow(machine);
+        lanes->run_narrow = lanes_machine_is_narrow(machine) ? LEVELS[level].run_narrow : NULL;
         lanes->decoder = lanes_decoder_new(machine, &lanes->categories, &lanes->slots);
         bool made = lanes->decoder && (fits ? make_groups(lanes) : make_evaluations(lanes));
         if (made) {
@@ -379,7 +381,7 @@ static void try_narrow(const struct graph_lanes *lanes, struct lanes_group *grou
 
 static void run(const struct graph_lanes *lanes, struct lanes_group *group, uint32_t count) {
     uint32_t at = 0;
-    while (group->narrow && (at = lanes_run_narrow(group, at, count)) < count)
+    while (group->narrow && (at = lanes->run_narrow(group, at, count)) < count)
         move_or_widen(lanes, group, at);
     if (at < count)
         lanes->run(group, at, count);
@@ -417,7 +419,7 @@ void graph_lanes_add(struct graph_lanes *lanes, const struct graph_uop *uops, ui
         begin(lanes);
     while (count) {
         for (uint32_t i = 0; i < lanes->group_count; i++)
-            if (lanes->narrow && !lanes->groups[i].narrow)
+            if (lanes->run_narrow && !lanes->groups[i].narrow)
                 try_narrow(lanes, &lanes->groups[i]);
         uint32_t made = lanes_decode(lanes->decoder, lanes->layouts, lanes->layout_count,
                                      lanes->groups, lanes->group_count, uops, count);

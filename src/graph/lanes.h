@@ -19,9 +19,10 @@
 enum lanes_level {
     LANES_PLAIN, /* whatever the compiler makes of vectors */
     LANES_AVX2,
+    LANES_AVX2_NARROW, /* of 16 bits as far as they do */
     LANES_AVX512,
-    LANES_NARROW, /* AVX-512, of 16 bits as far as they do */
-    LANES_BEST    /* of those that the processor has */
+    LANES_AVX512_NARROW, /* likewise */
+    LANES_BEST           /* of those that the processor has */
 };
 const char *lanes_level_name(enum lanes_level level);
 bool lanes_level_usable(enum lanes_level level); /* on this processor */

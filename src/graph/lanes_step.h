@@ -36,8 +36,8 @@ enum {
     LANES_STORES = 2048,               /* latest, whose commits are kept */
     LANES_WEIGHTS = 2048,              /* rows of weights */
     LANES_WORDS = 8,                   /* of 32 cycles each, in which slots are counted, */
-    LANES_BITS = 4,                    /* planes of a counter at most, with AVX-512 */
-    LANES_LAG = 16                     /* of which so many are behind dispatch at most */
+    LANES_BITS = 4, /* planes of a counter at most, but for wide lanes of less than AVX-512 */
+    LANES_LAG = 16  /* of which so many are behind dispatch at most */
 };
 static_assert(LANES_LAG + GRAPH_SLOTS <= 32 * LANES_WORDS, "the window holds all that compete");
 /* Earlier than anything; rows 0 and 1 of the weights are nothing and this. */
@@ -182,7 +182,8 @@ struct lanes_group {
 /* Evaluates the steps [from, count); returns the first that it has not evaluated, since a narrow
  * group may not hold its cycles. */
 typedef uint32_t lanes_kernel(struct lanes_group *group, uint32_t from, uint32_t count);
-lanes_kernel lanes_run_plain, lanes_run_avx2, lanes_run_avx512, lanes_run_narrow;
+lanes_kernel lanes_run_plain, lanes_run_avx2, lanes_run_avx2_narrow, lanes_run_avx512,
+    lanes_run_avx512_narrow;
 
 /* `number`: of µops in the fragment so far.
  *

@@ -12,7 +12,7 @@
 #if defined __x86_64__
 #include <immintrin.h>
 
-#define TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl")))
+#define TARGET __attribute__((target("avx2")))
 
 enum { WIDTH = 16 };
 typedef int16_t narrow __attribute__((vector_size(2 * WIDTH), may_alias));
@@ -90,13 +90,13 @@ static bool fits(const struct lanes_layout *layout, uint32_t lane, const struct 
 /* What was long ago becomes NEVER. Without a sign, so that a lane may move by more than half of
  * what 16 bits hold. */
 TARGET static void move_row(int16_t *row, const uint16_t *by, uint32_t lanes) {
-    const __m512i sign = _mm512_set1_epi16(INT16_MIN);
-    const __m512i never = _mm512_set1_epi16(LANES_NARROW_NEVER - INT16_MIN);
-    for (uint32_t lane = 0; lane < lanes; lane += 2 * WIDTH) {
-        __m512i *cycles = (__m512i *)(row + lane);
-        __m512i cycle = _mm512_xor_si512(*cycles, sign);
-        cycle = _mm512_subs_epu16(cycle, *(const __m512i *)(by + lane));
-        *cycles = _mm512_xor_si512(_mm512_max_epu16(cycle, never), sign);
+    const __m256i sign = _mm256_set1_epi16(INT16_MIN);
+    const __m256i never = _mm256_set1_epi16(LANES_NARROW_NEVER - INT16_MIN);
+    for (uint32_t lane = 0; lane < lanes; lane += WIDTH) {
+        __m256i *cycles = (__m256i *)(row + lane);
+        __m256i cycle = _mm256_xor_si256(*cycles, sign);
+        cycle = _mm256_subs_epu16(cycle, *(const __m256i *)(by + lane));
+        *cycles = _mm256_xor_si256(_mm256_max_epu16(cycle, never), sign);
     }
 }
 

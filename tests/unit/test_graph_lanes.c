@@ -184,12 +184,19 @@ static void compare(const struct graph_machine *machine, const struct categories
     graph_lanes_free(lanes);
 }
 
+/* Whether the processor has it, or the reason why not is given. */
+static bool usable(enum lanes_level level) {
+    if (!lanes_level_usable(level))
+        print_message("%s: not on this processor\n", lanes_level_name(level));
+    return lanes_level_usable(level);
+}
+
 static void every_set_of_random_graphs(void **state) {
     (void)state;
     struct graph_machine machine = graph_machine();
     for (enum lanes_level level = LANES_PLAIN; level < LANES_BEST; level++) {
         random_state = 7;
-        if (lanes_level_usable(level))
+        if (usable(level))
             compare(&machine, NULL, level);
     }
 }
@@ -248,7 +255,7 @@ static void odd_windows(void **state) {
     machine.fetch_room = 5;
     for (enum lanes_level level = LANES_PLAIN; level < LANES_BEST; level++) {
         random_state = 12;
-        if (lanes_level_usable(level))
+        if (usable(level))
             compare(&machine, NULL, level);
     }
 }
@@ -338,7 +345,7 @@ static void other_categories(void **state) {
         assert_true(categories_add(&categories, &list[i], &error));
     for (enum lanes_level level = LANES_PLAIN; level < LANES_BEST; level++) {
         random_state = 9;
-        if (lanes_level_usable(level))
+        if (usable(level))
             compare(&machine, &categories, level);
     }
     categories_free(&categories);

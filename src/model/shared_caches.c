@@ -1,5 +1,5 @@
-/* Misses wait until there are many: each cache then takes all of them, and what they will need is
- * on its way before it is needed. */
+/* A bucket's misses are taken together by each cache, and what they will need is on its way before
+ * it is needed. */
 #include "model/shared_caches.h"
 
 #include <stdlib.h>
@@ -56,6 +56,27 @@ static bool group_shapes(struct shared_caches *caches, struct error *error) {
     return true;
 }
 
+/* Bits of the address that choose a set in every cache, the highest such. */
+static bool make_buckets(struct shared_caches *caches) {
+    uint32_t low = 0, high = 64;
+    for (uint32_t i = 0; i < caches->pass_count; i++) {
+        const struct cache_shape shape = caches->passes[i].circular.shape;
+        const uint32_t from = (uint32_t)__builtin_ctz(shape.line),
+                       to = from + (uint32_t)__builtin_ctz(shape.sets);
+        low = from > low ? from : low;
+        high = to < high ? to : high;
+    }
+    uint32_t count = 1;
+    while (count < SHARED_CACHES_BUCKETS && high > low) {
+        count *= 2;
+        high--;
+    }
+    caches->bucket_shift = high;
+    caches->bucket_mask = count - 1;
+    caches->buckets = calloc(count, sizeof *caches->buckets);
+    return caches->buckets;
+}
+
 bool shared_caches_new(struct shared_caches *caches, const struct cache_shape *shapes,
                        uint32_t count, struct error *error) {
     *caches =
@@ -66,6 +87,8 @@ bool shared_caches_new(struct shared_caches *caches, const struct cache_shape *s
     memcpy(caches->shapes, shapes, count * sizeof *shapes);
     if (!group_shapes(caches, error))
         return false;
+    if (!make_buckets(caches))
+        return error_set(error, "out of memory for %u shared caches", count);
     for (uint32_t i = 0; i < caches->pass_count; i++)
         if (counts_blocks(caches, i))
             for (uint32_t k = 0; k < caches->pass_count; k++)
@@ -84,12 +107,13 @@ void shared_caches_free(struct shared_caches *caches) {
         circular_free(&caches->passes[i].circular);
     free(caches->passes);
     free(caches->shapes);
+    free(caches->buckets);
 }
 
-static bool take(struct shared_caches *caches, struct circular *circular) {
-    const struct shared_miss *misses = caches->missed;
-    for (uint32_t k = 0; k < caches->missed_count; k++) {
-        if (k + MISSES_AHEAD < caches->missed_count)
+static bool take(struct circular *circular, const struct shared_bucket *bucket) {
+    const struct shared_miss *misses = bucket->misses;
+    for (uint32_t k = 0; k < bucket->count; k++) {
+        if (k + MISSES_AHEAD < bucket->count)
             circular_prefetch(circular, misses[k + MISSES_AHEAD].address);
         if (!circular_add(circular, misses[k].address, misses[k].time))
             return false;
@@ -97,17 +121,19 @@ static bool take(struct shared_caches *caches, struct circular *circular) {
     return true;
 }
 
-bool shared_caches_take(struct shared_caches *caches) {
+bool shared_caches_take(struct shared_caches *caches, struct shared_bucket *bucket) {
     for (uint32_t i = 0; i < caches->pass_count; i++)
-        if (!take(caches, &caches->passes[i].circular))
+        if (!take(&caches->passes[i].circular, bucket))
             return false;
-    caches->missed_count = 0;
+    bucket->count = 0;
     return true;
 }
 
 bool shared_caches_levels(struct shared_caches *caches, uint64_t run,
                           struct locality_level *levels) {
-    bool good = shared_caches_take(caches);
+    bool good = true;
+    for (uint32_t i = 0; good && i <= caches->bucket_mask; i++)
+        good = shared_caches_take(caches, &caches->buckets[i]);
     for (uint32_t i = 0; good && i < caches->pass_count; i++)
         good = circular_end(&caches->passes[i].circular, run);
     for (uint32_t i = 0; good && i < caches->shape_count; i++) {

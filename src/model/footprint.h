@@ -21,12 +21,15 @@ static inline uint32_t windows_over(uint64_t s, uint64_t t) {
     return bits < LOCALITY_WINDOWS ? bits : LOCALITY_WINDOWS;
 }
 
-struct footprint_entry {
-    uint64_t block_plus_one; /* 0: free */
-    uint64_t time;           /* UINT64_MAX: it is in a stack, which knows */
+/* Neighbouring blocks that were dropped. */
+enum { FOOTPRINT_GROUP = 7 };
+struct footprint_group {
+    uint64_t group_plus_one;        /* number of the first block / FOOTPRINT_GROUP; 0: free */
+    uint64_t last[FOOTPRINT_GROUP]; /* 1 + time of the last use; 0: never dropped; UINT64_MAX: it is
+                                       in a stack, which knows */
 };
 
-/* What happens to a block waits for a while, so that its entry is in the cache when it is looked
+/* What happens to a block waits for a while, so that its group is in the cache when it is looked
  * at: nothing but counts comes of it. */
 enum { FOOTPRINT_AHEAD = 32 };
 struct footprint_event {
@@ -34,10 +37,10 @@ struct footprint_event {
     bool drops;
 };
 
-/* All zero: empty. Memory: slots of 16 bytes, 1.3 to 2.7 times as many as blocks that were ever
- * dropped. */
+/* All zero: empty. Memory: 1.3 to 2.7 lines of 64 bytes for each group of blocks any of which was
+ * ever dropped: 12 to 24 bytes a block where programs use all of what they touch. */
 struct footprint {
-    struct footprint_entry *entries;
+    struct footprint_group *groups;
     size_t mask, count;
     uint64_t distinct;                   /* blocks seen */
     uint64_t over[LOCALITY_WINDOWS + 1]; /* uses by windows_over() */

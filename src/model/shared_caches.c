@@ -121,7 +121,7 @@ static bool take(struct circular *circular, const struct shared_bucket *bucket) 
     return true;
 }
 
-bool shared_caches_take(struct shared_caches *caches, struct shared_bucket *bucket) {
+bool shared_caches_take_bucket(struct shared_caches *caches, struct shared_bucket *bucket) {
     for (uint32_t i = 0; i < caches->pass_count; i++)
         if (!take(&caches->passes[i].circular, bucket))
             return false;
@@ -129,11 +129,16 @@ bool shared_caches_take(struct shared_caches *caches, struct shared_bucket *buck
     return true;
 }
 
+bool shared_caches_take(struct shared_caches *caches) {
+    for (uint32_t i = 0; i <= caches->bucket_mask; i++)
+        if (!shared_caches_take_bucket(caches, &caches->buckets[i]))
+            return false;
+    return true;
+}
+
 bool shared_caches_levels(struct shared_caches *caches, uint64_t run,
                           struct locality_level *levels) {
-    bool good = true;
-    for (uint32_t i = 0; good && i <= caches->bucket_mask; i++)
-        good = shared_caches_take(caches, &caches->buckets[i]);
+    bool good = shared_caches_take(caches);
     for (uint32_t i = 0; good && i < caches->pass_count; i++)
         good = circular_end(&caches->passes[i].circular, run);
     for (uint32_t i = 0; good && i < caches->shape_count; i++) {

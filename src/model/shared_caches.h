@@ -36,15 +36,17 @@ bool shared_caches_new(struct shared_caches *caches, const struct cache_shape *s
                        uint32_t count, struct error *error);
 void shared_caches_free(struct shared_caches *caches);
 
-/* What a bucket has waiting. False: out of memory. */
-bool shared_caches_take(struct shared_caches *caches, struct shared_bucket *bucket);
+/* What has been missed so far. False: out of memory. */
+bool shared_caches_take(struct shared_caches *caches);
+/* Likewise, of one bucket. */
+bool shared_caches_take_bucket(struct shared_caches *caches, struct shared_bucket *bucket);
 /* Access `time` of the thread reaches these caches. False: out of memory. */
 static inline bool shared_caches_add(struct shared_caches *caches, uint64_t address,
                                      uint64_t time) {
     struct shared_bucket *bucket =
         &caches->buckets[address >> caches->bucket_shift & caches->bucket_mask];
     bucket->misses[bucket->count++] = (struct shared_miss){address, time};
-    return bucket->count < SHARED_CACHES_MISSES || shared_caches_take(caches, bucket);
+    return bucket->count < SHARED_CACHES_MISSES || shared_caches_take_bucket(caches, bucket);
 }
 
 /* The run is over, of `run` accesses of the thread: fills in levels [shape_count].

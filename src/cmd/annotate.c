@@ -22,8 +22,7 @@ enum key {
     KEY_TOP,
     KEY_FULL,
     KEY_SOURCE,
-    KEY_CFG,
-    KEY_JSON
+    KEY_CFG
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -45,25 +44,23 @@ static const struct argp_option OPTIONS[] = {
      0},
     {"exact", KEY_EXACT, NULL, 0,
      "Executions as the simulation counted them, in place of estimates from the samples", 0},
-    {NULL, 0, NULL, 0, "What to print:", 4},
     {"top", KEY_TOP, "N", 0,
      "Blocks with most cycles, others folded (default: 40 that have 0.1 %; 0: all with "
      "samples)",
-     0},
+     4}, /* in report_argp's group */
     {"full", KEY_FULL, NULL, 0, "Blocks without samples as well", 0},
     {"source", KEY_SOURCE, NULL, 0, "Source lines between the instructions", 0},
     {"cfg", KEY_CFG, "FILE", 0, "The control-flow graph as well, as a picture (SVG)", 0},
-    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
-    {"output", 'o', "FILE", 0, "Write the report there, not to standard output", 0},
     {0}};
 
 struct request {
     struct store_options store;
     struct procedure_query query;
-    const char *event, *machine, *output, *picture;
+    const char *event, *machine, *picture;
     enum annotate_view view;
-    bool all, least_given, exact, json;
+    bool all, least_given, exact;
     struct annotation_style style;
+    struct output_options output;
 };
 
 static double read_percent(const struct argp_state *state, const char *text) {
@@ -100,6 +97,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &request->store;
+        state->child_inputs[1] = &request->output;
         request->style.top = 40;
         request->query.least = 0.01;
         return 0;
@@ -142,12 +140,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_CFG:
         request->picture = value;
         return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case 'o':
-        request->output = value;
-        return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num)
             options_fail(state, "%s: one procedure at a time, or --all", value);
@@ -161,7 +153,8 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&store_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {
+    {&store_argp, 0, NULL, 0}, {&report_argp, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -327,11 +320,11 @@ static bool write_report(const struct request *request, struct annotate_settings
                          struct output *output, struct error *error) {
     struct writing writing = {
         .request = request, .settings = settings, .report = report, .file = output->file};
-    if (request->json && !(writing.array = json_array()))
+    if (request->output.json && !(writing.array = json_array()))
         return error_set(error, "out of memory for the JSON object");
     report->next = next_of(request, choices);
     bool good = write_procedures(&writing, choices, error);
-    if (good && request->json)
+    if (good && request->output.json)
         good = write_json(&writing, error);
     else if (good && request->all)
         report_text_foot(report, request->style.colour, output->file);
@@ -347,7 +340,7 @@ static bool annotate_set(void *context, const struct profile_set *set, struct pr
                                          .machines = {.asked = request->machine},
                                          .view = request->view,
                                          .exact = request->exact,
-                                         .source = request->style.source || request->json};
+                                         .source = request->style.source || request->output.json};
     struct procedure_choices choices = {0};
     struct report report = {.verb = "annotate"};
     request->style.colour = text_use_colour(output->file);
@@ -365,7 +358,7 @@ int cmd_annotate(int argc, char **argv) {
     struct request request = {0};
     struct error error = {0};
     options_parse(&ARGP, argc, argv, &request);
-    if (profile_set_report(&request.store, request.output, annotate_set, &request, &error))
+    if (profile_set_report(&request.store, request.output.output, annotate_set, &request, &error))
         return 0;
     print_error(&error);
     return STATUS_FAILED;

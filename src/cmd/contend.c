@@ -14,28 +14,17 @@
 #include "util/progress.h"
 #include "util/text.h"
 
-enum key {
-    KEY_PROFILE = 1024,
-    KEY_SHAPES,
-    KEY_FRAMES,
-    KEY_TOGETHER,
-    KEY_IPC,
-    KEY_CHECK,
-    KEY_JSON,
-    KEY_OUTPUT,
-    KEY_SVG
-};
+enum key { KEY_PROFILE = 1024, KEY_SHAPES, KEY_FRAMES, KEY_TOGETHER, KEY_IPC, KEY_CHECK };
 
 struct request {
     int argc;
-    char **argv;
     struct sharing_options_given given;
     struct contend_profile_request profile;
     double ipc[SHARING_MAX_WORDS];
     uint32_t ipc_count;
     enum contend_placing placing;
-    bool frames, check, json;
-    const char *output, *svg;
+    bool frames, check;
+    struct output_options output;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -57,11 +46,13 @@ static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "How good it is:", 6},
     {"check", KEY_CHECK, NULL, 0, "Simulate the same, beside each other and alone; of chips; slow",
      0},
-    {NULL, 0, NULL, 0, "What to print:", 7},
-    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
-    {"output", KEY_OUTPUT, "FILE", 0, "Write the report there (default: standard output)", 0},
-    {"svg", KEY_SVG, "FILE", 0, "Draw each program's misses, alone and extra", 0},
     {0}};
+
+static const struct argp_option OUTPUT_OPTIONS[] = {
+    OUTPUT_ROWS(7),
+    {"svg", OUTPUT_SVG, "FILE", 0, "Draw each program's misses, alone and extra", 0},
+    {0}};
+static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
 
 static void set_ipc(struct request *request, const struct argp_state *state, const char *list) {
     request->ipc_count = 0;
@@ -98,9 +89,9 @@ static const char *option_of_report(const struct request *request) {
     return request->check                       ? "--check"
            : request->ipc_count                 ? "--ipc"
            : request->placing == PLACE_TOGETHER ? "--together"
-           : request->json                      ? "--json"
-           : request->output                    ? "--output"
-           : request->svg                       ? "--svg"
+           : request->output.json               ? "--json"
+           : request->output.output             ? "--output"
+           : request->output.svg                ? "--svg"
                                                 : NULL;
 }
 
@@ -126,6 +117,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &request->given;
+        state->child_inputs[1] = &request->output;
         return 0;
     case ARGP_KEY_ARG:
         return take_command(request, state, value) ? 0 : ARGP_ERR_UNKNOWN;
@@ -150,15 +142,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_CHECK:
         request->check = true;
         return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case KEY_OUTPUT:
-        request->output = value;
-        return 0;
-    case KEY_SVG:
-        request->svg = value;
-        return 0;
     case ARGP_KEY_END:
         check_request(request, state);
         return 0;
@@ -167,7 +150,8 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&sharing_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {
+    {&sharing_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -227,7 +211,7 @@ static bool prepare(struct job *job, struct error *error) {
                          job->inputs.program_count);
     if (request->check && !check_chip(job, error))
         return false;
-    return report_files_open(&job->files, request->output, request->svg, stdout, error);
+    return report_files_open(&job->files, &request->output, stdout, error);
 }
 
 /* The most threads that a core has, as they are placed. */
@@ -334,12 +318,12 @@ static bool write_report(struct job *job, struct error *error) {
     add_notes(job);
     if (!request->check && request->frames && machine_is_chip(job->machine) &&
         locality_inputs_simulable(&job->inputs, &none))
-        report->report.next = next_with_option("--check", request->argc, request->argv);
-    if (!request->json)
+        report->report.next = next_with_option("--check", request->argc, request->output.words);
+    if (!request->output.json)
         contend_text(report, text_use_colour(job->files.report.file), job->files.report.file);
     else if (!contend_json(report, job->files.report.file, error))
         return false;
-    if (request->svg)
+    if (request->output.svg)
         contend_svg(report, job->files.picture.file);
     return report_files_close(&job->files, error);
 }
@@ -361,7 +345,8 @@ static int contend(const struct request *request, struct error *error) {
 }
 
 int cmd_contend(int argc, char **argv) {
-    struct request request = {.argc = argc, .argv = argv, .frames = true};
+    struct request request = {
+        .argc = argc, .output.words = options_words(argc, argv), .frames = true};
     struct error error = {0};
     options_parse(&ARGP, argc, argv, &request);
     request.profile.given = &request.given;
@@ -370,5 +355,6 @@ int cmd_contend(int argc, char **argv) {
                                             : contend(&request, &error);
     if (error.message[0])
         print_error(&error);
+    free(request.output.words);
     return status;
 }

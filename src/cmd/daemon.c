@@ -27,8 +27,7 @@ enum {
     KEY_SIZE,
     KEY_STATUS,
     KEY_FLUSH,
-    KEY_STOP,
-    KEY_JSON
+    KEY_STOP
 };
 
 enum { ENTRIES = 200000 };
@@ -38,10 +37,11 @@ enum action { ACTION_RUN, ACTION_STATUS, ACTION_FLUSH, ACTION_STOP };
 struct request {
     enum action action;
     struct live_options sampled;
-    const char *store, *output;
+    const char *store;
+    struct output_options output;
     double drain, merge, epoch, keep;
     uint64_t size;
-    bool user, json;
+    bool user;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -58,15 +58,20 @@ static const struct argp_option OPTIONS[] = {
     {"status", KEY_STATUS, NULL, 0, "Rates, losses, what it costs", 3},
     {"flush", KEY_FLUSH, NULL, 0, "Have it write to the store now, and wait until it has", 3},
     {"stop", KEY_STOP, NULL, 0, "Have it write and end, and wait until it has", 3},
-    {"json", KEY_JSON, NULL, 0, "JSON in place of text (--status)", 3},
-    {"output", 'o', "FILE", 0, "Write to FILE, not to standard output (--status)", 3},
     {0}};
+
+static const struct argp_option OUTPUT_OPTIONS[] = {
+    {"json", OUTPUT_JSON, NULL, 0, "JSON in place of text (--status)", 3},
+    {"output", OUTPUT_FILE, "FILE", 0, "Write to FILE, not to standard output (--status)", 3},
+    {0}};
+static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
 
 static error_t parse(int key, char *value, struct argp_state *state) {
     struct request *request = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &request->sampled;
+        state->child_inputs[1] = &request->output;
         return 0;
     case KEY_STORE:
         request->store = value;
@@ -98,12 +103,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_STOP:
         request->action = ACTION_STOP;
         return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case 'o':
-        request->output = value;
-        return 0;
     case ARGP_KEY_ARG:
         options_fail(state, "%s: takes no argument (to sample one command: culprit record)", value);
     case ARGP_KEY_END:
@@ -113,7 +112,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
             request->drain = request->merge < 300 ? request->merge : 300;
         if (request->merge < request->drain)
             options_fail(state, "--merge is shorter than --drain: every merge drains");
-        if ((request->json || request->output) && request->action != ACTION_STATUS)
+        if ((request->output.json || request->output.output) && request->action != ACTION_STATUS)
             options_fail(state, "--json and --output go with --status");
         return 0;
     default:
@@ -121,7 +120,8 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&live_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {
+    {&live_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
 static const struct argp ARGP = {
     .options = OPTIONS,
     .parser = parse,
@@ -266,11 +266,11 @@ static int show_status(const struct request *request) {
     if (!daemon_run_path("daemon.sock", path, &error) ||
         !(answer = daemon_status_ask(path, &error)) ||
         !daemon_status_read(answer, &status, &error) ||
-        !output_open(&output, "--output", request->output, stdout, &error)) {
+        !output_open(&output, "--output", request->output.output, stdout, &error)) {
         free(answer);
         return fail(&error);
     }
-    if (request->json)
+    if (request->output.json)
         fprintf(output.file, "%s\n", answer);
     else
         print_status(&status, output.file);

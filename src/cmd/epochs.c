@@ -10,7 +10,7 @@
 #include "cmd/options.h"
 #include "exchange/exchange.h"
 
-enum { KEY_JSON = 1024, KEY_OLDER, KEY_SIZE, KEY_FORMAT, KEY_EVENT };
+enum { KEY_OLDER = 1024, KEY_SIZE, KEY_FORMAT, KEY_EVENT };
 
 static const struct {
     const char *name, *missing; /* what to say when there is no argument; NULL: it takes none */
@@ -37,9 +37,13 @@ static const struct argp_option OPTIONS[] = {
      "file)",
      0},
     {"event", KEY_EVENT, "NAME", 0, "Export only this event, in formats other than store", 0},
-    {"json", KEY_JSON, NULL, 0, "List as JSON (docs/json.md)", 0},
-    {"output", 'o', "FILE", 0, "Write the list to FILE, not to standard output", 0},
     {0}};
+
+static const struct argp_option OUTPUT_OPTIONS[] = {
+    {"json", OUTPUT_JSON, NULL, 0, "List as JSON (docs/json.md)", 2},
+    {"output", OUTPUT_FILE, "FILE", 0, "Write the list to FILE, not to standard output", 2},
+    {0}};
+static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
 
 static void take_argument(struct epochs_request *request, struct argp_state *state, char *value) {
     if (state->arg_num > 1 || (state->arg_num == 1 && !ACTIONS[request->action].missing))
@@ -66,8 +70,8 @@ static void check_request(const struct epochs_request *request, struct argp_stat
         options_fail(state, "prune by --older TIME, --size BYTES, or both?");
     if (action != EPOCHS_PRUNE && (request->older_seconds || request->size_bytes))
         options_fail(state, "--%s: only of prune", request->size_bytes ? "size" : "older");
-    if (action != EPOCHS_LIST && (request->json || request->output))
-        options_fail(state, "--%s: only of list", request->json ? "json" : "output");
+    if (action != EPOCHS_LIST && (request->output.json || request->output.output))
+        options_fail(state, "--%s: only of list", request->output.json ? "json" : "output");
     if (!transfers && request->format)
         options_fail(state, "--format: only of export and import");
     if (request->event &&
@@ -87,6 +91,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &request->store;
+        state->child_inputs[1] = &request->output;
         return 0;
     case KEY_OLDER:
         request->older_seconds = options_duration(state, "--older", value);
@@ -103,12 +108,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_EVENT:
         request->event = value;
         return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case 'o':
-        request->output = value;
-        return 0;
     case ARGP_KEY_ARG:
         take_argument(request, state, value);
         return 0;
@@ -120,7 +119,8 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&store_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {
+    {&store_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
 static const struct argp ARGP = {
     .options = OPTIONS,
     .parser = parse,

@@ -2,6 +2,7 @@
 #ifndef CULPRIT_CMD_EPOCHS_H
 #define CULPRIT_CMD_EPOCHS_H
 
+#include "cmd/options.h"
 #include "cmd/store_options.h"
 
 enum epochs_action {
@@ -21,10 +22,9 @@ struct epochs_request {
     enum epochs_action action;
     struct store_options store;
     const char *argument; /* a list of epochs, or a file; NULL: none */
-    const char *output;   /* NULL: standard output */
+    struct output_options output;
     const char *format;   /* of export and import; NULL: a store, and whatever the file is */
     const char *event;    /* the only one to export; NULL: all */
-    bool json;
     double older_seconds; /* 0: none for age */
     uint64_t size_bytes;  /* 0: no limit */
 };

@@ -236,7 +236,7 @@ bool epochs_list(const struct epochs_request *request, struct error *error) {
     struct list list = {.error = error};
     struct output output;
     int64_t *epochs = NULL;
-    if (!output_open(&output, "--output", request->output, stdout, error))
+    if (!output_open(&output, "--output", request->output.output, stdout, error))
         return false;
     list.out = output.file;
     list.store = epochs_open(request, STORE_READ, error);
@@ -246,8 +246,8 @@ bool epochs_list(const struct epochs_request *request, struct error *error) {
                                         error);
         list.epochs = epochs;
     }
-    good = good && (request->json ? list_json(&list) : list_text(&list));
-    if (good && !request->json)
+    good = good && (request->output.json ? list_json(&list) : list_text(&list));
+    if (good && !request->output.json)
         print_next(&list, request);
     good = good && output_close(&output, error);
     output_discard(&output);

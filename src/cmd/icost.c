@@ -17,8 +17,7 @@ enum key {
     KEY_JOBS,
     KEY_SENSITIVITY,
     KEY_REGIONS,
-    KEY_WARM_UP,
-    KEY_SVG
+    KEY_WARM_UP
 };
 
 enum { MAX_JOBS = 1024 };
@@ -51,9 +50,14 @@ static const struct argp_option OPTIONS[] = {
      "Warm caches and predictors with at most N instructions before each region (default: all that "
      "were captured)",
      0},
-    {NULL, 0, NULL, 0, "Picture:", 9},
-    {"svg", KEY_SVG, "FILE", 0, "Draw the breakdown, or the study, as SVG", 0},
     {0}};
+
+static const struct argp_option PICTURE_OPTIONS[] = {
+    {NULL, 0, NULL, 0, "Picture:", 9},
+    {"svg", OUTPUT_SVG, "FILE", 0, "Draw the breakdown, or the study, as SVG", 0},
+    {0}};
+static const struct argp PICTURE_ARGP = {.options = PICTURE_OPTIONS,
+                                         .parser = options_parse_output};
 
 static enum icost_sets sets_of(const struct argp_state *state, const char *value) {
     static const char *const NAMES[] = {
@@ -172,6 +176,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[3] = &request->shotgun;
         state->child_inputs[4] = &request->path;
         state->child_inputs[5] = &request->category;
+        state->child_inputs[6] = &request->output;
         return 0;
     case KEY_FOCUS:
         request->focus = value;
@@ -198,10 +203,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         if (!sensitivity_add(&request->study, value, &error))
             options_fail(state, "--sensitivity %s", error.message);
         return 0;
-    case KEY_SVG:
-        options_leave_out(request->argv, state, value);
-        request->svg = value;
-        return 0;
     case ARGP_KEY_END:
         check(request, state);
         return 0;
@@ -210,13 +211,11 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0},
-                                             {&machine_argp, 0, NULL, 0},
-                                             {&output_argp, 0, NULL, 0},
-                                             {&shotgun_argp, 0, NULL, 0},
-                                             {&path_argp, 0, NULL, 0},
-                                             {&category_argp, 0, NULL, 0},
-                                             {0}};
+static const struct argp_child CHILDREN[] = {
+    {&input_argp, 0, NULL, 0},   {&machine_argp, 0, NULL, 0},
+    {&output_argp, 0, NULL, 0},  {&shotgun_argp, 0, NULL, 0},
+    {&path_argp, 0, NULL, 0},    {&category_argp, 0, NULL, 0},
+    {&PICTURE_ARGP, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -233,7 +232,7 @@ static const struct argp ARGP = {
 
 int cmd_icost(int argc, char **argv) {
     struct icost_request request = {.argc = argc,
-                                    .argv = options_words(argc, argv),
+                                    .output.words = options_words(argc, argv),
                                     .threshold = 0.02,
                                     .largest = 3,
                                     .shotgun = shotgun_choice_default(),
@@ -245,6 +244,6 @@ int cmd_icost(int argc, char **argv) {
         request.study.parameter_count ? icost_sensitivity(&request) : icost_breakdown(&request);
     sensitivity_free(&request.study);
     categories_free(&request.category.categories);
-    free(request.argv);
+    free(request.output.words);
     return status;
 }

@@ -17,8 +17,7 @@
 enum icost_sets { ICOST_NONE, ICOST_FOCUS, ICOST_PAIRS, ICOST_ALL };
 
 struct icost_request {
-    int argc;    /* as typed, for the next useful command */
-    char **argv; /* NULL: a word that is not repeated there */
+    int argc;
     struct input_options input;
     struct machine_options machine;
     struct output_options output;
@@ -31,7 +30,6 @@ struct icost_request {
     uint32_t largest;  /* members of a set that is shown */
     enum icost_sets multisim;
     uint32_t jobs;            /* simulations at once; 0: as many as processors */
-    const char *svg;          /* file; NULL: none */
     struct sensitivity study; /* no parameters: none */
 };
 

@@ -113,7 +113,7 @@ static bool prepare(struct icost *icost, struct error *error) {
     if (!icost->programs || !icost->rows)
         return error_set(error, "out of memory for %" PRIu32 " programs", programs);
     return find_focus(icost, error) && choose_machines(icost, error) &&
-           report_files_open(&icost->files, request->output.output, request->svg,
+           report_files_open(&icost->files, &request->output,
                              request->input.command ? stderr : stdout, error) &&
            (!request->multisim || (icost->folder = temporary_folder(error)));
 }
@@ -452,10 +452,10 @@ static bool note_all(struct icost *icost, bool partial) {
             icost->programs[i].input.trace && note_trace(report, icost->programs[i].input.trace);
     const struct icost_request *request = icost->request;
     if (unfollowed && request->input.command && !request->input.follow)
-        report->next = next_with_option("--follow", request->argc, request->argv);
+        report->next = next_with_option("--follow", request->argc, request->output.words);
     else if (!partial && !request->multisim && !request->category.categories.count &&
              !request->regions.list && !request->shotgun.path)
-        report->next = next_with_option("--multisim", request->argc, request->argv);
+        report->next = next_with_option("--multisim", request->argc, request->output.words);
     return note_worth(icost);
 }
 
@@ -484,7 +484,7 @@ static bool write_report(struct icost *icost, struct error *error) {
                        icost->files.report.file);
     else if (!breakdown_json(&icost->report, icost->files.report.file, error))
         return false;
-    if (request->svg)
+    if (request->output.svg)
         breakdown_svg(&icost->report, icost->files.picture.file);
     return report_files_close(&icost->files, error);
 }

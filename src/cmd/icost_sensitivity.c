@@ -34,7 +34,7 @@ static void show_progress(void *context, uint64_t instructions) {
 static bool prepare(struct job *job, struct error *error) {
     const struct icost_request *request = job->request;
     return machine_choice_load(job->machines, &request->machine, error) &&
-           report_files_open(&job->files, request->output.output, request->svg,
+           report_files_open(&job->files, &request->output,
                              request->input.command ? stderr : stdout, error) &&
            (job->folder = temporary_folder(error));
 }
@@ -95,7 +95,7 @@ static bool write_report(struct job *job, struct error *error) {
         sensitivity_text(report, text_use_colour(job->files.report.file), job->files.report.file);
     else if (!sensitivity_json(report, job->files.report.file, error))
         return false;
-    if (request->svg)
+    if (request->output.svg)
         sensitivity_svg(report, job->files.picture.file);
     return report_files_close(&job->files, error);
 }

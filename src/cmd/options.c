@@ -83,8 +83,6 @@ enum key {
     KEY_IDEAL,
     KEY_BY,
     KEY_TOP,
-    KEY_JSON,
-    KEY_OUTPUT,
     KEY_HELP
 };
 
@@ -230,16 +228,44 @@ const struct argp machine_argp = {.options = MACHINE_OPTIONS, .parser = parse_ma
 
 /* ---- output ---- */
 
+/* A device takes both the report and the picture. */
+static bool same_file(const char *one, const char *other) {
+    struct stat a, b;
+    const bool there = stat(one, &a) == 0;
+    if (!strcmp(one, other))
+        return !there || !S_ISCHR(a.st_mode);
+    return there && S_ISREG(a.st_mode) && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+error_t options_parse_output(int key, char *value, struct argp_state *state) {
+    struct output_options *output = state->input;
+    switch (key) {
+    case OUTPUT_JSON:
+        output->json = true;
+        return 0;
+    case OUTPUT_FILE:
+        output->output = value;
+        return 0;
+    case OUTPUT_SVG:
+        output->svg = value;
+        if (output->words)
+            options_leave_out(output->words, state, value);
+        return 0;
+    case ARGP_KEY_END:
+        if (output->output && output->svg && same_file(output->output, output->svg))
+            options_fail(state, "--svg %s: the report goes there (--output)", output->svg);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option REPORT_OPTIONS[] = {OUTPUT_ROWS(4), {0}};
+const struct argp report_argp = {.options = REPORT_OPTIONS, .parser = options_parse_output};
+
 static const struct argp_option OUTPUT_OPTIONS[] = {
-    {NULL, 0, NULL, 0, "What to print:", 3},
-    {"top", KEY_TOP, "N", 0, "Rows per table (default 10; 0: all)", 0},
-    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
-    {"output", KEY_OUTPUT, "FILE", 0,
-     "Write the report there; -: to standard output (default: standard error when a command runs, "
-     "else "
-     "standard output)",
-     0},
-    {0}};
+    OUTPUT_ROWS(3), {"top", KEY_TOP, "N", 0, "Rows per table (default 10; 0: all)", 0}, {0}};
 
 static error_t parse_output(int key, char *value, struct argp_state *state) {
     struct output_options *output = state->input;
@@ -252,14 +278,8 @@ static error_t parse_output(int key, char *value, struct argp_state *state) {
         output->top = top > UINT32_MAX ? UINT32_MAX : (uint32_t)top;
         return 0;
     }
-    case KEY_JSON:
-        output->json = true;
-        return 0;
-    case KEY_OUTPUT:
-        output->output = value;
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return options_parse_output(key, value, state);
     }
 }
 

@@ -43,9 +43,29 @@ struct output_options {
     uint32_t top;
     bool json;
     const char *output; /* NULL: standard output or error */
+    const char *svg;    /* NULL: no picture */
+    char **words;       /* of options_words(), set before parsing; --svg is left out; or NULL */
 };
-extern const struct argp output_argp;
-extern const struct argp grain_argp; /* --by; its input is an enum report_by */
+extern const struct argp output_argp; /* --top, --json, --output */
+extern const struct argp report_argp; /* --json, --output */
+extern const struct argp grain_argp;  /* --by; its input is an enum report_by */
+
+/* A verb with other outputs, or other words for them, lists them in a table of its own, as a child
+ * with this parser, whose input is a struct output_options. One file for both the report and the
+ * picture is refused. */
+enum output_key { OUTPUT_FILE = 'o', OUTPUT_JSON = 2048, OUTPUT_SVG };
+error_t options_parse_output(int key, char *value, struct argp_state *state);
+
+/* Rows of such a table: a heading, --json and --output. */
+#define OUTPUT_ROWS(group)                                                                         \
+    {NULL, 0, NULL, 0, "What to print:", group},                                                   \
+        {"json", OUTPUT_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},  \
+    {                                                                                              \
+        "output", OUTPUT_FILE, "FILE", 0,                                                          \
+            "Write the report there; -: to standard output (default: standard error when a "       \
+            "command runs, else standard output)",                                                 \
+            0                                                                                      \
+    }
 
 /* Parses; on a mistake prints the line and exits. `input` goes to argp's parser. */
 void options_parse(const struct argp *argp, int argc, char **argv, void *input);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/options.h"
 #include "report/report.h"
 #include "util/text.h"
 
@@ -90,10 +91,15 @@ void output_discard(struct output *output) {
     output->temporary[0] = 0;
 }
 
-bool report_files_open(struct report_files *files, const char *output, const char *svg,
+bool report_files_open(struct report_files *files, const struct output_options *options,
                        FILE *standard, struct error *error) {
-    return output_open(&files->report, "--output", output, standard, error) &&
-           (!svg || output_open(&files->picture, "--svg", svg, NULL, error));
+    if (!output_open(&files->report, "--output", options->output, standard, error))
+        return false;
+    if (!options->svg)
+        return true;
+    return output_open(&files->picture, "--svg", options->svg, NULL, error) &&
+           (files->picture.file != files->report.file ||
+            error_set(error, "--svg -: the report goes to standard output (add --output FILE)"));
 }
 
 bool report_files_close(struct report_files *files, struct error *error) {

@@ -32,11 +32,12 @@ bool output_close(struct output *output, struct error *error);
 void output_discard(struct output *output);
 
 /* What --output and --svg of a verb name. */
+struct output_options;
 struct report_files {
     struct output report, picture; /* picture.file NULL: none was asked for */
 };
-/* `output` and `svg` NULL: `standard`, and none. */
-bool report_files_open(struct report_files *files, const char *output, const char *svg,
+/* Without a name the report goes to `standard`. */
+bool report_files_open(struct report_files *files, const struct output_options *options,
                        FILE *standard, struct error *error);
 bool report_files_close(struct report_files *files, struct error *error);
 void report_files_discard(struct report_files *files);

@@ -28,25 +28,21 @@ enum key {
     KEY_PARTS,
     KEY_IGNORE_MSHRS,
     KEY_REGIONS,
-    KEY_WARM_UP,
-    KEY_JSON,
-    KEY_OUTPUT,
-    KEY_SVG
+    KEY_WARM_UP
 };
 
 struct request {
     int argc;
-    char **argv;
     struct input_options input;
     struct machine_options machine;
     struct predict_sweep sweep;
     struct predict_method methods[1 + PREDICT_REFINEMENTS]; /* the one asked for, then those */
-    bool check, json;
+    bool check;
     const char *regions; /* file; NULL: none */
     uint64_t warm_up;    /* instructions before each, at most */
     bool compensation_given;
     const char *of_windows; /* an option given that makes no sense without */
-    const char *output, *svg;
+    struct output_options output;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -84,14 +80,11 @@ static const struct argp_option OPTIONS[] = {
     {"warm-up", KEY_WARM_UP, "N", 0,
      "Warm caches with at most N instructions before each region (default: all that were captured)",
      0},
-    {NULL, 0, NULL, 0, "What to print:", 6},
-    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
-    {"output", KEY_OUTPUT, "FILE", 0,
-     "Write the report there; -: to standard output (default: standard error when a command runs, "
-     "else standard output)",
-     0},
-    {"svg", KEY_SVG, "FILE", 0, "Draw the figures of a --sweep", 0},
     {0}};
+
+static const struct argp_option OUTPUT_OPTIONS[] = {
+    OUTPUT_ROWS(6), {"svg", OUTPUT_SVG, "FILE", 0, "Draw the figures of a --sweep", 0}, {0}};
+static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
 
 static void set_windows(struct predict_method *method, const struct argp_state *state,
                         const char *value) {
@@ -166,7 +159,7 @@ static void check_request(struct request *request, const struct argp_state *stat
     if (!request->input.command && !request->input.trace && !request->regions)
         options_fail(state, "what to predict? (culprit predict [OPTION...] -- COMMAND..., culprit "
                             "predict FILE.ctrace, or culprit predict --regions LIST)");
-    if (request->svg && request->sweep.axes == 0)
+    if (request->output.svg && request->sweep.axes == 0)
         options_fail(state, "--svg: it draws what varies (add --sweep)");
 }
 
@@ -177,6 +170,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &request->input;
+        state->child_inputs[1] = &request->output;
         return 0;
     case KEY_MACHINE:
         request->machine.machine = value;
@@ -216,15 +210,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_WARM_UP:
         request->warm_up = options_count(state, "--warm-up", value);
         return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case KEY_OUTPUT:
-        request->output = value;
-        return 0;
-    case KEY_SVG:
-        request->svg = value;
-        return 0;
     case ARGP_KEY_END:
         check_request(request, state);
         return 0;
@@ -233,7 +218,8 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {
+    {&input_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -279,7 +265,7 @@ static bool prepare(struct job *job, struct error *error) {
         if (!predict_config(&job->machines[i], &request->methods[0], &config, error))
             return false;
     }
-    return report_files_open(&job->files, request->output, request->svg,
+    return report_files_open(&job->files, &request->output,
                              request->input.command ? stderr : stdout, error);
 }
 
@@ -378,12 +364,12 @@ static bool write_report(struct job *job, struct error *error) {
         .regions = request->regions ? &job->regions : NULL};
     add_notes(job);
     if (!request->check)
-        report->report.next = next_with_option("--check", request->argc, request->argv);
-    if (!request->json)
+        report->report.next = next_with_option("--check", request->argc, request->output.words);
+    if (!request->output.json)
         predict_text(report, text_use_colour(job->files.report.file), job->files.report.file);
     else if (!predict_json(report, job->files.report.file, error))
         return false;
-    if (request->svg)
+    if (request->output.svg)
         predict_svg(report, job->files.picture.file);
     return report_files_close(&job->files, error);
 }
@@ -411,7 +397,7 @@ static int run_steps(struct job *job, struct error *error) {
 
 int cmd_predict(int argc, char **argv) {
     struct request request = {.argc = argc,
-                              .argv = argv,
+                              .output.words = options_words(argc, argv),
                               .machine.machine = "chen-ooo",
                               .warm_up = UINT64_MAX,
                               .methods[0] = predict_refinements[PREDICT_REFINEMENTS - 1]};
@@ -430,5 +416,6 @@ int cmd_predict(int argc, char **argv) {
     region_list_free(&job.list);
     report_files_discard(&job.files);
     free(job.machines);
+    free(request.output.words);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 
-enum { KEY_PID = 1024, KEY_TIME, KEY_STORE, KEY_JSON, KEY_OUTPUT };
+enum { KEY_PID = 1024, KEY_TIME, KEY_STORE };
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "What to record:", 1},
@@ -19,8 +19,6 @@ static const struct argp_option OPTIONS[] = {
      "No longer than this (10s, 5min); a command then runs on to its end", 1},
     {NULL, 0, NULL, 0, "Where it goes:", 2},
     {"store", KEY_STORE, "FILE", 0, "The profile database (default: see culprit-epochs(1))", 2},
-    {"json", KEY_JSON, NULL, 0, "JSON in place of text (docs/json.md)", 2},
-    {"output", KEY_OUTPUT, "FILE", 0, "Write the summary there, not to standard error", 2},
     {0}};
 
 static void check(const struct record_request *request, const struct argp_state *state) {
@@ -36,6 +34,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &request->sampled;
+        state->child_inputs[1] = &request->output;
         return 0;
     case KEY_PID: {
         uint64_t pid = options_count(state, "--pid", value);
@@ -50,12 +49,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_STORE:
         request->store = value;
         return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case KEY_OUTPUT:
-        request->output = value;
-        return 0;
     case ARGP_KEY_ARG:
         request->command = &state->argv[state->next - 1];
         state->next = state->argc;
@@ -68,7 +61,8 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&live_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {
+    {&live_argp, 0, NULL, 0}, {&report_argp, 0, NULL, 0}, {0}};
 static const struct argp ARGP = {
     .options = OPTIONS,
     .parser = parse,
@@ -87,7 +81,7 @@ int cmd_record(int argc, char **argv) {
     struct error error = {0}, late = {0};
     struct output output = {0};
     int status = request.command ? STATUS_BROKEN : STATUS_FAILED;
-    if (!output_open(&output, "--output", request.output, stderr, &error)) {
+    if (!output_open(&output, "--output", request.output.output, stderr, &error)) {
         print_error(&error);
         return status;
     }

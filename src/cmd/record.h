@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/live_options.h"
+#include "cmd/options.h"
 #include "live/attribution.h"
 #include "live/recorder.h"
 #include "trace/trace.h"
@@ -14,10 +15,9 @@ struct record_request {
     char **command; /* NULL: --pid */
     pid_t pid;
     const char *store; /* NULL: the default one */
-    const char *output;
+    struct output_options output;
     struct live_options sampled;
     double seconds; /* 0: as long as it runs */
-    bool json;
 };
 
 /* What was recorded. */

@@ -129,7 +129,7 @@ static bool write_json(const struct recording *recording, FILE *file, struct err
 
 bool record_report(const struct record_request *request, const struct recording *recording,
                    FILE *file, struct error *error) {
-    if (request->json)
+    if (request->output.json)
         return write_json(recording, file, error);
     return print_text(request, recording, file, error);
 }

@@ -13,26 +13,16 @@
 #include "samples/format.h"
 #include "util/text.h"
 
-enum { KEY_JSON = 1024 };
-
 struct request {
-    const char *path, *output;
-    bool json;
+    const char *path;
+    struct output_options output;
 };
-
-static const struct argp_option OPTIONS[] = {
-    {"json", KEY_JSON, NULL, 0, "JSON in place of text", 0},
-    {"output", 'o', "FILE", 0, "Write to FILE, not to standard output", 0},
-    {0}};
 
 static error_t parse(int key, char *value, struct argp_state *state) {
     struct request *request = state->input;
     switch (key) {
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case 'o':
-        request->output = value;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->output;
         return 0;
     case ARGP_KEY_ARG:
         if (request->path)
@@ -48,9 +38,10 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
+static const struct argp_child CHILDREN[] = {{&report_argp, 0, NULL, 0}, {0}};
 static const struct argp ARGP = {
-    .options = OPTIONS,
     .parser = parse,
+    .children = CHILDREN,
     .args_doc = "FILE",
     .doc = "Shows the samples of TIP or TEA that 'culprit sim --tap' wrote: when, how many cycles, "
            "the "
@@ -261,7 +252,7 @@ static bool run(const struct request *request, struct output *output, struct err
         return false;
     dump.header = sample_reader_header(dump.reader);
     bool good = (dump.program = program_new()) || error_set(error, "out of memory for symbols");
-    good = good && print_samples(&dump, request->json, error);
+    good = good && print_samples(&dump, request->output.json, error);
     program_free(dump.program);
     free(dump.images);
     sample_reader_close(dump.reader);
@@ -273,7 +264,7 @@ int cmd_samples(int argc, char **argv) {
     struct error error = {0}, late = {0};
     struct output output = {0};
     options_parse(&ARGP, argc, argv, &request);
-    if (!output_open(&output, "--output", request.output, stdout, &error)) {
+    if (!output_open(&output, "--output", request.output.output, stdout, &error)) {
         print_error(&error);
         return STATUS_FAILED;
     }

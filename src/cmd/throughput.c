@@ -15,28 +15,18 @@
 #include "util/progress.h"
 #include "util/text.h"
 
-enum key {
-    KEY_SEARCH = 1024,
-    KEY_ROUNDS,
-    KEY_LATENCY,
-    KEY_SPEEDS,
-    KEY_CHECK,
-    KEY_JSON,
-    KEY_OUTPUT,
-    KEY_SVG
-};
+enum key { KEY_SEARCH = 1024, KEY_ROUNDS, KEY_LATENCY, KEY_SPEEDS, KEY_CHECK };
 enum { MAX_ROUNDS = 1000 };
 
 struct request {
     int argc;
-    char **argv;
     struct sharing_options_given given;
     struct throughput_space space;
     uint32_t rounds;
     enum throughput_latency latency;
     enum throughput_speeds speeds;
-    bool check, json;
-    const char *output, *svg;
+    bool check;
+    struct output_options output;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -59,11 +49,13 @@ static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "How good it is:", 6},
     {"check", KEY_CHECK, NULL, 0,
      "Simulate every chip as well, and show how far each model is off; slow", 0},
-    {NULL, 0, NULL, 0, "What to print:", 7},
-    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
-    {"output", KEY_OUTPUT, "FILE", 0, "Write the report there (default: standard output)", 0},
-    {"svg", KEY_SVG, "FILE", 0, "Draw the models core by core, or the chips of a --search", 0},
     {0}};
+
+static const struct argp_option OUTPUT_OPTIONS[] = {
+    OUTPUT_ROWS(7),
+    {"svg", OUTPUT_SVG, "FILE", 0, "Draw the models core by core, or the chips of a --search", 0},
+    {0}};
+static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
 
 static uint32_t choice(const struct argp_state *state, const char *option, const char *value,
                        const char *const *names, uint32_t count) {
@@ -80,6 +72,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &request->given;
+        state->child_inputs[1] = &request->output;
         return 0;
     case KEY_SEARCH:
         if (!throughput_space_add(&request->space, value, &error))
@@ -100,15 +93,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_CHECK:
         request->check = true;
         return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case KEY_OUTPUT:
-        request->output = value;
-        return 0;
-    case KEY_SVG:
-        request->svg = value;
-        return 0;
     case ARGP_KEY_END:
         if (request->given.word_count == 0)
             options_fail(state, "which programs? (culprit throughput [OPTION...] FILE..., traces "
@@ -119,7 +103,8 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&sharing_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {
+    {&sharing_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -170,7 +155,7 @@ static bool prepare(struct job *job, struct error *error) {
         return false;
     if (request->check && !locality_inputs_simulable(&job->inputs, error))
         return false;
-    return report_files_open(&job->files, request->output, request->svg, stdout, error);
+    return report_files_open(&job->files, &request->output, stdout, error);
 }
 
 static bool profile(struct job *job, struct error *error) {
@@ -319,12 +304,12 @@ static bool write_report(struct job *job, struct error *error) {
     report->report.partial |= locality_inputs_note_cut(&job->inputs, &report->report);
     add_notes(job);
     if (!request->check && locality_inputs_simulable(&job->inputs, &none))
-        report->report.next = next_with_option("--check", request->argc, request->argv);
-    if (!request->json)
+        report->report.next = next_with_option("--check", request->argc, request->output.words);
+    if (!request->output.json)
         throughput_text(report, text_use_colour(job->files.report.file), job->files.report.file);
     else if (!throughput_json(report, job->files.report.file, error))
         return false;
-    if (request->svg)
+    if (request->output.svg)
         throughput_svg(report, job->files.picture.file);
     return report_files_close(&job->files, error);
 }
@@ -349,7 +334,10 @@ static void clean_up(struct job *job) {
 }
 
 int cmd_throughput(int argc, char **argv) {
-    struct request request = {.argc = argc, .argv = argv, .rounds = 1, .latency = LATENCY_MEAN};
+    struct request request = {.argc = argc,
+                              .output.words = options_words(argc, argv),
+                              .rounds = 1,
+                              .latency = LATENCY_MEAN};
     struct job job = {.request = &request};
     struct error error = {0};
     options_parse(&ARGP, argc, argv, &request);
@@ -357,5 +345,6 @@ int cmd_throughput(int argc, char **argv) {
     if (error.message[0])
         print_error(&error);
     clean_up(&job);
+    free(request.output.words);
     return !good ? STATUS_FAILED : interrupt_signal ? 128 + interrupt_signal : 0;
 }

@@ -26,9 +26,7 @@ enum key {
     KEY_SIZE,
     KEY_LIMIT,
     KEY_MAX_CLUSTERS,
-    KEY_RERUN,
-    KEY_JSON,
-    KEY_OUTPUT
+    KEY_RERUN
 };
 
 struct request {
@@ -37,8 +35,7 @@ struct request {
     struct validate_run_request run;
     uint64_t warm_ups[MAX_WARM_UPS];
     uint32_t warm_up_count, jobs;
-    bool json;
-    const char *output;
+    struct output_options output;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -57,9 +54,6 @@ static const struct argp_option OPTIONS[] = {
      "everything before them)",
      0},
     {"jobs", KEY_JOBS, "N", 0, "N regions at once (default: as many as processors)", 0},
-    {NULL, 0, NULL, 0, "Report:", 5},
-    {"json", KEY_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},
-    {"output", KEY_OUTPUT, "FILE", 0, "Write the report to FILE", 0},
     {0}};
 
 /* ---- options ---- */
@@ -128,12 +122,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         request->jobs = (uint32_t)jobs;
         return 0;
     }
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case KEY_OUTPUT:
-        request->output = value;
-        return 0;
     case KEY_SIZE:
         request->run.slice = options_count(state, "--size", value);
         if (request->run.slice < BBV_PROFILE_MIN_SIZE)
@@ -164,7 +152,8 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&machine_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {
+    {&machine_argp, 0, NULL, 0}, {&report_argp, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -303,7 +292,7 @@ static bool write_report(struct work *work, struct error *error) {
         return error_set(error, "out of memory for the report");
     report->report.next = next_step(work);
     FILE *file = work->file.file;
-    if (!work->request->json)
+    if (!work->request->output.json)
         validation_text(report, text_use_colour(file), file);
     else if (!validation_json(report, file, error))
         return false;
@@ -330,7 +319,7 @@ static bool run(struct work *work, int *status, struct error *error) {
     FILE *standard = request->list ? stdout : stderr;
     *status = request->list ? STATUS_FAILED : STATUS_BROKEN;
     if (!machine_choice_load(&work->machines, &request->machine, error) ||
-        !output_open(&work->file, "--output", request->output, standard, error))
+        !output_open(&work->file, "--output", request->output.output, standard, error))
         return false;
     interrupt_catch();
     if (!prepare(work, status, error))

@@ -78,6 +78,12 @@ pictures_are_xml() {
         ! awk '{ gsub(/µ/, "u") } length > 100' "$scratch/text" | grep -q .
 }
 
+# Lest the next command write over it.
+next_command_draws_no_picture() {
+    run predict --sweep rob=64,256 --svg="$scratch/next.svg" "$scratch/chase.ctrace" |
+        grep -qx "next: culprit predict --check --sweep rob=64,256 $scratch/chase.ctrace"
+}
+
 # list FILE INSTRUCTIONS START:END:WEIGHT...: a list whose regions lie in the trace of hashjoin.
 list() {
     local file=$1 instructions=$2 id=0 place start end weight
@@ -198,6 +204,7 @@ if ! skip_without riscv64-workloads "predictions of known programs"; then
     check "a sweep gives what single predictions give" sweeps_are_many_predictions
     check "prefetchers differ" prefetchers_differ
     check "pictures are XML, texts fit" pictures_are_xml
+    check "the next command leaves the picture alone" next_command_draws_no_picture
     check "nonsense is refused in one line" nonsense_is_refused
     check "regions combine into the whole run" regions_combine
     check "what comes before a region warms caches" regions_are_warmed

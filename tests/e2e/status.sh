@@ -59,6 +59,22 @@ output_file() {
 check "--output replaces the file behind a link and nothing else" output_file
 check "--output to a device writes there" sh -c \
     '"$CULPRIT" sim --limit 10K --output /dev/stdout -- true | grep -q CPI'
+one_file_for_both() {
+    local verb
+    echo old >"$scratch/picture"
+    ln -sf picture "$scratch/shown"
+    for verb in contend icost predict throughput; do
+        fails_with 2 "--svg .*--output" run "$verb" --svg a.svg -o a.svg x.ctrace &&
+            fails_with 2 "--svg .*--output" run "$verb" --svg - --output - x.ctrace &&
+            fails_with 2 "--svg .*--output" run "$verb" --svg "$scratch/picture" \
+                --output "$scratch/shown" x.ctrace || return 1
+    done
+    fails_with 1 "standard output.*--output FILE" run contend --svg - x.ctrace &&
+        fails_with 1 "x.ctrace" run contend --svg /dev/null --output /dev/null x.ctrace &&
+        fails_with 125 "--svg .*--output" run icost --svg a.svg -o a.svg -- touch "$scratch/ran" &&
+        [ ! -e "$scratch/ran" ] && [ "$(cat "$scratch/picture")" = old ] && [ ! -e a.svg ]
+}
+check "one file for both the report and the picture is refused" one_file_for_both
 no_colour() {
     run sim --limit 10K -- true 2>&1 | cat >"$scratch/out"
     ! grep -q $'\033' "$scratch/out"

@@ -59,7 +59,7 @@ static void set_ipc(struct request *request, const struct argp_state *state, con
     for (const char *at = list; *at;) {
         char *end;
         const double ipc = strtod(at, &end);
-        if (end == at || !(ipc > 0 && ipc <= 64) || (*end && *end != ',') ||
+        if (end == at || !(ipc > 0 && ipc <= 64) || (*end && (*end != ',' || !end[1])) ||
             request->ipc_count == SHARING_MAX_WORDS)
             options_fail(state, "--ipc %s: numbers above 0, with commas between them", list);
         request->ipc[request->ipc_count++] = ipc;
@@ -285,7 +285,9 @@ static void add_notes(struct job *job) {
     else if (!job->request->ipc_count)
         report_note(report, "how fast programs run, of which only the ratio matters, is the sum of "
                             "all that they wait for when nothing overlaps (--ipc says better)");
-    if (job->request->check)
+    if (job->request->check && job->check.interrupted)
+        report_note(report, "interrupted before all was simulated: figures are the model's alone");
+    else if (job->request->check)
         report_note(report,
                     "simulated: first runs, beside each other and alone; %s instructions in "
                     "%s of processor time",
@@ -293,8 +295,8 @@ static void add_notes(struct job *job) {
     else if (machine_is_chip(machine))
         report_note(report, "--check simulates the same");
     report_note(report,
-                "not modelled: lines of code that the shared cache does not hold or that take room "
-                "in it (a short run, whose code is all new, looks too fast), %sprefetchers, "
+                "not modelled: lines of code that take room in the shared cache or are lost from "
+                "it, %sprefetchers, "
                 "limits of memory bandwidth, the kernel",
                 machine_is_chip(machine) ? "" : "contention for TLBs, ");
 }

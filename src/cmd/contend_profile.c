@@ -110,9 +110,8 @@ static void tell(const struct job *job) {
     fprintf(apart ? stderr : stdout,
             "%s%s instructions, %s loads and stores; misses per 1000 instructions: L1D %.3f, %s "
             "%.3f\n",
-            interrupt_signal || trace_is_cut(job->trace) ? "(partial) " : "",
-            text_count(locality->events.instructions).s, text_count(locality->events.accesses).s,
-            (double)locality->levels[0].misses / thousands,
+            locality->partial ? "(partial) " : "", text_count(locality->events.instructions).s,
+            text_count(locality->events.accesses).s, (double)locality->levels[0].misses / thousands,
             job->machine->llc.present ? "LLC" : "L2", (double)shared->misses / thousands);
 }
 

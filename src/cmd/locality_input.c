@@ -173,7 +173,6 @@ static bool measure(struct locality_inputs *inputs, struct locality_program *pro
                             (struct locality_watch){show_progress, &progress, &interrupt_signal},
                             &program->locality, error);
     progress_finish(&progress);
-    program->cut = trace_is_cut(trace);
     trace_close(trace);
     inputs->instructions += program->locality.events.instructions;
     return good || error_prefix(error, "%.500s", program->path);
@@ -257,9 +256,10 @@ bool locality_inputs_simulable(const struct locality_inputs *inputs, struct erro
 bool locality_inputs_note_cut(const struct locality_inputs *inputs, struct report *report) {
     bool any = false;
     for (uint32_t i = 0; i < inputs->program_count; i++)
-        if (inputs->programs[i].cut) {
-            report_note(report, "%.200s breaks off: its program is taken to end there",
-                        inputs->programs[i].path);
+        if (inputs->programs[i].locality.partial) {
+            report_note(report, "%.200s %s: its program is taken to end there",
+                        inputs->programs[i].path,
+                        inputs->programs[i].saved ? "is of a run that breaks off" : "breaks off");
             any = true;
         }
     return any;

@@ -29,7 +29,6 @@ struct locality_input_options {
 struct locality_program {
     char *path, *label;       /* label: short, for a column */
     bool saved;               /* it is a profile, not a trace */
-    bool cut;                 /* a trace that was taken to where the file breaks off */
     struct locality locality; /* once profiled */
 };
 
@@ -61,7 +60,8 @@ void locality_inputs_free(struct locality_inputs *inputs);
 /* Whether --check can simulate every program: a trace in a file, which is read again and again. The
  * error names the first that it cannot. */
 bool locality_inputs_simulable(const struct locality_inputs *inputs, struct error *error);
-/* A note for each trace that breaks off; whether there are any. */
+/* A note for each program whose trace breaks off, or broke off when it was profiled; whether there
+ * are any. */
 bool locality_inputs_note_cut(const struct locality_inputs *inputs, struct report *report);
 
 /* The shape of a cache of a machine; the one that threads of different cores share: the last

@@ -148,7 +148,10 @@ static bool prepare(struct job *job, struct error *error) {
         return false;
     job->machine = &job->choice.candidates[0].machine;
     if (!machine_check_chip(job->machine, error))
-        return error_prefix(error, "machine %.60s", job->machine->name);
+        return machine_is_chip(job->machine)
+                   ? error_prefix(error, "machine %.60s", job->machine->name)
+                   : error_set(error, "machine %.60s is no chip (try --machine niagara)",
+                               job->machine->name);
     job->space = request->space;
     throughput_space_finish(&job->space, job->machine);
     if (!locality_inputs_list(&job->inputs, request->given.words, request->given.word_count, error))
@@ -271,16 +274,20 @@ static void add_notes(struct job *job) {
     report_note(report, "Markov: each issue suspends its thread with probability p, for M cycles; "
                         "mean value: threads wait for an issue slot by which of the others are "
                         "ready on average; both with the misses that threads cost each other");
-    if (job->request->check)
+    if (job->request->check && job->interrupted)
+        report_note(report, "interrupted before all was simulated: %s",
+                    job->request->space.searched ? "chips without simulated figures were not"
+                                                 : "figures are the models' alone");
+    else if (job->request->check)
         report_note(report,
                     "simulated: until every program has run to its end once, those that "
                     "end before begin again; figures are of first runs%s",
                     job->simulated.by_thread ? "; extra misses: beyond those of a run alone" : "");
     else
         report_note(report, "--check simulates the same");
-    report_note(report, "not modelled: lines of code that the L2 does not hold (a short run, whose "
-                        "code is all new, looks too fast), contention for its banks, copies "
-                        "of a program that run in step, limits of memory bandwidth, the kernel");
+    report_note(report, "not modelled: lines of code that take room in the L2 or are lost from it, "
+                        "contention for its banks, copies of a program that run in step, limits of "
+                        "memory bandwidth, the kernel");
 }
 
 static bool write_report(struct job *job, struct error *error) {

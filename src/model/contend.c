@@ -89,7 +89,8 @@ static double cycles_in_series(const struct locality *program, const struct mach
     cycles += rate(program, events->mispredictions) * penalties.mispredict;
     cycles += rate(program, events->late_branches) * penalties.late_branch;
     cycles += rate(program, events->dtlb_misses + events->itlb_misses) * penalties.translation;
-    cycles += rate(program, events->l1i_misses) * (machine->l2.latency - 1.0);
+    cycles += rate(program, events->l1i_misses) * (machine->l2.latency - 1.0) +
+              rate(program, events->code_lines) * memory_cycles(machine);
     if (machine->llc.present && machine->l2.present)
         cycles += (rate(program, events->l1d_misses) - reach) * (machine->l2.latency - 1.0);
     return cycles + reach * (shared->latency - 1.0) + shared_misses * memory_cycles(machine);

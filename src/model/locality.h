@@ -74,6 +74,8 @@ struct locality_events {
     uint64_t turns; /* issue slots: instructions, and one more for each access beyond its first
                        (core/multithreaded/chip.h) */
     uint64_t l1d_misses, l1i_misses;
+    uint64_t code_lines; /* lines, of the size of the shared cache's, that lines of code which the
+                            L1I missed lie in: each comes from memory once */
     uint64_t long_operations, long_cycles; /* more than one cycle; their cycles beyond the first */
     uint64_t mispredictions, late_branches, system_events, system_cycles;
     uint64_t dtlb_misses, itlb_misses;
@@ -100,6 +102,7 @@ struct locality {
     char isa[16];
     char *machine; /* keys of it that the profile depends on (locality_machine()) */
     bool frames;   /* addresses through memory/frame.h (space 0) beyond the L1 */
+    bool partial;  /* not of all that was asked for: the trace broke off, or it was interrupted */
     struct locality_events events;
     uint32_t level_count;
     struct locality_level *levels; /* [0]: the L1D; then the shared caches */
@@ -152,7 +155,7 @@ bool locality_finish(struct locality_pass *pass, struct locality *locality, stru
 void locality_pass_free(struct locality_pass *pass);
 
 /* All of that, of the guest thread of a trace that `selection` names, or the first one where it
- * names none. Errors name no file. */
+ * names none; `partial` where it was stopped or the trace breaks off. Errors name no file. */
 struct locality_watch {
     void (*progress)(void *context, uint64_t instructions); /* may be NULL */
     void *context;
@@ -180,7 +183,7 @@ char *locality_machine(const struct machine *machine, struct error *error);
 bool locality_fits(const struct locality *locality, const struct machine *machine,
                    struct error *error);
 
-enum { LOCALITY_VERSION = 1 };
+enum { LOCALITY_VERSION = 2 };
 
 /* The file (docs/locality-format.md): JSON. Hostile input: an error naming it; locality_free()
  * either way. */

@@ -7,14 +7,16 @@
 
 #define NO_LINE UINT64_MAX
 
-bool event_counter_new(struct event_counter *counter, const struct machine *machine, bool frames,
-                       bool core, struct error *error) {
-    *counter = (struct event_counter){.machine = machine,
-                                      .penalties = chip_penalties(machine),
-                                      .page_shift = (uint32_t)__builtin_ctz(machine->page_size),
-                                      .frames = frames,
-                                      .page = UINT64_MAX,
-                                      .line = NO_LINE};
+bool event_counter_new(struct event_counter *counter, const struct machine *machine,
+                       const struct locality_options *options, struct error *error) {
+    *counter =
+        (struct event_counter){.machine = machine,
+                               .penalties = chip_penalties(machine),
+                               .page_shift = (uint32_t)__builtin_ctz(machine->page_size),
+                               .shared_line_shift = (uint32_t)__builtin_ctz(options->shared->line),
+                               .frames = options->frames,
+                               .page = UINT64_MAX,
+                               .line = NO_LINE};
     struct machine_cache l1i = machine->l1i;
     l1i.replacement = REPLACE_LRU;
     l1i.prefetcher = PREFETCH_NONE;
@@ -23,8 +25,9 @@ bool event_counter_new(struct event_counter *counter, const struct machine *mach
         if (!cache_new(&counter->l1i, &l1i, "l1i", LEVEL_L1, error))
             return false;
     }
-    if (core && (!circular_new_l1(&counter->l1i_circular, &machine->l1i) ||
-                 !circular_new_tlb(&counter->itlb_circular, &machine->itlb, machine->page_size)))
+    if (options->core &&
+        (!circular_new_l1(&counter->l1i_circular, &machine->l1i) ||
+         !circular_new_tlb(&counter->itlb_circular, &machine->itlb, machine->page_size)))
         return error_set(error, "out of memory for the L1I and ITLB");
     return tlb_new(&counter->itlb, &machine->itlb, machine->page_size, "itlb", error) &&
            (counter->predictor = branch_new(&machine->branch, error)) != NULL;
@@ -36,6 +39,7 @@ void event_counter_free(struct event_counter *counter) {
     tlb_free(&counter->itlb);
     circular_free(&counter->l1i_circular);
     circular_free(&counter->itlb_circular);
+    key_numbers_free(&counter->code_lines);
     branch_free(counter->predictor);
     free(counter->recipes);
     memset(counter, 0, sizeof *counter);
@@ -97,16 +101,22 @@ static void translate(struct event_counter *counter, uint64_t address) {
     }
 }
 
+static void miss(struct event_counter *counter, uint64_t physical) {
+    counter->counts.l1i_misses++;
+    counter->failed |=
+        key_numbers_add(&counter->code_lines, physical >> counter->shared_line_shift) == UINT32_MAX;
+    counter->counts.code_lines = counter->code_lines.count;
+}
+
 void event_counter_fetch(struct event_counter *counter, uint64_t line, uint64_t physical) {
     const uint64_t address = line << counter->line_shift;
-    uint64_t victim;
     counter->line = line;
     if (address >> counter->page_shift != counter->page)
         translate(counter, address);
     const uint64_t time = counter->lookups++;
     if (counter->l1i_circular.stacks) {
-        counter->counts.l1i_misses +=
-            circular_add(&counter->l1i_circular, physical, time) > counter->l1i_circular.shape.ways;
+        if (circular_add(&counter->l1i_circular, physical, time) > counter->l1i_circular.shape.ways)
+            miss(counter, physical);
         return;
     }
     const size_t index = cache_find(&counter->l1i, physical);
@@ -114,8 +124,9 @@ void event_counter_fetch(struct event_counter *counter, uint64_t line, uint64_t 
         cache_touch(&counter->l1i, index);
         return;
     }
-    counter->counts.l1i_misses++;
+    uint64_t victim;
     cache_insert(&counter->l1i, physical, 0, UINT64_MAX, 0, &victim);
+    miss(counter, physical);
 }
 
 void event_counter_resolve(struct event_counter *counter, uint64_t next) {

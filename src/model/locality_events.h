@@ -10,6 +10,7 @@
 #include "memory/tlb.h"
 #include "model/circular.h"
 #include "model/locality.h"
+#include "util/key_numbers.h"
 
 /* A static instruction. */
 struct event_recipe {
@@ -29,7 +30,9 @@ struct event_counter {
     uint64_t lookups; /* of lines of code */
     /* Their circular sequences; no stacks: not counted (locality.h). */
     struct circular l1i_circular, itlb_circular;
-    uint32_t line_shift, page_shift;
+    struct key_numbers code_lines;
+    bool failed; /* for want of memory for these */
+    uint32_t line_shift, shared_line_shift, page_shift;
     bool frames;
     uint64_t page; /* of code, translated last */
     struct branch_predictor *predictor;
@@ -44,9 +47,10 @@ struct event_counter {
     } branch;
 };
 
-/* event_counter_free() either way. `machine` must live as long. `core`: circular sequences, too. */
-bool event_counter_new(struct event_counter *counter, const struct machine *machine, bool frames,
-                       bool core, struct error *error);
+/* event_counter_free() either way. `machine` takes the place of that of the options and must live
+ * as long. */
+bool event_counter_new(struct event_counter *counter, const struct machine *machine,
+                       const struct locality_options *options, struct error *error);
 void event_counter_free(struct event_counter *counter);
 
 /* More static code. */

@@ -4,12 +4,16 @@
 
 #include "model/locality.h"
 
+static bool stopped(struct locality_watch watch) {
+    return watch.stop && *watch.stop;
+}
+
 static bool run(struct trace *trace, struct selector *selector, struct locality_pass *pass,
                 struct locality_watch watch, struct error *error) {
     struct trace_batch batch;
     uint64_t instructions = 0;
     int status;
-    while ((status = trace_next(trace, &batch, error)) > 0 && !(watch.stop && *watch.stop)) {
+    while ((status = trace_next(trace, &batch, error)) > 0 && !stopped(watch)) {
         selector_apply(selector, trace_code(trace), &batch);
         if (batch.insn_count &&
             !locality_add(pass, trace_code(trace), batch.insns, batch.insn_count, batch.accesses,
@@ -46,6 +50,7 @@ bool locality_measure(struct trace *trace, const struct selection *selection,
     }
     if (!locality_finish(pass, locality, error))
         return false;
+    locality->partial = stopped(watch) || trace_is_cut(trace);
     snprintf(locality->isa, sizeof locality->isa, "%s", ISAS[trace_isa(trace)]);
     locality->program = strdup(trace_command(trace));
     return locality->program || error_set(error, "out of memory");

@@ -39,7 +39,7 @@ struct locality_pass *locality_new(const struct locality_options *options, struc
     pass->machine = *options->machine;
     pass->frames = options->frames;
     if (locality_data_new(&pass->data, options, error) &&
-        event_counter_new(&pass->events, &pass->machine, options->frames, options->core, error) &&
+        event_counter_new(&pass->events, &pass->machine, options, error) &&
         (sysconf(_SC_NPROCESSORS_ONLN) < 2 || (pass->executor = executor_new("locality", error))))
         return pass;
     locality_pass_free(pass);
@@ -126,6 +126,8 @@ bool locality_add(struct locality_pass *pass, const struct code *code,
         }
         end = first + insn->memory_count;
     }
+    if (pass->events.failed)
+        return error_set(error, "out of memory for lines of code");
     return collect(pass, accesses + begin, end - begin, error);
 }
 

@@ -29,6 +29,7 @@ const struct locality_event_name locality_event_names[] = {
     EVENT(turns),
     EVENT(l1d_misses),
     EVENT(l1i_misses),
+    EVENT(code_lines),
     EVENT(long_operations),
     EVENT(long_cycles),
     EVENT(mispredictions),
@@ -249,10 +250,12 @@ static bool read_head(const json_t *object, struct locality *locality, struct er
         return error_set(error, "version %" PRIu64 " of the format of profiles, %d is known",
                          version, LOCALITY_VERSION);
     if (!program || !isa || (strcmp(isa, "x86-64") != 0 && strcmp(isa, "riscv64") != 0) ||
-        !json_is_boolean(json_object_get(object, "frames")))
+        !json_is_boolean(json_object_get(object, "frames")) ||
+        !json_is_boolean(json_object_get(object, "partial")))
         return wrong(error, "it does not say what it is of");
     snprintf(locality->isa, sizeof locality->isa, "%s", isa);
     locality->frames = json_is_true(json_object_get(object, "frames"));
+    locality->partial = json_is_true(json_object_get(object, "partial"));
     locality->program = strdup(text_clean(clean, sizeof clean, program));
     locality->machine = joined_lines(json_object_get(object, "machine"));
     return (locality->program && locality->machine) ||
@@ -302,13 +305,15 @@ static bool can_take(uint64_t events, uint64_t cycles) {
 }
 
 /* An instruction takes a turn, or one for each of its accesses; it lies in at most two lines of
- * code and is at most one branch, one long operation and one system event. */
+ * code, which are all new once, and is at most one branch, one long operation and one system event.
+ */
 static bool events_agree(const struct locality *locality) {
     const struct locality_events *is = &locality->events;
     const uint64_t all = is->instructions;
     return is->turns >= all && is->turns >= is->accesses && is->turns - all <= is->accesses &&
            misses_of(&locality->levels[0], is->l1d_misses) &&
            locality->levels[1].accesses <= is->l1d_misses && is->l1i_misses / 2 <= all &&
+           is->code_lines <= is->l1i_misses && (is->code_lines > 0) == (is->l1i_misses > 0) &&
            misses_of(&locality->core[LOCALITY_L1I], is->l1i_misses) && is->itlb_misses / 2 <= all &&
            misses_of(&locality->core[LOCALITY_ITLB], is->itlb_misses) &&
            is->dtlb_misses <= is->accesses &&

@@ -101,11 +101,11 @@ bool locality_write(const struct locality *locality, FILE *file, struct error *e
     for (uint32_t i = 0; i < LOCALITY_CORE; i++)
         if (locality_has(&locality->core[i]))
             json_object_set_new(core, locality_core_names[i], level_object(&locality->core[i]));
-    json_t *object =
-        json_pack("{s:i, s:o, s:s, s:o, s:b, s:o, s:o, s:o}", "culprit_locality", LOCALITY_VERSION,
-                  "program", string(locality->program), "isa", locality->isa, "machine",
-                  lines_of(locality->machine), "frames", (int)locality->frames, "events",
-                  events_object(&locality->events), "levels", levels, "core", core);
+    json_t *object = json_pack("{s:i, s:o, s:s, s:o, s:b, s:b, s:o, s:o, s:o}", "culprit_locality",
+                               LOCALITY_VERSION, "program", string(locality->program), "isa",
+                               locality->isa, "machine", lines_of(locality->machine), "frames",
+                               (int)locality->frames, "partial", (int)locality->partial, "events",
+                               events_object(&locality->events), "levels", levels, "core", core);
     const bool good =
         object && json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) == 0;
     json_decref(object);

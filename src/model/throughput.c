@@ -78,6 +78,8 @@ static void find_stalls(const struct model *model, struct member *member) {
     stalls[SUSPENDED_L2_MISS] = stall(l2_misses, penalties->memory);
     stalls[SUSPENDED_FETCH] =
         stall(rate(program, events->l1i_misses) + extra[LOCALITY_L1I], penalties->fetch);
+    stalls[SUSPENDED_FETCH].cycles +=
+        rate(program, events->code_lines) * model->options->machine->dram.latency;
     const double dtlb = rate(program, events->dtlb_misses) + extra[LOCALITY_DTLB];
     const double itlb = rate(program, events->itlb_misses) + extra[LOCALITY_ITLB];
     member->turns = rate(program, events->turns) + dtlb;

@@ -123,6 +123,9 @@ advice_can_be_followed() {
     local trace=$scratch/chase.ctrace
     head -c $(($(stat -c %s "$trace") / 2)) "$trace" >"$scratch/half.ctrace"
     contends "$scratch/half.ctrace" && told 'r["partial"]' 'any("half.ctrace breaks off" in n for n in r["notes"])' &&
+        run contend --profile "$scratch/half.locality" "$scratch/half.ctrace" | grep -q "^(partial)" &&
+        contends --set l2.size=3M "$scratch/half.locality" "$trace" &&
+        told 'r["partial"]' 'any("half.locality is of a run that breaks off" in n for n in r["notes"])' &&
         contends "$trace" && told 'not r["partial"]' '"--check" in r["next"]' &&
         contends - <"$trace" && told 'r["next"] is None' &&
         run contend --profile - "$trace" 2>"$scratch/said" >"$scratch/standard.locality" &&
@@ -174,6 +177,8 @@ nonsense_is_refused() {
         refused "is no chip" 1 --check --machine zen4 "$trace" &&
         refused "2 numbers for 1 program" 1 --ipc 1,2 "$trace" &&
         refused "--ipc 0" 2 --ipc 0 "$trace" &&
+        refused "--ipc 1,: numbers" 2 --ipc 1, "$trace" &&
+        refused "--ipc ,1: numbers" 2 --ipc ,1 "$trace" &&
         refused "--frames maybe" 2 --frames maybe "$trace" &&
         refused "page frames" 2 --check --frames no "$trace" &&
         refused "is no file" 1 --check - &&

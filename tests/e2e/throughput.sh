@@ -98,6 +98,20 @@ searches_can_be_stopped() {
         narrow "$scratch/text" && [ "$(grep -c "^ *2 cores" "$scratch/text")" = 2 ]
 }
 
+# A simulation that is stopped is not said to be complete.
+simulations_can_be_stopped() {
+    local status=0 pid
+    (cd "$scratch" && exec "$CULPRIT" throughput --search 'cores=1..64 threads=1..16' --check --json --output stopped.json \
+        chase.ctrace matmul.ctrace 2>/dev/null) &
+    pid=$!
+    sleep 2
+    kill -INT $pid
+    wait $pid || status=$?
+    cp "$scratch/stopped.json" "$report" && [ $status = 130 ] &&
+        told 'r["partial"]' 'any("interrupted before all was simulated" in n for n in r["notes"])' \
+            'not any("until every program has run" in n for n in r["notes"])'
+}
+
 xml() {
     python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$1"
 }
@@ -141,7 +155,7 @@ nonsense_is_refused() {
     local trace=$scratch/chase.ctrace
     refused "which programs" 2 &&
         refused "no such file\|No such file" 1 "$scratch/none.ctrace" &&
-        refused "in_order" 1 --machine zen4 "$trace" &&
+        refused "zen4 is no chip (try --machine niagara)" 1 --machine zen4 "$trace" &&
         refused "cores=FIRST" 2 --search core=1 "$trace" &&
         refused "at most 16" 2 --search threads=1..17 "$trace" &&
         refused "1 to 32" 2 --groups 0 "$trace" &&
@@ -162,6 +176,7 @@ if ! skip_without riscv64-workloads "throughput of known programs"; then
     check "a search gives what single chips give" searches_are_many_chips
     check "--check simulates every chip of a search" searches_are_checked
     check "a stopped search is partial" searches_can_be_stopped
+    check "a stopped simulation is not said to be complete" simulations_can_be_stopped
     check "text and picture of one chip" text_and_picture
     check "a saved profile says what its trace says" profiles_are_traces
     check "nonsense is refused in one line" nonsense_is_refused

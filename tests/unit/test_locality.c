@@ -112,7 +112,7 @@ static void what_a_core_shares(void **state) {
         lines[i] = i < 6 ? (struct line)LOAD(1, 2, PAGES[i] << 12) : (struct line)NOTHING;
     struct program_trace *program = new_program(lines, 40);
     struct machine machine = small_machine();
-    const struct cache_shape shape = {16, 4, 64};
+    const struct cache_shape shape = {16, 4, 128};
     struct locality locality;
     machine.l1i = machine.l1d;
     machine.itlb.entries = 4;
@@ -123,6 +123,7 @@ static void what_a_core_shares(void **state) {
     assert_int_equal(code->run, 3);
     assert_int_equal(code->misses, 3);
     assert_int_equal(locality.events.l1i_misses, 3);
+    assert_int_equal(locality.events.code_lines, 2); /* the first two lie in one of 128 bytes */
     assert_int_equal(itlb->run, 3);
     assert_int_equal(itlb->accesses, 1);
     assert_int_equal(locality.events.itlb_misses, 1);

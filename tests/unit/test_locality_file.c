@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "model/locality.h"
+#include "temporary.h"
 
 enum { LINES = 300 };
 
@@ -29,6 +30,7 @@ static void make_profile(struct locality *locality) {
                              program->accesses, program->access_count, 0, &error));
     assert_true(locality_finish(pass, locality, &error));
     strcpy(locality->isa, "riscv64");
+    locality->partial = true;
     locality->program = strdup("walk \"in\" squares");
     free(program);
 }
@@ -44,8 +46,8 @@ static char *text_of(const struct locality *locality) {
 }
 
 static bool read_text(const char *text, struct locality *locality, struct error *error) {
-    char path[] = "/tmp/culprit-locality-XXXXXX";
-    const int file = mkstemp(path);
+    char path[TEMPORARY_BYTES];
+    const int file = mkstemp(temporary_name(path, "locality"));
     assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
     close(file);
     const bool good = locality_read(locality, path, error);
@@ -65,6 +67,7 @@ static void comes_back(void **state) {
     assert_string_equal(text, second);
     assert_string_equal(again.program, "walk \"in\" squares");
     assert_string_equal(again.machine, locality.machine);
+    assert_true(again.partial);
     assert_int_equal(again.level_count, 3);
     assert_int_equal(again.levels[0].crowded_count, 0);
     assert_int_equal(again.levels[1].crowded_count, 2);
@@ -104,12 +107,14 @@ static void damage_is_told(void **state) {
         {"\"turns\": ", "\"turns\": 9", "counts of events do not"},
         {"\"l1d_misses\": ", "\"l1d_misses\": 1", "counts of events do not"},
         {"\"l1i_misses\": ", "\"l1i_misses\": 1", "counts of events do not"},
+        {"\"code_lines\": ", "\"code_lines\": 9", "counts of events do not"},
+        {"\"partial\": true", "\"partial\": 1", "what it is of"},
         {"\"long_operations\": ", "\"long_operations\": 1", "counts of events do not"},
         {"\"mispredictions\": ", "\"mispredictions\": 900", "counts of events do not"},
         {"\"system_cycles\": ", "\"system_cycles\": 1", "counts of events do not"},
         {"\"dtlb_misses\": ", "\"dtlb_misses\": 1", "counts of events do not"},
         {"\"itlb_misses\": ", "\"itlb_misses\": 1", "counts of events do not"},
-        {"\"culprit_locality\": 1", "\"culprit_locality\": 2", "version 2"},
+        {"\"culprit_locality\": 2", "\"culprit_locality\": 1", "version 1"},
         {"\"culprit_locality\"", "\"culprit\"", "not a profile"},
         {"\"levels\"", "{", "no JSON"}};
     struct locality locality, again;

@@ -18,9 +18,11 @@ bool circular_new(struct circular *circular, struct cache_shape shape, bool coun
                                   .stacks = calloc(lines, sizeof *circular->stacks),
                                   .edges = calloc(shape.ways, sizeof *circular->edges),
                                   .counts = calloc(shape.ways, sizeof *circular->counts),
+                                  .current = calloc(shape.ways, sizeof *circular->current),
                                   .set_hits = calloc(lines, sizeof *circular->set_hits),
                                   .count_blocks = count_blocks};
-    return circular->stacks && circular->edges && circular->counts && circular->set_hits;
+    return circular->stacks && circular->edges && circular->counts && circular->current &&
+           circular->set_hits;
 }
 
 void circular_free(struct circular *circular) {
@@ -28,6 +30,7 @@ void circular_free(struct circular *circular) {
     free(circular->stacks);
     free(circular->edges);
     free(circular->counts);
+    free(circular->current);
     free(circular->set_hits);
     *circular = (struct circular){0};
 }
@@ -57,6 +60,28 @@ end_windows(struct circular *circular, const struct touch *stack, uint64_t time,
     }
 }
 
+/* What of a sequence lies in intervals that are over is known; the rest waits. */
+static inline void count_time(struct circular *circular, uint32_t depth, uint32_t octave,
+                              uint64_t first, uint64_t end) {
+    const struct pace *pace = circular->pace;
+    const uint64_t begun = pace_begun(pace);
+    if (first < begun) {
+        const uint64_t over = end < begun ? end : begun;
+        circular->counts[depth][octave].time += pace_clock(pace, over) - pace_clock(pace, first);
+        first = over;
+    }
+    circular->current[depth][octave] += end - first;
+}
+
+void circular_pass(struct circular *circular, double cycles) {
+    for (uint32_t depth = 0; depth < circular->shape.ways; depth++)
+        for (uint32_t octave = 0; octave < LOCALITY_OCTAVES; octave++) {
+            circular->counts[depth][octave].time +=
+                (double)circular->current[depth][octave] * cycles;
+            circular->current[depth][octave] = 0;
+        }
+}
+
 static inline void count_sequence(struct circular *circular, uint32_t depth,
                                   const struct touch *first, uint64_t time, uint64_t number) {
     const uint64_t r = time - first->time + 1;
@@ -67,6 +92,8 @@ static inline void count_sequence(struct circular *circular, uint32_t depth,
     count->count++;
     count->r += r;
     count->n += number - first->number + 1;
+    if (circular->pace)
+        count_time(circular, depth, octave, first->time, time + 1);
     if (circular->count_blocks)
         circular->footprint.over[windows_over(first->time, time)]++;
 }
@@ -196,8 +223,11 @@ bool circular_level(const struct circular *circular, uint32_t ways, struct local
     level->accesses = level->misses = circular->accesses;
     memcpy(level->circular, circular->counts, ways * sizeof *level->circular);
     for (uint32_t depth = 0; depth < ways; depth++)
-        for (uint32_t octave = 0; octave < LOCALITY_OCTAVES; octave++)
-            level->misses -= level->circular[depth][octave].count;
+        for (uint32_t octave = 0; octave < LOCALITY_OCTAVES; octave++) {
+            struct circular_count *count = &level->circular[depth][octave];
+            level->misses -= count->count;
+            count->time = circular->pace ? count->time / circular->pace->mean : (double)count->r;
+        }
     level->points = locality_points(circular->run);
     fill_sets(circular, level);
     fill_windows(circular, level);

@@ -20,6 +20,7 @@
 
 #include "model/footprint.h"
 #include "model/locality.h"
+#include "model/pace.h"
 
 /* The last use of a block. */
 struct touch {
@@ -35,9 +36,12 @@ struct circular {
     struct touch *stacks;                              /* [sets][ways], latest first */
     uint64_t (*edges)[LOCALITY_WINDOWS + 1];           /* [ways]: differences over k of windows
                                                           in which a set had more than j blocks */
-    struct circular_count (*counts)[LOCALITY_OCTAVES]; /* [ways] */
-    uint64_t *set_hits;                                /* [sets][ways]: by depth */
-    bool count_blocks;                                 /* U(x) too */
+    struct circular_count (*counts)[LOCALITY_OCTAVES]; /* [ways]; time is in cycles as yet */
+    const struct pace *pace;                           /* of the thread; NULL: not known */
+    uint64_t (*current)[LOCALITY_OCTAVES]; /* [ways]: of r the accesses in the current interval of
+                                              the pace, whose cycles are not known yet */
+    uint64_t *set_hits;                    /* [sets][ways]: by depth */
+    bool count_blocks;                     /* U(x) too */
     struct footprint footprint;
 };
 
@@ -48,6 +52,15 @@ void circular_free(struct circular *circular);
 /* Access `time`, above that of all before, to an address. Returns the depth at which the block was,
  * 1 for the latest of its set; ways + 1 where the stack does not have it; 0: out of memory. */
 uint32_t circular_add(struct circular *circular, uint64_t address, uint64_t time);
+
+/* From the start on, sequences last as long as this pace says, which lives as long. Without it all
+ * accesses are equally far apart. */
+static inline void circular_follow(struct circular *circular, const struct pace *pace) {
+    circular->pace = pace;
+}
+/* The current interval of the pace is over: each of its accesses took `cycles`. Comes before
+ * pace_end_interval(). Accesses of it may still be added after that. */
+void circular_pass(struct circular *circular, double cycles);
 
 /* The address will be added soon. */
 static inline void circular_prefetch(const struct circular *circular, uint64_t address) {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/multithreaded/penalties.h"
+#include "model/series.h"
 #include "model/throughput.h"
 
 uint32_t contend_place(const struct machine *machine, enum contend_placing placing, uint32_t n) {
@@ -71,29 +71,13 @@ static bool on_chip(const struct locality *const *programs, uint32_t program_cou
 
 /* ---- elsewhere ---- */
 
-static double memory_cycles(const struct machine *machine) {
-    const struct machine_dram *dram = &machine->dram;
-    return dram->banked ? dram->base_latency +
-                              (dram->trcd + dram->tcl) * machine->clock_ghz / dram->clock_ghz
-                        : dram->latency;
-}
-
 /* Of an instruction, when nothing overlaps. */
 static double cycles_in_series(const struct locality *program, const struct machine *machine,
                                double shared_misses) {
-    const struct chip_penalties penalties = chip_penalties(machine);
-    const struct locality_events *events = &program->events;
-    const struct machine_cache *shared = machine->llc.present ? &machine->llc : &machine->l2;
-    const double reach = rate(program, program->levels[1].accesses);
-    double cycles = rate(program, events->turns + events->long_cycles + events->system_cycles);
-    cycles += rate(program, events->mispredictions) * penalties.mispredict;
-    cycles += rate(program, events->late_branches) * penalties.late_branch;
-    cycles += rate(program, events->dtlb_misses + events->itlb_misses) * penalties.translation;
-    cycles += rate(program, events->l1i_misses) * (machine->l2.latency - 1.0) +
-              rate(program, events->code_lines) * memory_cycles(machine);
-    if (machine->llc.present && machine->l2.present)
-        cycles += (rate(program, events->l1d_misses) - reach) * (machine->l2.latency - 1.0);
-    return cycles + reach * (shared->latency - 1.0) + shared_misses * memory_cycles(machine);
+    const double instructions = (double)program->events.instructions;
+    return series_cycles(machine, &program->events, (double)program->levels[1].accesses,
+                         shared_misses * instructions) /
+           instructions;
 }
 
 /* One round of contention at these speeds. */

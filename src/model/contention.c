@@ -74,6 +74,7 @@ static struct circular_count sum_of(const struct circular_count *octaves, struct
         sum.count += octaves[i].count;
         sum.r += octaves[i].r;
         sum.n += octaves[i].n;
+        sum.time += octaves[i].time;
     }
     return sum;
 }
@@ -202,7 +203,7 @@ static double still_hits(const struct meeting *meetings, uint32_t count, uint32_
         const struct blocks blocks =
             model == CONTENTION_PRIOR
                 ? prior_blocks_of(&meetings[i], (double)sequences->n / of)
-                : blocks_of(&meetings[i], (double)sequences->r / of * meetings[i].speed, model);
+                : blocks_of(&meetings[i], sequences->time / of * meetings[i].speed, model);
         check_sum(&blocks, ways);
         add_copies(&sum, blocks, meetings[i].copies, room);
     }

@@ -39,6 +39,8 @@ struct cache_shape {
 struct circular_count {
     uint64_t count;
     uint64_t r, n; /* sums over these sequences */
+    double time;   /* likewise: how long they last when the thread is alone, in mean times from one
+                      of its accesses to the next: r, if it always went at one pace */
 };
 
 /* Locality in one cache. Index d − 1 for d distinct blocks; k for the mean over all windows of x =
@@ -183,7 +185,7 @@ char *locality_machine(const struct machine *machine, struct error *error);
 bool locality_fits(const struct locality *locality, const struct machine *machine,
                    struct error *error);
 
-enum { LOCALITY_VERSION = 2 };
+enum { LOCALITY_VERSION = 3 };
 
 /* The file (docs/locality-format.md): JSON. Hostile input: an error naming it; locality_free()
  * either way. */

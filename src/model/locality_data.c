@@ -5,6 +5,7 @@
 
 #include "core/multithreaded/penalties.h"
 #include "memory/frame.h"
+#include "model/series.h"
 
 /* ---- private levels ---- */
 
@@ -48,15 +49,27 @@ static bool crowded_new(struct locality_data *data, const struct locality_option
     return true;
 }
 
+static void follow_pace(struct locality_data *data) {
+    circular_follow(&data->l1d, &data->pace);
+    circular_follow(&data->dtlb_circular, &data->pace);
+    shared_caches_follow(&data->shared, &data->pace);
+    for (uint32_t k = 0; k < data->crowded_count; k++)
+        shared_caches_follow(&data->crowded[k].shared, &data->pace);
+}
+
 bool locality_data_new(struct locality_data *data, const struct locality_options *options,
                        struct error *error) {
     const struct machine *machine = options->machine;
     *data = (struct locality_data){.page_shift = (uint32_t)__builtin_ctz(machine->page_size),
                                    .frames = options->frames,
-                                   .page = UINT64_MAX};
-    return new_private(data, machine, options->core, error) &&
-           shared_caches_new(&data->shared, options->shared, options->shared_count, error) &&
-           crowded_new(data, options, error);
+                                   .page = UINT64_MAX,
+                                   .machine = machine};
+    if (!new_private(data, machine, options->core, error) ||
+        !shared_caches_new(&data->shared, options->shared, options->shared_count, error) ||
+        !crowded_new(data, options, error))
+        return false;
+    follow_pace(data);
+    return true;
 }
 
 void locality_data_free(struct locality_data *data) {
@@ -69,6 +82,7 @@ void locality_data_free(struct locality_data *data) {
     if (data->inner.tags)
         cache_free(&data->inner);
     tlb_free(&data->dtlb);
+    pace_free(&data->pace);
 }
 
 /* ---- accesses ---- */
@@ -116,18 +130,67 @@ static bool use_line(struct locality_data *data, uint64_t address, uint64_t time
     return true;
 }
 
+/* ---- its pace ---- */
+
+/* Cycles until now. */
+static double clock_of(const struct locality_data *data, double elsewhere) {
+    const struct locality_events events = {
+        .turns = data->turns, .l1d_misses = data->l1d_misses, .dtlb_misses = data->dtlb_misses};
+    uint64_t reach, misses;
+    shared_caches_count(&data->shared, &reach, &misses);
+    return elsewhere + series_cycles(data->machine, &events, (double)reach, (double)misses);
+}
+
+/* What there was since the current interval began. */
+static bool pass_interval(struct locality_data *data, double elsewhere, double *clock) {
+    const uint64_t begun = pace_begun(&data->pace);
+    if (!shared_caches_take(&data->shared))
+        return false;
+    *clock = clock_of(data, elsewhere);
+    const double cycles = (*clock - pace_clock(&data->pace, begun)) / (double)(data->time - begun);
+    circular_pass(&data->l1d, cycles);
+    if (data->dtlb_circular.stacks)
+        circular_pass(&data->dtlb_circular, cycles);
+    shared_caches_pass(&data->shared, cycles);
+    for (uint32_t k = 0; k < data->crowded_count; k++)
+        shared_caches_pass(&data->crowded[k].shared, cycles);
+    return true;
+}
+
+static bool end_interval(struct locality_data *data, double elsewhere) {
+    double clock;
+    return pass_interval(data, elsewhere, &clock) && pace_end_interval(&data->pace, clock);
+}
+
+/* The last interval is over when all is taken. */
+static bool end_pace(struct locality_data *data) {
+    for (uint32_t k = 0; k < data->crowded_count; k++)
+        if (!shared_caches_take(&data->crowded[k].shared))
+            return false;
+    double clock = pace_clock(&data->pace, pace_begun(&data->pace));
+    if (data->time > pace_begun(&data->pace) && !pass_interval(data, data->elsewhere, &clock))
+        return false;
+    data->pace.mean = clock / (double)data->time;
+    return true;
+}
+
 bool locality_data_add(struct locality_data *data, const struct memory_access *accesses,
-                       uint32_t count) {
+                       uint32_t count, double elsewhere) {
     const uint32_t shift = data->l1d.line_shift;
+    const double each = count ? (elsewhere - data->elsewhere) / count : 0;
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t lines = chip_lines(&accesses[i], shift);
         const uint64_t first = accesses[i].address >> shift;
+        data->turns += lines;
         for (uint64_t line = 0; line < lines; line++) {
             if (!use_line(data, (first + line) << shift, data->time++))
                 return false;
+            if (data->time % (1u << PACE_SHIFT) == 0 &&
+                !end_interval(data, data->elsewhere + each * (i + 1)))
+                return false;
         }
-        data->turns += lines;
     }
+    data->elsewhere = elsewhere;
     return true;
 }
 
@@ -155,7 +218,7 @@ static bool fill_crowded(struct locality_data *data, struct locality_level *shar
 }
 
 bool locality_data_levels(struct locality_data *data, struct locality_level *levels) {
-    return circular_end(&data->l1d, data->time) &&
+    return end_pace(data) && circular_end(&data->l1d, data->time) &&
            circular_level(&data->l1d, data->l1d.shape.ways, &levels[0]) &&
            shared_caches_levels(&data->shared, data->time, &levels[1]) &&
            (!data->crowded_count || fill_crowded(data, &levels[1]));

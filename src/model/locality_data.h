@@ -23,16 +23,20 @@ struct locality_data {
     struct shared_caches shared;
     struct crowded_l1 *crowded; /* by rising rate */
     uint32_t crowded_count;
+    const struct machine *machine;
+    struct pace pace;
+    double elsewhere; /* cycles so far that instructions took but for what is counted here */
 };
 
-/* locality_data_free() either way. */
+/* The machine must live as long. locality_data_free() either way. */
 bool locality_data_new(struct locality_data *data, const struct locality_options *options,
                        struct error *error);
 void locality_data_free(struct locality_data *data);
 
-/* False: out of memory. */
+/* Until the instructions of these accesses were done, instructions took `elsewhere` cycles from the
+ * start of the run but for turns of accesses and misses of data. False: out of memory. */
 bool locality_data_add(struct locality_data *data, const struct memory_access *accesses,
-                       uint32_t count);
+                       uint32_t count, double elsewhere);
 
 /* The run is over, of at least one access: fills in levels
  * [1 + shared.shape_count]. False: out of memory. */

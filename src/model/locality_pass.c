@@ -7,6 +7,7 @@
 #include "core/cores.h"
 #include "model/locality_data.h"
 #include "model/locality_events.h"
+#include "model/series.h"
 #include "util/executor.h"
 
 enum { QUEUES = 2, QUEUED = 1 << 15 };
@@ -14,8 +15,9 @@ enum { QUEUES = 2, QUEUED = 1 << 15 };
 /* Loads and stores that are being collected, or taken by the second thread. */
 struct access_queue {
     uint32_t count;
-    uint64_t ticket; /* of the job that took them last; 0: none, or no second thread */
-    bool failed;     /* that job, for want of memory */
+    double elsewhere; /* as locality_data_add() */
+    uint64_t ticket;  /* of the job that took them last; 0: none, or no second thread */
+    bool failed;      /* that job, for want of memory */
     struct memory_access accesses[QUEUED];
 };
 
@@ -38,7 +40,9 @@ struct locality_pass *locality_new(const struct locality_options *options, struc
     }
     pass->machine = *options->machine;
     pass->frames = options->frames;
-    if (locality_data_new(&pass->data, options, error) &&
+    struct locality_options own = *options;
+    own.machine = &pass->machine;
+    if (locality_data_new(&pass->data, &own, error) &&
         event_counter_new(&pass->events, &pass->machine, options, error) &&
         (sysconf(_SC_NPROCESSORS_ONLN) < 2 || (pass->executor = executor_new("locality", error))))
         return pass;
@@ -60,7 +64,8 @@ void locality_pass_free(struct locality_pass *pass) {
 static void take_queue(void *context, uint64_t number) {
     struct locality_pass *pass = context;
     struct access_queue *queue = &pass->queues[number];
-    queue->failed |= !locality_data_add(&pass->data, queue->accesses, queue->count);
+    queue->failed |=
+        !locality_data_add(&pass->data, queue->accesses, queue->count, queue->elsewhere);
 }
 
 /* Until what was in it is taken. */
@@ -74,6 +79,9 @@ static bool wait_for(struct locality_pass *pass, struct access_queue *queue, str
 
 /* Hands over what is collected, and waits until there is room for more. */
 static bool hand_over(struct locality_pass *pass, struct error *error) {
+    struct locality_events elsewhere = pass->events.counts;
+    elsewhere.turns = pass->turns;
+    pass->queues[pass->filling].elsewhere = series_cycles(&pass->machine, &elsewhere, 0, 0);
     if (pass->executor)
         pass->queues[pass->filling].ticket =
             executor_submit(pass->executor, take_queue, pass, pass->filling);

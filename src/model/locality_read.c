@@ -89,15 +89,23 @@ static bool read_shape(const json_t *object, struct cache_shape *shape) {
     return true;
 }
 
-/* r lies in its octave and n counts the first and the last access. */
-static bool read_octave(const json_t *item, struct circular_count *octaves, uint64_t most) {
+/* r lies in its octave, n counts the first and the last access, and nothing lasts longer than the
+ * run. */
+static bool read_octave(const json_t *item, struct circular_count *octaves,
+                        const struct locality_level *level) {
+    const uint64_t most = level->accesses;
     struct circular_count sum;
     uint64_t octave;
-    if (!json_is_array(item) || json_array_size(item) != 4 ||
+    if (!json_is_array(item) || json_array_size(item) != 5 ||
         !get_count(json_array_get(item, 0), 1, LOCALITY_OCTAVES - 1, &octave) ||
         !get_count(json_array_get(item, 1), 1, most, &sum.count) ||
         !get_count(json_array_get(item, 2), 1, INT64_MAX, &sum.r) ||
-        !get_count(json_array_get(item, 3), 1, INT64_MAX, &sum.n))
+        !get_count(json_array_get(item, 3), 1, INT64_MAX, &sum.n) ||
+        !json_is_number(json_array_get(item, 4)))
+        return false;
+    sum.time = json_number_value(json_array_get(item, 4));
+    const double longest = (double)sum.count * (double)level->run;
+    if (!(sum.time > 0 && sum.time <= longest * (1 + 1e-9)))
         return false;
     const double r = (double)sum.r / (double)sum.count, n = (double)sum.n / (double)sum.count;
     const bool last = octave == LOCALITY_OCTAVES - 1;
@@ -116,7 +124,7 @@ static bool read_circular(const json_t *list, struct locality_level *level, uint
         if (!json_is_array(octaves) || json_array_size(octaves) > LOCALITY_OCTAVES)
             return false;
         for (size_t i = 0; i < json_array_size(octaves); i++)
-            if (!read_octave(json_array_get(octaves, i), level->circular[d], level->accesses))
+            if (!read_octave(json_array_get(octaves, i), level->circular[d], level))
                 return false;
         for (uint32_t i = 0; i < LOCALITY_OCTAVES; i++)
             *sequences += level->circular[d][i].count;

@@ -25,13 +25,14 @@ static json_t *lines_of(const char *text) {
     return lines;
 }
 
-/* [octave, count, sum of r, sum of n] for each octave that has any. */
+/* [octave, count, sum of r, sum of n, sum of times] for each octave that has any. */
 static json_t *sequences_of(const struct circular_count *octaves) {
     json_t *list = json_array();
     for (uint32_t i = 0; i < LOCALITY_OCTAVES; i++)
         if (octaves[i].count)
-            json_array_append_new(list, json_pack("[i,o,o,o]", (int)i, count(octaves[i].count),
-                                                  count(octaves[i].r), count(octaves[i].n)));
+            json_array_append_new(list, json_pack("[i,o,o,o,f]", (int)i, count(octaves[i].count),
+                                                  count(octaves[i].r), count(octaves[i].n),
+                                                  octaves[i].time));
     return list;
 }
 

@@ -136,6 +136,24 @@ bool shared_caches_take(struct shared_caches *caches) {
     return true;
 }
 
+void shared_caches_follow(struct shared_caches *caches, const struct pace *pace) {
+    for (uint32_t i = 0; i < caches->pass_count; i++)
+        circular_follow(&caches->passes[i].circular, pace);
+}
+
+void shared_caches_pass(struct shared_caches *caches, double cycles) {
+    for (uint32_t i = 0; i < caches->pass_count; i++)
+        circular_pass(&caches->passes[i].circular, cycles);
+}
+
+void shared_caches_count(const struct shared_caches *caches, uint64_t *accesses, uint64_t *misses) {
+    const struct circular *first = &caches->passes[pass_of(caches, *caches->shapes)].circular;
+    *accesses = *misses = first->accesses;
+    for (uint32_t depth = 0; depth < caches->shapes->ways; depth++)
+        for (uint32_t octave = 0; octave < LOCALITY_OCTAVES; octave++)
+            *misses -= first->counts[depth][octave].count;
+}
+
 bool shared_caches_levels(struct shared_caches *caches, uint64_t run,
                           struct locality_level *levels) {
     bool good = shared_caches_take(caches);

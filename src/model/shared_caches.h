@@ -40,6 +40,13 @@ void shared_caches_free(struct shared_caches *caches);
 bool shared_caches_take(struct shared_caches *caches);
 /* Likewise, of one bucket. */
 bool shared_caches_take_bucket(struct shared_caches *caches, struct shared_bucket *bucket);
+/* As circular_follow() and circular_pass(), of all of them; what waits for its bucket may pass
+ * later. */
+void shared_caches_follow(struct shared_caches *caches, const struct pace *pace);
+void shared_caches_pass(struct shared_caches *caches, double cycles);
+/* Of what has been taken, accesses, and misses in the first of the shapes. */
+void shared_caches_count(const struct shared_caches *caches, uint64_t *accesses, uint64_t *misses);
+
 /* Access `time` of the thread reaches these caches. False: out of memory. */
 static inline bool shared_caches_add(struct shared_caches *caches, uint64_t address,
                                      uint64_t time) {

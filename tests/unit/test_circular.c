@@ -160,7 +160,8 @@ static void check_sequences(const struct access_string *string,
         while (2ull << octave <= r)
             octave++;
         struct circular_count *count = &counts[d - 1][octave];
-        *count = (struct circular_count){count->count + 1, count->r + r, count->n + n};
+        *count = (struct circular_count){count->count + 1, count->r + r, count->n + n,
+                                         (double)(count->r + r)};
     }
     assert_int_equal(misses, level->misses);
     for (uint32_t i = 0; i < level->shape.ways; i++)
@@ -218,9 +219,40 @@ static void as_by_definition(void **state) {
     }
 }
 
+/* Accesses of the first interval take 2 cycles each, those after it 4. A at 0 and 9: 10 accesses,
+ * 20 cycles. A again at 2^15 + 99: from 9 to the end of the interval (2^15 − 9) × 2, then 100 × 4.
+ * The run of 2^15 + 100 accesses takes 2^16 + 400 cycles. */
+static void sequences_go_at_the_pace_of_the_thread(void **state) {
+    (void)state;
+    const uint64_t second = 1 << PACE_SHIFT;
+    struct pace pace = {0};
+    struct circular circular;
+    struct locality_level level;
+    assert_true(circular_new(&circular, (struct cache_shape){2, 1, LINE}, false));
+    circular_follow(&circular, &pace);
+    assert_int_equal(circular_add(&circular, 0, 0), 2);
+    assert_int_equal(circular_add(&circular, 0, 9), 1);
+    circular_pass(&circular, 2);
+    assert_true(pace_end_interval(&pace, 65536));
+    assert_int_equal(circular_add(&circular, LINE, 500), 2);
+    assert_int_equal(circular_add(&circular, LINE, 501), 1);
+    assert_int_equal(circular_add(&circular, 0, second + 99), 1);
+    circular_pass(&circular, 4);
+    pace.mean = (65536 + 400) / (double)(second + 100);
+    assert_true(circular_end(&circular, second + 100));
+    assert_true(circular_level(&circular, 1, &level));
+    assert_true(fabs(level.circular[0][1].time - 4 / pace.mean) < 1e-9);
+    assert_true(fabs(level.circular[0][3].time - 20 / pace.mean) < 1e-9);
+    assert_true(fabs(level.circular[0][15].time - (65536 - 18 + 400) / pace.mean) < 1e-9);
+    locality_level_free(&level);
+    circular_free(&circular);
+    pace_free(&pace);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_figure),
                                        cmocka_unit_test(accesses_that_stay_inside_count_for_r),
+                                       cmocka_unit_test(sequences_go_at_the_pace_of_the_thread),
                                        cmocka_unit_test(as_by_definition)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,8 @@ static void free_level(struct locality_level *level) {
 
 static void add_sequences(struct locality_level *level, uint32_t d, uint32_t octave, uint64_t count,
                           uint64_t mean_r) {
-    level->circular[d - 1][octave] = (struct circular_count){count, count * mean_r, count * 2};
+    level->circular[d - 1][octave] =
+        (struct circular_count){count, count * mean_r, count * 2, (double)(count * mean_r)};
     level->set_sequences[0] += count;
 }
 
@@ -92,6 +93,21 @@ static void groups_matter(void **state) {
     options.groups = 1;
     extra_of(threads, 2, &options, extra);
     CLOSE(extra[0], 20);
+    free_level(one);
+    free_level(two);
+}
+
+/* The same 100 sequences over 4 accesses, which last as long as 8 usually do: n = 4, S = 2 of 4
+ * sets, b = 3/4, 1/4 leave 1/2 + 1/2 × 3/4 = 7/8 of them. */
+static void slow_sequences_meet_more(void **state) {
+    (void)state;
+    struct locality_level *one = new_level(), *two = new_level();
+    double extra[2];
+    add_sequences(one, 1, 2, 100, 4);
+    one->circular[0][2].time = 800;
+    const struct contention_thread threads[] = {{one, 0.2, 1, 1}, {two, 0.1, 1, 1}};
+    extra_of(threads, 2, &MEASURED, extra);
+    CLOSE(extra[0], 12.5);
     free_level(one);
     free_level(two);
 }
@@ -278,6 +294,7 @@ static void what_the_model_cannot_take(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(six_steps_by_hand),
                                        cmocka_unit_test(groups_matter),
+                                       cmocka_unit_test(slow_sequences_meet_more),
                                        cmocka_unit_test(copies_are_threads),
                                        cmocka_unit_test(sets_that_never_meet),
                                        cmocka_unit_test(binomial_by_hand),

@@ -100,6 +100,44 @@ static void lines_pages_and_operations(void **state) {
     free(program);
 }
 
+/* First 2^15 loads of block 0, a cycle each; then as many of blocks 0 and 2 in turn, each before a
+ * division of 20 cycles: 11 cycles in the mean. Block 0 comes back over two accesses: 2^15 − 1
+ * times in 2 cycles, once, between the phases, in 1 + 21; later both over three in 63. */
+static void slow_phases_last(void **state) {
+    (void)state;
+    enum { EACH = 1 << 15 };
+    const struct line lines[] = {
+        LOAD(1, 2, 0), {OP_INT_DIV, 3, 4, NO, 0}, LOAD(1, 2, 128), {OP_INT_DIV, 3, 4, NO, 0}};
+    struct program_trace *program = new_program(lines, 4);
+    struct machine machine = small_machine();
+    const struct cache_shape shape = {16, 4, 64};
+    struct locality locality;
+    struct error error = {0};
+    machine.l1d = (struct machine_cache){.present = true, .size = 256, .ways = 2, .line = 64};
+    machine.l2.latency = 1;
+    machine.llc.present = machine.dram.banked = false;
+    machine.page_walk = machine.dram.latency = 0;
+    const struct locality_options options = {
+        .machine = &machine, .shared = &shape, .shared_count = 1};
+    struct locality_pass *pass = locality_new(&options, &error);
+    assert_non_null(pass);
+    for (int i = 0; i < EACH; i++)
+        assert_true(locality_add(pass, &program->code, program->dynamic, 1, program->accesses, 1, 0,
+                                 &error));
+    for (int i = 0; i < EACH / 2; i++)
+        assert_true(locality_add(pass, &program->code, program->dynamic, 4, program->accesses, 2, 0,
+                                 &error));
+    assert_true(locality_finish(pass, &locality, &error));
+    const struct circular_count *one = &locality.levels[0].circular[0][1],
+                                *two = &locality.levels[0].circular[1][1];
+    assert_int_equal(one->count, EACH);
+    assert_int_equal(two->count, EACH - 2);
+    assert_true(fabs(one->time - ((EACH - 1) * 2 + 22) / 11.0) < 1e-6);
+    assert_true(fabs(two->time - (EACH - 2) * 63 / 11.0) < 1e-6);
+    locality_free(&locality);
+    free(program);
+}
+
 /* What threads of a core share besides. 40 instructions of 4 bytes are three lines of code of 64
  * bytes in one page, each looked up once. Loads of pages 0 1 0 0 2 0: the third finds page 0 behind
  * page 1, cseq(2, 3, 3); the fourth is of the same page as the one before and is passed over, so
@@ -226,10 +264,13 @@ static void nothing_to_measure(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(misses_go_on),         cmocka_unit_test(lines_pages_and_operations),
-        cmocka_unit_test(frames_scatter_pages), cmocka_unit_test(a_private_l2_filters),
-        cmocka_unit_test(what_a_profile_fits),  cmocka_unit_test(nothing_to_measure),
-        cmocka_unit_test(what_a_core_shares)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(misses_go_on),
+                                       cmocka_unit_test(slow_phases_last),
+                                       cmocka_unit_test(lines_pages_and_operations),
+                                       cmocka_unit_test(frames_scatter_pages),
+                                       cmocka_unit_test(a_private_l2_filters),
+                                       cmocka_unit_test(what_a_profile_fits),
+                                       cmocka_unit_test(nothing_to_measure),
+                                       cmocka_unit_test(what_a_core_shares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ static void damage_is_told(void **state) {
         {"\"system_cycles\": ", "\"system_cycles\": 1", "counts of events do not"},
         {"\"dtlb_misses\": ", "\"dtlb_misses\": 1", "counts of events do not"},
         {"\"itlb_misses\": ", "\"itlb_misses\": 1", "counts of events do not"},
-        {"\"culprit_locality\": 2", "\"culprit_locality\": 1", "version 1"},
+        {"\"culprit_locality\": 3", "\"culprit_locality\": 2", "version 2"},
         {"\"culprit_locality\"", "\"culprit\"", "not a profile"},
         {"\"levels\"", "{", "no JSON"}};
     struct locality locality, again;
@@ -140,8 +140,32 @@ static void damage_is_told(void **state) {
     locality_free(&locality);
 }
 
+/* Sequences take some time, and none lasts longer than the run. */
+static void times_are_possible(void **state) {
+    (void)state;
+    struct locality locality, again;
+    make_profile(&locality);
+    struct locality_level *dtlb = &locality.core[LOCALITY_DTLB];
+    struct circular_count *count = &dtlb->circular[1][1]; /* of pages a, b and a */
+    assert_true(count->count > 0);
+    const double longest = (double)count->count * (double)dtlb->run;
+    const double times[] = {longest, 0, -1, 1.01 * longest};
+    for (int i = 0; i < 4; i++) {
+        struct error error = {0};
+        count->time = times[i];
+        char *text = text_of(&locality);
+        const bool believed = read_text(text, &again, &error);
+        assert_int_equal(believed, i == 0);
+        assert_true(believed || strstr(error.message, "circular sequences"));
+        locality_free(&again);
+        free(text);
+    }
+    locality_free(&locality);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(comes_back),
-                                       cmocka_unit_test(damage_is_told)};
+                                       cmocka_unit_test(damage_is_told),
+                                       cmocka_unit_test(times_are_possible)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,8 +64,8 @@ static void make(struct program *program, uint32_t l1d_misses, uint32_t l2_misse
 
 /* `count` circular sequences of d blocks, 16 accesses long. */
 static void add_sequences(struct program *program, int level, uint32_t d, uint64_t count) {
-    program->circular[level][d - 1][4] =
-        (struct circular_count){.count = count, .r = 16 * count, .n = 16 * count};
+    program->circular[level][d - 1][4] = (struct circular_count){
+        .count = count, .r = 16 * count, .n = 16 * count, .time = 16 * (double)count};
     program->sequences[level] += count;
 }
 

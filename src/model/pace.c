@@ -1,0 +1,18 @@
+#include "model/pace.h"
+
+#include <stdlib.h>
+
+#include "util/array.h"
+
+void pace_free(struct pace *pace) {
+    free(pace->clock);
+    *pace = (struct pace){0};
+}
+
+bool pace_end_interval(struct pace *pace, double clock) {
+    if (!array_reserve((void **)&pace->clock, &pace->capacity, pace->count + 1,
+                       sizeof *pace->clock))
+        return false;
+    pace->clock[pace->count++] = clock;
+    return true;
+}

@@ -108,6 +108,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &request->machine;
+        state->child_inputs[1] = &request->output;
         return 0;
     case KEY_FULL:
         request->full = value;

@@ -152,16 +152,7 @@ check "--sensitivity simulates every combination" study
 
 # Two regions of one trace, of weight 1/4 and 3/4: costs per instruction are weighted so.
 regions() {
-    {
-        printf '# %s\n' "culprit-regions 1" "isa: x86_64" "command: gzip -9" \
-            "instructions: 1000000" "slices: 6" "method: simpoint"
-        printf '%s' comment,process,thread-id,region-id,slice,start-icount,end-icount,start-image, \
-            start-build-id,start-offset,start-count,end-image,end-build-id,end-offset,end-count, \
-            region-length,region-weight,region-multiplier,trace,trace-start,trace-end,skew
-        echo
-        echo "cluster 1,0,0,1,0,0,10000,/usr/bin/gzip,,0x4000,1,,,,,10000,0.25,1,gzip.ctrace,0,10000,0"
-        echo "cluster 2,0,0,2,3,30000,50000,/usr/bin/gzip,,0x4000,2,,,,,20000,0.75,1,gzip.ctrace,30000,50000,0"
-    } >"$scratch/list.csv"
+    region_list "$scratch/list.csv" x86_64 "gzip -9" 1000000 gzip.ctrace 0:10000:0.25 30000:50000:0.75
     run icost --json --regions "$scratch/list.csv" --jobs 2 --output "$report" &&
         run sim --json --regions "$scratch/list.csv" >"$scratch/sim.json" &&
         told 'r["instructions"] == 1000000' 'r["program"] == "gzip -9"' 'not r["partial"]' \

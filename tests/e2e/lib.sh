@@ -91,6 +91,26 @@ capture_part() {
         "$WORKLOADS/riscv64/$4" "${@:5}" >/dev/null 2>&1
 }
 
+# region_list FILE ISA COMMAND INSTRUCTIONS TRACE START:END:WEIGHT[:SKEW]...: a list of regions of a
+# run of so many instructions, in 40 slices, which lie in one trace.
+region_list() {
+    local file=$1 isa=$2 command=$3 instructions=$4 trace=$5 id=0 place start end weight skew
+    shift 5
+    {
+        printf '# %s\n' "culprit-regions 1" "isa: $isa" "command: $command" \
+            "instructions: $instructions" "slices: 40" "method: simpoint"
+        printf '%s' comment,process,thread-id,region-id,slice,start-icount,end-icount,start-image, \
+            start-build-id,start-offset,start-count,end-image,end-build-id,end-offset,end-count, \
+            region-length,region-weight,region-multiplier,trace,trace-start,trace-end,skew
+        echo
+        for place in "$@"; do
+            IFS=: read -r start end weight skew <<<"$place"
+            id=$((id + 1))
+            echo "cluster $id,0,0,$id,$id,$start,$end,${command%% *},,0x4000,$id,,,,,$((end - start)),$weight,1,$trace,$start,$end,${skew:-0}"
+        done
+    } >"$file"
+}
+
 finish() {
     echo "1..$tests_run"
     [ "$tests_failed" = 0 ]

@@ -84,24 +84,7 @@ next_command_draws_no_picture() {
         grep -qx "next: culprit predict --check --sweep rob=64,256 $scratch/chase.ctrace"
 }
 
-# list FILE INSTRUCTIONS START:END:WEIGHT...: a list whose regions lie in the trace of hashjoin.
-list() {
-    local file=$1 instructions=$2 id=0 place start end weight
-    shift 2
-    {
-        printf '# %s\n' "culprit-regions 1" "isa: riscv64" "command: hashjoin 60000" \
-            "instructions: $instructions" "slices: 20" "method: simpoint"
-        printf '%s' comment,process,thread-id,region-id,slice,start-icount,end-icount,start-image, \
-            start-build-id,start-offset,start-count,end-image,end-build-id,end-offset,end-count, \
-            region-length,region-weight,region-multiplier,trace,trace-start,trace-end,skew
-        echo
-        for place in "$@"; do
-            IFS=: read -r start end weight <<<"$place"
-            id=$((id + 1))
-            echo "cluster $id,0,0,$id,$id,$start,$end,hashjoin,,0x4000,$id,,,,,$((end - start)),$weight,1,hashjoin.ctrace,$start,$end,0"
-        done
-    } >"$scratch/$file"
-}
+hashjoin=(riscv64 "hashjoin 60000")
 
 # field EXPRESSION: of the report r, whose machines are m and whose first prediction is p.
 field() {
@@ -114,13 +97,13 @@ r = json.load(open(sys.argv[1])); m = r["machines"]; p = m[0]["predictions"][0];
 regions_combine() {
     local whole first second cycles
     predicts --limit 160K hashjoin && whole=$(field '(p, m[0]["load_misses"])') || return 1
-    list all.csv 160000 0:160000:1
+    region_list "$scratch/all.csv" "${hashjoin[@]}" 160000 hashjoin.ctrace 0:160000:1
     run predict --json --output "$report" --regions "$scratch/all.csv" &&
         told "(p, m[0]['load_misses']) == $whole" 'r["instructions"] == 160000' \
             'r["regions"] == {"count": 1, "predicted": 1, "instructions": 160000}' || return 1
-    list first.csv 80000 0:80000:1
-    list second.csv 80000 80000:160000:1
-    list both.csv 1000000 0:80000:0.25 80000:160000:0.75
+    region_list "$scratch/first.csv" "${hashjoin[@]}" 80000 hashjoin.ctrace 0:80000:1
+    region_list "$scratch/second.csv" "${hashjoin[@]}" 80000 hashjoin.ctrace 80000:160000:1
+    region_list "$scratch/both.csv" "${hashjoin[@]}" 1000000 hashjoin.ctrace 0:80000:0.25 80000:160000:0.75
     run predict --json --output "$report" --regions "$scratch/first.csv" && first=$(field 'p["cpi"]') &&
         run predict --json --output "$report" --regions "$scratch/second.csv" &&
         second=$(field 'p["cpi"]') &&
@@ -174,7 +157,7 @@ nonsense_is_refused() {
 }
 
 bad_regions_are_refused() {
-    list long.csv 300000 80000:300000:1
+    region_list "$scratch/long.csv" "${hashjoin[@]}" 300000 hashjoin.ctrace 80000:300000:1
     refused "region 1: .*hashjoin.ctrace: it ends 100000 instructions early" 1 --regions "$scratch/long.csv" &&
         sed 's/hashjoin.ctrace/gone.ctrace/' "$scratch/all.csv" >"$scratch/gone.csv" &&
         refused "region 1: .*gone.ctrace" 1 --regions "$scratch/gone.csv" &&

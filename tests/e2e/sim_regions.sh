@@ -6,28 +6,9 @@ report=$scratch/report.json
 run trace --limit 40M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
     >/dev/null 2>"$scratch/said" || cat "$scratch/said"
 
-# list FILE INSTRUCTIONS TRACE START:END:WEIGHT...: a list whose regions lie in one trace.
-list() {
-    local file=$1 instructions=$2 trace=$3 id=0 place start end weight
-    shift 3
-    {
-        printf '# %s\n' "culprit-regions 1" "isa: x86_64" "command: gzip -9" \
-            "instructions: $instructions" "slices: 40" "method: simpoint"
-        printf '%s' comment,process,thread-id,region-id,slice,start-icount,end-icount,start-image, \
-            start-build-id,start-offset,start-count,end-image,end-build-id,end-offset,end-count, \
-            region-length,region-weight,region-multiplier,trace,trace-start,trace-end,skew
-        echo
-        for place in "$@"; do
-            IFS=: read -r start end weight <<<"$place"
-            id=$((id + 1))
-            echo "cluster $id,0,0,$id,$id,$start,$end,/usr/bin/gzip,,0x4000,$id,,,,,$((end - start)),$weight,1,$trace,$start,$end,0"
-        done
-    } >"$file"
-}
-
 combined() {
     local jobs
-    list "$scratch/three.csv" 40000003 full.ctrace 0:1000001:0.1 5000000:7000000:0.55 30000000:31000000:0.35
+    region_list "$scratch/three.csv" x86_64 "gzip -9" 40000003 full.ctrace 0:1000001:0.1 5000000:7000000:0.55 30000000:31000000:0.35
     for jobs in 1 2 5; do
         run sim --regions "$scratch/three.csv" --jobs "$jobs" --top 0 --json --output "$report" &&
             python3 tests/e2e/check_report.py "$report" 'r["instructions"] == 40000003' \
@@ -52,7 +33,7 @@ check "a region captured beyond its end is simulated to its end" captured_beyond
 
 # The region that is everything is the plain simulation.
 everything() {
-    list "$scratch/all.csv" 2000000 "$scratch/2M.ctrace" 0:2000000:1
+    region_list "$scratch/all.csv" x86_64 "gzip -9" 2000000 "$scratch/2M.ctrace" 0:2000000:1
     run trace --limit 2M -o "$scratch/2M.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
     run sim --regions "$scratch/all.csv" --top 0 --json --output "$report" &&
         run sim --top 0 --json --output "$scratch/plain.json" "$scratch/2M.ctrace" &&
@@ -71,7 +52,7 @@ check "one region that is everything gives what the plain simulation gives" ever
 
 # Slices of the full run are what a region takes with everything before it warmed, nearly.
 warms() {
-    list "$scratch/one.csv" 40000000 full.ctrace 20000000:22000000:1
+    region_list "$scratch/one.csv" x86_64 "gzip -9" 40000000 full.ctrace 20000000:22000000:1
     run sim --regions "$scratch/one.csv" --warm-up 0 --json --output "$scratch/cold.json" &&
         run sim --regions "$scratch/one.csv" --json --output "$report" &&
         python3 - "$report" "$scratch/cold.json" <<'END'
@@ -116,7 +97,7 @@ for line in open(sys.argv[1]):
 check "the text says what the estimate rests on, and claims no interval" text_is_honest
 
 interrupted() {
-    list "$scratch/long.csv" 40000000 full.ctrace 0:10000:0.4 20000:40000000:0.6
+    region_list "$scratch/long.csv" x86_64 "gzip -9" 40000000 full.ctrace 0:10000:0.4 20000:40000000:0.6
     "$CULPRIT" sim --regions "$scratch/long.csv" --jobs 1 --top 0 --json --output "$report" &
     sleep 1
     kill -INT $!
@@ -129,13 +110,13 @@ interrupted() {
 check "interrupted, the regions done stand for all" interrupted
 
 ends_early() {
-    list "$scratch/beyond.csv" 40000000 full.ctrace 0:10000:0.5 39000000:41000000:0.5
+    region_list "$scratch/beyond.csv" x86_64 "gzip -9" 40000000 full.ctrace 0:10000:0.5 39000000:41000000:0.5
     fails_with 1 "region 2: .*full.ctrace: it ends 1000000 instructions early" \
         run sim --regions "$scratch/beyond.csv"
 }
 check "a trace that ends early is named, with its region" ends_early
 missing() {
-    list "$scratch/missing.csv" 40000000 nothere.ctrace 0:10000:1
+    region_list "$scratch/missing.csv" x86_64 "gzip -9" 40000000 nothere.ctrace 0:10000:1
     fails_with 1 "region 1: $scratch/nothere.ctrace: " run sim --regions "$scratch/missing.csv"
 }
 check "a trace that is missing is named, with its region" missing

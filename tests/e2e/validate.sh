@@ -6,25 +6,6 @@ report=$scratch/report.json
 run trace --limit 8M -o "$scratch/full.ctrace" -- gzip -9 -c "$scratch/numbers" \
     >/dev/null 2>"$scratch/said" || cat "$scratch/said"
 
-# list FILE TRACE START:END:WEIGHT:SKEW...
-list() {
-    local file=$1 trace=$2 id=0 place start end weight skew
-    shift 2
-    {
-        printf '# %s\n' "culprit-regions 1" "isa: x86_64" "command: gzip -9" \
-            "instructions: 8000000" "slices: 8" "method: simpoint"
-        printf '%s' comment,process,thread-id,region-id,slice,start-icount,end-icount,start-image, \
-            start-build-id,start-offset,start-count,end-image,end-build-id,end-offset,end-count, \
-            region-length,region-weight,region-multiplier,trace,trace-start,trace-end,skew
-        echo
-        for place in "$@"; do
-            IFS=: read -r start end weight skew <<<"$place"
-            id=$((id + 1))
-            echo "cluster $id,0,0,$id,$id,$start,$end,/usr/bin/gzip,,0x4000,$id,,,,,$((end - start)),$weight,1,$trace,$start,$end,$skew"
-        done
-    } >"$file"
-}
-
 # checked FILE EXPRESSION over the report r...
 checked() {
     python3 - "$@" <<'END'
@@ -47,7 +28,7 @@ END
 
 # Regions that together are the run: nothing is left to choice.
 all_of_it() {
-    list "$scratch/all.csv" full.ctrace 0:3000000:0.375:0 3000000:8000000:0.625:0
+    region_list "$scratch/all.csv" x86_64 "gzip -9" 8000000 full.ctrace 0:3000000:0.375:0 3000000:8000000:0.625:0
     run validate "$scratch/all.csv" --full "$scratch/full.ctrace" --warm-up 0,1M,all --json \
         --output "$report" &&
         checked "$report" 'abs(r["choice"]["cpi_error"]) < 1e-9' 'r["instructions"] == 8000000' \
@@ -61,7 +42,7 @@ check "regions that are everything are right but for their cold start" all_of_it
 
 # The figures of a region within the full run are those that sim --slices has of it.
 one_of_many() {
-    list "$scratch/one.csv" full.ctrace 2000000:3000000:0.5:0 6000000:7000000:0.5:12
+    region_list "$scratch/one.csv" x86_64 "gzip -9" 8000000 full.ctrace 2000000:3000000:0.5:0 6000000:7000000:0.5:12
     run validate "$scratch/one.csv" --full "$scratch/full.ctrace" --warm-up all --json \
         --output "$report" &&
         run sim --slices "$scratch/slices.csv" --slice-size 1M --output /dev/null "$scratch/full.ctrace" &&
@@ -90,7 +71,7 @@ for line in open(sys.argv[1]):
 check "the text tells each step's share" text
 
 beyond() {
-    list "$scratch/beyond.csv" full.ctrace 0:1000000:0.5:0 7500000:8500000:0.5:0
+    region_list "$scratch/beyond.csv" x86_64 "gzip -9" 8000000 full.ctrace 0:1000000:0.5:0 7500000:8500000:0.5:0
     fails_with 1 "full.ctrace: region 2 \(instructions 7500000 to 8500000 of thread 0\) does not lie in it" \
         run validate "$scratch/beyond.csv" --full "$scratch/full.ctrace"
 }

@@ -200,7 +200,7 @@ static bool simulate_program(struct icost *icost, struct program *program, struc
         return false;
     if (program->instructions)
         return finish_shotgun(icost, program, shotgun, &row->seconds[WAY_PROFILER], error);
-    return interrupt_signal || explain_nothing(&request->input, trace, error) ||
+    return interrupt_signal || explain_nothing(&request->input, trace, "simulated", error) ||
            error_prefix(error, "%s", program->label);
 }
 

@@ -73,7 +73,7 @@ static bool simulate(struct job *job, struct error *error) {
     if (good && !done)
         return error_set(error, "interrupted before anything was simulated");
     return good && (job->report.instructions ||
-                    explain_nothing(&job->request->input, job->input.trace, error));
+                    explain_nothing(&job->request->input, job->input.trace, "simulated", error));
 }
 
 static bool write_report(struct job *job, struct error *error) {

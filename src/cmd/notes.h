@@ -9,8 +9,8 @@
  * are not included. */
 bool note_trace(struct report *report, const struct trace *trace);
 
-/* The error of a run in which nothing was selected; false. */
-bool explain_nothing(const struct input_options *input, const struct trace *trace,
+/* The error of a run in which nothing was selected that could be `done`: "simulated"; false. */
+bool explain_nothing(const struct input_options *input, const struct trace *trace, const char *done,
                      struct error *error);
 
 /* Why functions of costly images have no names. */

@@ -302,7 +302,7 @@ static bool run_model(struct job *job, struct error *error) {
     if (!good || (!request->regions && !icost_input_end(&job->input, error)))
         return false;
     if (job->prediction.instructions == 0)
-        return explain_nothing(&request->input, job->input.trace, error);
+        return explain_nothing(&request->input, job->input.trace, "predicted", error);
     return job->prediction.machines[0].counts.accesses > 0 ||
            error_set(error,
                      "%s: none of the %s instructions loads or stores anything, so nothing "
@@ -342,7 +342,8 @@ static void add_notes(struct job *job) {
                         "is slower, more of a miss hides behind it and less is lost");
     report_note(report,
                 "not modelled: what else takes time (computing, branches, instruction "
-                "fetch, translation), a full store queue, limits of memory bandwidth, the kernel");
+                "fetch, translation), %slimits of memory bandwidth, the kernel",
+                job->request->methods[0].windows == WINDOWS_SLIDING ? "" : "a full store queue, ");
 }
 
 static bool write_report(struct job *job, struct error *error) {

@@ -233,7 +233,7 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     if (run->live && run->simulation.interrupted)
         await_end(run->trace);
     if (good && !run->simulation.executed && !interrupt_signal)
-        return explain_nothing(input, run->trace, error);
+        return explain_nothing(input, run->trace, "simulated", error);
     return good;
 }
 

@@ -30,7 +30,8 @@ enum { DATA_MAX_PRODUCERS = 4 };
 /* Events are numbered from 0; others are named by how many events before this one they are. */
 struct data_event {
     uint64_t position;                      /* µops of the thread before it */
-    uint64_t bringer_position;              /* likewise, with DATA_HIT */
+    uint32_t stores;                        /* likewise; modulo 2^32 */
+    uint32_t bringer_uops;                  /* with DATA_HIT: so many µops back is its bringer */
     uint16_t bringer;                       /* with DATA_HIT; ≥ 1 */
     uint16_t producers[DATA_MAX_PRODUCERS]; /* that it waits for to begin */
     uint16_t along; /* a prefetcher of the L1D asks for a line of the block that this one brought

@@ -228,7 +228,7 @@ static void load(struct data_trace *trace, const struct step *step, uint64_t add
             event_add(dependence, to_begin, flags | triggered(trace, &result));
         go_along(event, &result, along);
         if (flags & DATA_HIT) {
-            event->bringer_position = bringer->position;
+            event->bringer_uops = (uint32_t)(event->position - bringer->position);
             event->bringer = (uint16_t)(number - result.bringer);
         }
     }
@@ -284,6 +284,7 @@ static inline struct value sources_of(struct data_trace *trace, const struct uop
 static void finish_uop(struct data_trace *trace, const struct uop *uop, const struct value *value) {
     for (uint32_t i = 0; i < uop->destination_count; i++)
         register_set(&trace->dependence, uop->destination[i], value);
+    trace->dependence.stores += uop->operation == OP_STORE;
     trace->dependence.now++;
 }
 

@@ -46,7 +46,8 @@ struct data_event *event_add(struct dependence *dependence, const struct value *
     const uint64_t number = dependence->next++;
     struct data_event *event = &dependence->events[number & dependence->event_mask];
     event->position = dependence->now;
-    event->bringer_position = 0;
+    event->stores = dependence->stores;
+    event->bringer_uops = 0;
     event->bringer = event->along = 0;
     event->flags = flags;
     event->producer_count = 0;

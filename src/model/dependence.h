@@ -25,6 +25,7 @@ enum { STORED_WORDS = 512 };
 
 struct dependence {
     uint64_t now;        /* position of the µop at hand */
+    uint32_t stores;     /* µops before it that store; modulo 2^32 */
     uint64_t window;     /* µops */
     uint64_t waiting[2]; /* bit per register: its value waits for an event */
     uint64_t

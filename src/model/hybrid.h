@@ -49,6 +49,8 @@ struct hybrid_config {
     uint32_t latency;     /* of memory, cycles, ≥ 1 */
     uint32_t hit_latency; /* of the last level, cycles; used when the reorder buffer slides */
     uint32_t mshrs;       /* ≤ rob; 0: unlimited */
+    uint32_t store_queue; /* stores until they are in the cache; 0: unlimited; used when the reorder
+                             buffer slides */
     bool prefetching;     /* pending hits by Fig. 2.5, else by §2.2.1 */
     bool pending_hits;    /* else they are hits like any */
     enum hybrid_windows windows;

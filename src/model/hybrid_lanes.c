@@ -128,7 +128,7 @@ INLINE struct moment store(struct hybrid_group *group, const struct data_event *
 /* A load of a block that another event brought. */
 INLINE struct moment hit(struct hybrid_group *group, const struct data_event *event,
                          lanes position) {
-    const lanes back = position - (double)event->bringer_position;
+    const lanes back = all(event->bringer_uops);
     const mask_lanes any = ~(mask_lanes){0};
     const mask_lanes prefetched = event->flags & DATA_PREFETCHED ? any : (mask_lanes){0};
     const lanes left = latency_left(group, back);

@@ -106,6 +106,7 @@ bool predict_config(const struct machine *machine, const struct predict_method *
                                      .latency = memory_latency(machine),
                                      .hit_latency = hit_latency(machine),
                                      .mshrs = fewest_mshrs(machine),
+                                     .store_queue = core->store_queue,
                                      .prefetching = prefetches(machine),
                                      .pending_hits = method->pending_hits,
                                      .windows = method->windows,

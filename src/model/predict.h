@@ -38,7 +38,7 @@ extern const char *const predict_refinement_names[PREDICT_REFINEMENTS];
 
 /* The configuration of a method on a machine: reorder buffer, the narrower of dispatch and commit,
  * memory latency (of a row that is not open, when memory has banks), the fewest MSHRs of a data
- * cache. False with an error: the model cannot be of this machine. */
+ * cache, store queue. False with an error: the model cannot be of this machine. */
 bool predict_config(const struct machine *machine, const struct predict_method *method,
                     struct hybrid_config *config, struct error *error);
 

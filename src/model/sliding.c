@@ -4,7 +4,10 @@
  *
  *   dispatch lag(p) ≥ commit lag(p − ROB) − ROB     the reorder buffer has room
  *   commit lag(p)   ≥ data(p) − p                   in order, and not before the data are there
+ *   dispatch lag(p) ≥ leaves(s − queue) − p         where µop p is store s: the store so many
+ * before it is in the cache, as are all those before
  *
+ * Of stores that are no event it is known how many lie between two events, not where: evenly apart.
  * Events come in program order but begin in any, so an MSHR remembers one gap that it left. */
 #include "model/sliding.h"
 
@@ -23,7 +26,8 @@ struct moment {
     struct block own, prefetched; /* that it asks for, and whose prefetch it triggers */
     double done;                  /* its data are there; of a store: it commits */
     double commit_lag;            /* after it */
-    uint8_t triggers;             /* DATA_TRIGGER, DATA_BEYOND */
+    uint32_t stores;              /* before it */
+    uint16_t flags;
 };
 
 struct mshr {
@@ -46,7 +50,11 @@ struct track {
     uint64_t stores_begin, stores_end;
     double stores_until;  /* they go in order */
     double stores_arrive; /* the last block that they asked for */
-    double last_miss;     /* position; negative: none yet */
+    uint32_t store_queue; /* entries; 0: unlimited */
+    uint64_t queued;     /* the first event whose store, or the next store behind it, has not had to
+                            make room */
+    double stores_leave; /* the queue, those of events before that one */
+    double last_miss;    /* position; negative: none yet */
     double distance, misses, tardy, waits;
 };
 
@@ -147,30 +155,82 @@ static double fetch(struct track *track, struct block *block, double at) {
 /* A prefetch is only sent when an MSHR is free, if it needs one. */
 static void prefetch(struct track *track, struct moment *moment, double at) {
     struct block *block = &moment->prefetched;
-    if (moment->triggers & DATA_BEYOND)
+    if (moment->flags & DATA_BEYOND)
         *block = (struct block){.asked = at, .arrives = at + track->latency};
     else if (has_free(track, at))
         fetch(track, block, at);
 }
 
-/* Stores that have committed by a time go to the cache, one after the other. A load of the same
- * block may have asked for it before. */
+static bool triggers(const struct moment *moment) {
+    return moment->flags & (DATA_TRIGGER | DATA_BEYOND);
+}
+
+/* The number of the oldest store that has not been to the cache; UINT64_MAX: none. */
+static uint64_t oldest_store(const struct track *track) {
+    return track->stores_begin < track->stores_end
+               ? track->stores[track->stores_begin & track->mask]
+               : UINT64_MAX;
+}
+
+/* The oldest store goes to the cache. A load of the same block may have asked for it before. */
+static void write_store(struct track *track) {
+    struct moment *store = moment_of(track, oldest_store(track));
+    track->stores_begin++;
+    track->stores_until = later(track->stores_until, store->done);
+    if (store->own.asked == INFINITY)
+        track->stores_until = fetch(track, &store->own, track->stores_until) - track->latency;
+    track->stores_arrive = later(track->stores_arrive, store->own.arrives);
+    if (triggers(store))
+        prefetch(track, store, track->stores_until);
+}
+
+/* Stores that have committed by a time go to the cache, one after the other. */
 static void drain(struct track *track, double time) {
-    while (track->stores_begin < track->stores_end) {
-        struct moment *store = moment_of(track, track->stores[track->stores_begin & track->mask]);
-        if (store->done > time)
+    while (track->stores_begin < track->stores_end &&
+           moment_of(track, oldest_store(track))->done <= time)
+        write_store(track);
+}
+
+/* ---- the store queue ---- */
+
+/* When the store of an event has left the queue; the next one behind an event that is none leaves
+ * no sooner than that commits. */
+static double leaves(struct track *track, uint64_t number) {
+    const struct moment *moment = moment_of(track, number);
+    while (oldest_store(track) <= number)
+        write_store(track);
+    return moment->flags & DATA_STORE ? later(moment->done, moment->own.arrives)
+                                      : moment->position + moment->commit_lag;
+}
+
+/* Where a store lies that is dispatched between the last event and this one, or with it. */
+static double store_position(const struct track *track, const struct data_event *event,
+                             uint32_t store) {
+    static const struct moment none = {0};
+    const struct moment *last = track->next ? moment_of(track, track->next - 1) : &none;
+    const uint32_t between = event->stores - last->stores, after = store - last->stores;
+    const double begin = last->position, end = (double)event->position;
+    return after < between ? begin + (end - begin) * after / between : end;
+}
+
+/* Each store up to an event has an entry. */
+static void enter_store_queue(struct track *track, const struct data_event *event) {
+    const uint32_t stores = event->stores + (event->flags & DATA_STORE ? 1 : 0);
+    for (; track->queued < track->next; track->queued++) {
+        const bool forgotten = track->next - track->queued > track->mask;
+        const uint32_t entering = moment_of(track, track->queued)->stores + track->store_queue;
+        if ((int32_t)(stores - entering) <= 0 && !forgotten)
             return;
-        track->stores_begin++;
-        track->stores_until = later(track->stores_until, store->done);
-        if (store->own.asked == INFINITY)
-            track->stores_until = fetch(track, &store->own, track->stores_until) - track->latency;
-        track->stores_arrive = later(track->stores_arrive, store->own.arrives);
-        if (store->triggers)
-            prefetch(track, store, track->stores_until);
+        track->stores_leave = later(track->stores_leave, leaves(track, track->queued));
+        if (forgotten)
+            continue;
+        const double position = store_position(track, event, entering);
+        track->dispatch_lag = later(track->dispatch_lag, track->stores_leave - position);
     }
 }
 
-static void dispatch(struct track *track, double position) {
+static void dispatch(struct track *track, const struct data_event *event) {
+    const double position = (double)event->position;
     if (track->next - track->head > track->mask)
         track->head = track->next - track->mask;
     for (; track->head < track->next; track->head++) {
@@ -179,6 +239,8 @@ static void dispatch(struct track *track, double position) {
             break;
         track->dispatch_lag = later(track->dispatch_lag, oldest->commit_lag - track->rob);
     }
+    if (track->store_queue)
+        enter_store_queue(track, event);
     track->commit_lag = later(track->commit_lag, track->dispatch_lag);
 }
 
@@ -241,7 +303,7 @@ static void load(struct track *track, const struct data_event *event, struct mom
     track->tardy += first && overtakes;
     const bool fetched = event->flags & DATA_MISS || overtakes;
     const double begin = fetched ? moment->done - track->latency : at;
-    if (moment->triggers)
+    if (triggers(moment))
         prefetch(track, moment, begin);
     if (event->along && event->along <= track->mask)
         go_along(track, event, begin);
@@ -262,12 +324,13 @@ static void fence(struct track *track, struct moment *moment) {
 static void track_add(struct track *track, const struct data_event *event) {
     struct moment *moment = moment_of(track, track->next);
     const double position = (double)event->position;
-    dispatch(track, position);
+    dispatch(track, event);
     drain(track, position + track->dispatch_lag);
     *moment = (struct moment){.position = position,
                               .own = {INFINITY, INFINITY},
                               .prefetched = {INFINITY, INFINITY},
-                              .triggers = event->flags & (DATA_TRIGGER | DATA_BEYOND)};
+                              .stores = event->stores,
+                              .flags = event->flags};
     moment->done = operands(track, event, position + track->dispatch_lag);
     if (event->flags & DATA_FENCE) {
         fence(track, moment);
@@ -295,6 +358,7 @@ static bool track_start(struct track *track, const struct hybrid_config *config,
     *track = (struct track){.rob = config->rob,
                             .latency = (double)latency * config->width,
                             .mshr_count = mshrs,
+                            .store_queue = config->store_queue,
                             .mask = size - 1,
                             .last_miss = -1};
     track->moments = malloc(size * sizeof *track->moments);
@@ -313,6 +377,7 @@ static bool find_reference(struct sliding *sliding, uint32_t number) {
         const struct hybrid_config *other = &sliding->configs[i];
         if (other->rob == config->rob && other->width == config->width &&
             other->hit_latency == config->hit_latency &&
+            other->store_queue == config->store_queue &&
             other->prefetching == config->prefetching) {
             sliding->references[number] = sliding->references[i];
             return true;
@@ -373,8 +438,9 @@ void sliding_break(struct sliding *sliding) {
         struct track *track = &sliding->tracks[i];
         for (uint32_t k = 0; k < track->mshr_count; k++)
             track->mshrs[k] = (struct mshr){0};
-        track->gaps_end = track->stores_until = track->stores_arrive = 0;
+        track->gaps_end = track->stores_until = track->stores_arrive = track->stores_leave = 0;
         track->stores_begin = track->stores_end;
+        track->queued = track->next;
     }
 }
 

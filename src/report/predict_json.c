@@ -38,12 +38,12 @@ static json_t *machine_object(const struct predict_report *report, uint32_t numb
     for (uint32_t i = 0; i < report->method_count; i++)
         json_array_append_new(results, result_object(report, number, i));
     json_t *object = json_pack(
-        "{s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:o}", "rob", (json_int_t)config.rob,
+        "{s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:o}", "rob", (json_int_t)config.rob,
         "width", (json_int_t)config.width, "latency_cycles", (json_int_t)config.latency, "mshrs",
-        (json_int_t)config.mshrs, "prefetcher", PREFETCHERS[machine->l1d.prefetcher], "uops",
-        (json_int_t)of->counts.uops, "load_misses", (json_int_t)of->counts.load_misses,
-        "store_misses", (json_int_t)of->counts.store_misses, "events",
-        (json_int_t)of->counts.events, "predictions", results);
+        (json_int_t)config.mshrs, "store_queue", (json_int_t)config.store_queue, "prefetcher",
+        PREFETCHERS[machine->l1d.prefetcher], "uops", (json_int_t)of->counts.uops, "load_misses",
+        (json_int_t)of->counts.load_misses, "store_misses", (json_int_t)of->counts.store_misses,
+        "events", (json_int_t)of->counts.events, "predictions", results);
     if (object && report->checked) {
         json_object_set_new(object, "simulated_cpi", real(simulated_cpi(report->prediction, of)));
         json_object_set_new(object, "cycles", json_integer((json_int_t)of->cycles));

@@ -104,6 +104,8 @@ static void print_sizes(const struct predict_report *report, FILE *file) {
         fprintf(file, "%u MSHRs", config.mshrs);
     else
         fputs(report->methods[0].ignore_mshrs ? "MSHRs ignored" : "unlimited MSHRs", file);
+    if (config.windows == WINDOWS_SLIDING)
+        fprintf(file, ", store queue of %u", config.store_queue);
     fprintf(file, ", L1D prefetcher %s\n", PREFETCHERS[report->machines[0].l1d.prefetcher]);
 }
 
@@ -122,8 +124,11 @@ static void print_single(const struct predict_report *report, FILE *file) {
             predict_method_text(&report->methods[0], prefetching).s);
     fprintf(file, "%10.3f  loads miss the last level\n",
             per_thousand(report, (double)counts->load_misses));
-    fprintf(file, "%10.3f  stores miss it; the model lets nothing wait for them\n",
-            per_thousand(report, (double)counts->store_misses));
+    fprintf(file, "%10.3f  stores miss it; %s\n",
+            per_thousand(report, (double)counts->store_misses),
+            report->methods[0].windows == WINDOWS_SLIDING
+                ? "nothing waits for them until the store queue is full"
+                : "the model lets nothing wait for them");
     if (result->tardy > 0)
         fprintf(file, "%10.3f  loads overtake the prefetch of their block\n",
                 per_thousand(report, result->tardy));

@@ -22,7 +22,7 @@ predicts() {
 # hidden that hits would not hide as well. Windows know nothing of hits: three instructions' issue
 # less.
 one_chain_is_in_series() {
-    predicts chase && told 'not r["partial"]' 'm[0]["rob"] == 256' 'm[0]["width"] == 4' \
+    predicts chase && told 'not r["partial"]' 'm[0]["rob"] == 256' 'm[0]["store_queue"] == 256' 'm[0]["width"] == 4' \
         'r["method"] == "sliding reorder buffer"' 'abs(p["distance_uops"] - 3) < 0.05' \
         'abs(p["cpi"] * r["instructions"] / p["misses"] - 200) < 0.3' || return 1
     local kind
@@ -153,7 +153,8 @@ nonsense_is_refused() {
         refused "youngest" 2 --compensation most "$trace" &&
         refused "letters" 2 --parts abd "$trace" &&
         refused "buffer slides" 2 --no-pending-hits "$trace" &&
-        refused "buffer slides" 2 --compensation none "$trace"
+        refused "buffer slides" 2 --compensation none "$trace" &&
+        refused "no instruction was predicted: there was no thread 7" 1 --thread 7 "$trace"
 }
 
 bad_regions_are_refused() {

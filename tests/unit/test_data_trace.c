@@ -92,7 +92,9 @@ static void stores_forward(void **state) {
     assert_true(waits_for(&list->events[2], 2));
     assert_int_equal(list->events[3].flags, DATA_HIT); /* another word of the block */
     assert_int_equal(list->events[3].bringer, 2);
-    assert_int_equal(list->events[3].bringer_position, 1);
+    assert_int_equal(list->events[3].bringer_uops, 3);
+    assert_int_equal(list->events[1].stores, 0);
+    assert_int_equal(list->events[2].stores, 1);
     free(list);
 }
 

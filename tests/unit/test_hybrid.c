@@ -87,7 +87,7 @@ static void figure_2_6(void **state) {
         {.position = 8,                                                             /* i8 */
          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
          .bringer = 1,
-         .bringer_position = 6,
+         .bringer_uops = 2,
          .producer_count = 1,
          .producers = {3}}};
     struct hybrid_config config = config_of(256);
@@ -120,14 +120,14 @@ static void figure_2_7(void **state) {
         {.position = 83,                                                            /* i83 */
          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
          .bringer = 2,
-         .bringer_position = 3,
+         .bringer_uops = 80,
          .producer_count = 1,
          .producers = {1}},
         {.position = 85, .producer_count = 1, .producers = {1}}, /* i85 */
         {.position = 245,                                        /* i245, through i86 */
          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
          .bringer = 1,
-         .bringer_position = 85,
+         .bringer_uops = 160,
          .producer_count = 1,
          .producers = {2}}};
     struct hybrid_config config = config_of(256);
@@ -195,16 +195,14 @@ static void dependent_misses_take_no_mshr(void **state) {
  * arrived starts none. */
 static void window_starts_at_a_prefetched_hit(void **state) {
     (void)state;
-    const struct data_event events[] = {{.position = 0},
-                                        {.position = 100,
-                                         .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
-                                         .bringer = 1,
-                                         .bringer_position = 0},
-                                        {.position = 110, .flags = DATA_MISS},
-                                        {.position = 900,
-                                         .flags = DATA_HIT | DATA_PREFETCHED,
-                                         .bringer = 3,
-                                         .bringer_position = 100}};
+    const struct data_event events[] = {
+        {.position = 0},
+        {.position = 100,
+         .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
+         .bringer = 1,
+         .bringer_uops = 100},
+        {.position = 110, .flags = DATA_MISS},
+        {.position = 900, .flags = DATA_HIT | DATA_PREFETCHED, .bringer = 3, .bringer_uops = 800}};
     struct hybrid_config config = config_of(16);
     config.prefetching = true;
     config.windows = WINDOWS_SWAM;
@@ -283,7 +281,7 @@ static void prefetches_take_mshrs(void **state) {
     events[1] = (struct data_event){.position = 1,
                                     .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
                                     .bringer = 1,
-                                    .bringer_position = 0};
+                                    .bringer_uops = 1};
     assert_true(evaluate(&config, events, 3).windows == 1);
 }
 

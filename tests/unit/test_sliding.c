@@ -67,7 +67,7 @@ static void prefetches_hide_their_distance(void **state) {
                                         {.position = 100,
                                          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
                                          .bringer = 1,
-                                         .bringer_position = 0}};
+                                         .bringer_uops = 100}};
     assert_true(RUN(events, 0).cycles == 185);
     assert_true(RUN(events, 0).misses == 1);
 }
@@ -84,7 +84,7 @@ static void loads_overtake_prefetches(void **state) {
         {.position = 8,
          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
          .bringer = 1,
-         .bringer_position = 6,
+         .bringer_uops = 2,
          .producer_count = 1,
          .producers = {3}}};
     const struct hybrid_result result = RUN(events, 0);
@@ -120,7 +120,7 @@ static void prefetches_are_dropped(void **state) {
                                   {.position = 100,
                                    .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
                                    .bringer = 1,
-                                   .bringer_position = 0}};
+                                   .bringer_uops = 100}};
     assert_true(RUN(events, 2).cycles == 200);
     assert_true(RUN(events, 1).cycles == 385);
     events[0].flags |= DATA_BEYOND;
@@ -148,7 +148,7 @@ static void stores_fetch_when_they_commit(void **state) {
     const struct data_event store = {.position = 0, .flags = DATA_STORE};
     const struct data_event behind = {.position = 1, .flags = DATA_STORE};
     const struct data_event load = {
-        .position = 2, .flags = DATA_HIT, .bringer = 1, .bringer_position = 1};
+        .position = 2, .flags = DATA_HIT, .bringer = 1, .bringer_uops = 1};
     const struct data_event pending[] = {store, load}, overtaken[] = {MISS(0), behind, load},
                             taken[] = {store, behind, MISS(2)};
     assert_true(RUN(pending, 0).cycles == 200);
@@ -177,6 +177,53 @@ static void a_break_frees_mshrs(void **state) {
     hybrid_free(hybrid);
 }
 
+static double lost_with_store_queue(const struct data_event *events, uint32_t count,
+                                    uint32_t entries) {
+    struct hybrid_config config = config_of(0);
+    config.store_queue = entries;
+    return evaluate(&config, events, count).cycles;
+}
+
+/* Stores 0 and 1 commit at once and have their blocks at 840 and 850. Where the queue holds two,
+ * store 2 enters when store 0 leaves, 820 late, and the miss behind it is there at 850 + 840, 1660
+ * late; with hits 20 and 60: 400 cycles. */
+static void stores_wait_for_an_entry(void **state) {
+    (void)state;
+    struct data_event events[] = {MISS(0), MISS(10), MISS(20), MISS(30)};
+    for (uint32_t i = 0; i < 4; i++) {
+        events[i].stores = i;
+        events[i].flags = i < 3 ? DATA_STORE : DATA_MISS;
+    }
+    assert_true(lost_with_store_queue(events, 4, 2) == 400);
+    assert_true(lost_with_store_queue(events, 4, 3) == 200);
+}
+
+/* They leave in order: store 1 hits and commits at 10, and leaves with store 0 at 840. Store 3, at
+ * 30, enters then, 810 late, and the miss with it is 1650 late; with hits 10 and 50. */
+static void stores_leave_in_order(void **state) {
+    (void)state;
+    struct data_event events[] = {MISS(0), {.position = 10, .stores = 1}, MISS(30)};
+    events[0].flags = DATA_STORE;
+    events[2].stores = 3;
+    events[2].flags |= DATA_STORE;
+    struct data_event behind = MISS(30);
+    behind.stores = 4;
+    const struct data_event all[] = {events[0], events[1], events[2], behind};
+    assert_true(lost_with_store_queue(all, 4, 2) == 400);
+}
+
+/* 100 stores lie evenly between two misses, 400 apart, and none leaves before the first miss, at
+ * 840. In a queue of 50 number 50, at 200, enters then, 640 late: the second miss is 1480 late. A
+ * queue of 64 is full at 256, where the reorder buffer is. */
+static void stores_behind_a_miss_fill_the_queue(void **state) {
+    (void)state;
+    struct data_event events[] = {MISS(0), MISS(400)};
+    events[1].stores = 100;
+    assert_true(lost_with_store_queue(events, 2, 50) == 360);
+    assert_true(lost_with_store_queue(events, 2, 64) == 346);
+    assert_true(lost_with_store_queue(events, 2, 0) == 346);
+}
+
 /* The fence is the oldest at 841, when the miss before it has committed; the miss behind it is
  * dispatched one µop later, at 842, and there at 1682, 1680 late; with hits 80. A store that has
  * not been to the cache is waited for as well: it commits at 0 and has its block at 840. */
@@ -202,6 +249,9 @@ int main(void) {
         cmocka_unit_test(more_of_a_block_takes_an_mshr),
         cmocka_unit_test(stores_fetch_when_they_commit),
         cmocka_unit_test(a_break_frees_mshrs),
+        cmocka_unit_test(stores_wait_for_an_entry),
+        cmocka_unit_test(stores_leave_in_order),
+        cmocka_unit_test(stores_behind_a_miss_fill_the_queue),
         cmocka_unit_test(nothing_overlaps_at_a_fence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

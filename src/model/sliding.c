@@ -4,15 +4,16 @@
  *
  *   dispatch lag(p) ≥ commit lag(p − ROB) − ROB     the reorder buffer has room
  *   commit lag(p)   ≥ data(p) − p                   in order, and not before the data are there
- *   dispatch lag(p) ≥ leaves(s − queue) − p         where µop p is store s: the store so many
- * before it is in the cache, as are all those before
+ *   dispatch lag(p) ≥ leaves(s − queue) − p         where µop p is store s: that many before it one
+ *                                                   is in the cache, as are all before that
  *
- * Of stores that are no event it is known how many lie between two events, not where: evenly apart.
  * Events come in program order but begin in any, so an MSHR remembers one gap that it left. */
 #include "model/sliding.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include "model/sliding_front.h"
 
 /* A block on its way. */
 struct block {
@@ -20,14 +21,14 @@ struct block {
     double arrives;
 };
 
-/* What is known of an event. */
+/* What is known of an event in a track. */
 struct moment {
-    double position;
-    struct block own, prefetched; /* that it asks for, and whose prefetch it triggers */
-    double done;                  /* its data are there; of a store: it commits */
-    double commit_lag;            /* after it */
-    uint32_t stores;              /* before it */
-    uint16_t flags;
+    double done;       /* its data are there; of a store: it commits */
+    double commit_lag; /* after it */
+};
+/* That an event asks for, and whose prefetch it triggers. */
+struct blocks {
+    struct block own, prefetched;
 };
 
 struct mshr {
@@ -38,23 +39,22 @@ struct mshr {
 /* A processor with one latency for what misses the last level. */
 struct track {
     double rob, latency;
-    struct mshr *mshrs;
-    uint32_t *order;     /* their numbers, the one that is free first first */
+    struct mshr *mshrs;  /* the one that is free first first */
     uint32_t mshr_count; /* 0: unlimited */
     double gaps_end;     /* no gap lies behind it */
     double dispatch_lag, commit_lag;
-    struct moment *moments; /* of the last events */
-    uint64_t *stores;       /* numbers of those that have not been to the cache */
+    uint32_t front;    /* its number */
+    uint32_t departed; /* of the departures at hand */
+    const struct places *places;
+    struct moment *moments; /* of the last events, as are */
+    struct blocks *blocks;
+    uint64_t *stores; /* numbers of those that have not been to the cache */
     uint64_t mask, next;
-    uint64_t head; /* the first event that may still be in the reorder buffer */
     uint64_t stores_begin, stores_end;
     double stores_until;  /* they go in order */
     double stores_arrive; /* the last block that they asked for */
-    uint32_t store_queue; /* entries; 0: unlimited */
-    uint64_t queued;     /* the first event whose store, or the next store behind it, has not had to
-                            make room */
-    double stores_leave; /* the queue, those of events before that one */
-    double last_miss;    /* position; negative: none yet */
+    double stores_leave;  /* the queue, those that have departed */
+    double last_miss;     /* position; negative: none yet */
     double distance, misses, tardy, waits;
 };
 
@@ -63,6 +63,9 @@ struct sliding {
     struct hybrid_config *configs;
     uint32_t *references; /* of each configuration, the track with hits in place of misses */
     struct track *tracks; /* one for each configuration, then the references that differ */
+    struct front *fronts;
+    uint32_t front_count;
+    struct places places; /* more than any track remembers */
 };
 
 static inline double later(double a, double b) {
@@ -101,17 +104,16 @@ static void fill_gap(struct mshr *mshr, double begin, double end) {
 
 /* Takes the MSHR of a rank until `end`, and moves it to where it then belongs. */
 static void occupy(struct track *track, uint32_t rank, double begin, double end) {
-    const uint32_t number = track->order[rank];
-    struct mshr *mshr = &track->mshrs[number];
-    if (begin > mshr->free) {
-        mshr->gap_begin = mshr->free;
-        mshr->gap_end = begin;
+    struct mshr mshr = track->mshrs[rank];
+    if (begin > mshr.free) {
+        mshr.gap_begin = mshr.free;
+        mshr.gap_end = begin;
         track->gaps_end = later(track->gaps_end, begin);
     }
-    mshr->free = end;
-    for (; rank + 1 < track->mshr_count && track->mshrs[track->order[rank + 1]].free < end; rank++)
-        track->order[rank] = track->order[rank + 1];
-    track->order[rank] = number;
+    mshr.free = end;
+    for (; rank + 1 < track->mshr_count && track->mshrs[rank + 1].free < end; rank++)
+        track->mshrs[rank] = track->mshrs[rank + 1];
+    track->mshrs[rank] = mshr;
 }
 
 /* Takes an MSHR for `length` as early as can be from `at` on, of those free then the one that was
@@ -119,10 +121,10 @@ static void occupy(struct track *track, uint32_t rank, double begin, double end)
 static double take(struct track *track, double at, double length, bool shrinks) {
     if (!track->mshr_count)
         return at;
-    uint32_t rank = 0;
-    while (rank < track->mshr_count && track->mshrs[track->order[rank]].free <= at)
+    uint32_t rank = track->mshrs[track->mshr_count - 1].free <= at ? track->mshr_count : 0;
+    while (rank < track->mshr_count && track->mshrs[rank].free <= at)
         rank++;
-    const double when = rank ? at : track->mshrs[track->order[0]].free;
+    const double when = rank ? at : track->mshrs[0].free;
     double begin;
     struct mshr *gap = find_gap(track, at, length, &begin);
     if (gap && begin <= when) {
@@ -135,7 +137,7 @@ static double take(struct track *track, double at, double length, bool shrinks) 
 
 static bool has_free(const struct track *track, double at) {
     double begin;
-    return track->mshr_count == 0 || track->mshrs[track->order[0]].free <= at ||
+    return track->mshr_count == 0 || track->mshrs[0].free <= at ||
            (find_gap(track, at, track->latency, &begin) && begin <= at);
 }
 
@@ -143,6 +145,10 @@ static bool has_free(const struct track *track, double at) {
 
 static struct moment *moment_of(const struct track *track, uint64_t number) {
     return &track->moments[number & track->mask];
+}
+
+static struct blocks *blocks_of(const struct track *track, uint64_t number) {
+    return &track->blocks[number & track->mask];
 }
 
 /* Returns when the data are there. */
@@ -153,16 +159,12 @@ static double fetch(struct track *track, struct block *block, double at) {
 }
 
 /* A prefetch is only sent when an MSHR is free, if it needs one. */
-static void prefetch(struct track *track, struct moment *moment, double at) {
-    struct block *block = &moment->prefetched;
-    if (moment->flags & DATA_BEYOND)
+static void prefetch(struct track *track, uint64_t number, double at) {
+    struct block *block = &blocks_of(track, number)->prefetched;
+    if (place_of(track->places, number)->flags & DATA_BEYOND)
         *block = (struct block){.asked = at, .arrives = at + track->latency};
     else if (has_free(track, at))
         fetch(track, block, at);
-}
-
-static bool triggers(const struct moment *moment) {
-    return moment->flags & (DATA_TRIGGER | DATA_BEYOND);
 }
 
 /* The number of the oldest store that has not been to the cache; UINT64_MAX: none. */
@@ -174,14 +176,15 @@ static uint64_t oldest_store(const struct track *track) {
 
 /* The oldest store goes to the cache. A load of the same block may have asked for it before. */
 static void write_store(struct track *track) {
-    struct moment *store = moment_of(track, oldest_store(track));
+    const uint64_t number = oldest_store(track);
+    struct block *block = &blocks_of(track, number)->own;
     track->stores_begin++;
-    track->stores_until = later(track->stores_until, store->done);
-    if (store->own.asked == INFINITY)
-        track->stores_until = fetch(track, &store->own, track->stores_until) - track->latency;
-    track->stores_arrive = later(track->stores_arrive, store->own.arrives);
-    if (triggers(store))
-        prefetch(track, store, track->stores_until);
+    track->stores_until = later(track->stores_until, moment_of(track, number)->done);
+    if (block->asked == INFINITY)
+        track->stores_until = fetch(track, block, track->stores_until) - track->latency;
+    track->stores_arrive = later(track->stores_arrive, block->arrives);
+    if (place_of(track->places, number)->flags & DATA_TRIGGER)
+        prefetch(track, number, track->stores_until);
 }
 
 /* Stores that have committed by a time go to the cache, one after the other. */
@@ -193,54 +196,34 @@ static void drain(struct track *track, double time) {
 
 /* ---- the store queue ---- */
 
-/* When the store of an event has left the queue; the next one behind an event that is none leaves
- * no sooner than that commits. */
+/* When it leaves, if none before it leaves later. */
 static double leaves(struct track *track, uint64_t number) {
+    const struct place *place = place_of(track->places, number);
     const struct moment *moment = moment_of(track, number);
     while (oldest_store(track) <= number)
         write_store(track);
-    return moment->flags & DATA_STORE ? later(moment->done, moment->own.arrives)
-                                      : moment->position + moment->commit_lag;
+    return place->flags & DATA_STORE ? later(moment->done, blocks_of(track, number)->own.arrives)
+                                     : place->position + moment->commit_lag;
 }
 
-/* Where a store lies that is dispatched between the last event and this one, or with it. */
-static double store_position(const struct track *track, const struct data_event *event,
-                             uint32_t store) {
-    static const struct moment none = {0};
-    const struct moment *last = track->next ? moment_of(track, track->next - 1) : &none;
-    const uint32_t between = event->stores - last->stores, after = store - last->stores;
-    const double begin = last->position, end = (double)event->position;
-    return after < between ? begin + (end - begin) * after / between : end;
-}
-
-/* Each store up to an event has an entry. */
-static void enter_store_queue(struct track *track, const struct data_event *event) {
-    const uint32_t stores = event->stores + (event->flags & DATA_STORE ? 1 : 0);
-    for (; track->queued < track->next; track->queued++) {
-        const bool forgotten = track->next - track->queued > track->mask;
-        const uint32_t entering = moment_of(track, track->queued)->stores + track->store_queue;
-        if ((int32_t)(stores - entering) <= 0 && !forgotten)
-            return;
-        track->stores_leave = later(track->stores_leave, leaves(track, track->queued));
-        if (forgotten)
-            continue;
-        const double position = store_position(track, event, entering);
-        track->dispatch_lag = later(track->dispatch_lag, track->stores_leave - position);
+static void enter_store_queue(struct track *track, const struct front *front) {
+    while (track->departed < front->departure_count &&
+           front->departures[track->departed].before == track->next) {
+        const struct departure *departure = &front->departures[track->departed++];
+        track->stores_leave = later(track->stores_leave, leaves(track, departure->event));
+        track->dispatch_lag = later(track->dispatch_lag, track->stores_leave - departure->position);
     }
 }
 
-static void dispatch(struct track *track, const struct data_event *event) {
-    const double position = (double)event->position;
-    if (track->next - track->head > track->mask)
-        track->head = track->next - track->mask;
-    for (; track->head < track->next; track->head++) {
-        const struct moment *oldest = moment_of(track, track->head);
-        if (oldest->position + track->rob > position)
-            break;
-        track->dispatch_lag = later(track->dispatch_lag, oldest->commit_lag - track->rob);
+/* ---- stages ---- */
+
+/* Of the events that have left the reorder buffer, the last one left last. */
+static void dispatch(struct track *track, const struct front *front, uint64_t left) {
+    if (left && track->next - left < track->mask) {
+        const double commit_lag = moment_of(track, left - 1)->commit_lag;
+        track->dispatch_lag = later(track->dispatch_lag, commit_lag - track->rob);
     }
-    if (track->store_queue)
-        enter_store_queue(track, event);
+    enter_store_queue(track, front);
     track->commit_lag = later(track->commit_lag, track->dispatch_lag);
 }
 
@@ -257,7 +240,7 @@ static double operands(const struct track *track, const struct data_event *event
 static double hit(struct track *track, const struct data_event *event, double at, bool *missed) {
     if (event->bringer > track->mask)
         return at;
-    struct moment *bringer = moment_of(track, track->next - event->bringer);
+    struct blocks *bringer = blocks_of(track, track->next - event->bringer);
     struct block *block = event->flags & DATA_PREFETCHED ? &bringer->prefetched : &bringer->own;
     if (block->asked == INFINITY)
         drain(track, at); /* perhaps it was a store */
@@ -272,7 +255,7 @@ static double hit(struct track *track, const struct data_event *event, double at
 
 /* A prefetch of another line of a block that is on its way, or should be. */
 static void go_along(struct track *track, const struct data_event *event, double at) {
-    struct moment *bringer = moment_of(track, track->next - event->along);
+    struct blocks *bringer = blocks_of(track, track->next - event->along);
     struct block *block =
         event->flags & DATA_ALONG_PREFETCHED ? &bringer->prefetched : &bringer->own;
     if (block->arrives <= at || !has_free(track, at))
@@ -290,60 +273,63 @@ static void count_miss(struct track *track, double position) {
     track->misses++;
 }
 
-static void load(struct track *track, const struct data_event *event, struct moment *moment) {
-    const double at = moment->done;
+/* Returns when its data are there. */
+static double load(struct track *track, const struct data_event *event, double position,
+                   double at) {
     bool overtakes = false;
+    double done = at;
     if (event->flags & DATA_MISS)
-        moment->done = fetch(track, &moment->own, at);
+        done = fetch(track, &blocks_of(track, track->next)->own, at);
     else if (event->flags & DATA_HIT)
-        moment->done = hit(track, event, at, &overtakes);
+        done = hit(track, event, at, &overtakes);
     const bool first = event->flags & DATA_FIRST_USE;
-    if (event->flags & DATA_MISS || (first && moment->done > at))
-        count_miss(track, moment->position);
+    if (event->flags & DATA_MISS || (first && done > at))
+        count_miss(track, position);
     track->tardy += first && overtakes;
     const bool fetched = event->flags & DATA_MISS || overtakes;
-    const double begin = fetched ? moment->done - track->latency : at;
-    if (triggers(moment))
-        prefetch(track, moment, begin);
+    const double begin = fetched ? done - track->latency : at;
+    if (event->flags & DATA_TRIGGER)
+        prefetch(track, track->next, begin);
     if (event->along && event->along <= track->mask)
         go_along(track, event, begin);
-    if (moment->done - moment->position > track->commit_lag) {
-        track->commit_lag = moment->done - moment->position;
+    if (done - position > track->commit_lag) {
+        track->commit_lag = done - position;
         track->waits++;
     }
+    return done;
 }
 
 /* The oldest µop, stores before it are in the cache, and nothing behind it has been dispatched. */
-static void fence(struct track *track, struct moment *moment) {
-    const double commits = moment->position + track->commit_lag;
+static double fence(struct track *track, double position) {
+    const double commits = position + track->commit_lag;
     drain(track, commits);
-    moment->done = later(commits, track->stores_arrive);
-    track->commit_lag = track->dispatch_lag = moment->done - moment->position;
+    const double done = later(commits, track->stores_arrive);
+    track->commit_lag = track->dispatch_lag = done - position;
+    return done;
 }
 
-static void track_add(struct track *track, const struct data_event *event) {
-    struct moment *moment = moment_of(track, track->next);
-    const double position = (double)event->position;
-    dispatch(track, event);
-    drain(track, position + track->dispatch_lag);
-    *moment = (struct moment){.position = position,
-                              .own = {INFINITY, INFINITY},
-                              .prefetched = {INFINITY, INFINITY},
-                              .stores = event->stores,
-                              .flags = event->flags};
-    moment->done = operands(track, event, position + track->dispatch_lag);
-    if (event->flags & DATA_FENCE) {
-        fence(track, moment);
-    } else if (event->flags & DATA_STORE) {
-        moment->done = later(moment->done, position + track->commit_lag);
-        if (track->stores_end - track->stores_begin > track->mask)
-            track->stores_begin++;
-        track->stores[track->stores_end++ & track->mask] = track->next;
-    } else {
-        load(track, event, moment);
-    }
-    moment->commit_lag = track->commit_lag;
-    track->next++;
+/* Returns when it commits. */
+static double store(struct track *track, double position, double operands_there) {
+    if (track->stores_end - track->stores_begin > track->mask)
+        track->stores_begin++;
+    track->stores[track->stores_end++ & track->mask] = track->next;
+    return later(operands_there, position + track->commit_lag);
+}
+
+static void track_add(struct track *track, const struct front *front, uint64_t left,
+                      const struct data_event *event) {
+    dispatch(track, front, left);
+    const double position = (double)event->position, enters = position + track->dispatch_lag;
+    drain(track, enters);
+    *blocks_of(track, track->next) = (struct blocks){{INFINITY, INFINITY}, {INFINITY, INFINITY}};
+    double done = operands(track, event, enters);
+    if (event->flags & DATA_FENCE)
+        done = fence(track, position);
+    else if (event->flags & DATA_STORE)
+        done = store(track, position, done);
+    else
+        done = load(track, event, position, done);
+    *moment_of(track, track->next++) = (struct moment){done, track->commit_lag};
 }
 
 /* ---- configurations ---- */
@@ -358,16 +344,13 @@ static bool track_start(struct track *track, const struct hybrid_config *config,
     *track = (struct track){.rob = config->rob,
                             .latency = (double)latency * config->width,
                             .mshr_count = mshrs,
-                            .store_queue = config->store_queue,
                             .mask = size - 1,
                             .last_miss = -1};
     track->moments = malloc(size * sizeof *track->moments);
+    track->blocks = malloc(size * sizeof *track->blocks);
     track->stores = malloc(size * sizeof *track->stores);
     track->mshrs = calloc(mshrs ? mshrs : 1, sizeof *track->mshrs);
-    track->order = calloc(mshrs ? mshrs : 1, sizeof *track->order);
-    for (uint32_t i = 0; track->order && i < mshrs; i++)
-        track->order[i] = i;
-    return track->moments && track->stores && track->mshrs && track->order;
+    return track->moments && track->blocks && track->stores && track->mshrs;
 }
 
 /* The track with which a configuration is compared: shared by those with the same. */
@@ -387,6 +370,39 @@ static bool find_reference(struct sliding *sliding, uint32_t number) {
     return track_start(&sliding->tracks[sliding->track_count++], config, config->hit_latency, 0);
 }
 
+/* The last events that any track remembers, and those at hand. */
+static bool start_places(struct sliding *sliding) {
+    uint64_t size = 2 * FRONT_EVENTS;
+    for (uint32_t i = 0; i < sliding->track_count; i++)
+        while (size < sliding->tracks[i].mask + 1 + FRONT_EVENTS)
+            size *= 2;
+    sliding->places =
+        (struct places){.places = malloc(size * sizeof(struct place)), .mask = size - 1};
+    return sliding->places.places;
+}
+
+/* The front of a track, shared by those with the same. */
+static bool find_front(struct sliding *sliding, struct track *track,
+                       const struct hybrid_config *config) {
+    track->places = &sliding->places;
+    for (track->front = 0; track->front < sliding->front_count; track->front++) {
+        const struct front *front = &sliding->fronts[track->front];
+        if (front->rob == config->rob && front->store_queue == config->store_queue &&
+            front->reach == track->mask + 1)
+            return true;
+    }
+    return front_start(&sliding->fronts[sliding->front_count++], config->rob, config->store_queue,
+                       track->mask + 1);
+}
+
+static bool start_fronts(struct sliding *sliding) {
+    bool good = true;
+    for (uint32_t i = 0; good && i < sliding->count; i++)
+        good = find_front(sliding, &sliding->tracks[i], &sliding->configs[i]) &&
+               find_front(sliding, &sliding->tracks[sliding->references[i]], &sliding->configs[i]);
+    return good;
+}
+
 struct sliding *sliding_new(const struct hybrid_config *configs, uint32_t count,
                             struct error *error) {
     struct sliding *sliding = calloc(1, sizeof *sliding);
@@ -396,7 +412,8 @@ struct sliding *sliding_new(const struct hybrid_config *configs, uint32_t count,
         sliding->configs = calloc(count, sizeof *configs);
         sliding->references = calloc(count, sizeof *sliding->references);
         sliding->tracks = calloc(2 * (size_t)count, sizeof *sliding->tracks);
-        good = sliding->configs && sliding->references && sliding->tracks;
+        sliding->fronts = calloc(2 * (size_t)count, sizeof *sliding->fronts);
+        good = sliding->configs && sliding->references && sliding->tracks && sliding->fronts;
     }
     for (uint32_t i = 0; good && i < count; i++) {
         sliding->configs[i] = configs[i];
@@ -405,7 +422,7 @@ struct sliding *sliding_new(const struct hybrid_config *configs, uint32_t count,
     }
     for (uint32_t i = 0; good && i < count; i++)
         good = find_reference(sliding, i);
-    if (good)
+    if (good && start_places(sliding) && start_fronts(sliding))
         return sliding;
     sliding_free(sliding);
     error_set(error, "out of memory for %u configurations", count);
@@ -417,30 +434,53 @@ void sliding_free(struct sliding *sliding) {
         return;
     for (uint32_t i = 0; sliding->tracks && i < sliding->track_count; i++) {
         free(sliding->tracks[i].moments);
+        free(sliding->tracks[i].blocks);
         free(sliding->tracks[i].stores);
         free(sliding->tracks[i].mshrs);
-        free(sliding->tracks[i].order);
     }
+    for (uint32_t i = 0; sliding->fronts && i < sliding->front_count; i++)
+        front_free(&sliding->fronts[i]);
+    free(sliding->fronts);
+    free(sliding->places.places);
     free(sliding->tracks);
     free(sliding->references);
     free(sliding->configs);
     free(sliding);
 }
 
-void sliding_add(struct sliding *sliding, const struct data_event *events, uint32_t count) {
+static void track_follow(struct track *track, const struct front *front,
+                         const struct data_event *events, uint32_t count) {
+    track->departed = 0;
+    for (uint32_t k = 0; k < count; k++)
+        track_add(track, front, front->left[k], &events[k]);
+}
+
+static void add_some(struct sliding *sliding, const struct data_event *events, uint32_t count) {
+    struct places *places = &sliding->places;
+    for (uint32_t k = 0; k < count; k++)
+        places->places[places->next++ & places->mask] =
+            (struct place){(double)events[k].position, events[k].stores, events[k].flags};
+    for (uint32_t i = 0; i < sliding->front_count; i++)
+        front_follow(&sliding->fronts[i], places, count);
     for (uint32_t i = 0; i < sliding->track_count; i++)
-        for (uint32_t k = 0; k < count; k++)
-            track_add(&sliding->tracks[i], &events[k]);
+        track_follow(&sliding->tracks[i], &sliding->fronts[sliding->tracks[i].front], events,
+                     count);
+}
+
+void sliding_add(struct sliding *sliding, const struct data_event *events, uint32_t count) {
+    for (uint32_t i = 0; i < count; i += FRONT_EVENTS)
+        add_some(sliding, events + i, count - i < FRONT_EVENTS ? count - i : FRONT_EVENTS);
 }
 
 void sliding_break(struct sliding *sliding) {
+    for (uint32_t i = 0; i < sliding->front_count; i++)
+        front_break(&sliding->fronts[i], &sliding->places);
     for (uint32_t i = 0; i < sliding->track_count; i++) {
         struct track *track = &sliding->tracks[i];
         for (uint32_t k = 0; k < track->mshr_count; k++)
             track->mshrs[k] = (struct mshr){0};
         track->gaps_end = track->stores_until = track->stores_arrive = track->stores_leave = 0;
         track->stores_begin = track->stores_end;
-        track->queued = track->next;
     }
 }
 

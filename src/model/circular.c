@@ -98,6 +98,23 @@ static inline void count_sequence(struct circular *circular, uint32_t depth,
         circular->footprint.over[windows_over(first->time, time)]++;
 }
 
+/* The latest use comes first, and all before where its block was moves on by one, in one walk. What
+ * was at its end: the last use of the same block at *depth, or that of the last block, which gives
+ * way, or nothing. */
+static inline __attribute__((always_inline)) struct touch
+put_first(struct touch *stack, struct touch latest, uint32_t ways, uint32_t *depth) {
+    struct touch moved = latest;
+#pragma GCC unroll 4
+    for (*depth = 0; *depth < ways; ++*depth) {
+        const struct touch here = stack[*depth];
+        stack[*depth] = moved;
+        moved = here;
+        if (here.block_plus_one == latest.block_plus_one || !here.block_plus_one)
+            break;
+    }
+    return moved;
+}
+
 /* A block that is not in its set's stack, whose last one gives way. */
 static __attribute__((noinline)) bool replace(struct circular *circular, const struct touch *last,
                                               uint64_t block, uint64_t time) {
@@ -117,22 +134,15 @@ add(struct circular *circular, uint64_t address, uint64_t time, uint32_t ways) {
     circular->accesses++;
     if (stack->block_plus_one)
         end_windows(circular, stack, time, ways);
-    uint32_t depth = 0;
-    while (depth < ways && stack[depth].block_plus_one != block + 1)
-        depth++;
-    uint32_t moved = depth;
-    if (depth < ways) {
-        count_sequence(circular, depth, &stack[depth], time, number);
+    uint32_t depth;
+    const struct touch moved =
+        put_first(stack, (struct touch){block + 1, time, number}, ways, &depth);
+    if (moved.block_plus_one == block + 1) {
+        count_sequence(circular, depth, &moved, time, number);
         circular->set_hits[set * ways + depth]++;
-    } else {
-        moved = ways - 1;
-        if (!replace(circular, &stack[moved], block, time))
-            return 0;
+        return depth + 1;
     }
-    for (; moved; moved--)
-        stack[moved] = stack[moved - 1];
-    *stack = (struct touch){block + 1, time, number};
-    return depth + 1;
+    return replace(circular, &moved, block, time) ? ways + 1 : 0;
 }
 
 uint32_t circular_add(struct circular *circular, uint64_t address, uint64_t time) {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FRACTION_BITS = 32 };
+enum { FRACTION_BITS = 32, FEW_WAYS = 4 };
 #define SEED 0x9e3779b97f4a7c15u
 
 bool crowded_l1_new(struct crowded_l1 *l1, struct cache_shape shape, double foreign,
@@ -33,27 +33,36 @@ static uint64_t next_random(uint64_t *state) {
     return *state * 0x2545f4914f6cdd1du >> 32;
 }
 
-/* The block that stands at `depth`, or a new one there, becomes the latest. */
-static void put_first(uint64_t *set, uint32_t depth, uint64_t block) {
-    for (; depth; depth--)
-        set[depth] = set[depth - 1];
-    *set = block;
+/* The block becomes the latest; those before where it was, or all, move on by one. Whether it was
+ * there. Without a branch, since where it is follows no pattern. */
+static inline __attribute__((always_inline)) bool put_first(uint64_t *set, uint64_t block,
+                                                            uint32_t ways) {
+    uint64_t moved = block;
+    bool found = false;
+#pragma GCC unroll 4
+    for (uint32_t depth = 0; depth < ways; depth++) {
+        const uint64_t here = set[depth];
+        set[depth] = found ? here : moved;
+        moved = here;
+        found |= here == block;
+    }
+    return found;
 }
 
-static void take_foreign(struct crowded_l1 *l1) {
-    for (l1->due += l1->step; l1->due >> FRACTION_BITS; l1->due -= 1ull << FRACTION_BITS)
-        put_first(&l1->blocks[(next_random(&l1->random) & l1->set_mask) * l1->ways], l1->ways - 1,
-                  0);
+/* A foreign block, which nobody looks for. */
+static inline void put_foreign(struct crowded_l1 *l1) {
+    uint64_t *set = &l1->blocks[(next_random(&l1->random) & l1->set_mask) * l1->ways];
+    for (uint32_t depth = l1->ways - 1; depth; depth--)
+        set[depth] = set[depth - 1];
+    *set = 0;
 }
 
 bool crowded_l1_add(struct crowded_l1 *l1, uint64_t address, uint64_t time) {
     const uint64_t block = (address >> l1->line_shift) + 1;
     uint64_t *set = &l1->blocks[((block - 1) & l1->set_mask) * l1->ways];
-    uint32_t depth = 0;
-    take_foreign(l1);
-    while (depth < l1->ways && set[depth] != block)
-        depth++;
-    const bool missed = depth == l1->ways;
-    put_first(set, missed ? depth - 1 : depth, block);
-    return !missed || shared_caches_add(&l1->shared, address, time);
+    for (l1->due += l1->step; l1->due >> FRACTION_BITS; l1->due -= 1ull << FRACTION_BITS)
+        put_foreign(l1);
+    const bool hit =
+        l1->ways == FEW_WAYS ? put_first(set, block, FEW_WAYS) : put_first(set, block, l1->ways);
+    return hit || shared_caches_add(&l1->shared, address, time);
 }

@@ -21,12 +21,15 @@ static inline uint32_t windows_over(uint64_t s, uint64_t t) {
     return bits < LOCALITY_WINDOWS ? bits : LOCALITY_WINDOWS;
 }
 
-/* Neighbouring blocks that were dropped. */
-enum { FOOTPRINT_GROUP = 7 };
+/* Neighbouring blocks any of which was dropped. */
+enum { FOOTPRINT_GROUP = 8 };
 struct footprint_group {
-    uint64_t group_plus_one;        /* number of the first block / FOOTPRINT_GROUP; 0: free */
     uint64_t last[FOOTPRINT_GROUP]; /* 1 + time of the last use; 0: never dropped; UINT64_MAX: it is
                                        in a stack, which knows */
+};
+struct footprint_slot {
+    uint64_t group_plus_one;  /* number of a block of it / FOOTPRINT_GROUP; 0: free */
+    uint64_t number_plus_one; /* where it lies */
 };
 
 /* What happens to a block waits for a while, so that its group is in the cache when it is looked
@@ -34,18 +37,20 @@ struct footprint_group {
 enum { FOOTPRINT_AHEAD = 32 };
 struct footprint_event {
     uint64_t block, time;
+    uint64_t group_plus_one; /* where its group lies, once found; 0: there is none */
     bool drops;
 };
 
-/* All zero: empty. Memory: 1.3 to 2.7 lines of 64 bytes for each group of blocks any of which was
- * ever dropped: 12 to 24 bytes a block where programs use all of what they touch. */
+/* All zero: empty. Memory: 96 to 128 bytes for each group, 12 to 16 a block where programs use all
+ * of what they touch. */
 struct footprint {
-    struct footprint_group *groups;
+    struct footprint_slot *slots;   /* [mask + 1], at most half of them taken */
+    struct footprint_group *groups; /* [count], room for (mask + 1) / 2 */
     size_t mask, count;
     uint64_t distinct;                   /* blocks seen */
     uint64_t over[LOCALITY_WINDOWS + 1]; /* uses by windows_over() */
     struct footprint_event ahead[FOOTPRINT_AHEAD];
-    uint64_t begun, done; /* events */
+    uint64_t begun, found, done; /* events */
 };
 
 /* A block that no stack has is used at `time`: counts its windows, or it as new. False: out of

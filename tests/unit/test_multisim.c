@@ -1,48 +1,25 @@
 /* Many cores over one trace file count what simulation_run() counts, one at a time or several at
  * once; an interrupt leaves the rest undone. */
-#include "trace_script.h"
-
-#include <unistd.h>
+#include "unit/loop_trace.h"
 
 #include "simulate/multisim.h"
 #include "simulate/simulate.h"
-#include "temporary.h"
 
-/* 0x1000: mov eax,[rdi]; add rdi,4; dec ecx; jnz 0x1000 */
-#define LOOP "\x8b\x07\x48\x83\xc7\x04\xff\xc9\x75\xf6"
-
-enum { INSNS = 4, ITERATIONS = 1000, CHUNKS = 3, RUNS = 6 };
+enum { CHUNKS = 3, RUNS = 6 };
 
 static char path[TEMPORARY_BYTES];
 static struct machine machine, small;
 
-/* Two threads in turn, each of CHUNKS chunks of the loop, which goes through 128 KiB. */
+/* Both threads go through the same 128 KiB. */
+static uint64_t address_of(unsigned thread, unsigned chunk, unsigned iteration) {
+    (void)thread;
+    return 0x20000 + 128 * (chunk * LOOP_ITERATIONS + iteration) % 0x20000;
+}
+
 static int write_trace(void **state) {
     (void)state;
-    static struct script script;
-    static uint64_t events[CHUNKS][2 * ITERATIONS];
     struct error error = {0};
-    struct trace_batch batch;
-    script_begin(&script, ISA_X86_64);
-    script_block(&script, 0, 0x1000, INSNS, LOOP, 10);
-    for (unsigned chunk = 0; chunk < CHUNKS; chunk++) {
-        for (unsigned i = 0; i < ITERATIONS; i++) {
-            events[chunk][2 * i] = event_block(0);
-            events[chunk][2 * i + 1] =
-                event_access(0, 2, 0, 0x20000 + 128 * (chunk * ITERATIONS + i) % 0x20000);
-        }
-        for (unsigned thread = 0; thread < 2; thread++)
-            script_data(&script, thread, events[chunk], 2 * ITERATIONS);
-    }
-    for (unsigned thread = 0; thread < 2; thread++)
-        script_thread_end(&script, thread);
-    close(mkstemp(temporary_name(path, "multisim")));
-    struct trace *trace = script_open(&script);
-    assert_true(trace_keep(trace, path, &error));
-    while (trace_next(trace, &batch, &error) > 0)
-        continue;
-    assert_true(trace_keep_end(trace, &error));
-    trace_close(trace);
+    write_loop_trace(path, "multisim", ISA_X86_64, CHUNKS, address_of);
     assert_true(machine_load("zen4", &machine, &error));
     small = machine;
     assert_true(machine_set(&small, "core.rob=8", &error));

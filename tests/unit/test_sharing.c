@@ -1,60 +1,35 @@
 /* Trace files side by side on a chip: programs begin again, alone and together, from memory or from
  * the file; what cannot be run is refused in a line. */
-#include "trace_script.h"
+#include "unit/loop_trace.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/multithreaded/penalties.h"
 #include "simulate/repeated.h"
 #include "simulate/sharing.h"
-#include "temporary.h"
 
-/* 0x1000: mov eax,[rdi]; add rdi,4; dec ecx; jnz 0x1000
- * 0x1000: lw a0,0(a0); addi a1,a1,1; addi a1,a1,1; bnez a1,0x1000 */
-static const char X86_64_LOOP[] = "\x8b\x07\x48\x83\xc7\x04\xff\xc9\x75\xf6";
-static const char RISCV64_LOOP[] = "\x03\x25\x05\x00\x93\x85\x15\x00"
-                                   "\x93\x85\x15\x00\xe3\x9a\x05\xfe";
-
-enum { INSNS = 4, ITERATIONS = 1000, SHORT = 3, LONG = 20 /* chunks: 80,000 instructions */ };
+enum {
+    INSNS = LOOP_INSNS,
+    ITERATIONS = LOOP_ITERATIONS,
+    SHORT = 3,
+    LONG = 20 /* chunks: 80,000 instructions */
+};
 
 static char short_path[TEMPORARY_BYTES], long_path[TEMPORARY_BYTES], other_path[TEMPORARY_BYTES];
 static struct machine machine;
 
-/* Two threads in turn, each of so many chunks of the loop. Thread 0 goes through 256 bytes for each
- * iteration of a chunk, always the same; thread 1 stays where it is. */
-static void write_trace(char *path, enum isa isa, unsigned chunks) {
-    static struct script script;
-    static uint64_t events[2][2 * ITERATIONS];
-    struct error error = {0};
-    struct trace_batch batch;
-    script_begin(&script, isa);
-    const char *loop = isa == ISA_X86_64 ? X86_64_LOOP : RISCV64_LOOP;
-    script_block(&script, 0, 0x1000, INSNS, loop, isa == ISA_X86_64 ? 10 : 16);
-    for (unsigned thread = 0; thread < 2; thread++)
-        for (unsigned i = 0; i < ITERATIONS; i++) {
-            events[thread][2 * i] = event_block(0);
-            events[thread][2 * i + 1] = event_access(0, 2, 0, 0x20000 + (thread ? 0 : 256 * i));
-        }
-    for (unsigned chunk = 0; chunk < chunks; chunk++)
-        for (unsigned thread = 0; thread < 2; thread++)
-            script_data(&script, thread, events[thread], 2 * ITERATIONS);
-    for (unsigned thread = 0; thread < 2; thread++)
-        script_thread_end(&script, thread);
-    close(mkstemp(temporary_name(path, "sharing")));
-    struct trace *trace = script_open(&script);
-    assert_true(trace_keep(trace, path, &error));
-    while (trace_next(trace, &batch, &error) > 0)
-        continue;
-    assert_true(trace_keep_end(trace, &error));
-    trace_close(trace);
+/* Thread 0 goes through 256 bytes for each iteration of a chunk, always the same; thread 1 stays
+ * where it is. */
+static uint64_t address_of(unsigned thread, unsigned chunk, unsigned iteration) {
+    (void)chunk;
+    return 0x20000 + (thread ? 0 : 256 * iteration);
 }
 
 static int setup(void **state) {
     (void)state;
     struct error error;
-    write_trace(short_path, ISA_X86_64, SHORT);
-    write_trace(long_path, ISA_X86_64, LONG);
+    write_loop_trace(short_path, "sharing", ISA_X86_64, SHORT, address_of);
+    write_loop_trace(long_path, "sharing", ISA_X86_64, LONG, address_of);
     assert_true(machine_load("machines/niagara.ini", &machine, &error));
     assert_true(machine_set(&machine, "chip.cores=2", &error));
     assert_true(machine_set(&machine, "chip.threads=2", &error));
@@ -263,7 +238,7 @@ static void refusals(void **state) {
                            "no instructions"));
     assert_non_null(strstr(refusal(traces, (struct selection){.from_symbol = "x", .thread = -1}),
                            "x was never entered"));
-    write_trace(other_path, ISA_RISCV64, 1);
+    write_loop_trace(other_path, "sharing", ISA_RISCV64, 1, address_of);
     traces[3] = other_path;
     assert_non_null(strstr(refusal(traces, everything), "of different architectures"));
     unlink(other_path);

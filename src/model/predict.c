@@ -1,5 +1,6 @@
 /* Machines with the same prefetchers share a pass through the caches, since nothing else of them
- * changes what a cache that knows no time holds. */
+ * changes what a cache that knows no time holds. A second processor, if there is one, evaluates
+ * some of them, or simulates when that is to be checked. */
 #include "model/predict.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/hybrid_split.h"
 #include "model/predict_check.h"
 #include "util/array.h"
 #include "util/clock.h"
@@ -28,7 +30,7 @@ struct lane {
     struct check_pair *pairs; /* of each machine, when they are checked */
     struct lane_pass {
         struct data_trace *data;
-        struct hybrid *hybrid;
+        struct hybrid_split *hybrid;
     } passes[];
 };
 
@@ -39,8 +41,9 @@ struct run {
     struct pass *passes; /* as many as machines, at most */
     uint32_t pass_count;
     struct lane *lanes;
-    uint64_t passed; /* instructions of the trace */
-    struct executor *executors[2];
+    uint64_t passed;               /* instructions of the trace */
+    struct executor *executors[2]; /* of cores that check */
+    struct executor *second;       /* of some configurations; NULL: there is one processor */
 };
 
 const struct predict_method predict_refinements[PREDICT_REFINEMENTS] = {
@@ -167,7 +170,7 @@ static bool join_pass(struct run *run, uint32_t number, struct error *error) {
 static void lane_free(const struct run *run, struct lane *lane) {
     for (uint32_t i = 0; i < run->pass_count; i++) {
         data_trace_free(lane->passes[i].data);
-        hybrid_free(lane->passes[i].hybrid);
+        hybrid_split_free(lane->passes[i].hybrid);
     }
     for (uint32_t i = 0; lane->pairs && i < run->options->machine_count; i++)
         check_pair_free(&lane->pairs[i]);
@@ -175,17 +178,14 @@ static void lane_free(const struct run *run, struct lane *lane) {
     free(lane);
 }
 
-static void take_events(void *context, const struct data_event *events, uint32_t count) {
-    hybrid_add(context, events, count);
-}
-
 static bool lane_start(const struct run *run, struct lane *lane, struct error *error) {
     const struct predict_options *options = run->options;
     for (uint32_t i = 0; i < run->pass_count; i++) {
         const struct pass *pass = &run->passes[i];
         struct lane_pass *own = &lane->passes[i];
-        own->hybrid = hybrid_new(pass->configs, pass->machine_count * options->method_count, error);
-        const struct data_sink sink = {take_events, own->hybrid};
+        own->hybrid = hybrid_split_new(pass->configs, pass->machine_count * options->method_count,
+                                       run->second, error);
+        const struct data_sink sink = {hybrid_split_take, own->hybrid};
         if (!own->hybrid || !(own->data = data_trace_new(pass->machine, pass->reach, sink, error)))
             return false;
     }
@@ -240,7 +240,7 @@ static bool lane_finish(struct run *run, struct lane *lane, struct error *error)
             add_counts(&prediction->machines[pass->machines[k]].counts, &counts);
             for (uint32_t method = 0; method < options->method_count; method++) {
                 const struct hybrid_result result =
-                    hybrid_result(lane->passes[i].hybrid, k * options->method_count + method);
+                    hybrid_split_result(lane->passes[i].hybrid, k * options->method_count + method);
                 hybrid_result_add(
                     &prediction->results[pass->machines[k] * options->method_count + method],
                     &result, 1);
@@ -389,8 +389,10 @@ static bool prepare(struct run *run, struct error *error) {
     for (uint32_t i = 0; i < machines; i++)
         if (!join_pass(run, i, error))
             return false;
-    if (!options->check || sysconf(_SC_NPROCESSORS_ONLN) < 2)
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
         return true;
+    if (!options->check)
+        return (run->second = executor_new("model", error)) != NULL;
     return (run->executors[0] = executor_new("core", error)) &&
            (run->executors[1] = executor_new("ideal core", error));
 }
@@ -419,6 +421,7 @@ bool predict(struct trace *trace, const struct predict_options *options,
     free(run.passes);
     executor_free(run.executors[0]);
     executor_free(run.executors[1]);
+    executor_free(run.second);
     return good;
 }
 

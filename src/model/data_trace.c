@@ -375,6 +375,16 @@ static void repeated(struct data_trace *trace, const struct step *step, uint32_t
 
 /* ---- instructions ---- */
 
+/* Registers get what others wait for. */
+static inline void compute(struct data_trace *trace, const struct code *code,
+                           const struct recipe *recipe) {
+    const struct uop *uop = &code->uops[recipe->first_uop];
+    for (const struct uop *end = uop + recipe->uop_count; uop < end; uop++) {
+        const struct value sources = sources_of(trace, uop);
+        finish_uop(trace, uop, &sources);
+    }
+}
+
 /* It only overwrites registers with values that wait for nothing. */
 static inline void overwrite(struct dependence *dependence, const struct recipe *recipe) {
     dependence->waiting[0] &= ~recipe->writes[0];
@@ -419,17 +429,20 @@ static inline void instruction(struct data_trace *trace, const struct code *code
                                const struct memory_access *accesses, uint32_t first_access) {
     struct dependence *dependence = &trace->dependence;
     const struct recipe *recipe = &trace->recipes[insn->insn];
+    const bool waits =
+        recipe->reads[0] & dependence->waiting[0] || recipe->reads[1] & dependence->waiting[1];
+    if (!(recipe->traits & RECIPE_SPECIAL)) {
+        if (waits)
+            compute(trace, code, recipe);
+        else
+            overwrite(dependence, recipe);
+        return;
+    }
     struct untimed_result result;
     struct step step = {
         .code = code, .recipe = recipe, .insn = insn->insn, .access_count = insn->memory_count};
     if (insn->memory_count)
         step.accesses = accesses + (insn->memory - first_access);
-    const bool waits =
-        recipe->reads[0] & dependence->waiting[0] || recipe->reads[1] & dependence->waiting[1];
-    if (!waits && !(recipe->traits & RECIPE_SPECIAL)) {
-        overwrite(dependence, recipe);
-        return;
-    }
     if (!waits && recipe->traits & RECIPE_LOAD && insn->memory_count == 1 &&
         !(insn->flags & DYN_REP) && step.accesses->operand == recipe->operand &&
         dependence->now >= dependence->stored_until) {

@@ -4,7 +4,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/output.h"
 #include "cmd/profile_options.h"
 #include "report/profile_diff.h"
 #include "util/text.h"
@@ -20,18 +19,14 @@ static const struct argp_option OPTIONS[] = {
 
 struct request {
     enum diff_measure measure;
-    struct store_options store;
-    struct row_options rows;
-    struct output_options output;
+    struct compare_request compared;
 };
 
 static error_t parse(int key, char *value, struct argp_state *state) {
     struct request *request = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->store;
-        state->child_inputs[1] = &request->rows;
-        state->child_inputs[2] = &request->output;
+        state->child_inputs[0] = &request->compared;
         return 0;
     case KEY_COMPARE:
         for (int measure = 0; measure < DIFF_MEASURES; measure++)
@@ -40,24 +35,12 @@ static error_t parse(int key, char *value, struct argp_state *state) {
                 return 0;
             }
         options_fail(state, "--compare %s: one of share, count, rate", value);
-    case ARGP_KEY_ARG:
-        if (request->store.store_count == 2)
-            options_fail(state, "%s: two stores are compared, not more", value);
-        request->store.stores[request->store.store_count++] = value;
-        return 0;
-    case ARGP_KEY_END:
-        if (request->rows.by == PROFILE_BY_EPOCH)
-            options_fail(state, "--by epoch: epochs are what is compared");
-        if (request->rows.event_count > 1)
-            options_fail(state, "--event: one at a time");
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
-static const struct argp_child CHILDREN[] = {
-    {&store_argp, 0, NULL, 0}, {&profile_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {{&compare_argp, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -81,7 +64,7 @@ static char *next_of(const struct request *request, const struct profile_sets *s
     if (!file)
         return NULL;
     fputs("culprit top", file);
-    profile_set_arguments(&sets->sets[1], request->store.store_count > 0, file);
+    profile_set_arguments(&sets->sets[1], request->compared.store.store_count > 0, file);
     text_put_option(file, first->process ? "process" : "image",
                     first->process ? first->process : first->image);
     if (fclose(file) == 0)
@@ -91,16 +74,15 @@ static char *next_of(const struct request *request, const struct profile_sets *s
 }
 
 static bool write_report(const void *context, const struct profile_sets *sets,
-                         const struct profile_table *table, struct output *output,
-                         struct error *error) {
+                         const struct profile_table *table, FILE *file, struct error *error) {
     const struct request *request = context;
     struct diff_report report = {.report = {.verb = "diff"},
                                  .sets = sets->sets,
                                  .events = sets->events,
-                                 .by = request->rows.by,
+                                 .by = request->compared.rows.by,
                                  .measure = request->measure,
                                  .table = table,
-                                 .top = request->output.top};
+                                 .top = request->compared.output.top};
     bool good = sets->count == 2 || error_set(error,
                                               "two sets are compared, not %zu (--epoch 3 "
                                               "--epoch 4; 'culprit variance' takes more)",
@@ -108,22 +90,16 @@ static bool write_report(const void *context, const struct profile_sets *sets,
     good = good && profile_diff_build(&report, error);
     if (good)
         report.report.next = next_of(request, sets, &report);
-    if (good && request->output.json)
-        good = profile_diff_json(&report, output->file, error);
+    if (good && request->compared.output.json)
+        good = profile_diff_json(&report, file, error);
     else if (good)
-        profile_diff_text(&report, text_use_colour(output->file), output->file);
-    good = good && output_close(output, error);
+        profile_diff_text(&report, text_use_colour(file), file);
     profile_diff_free(&report);
     return good;
 }
 
 int cmd_diff(int argc, char **argv) {
-    struct request request = {0};
-    struct error error = {0};
+    struct request request = {.compared.most_stores = 2};
     options_parse(&ARGP, argc, argv, &request);
-    if (profile_sets_report(&request.store, &request.rows, request.output.output, write_report,
-                            &request, &error))
-        return 0;
-    print_error(&error);
-    return STATUS_FAILED;
+    return profile_sets_report(&request.compared, write_report, &request);
 }

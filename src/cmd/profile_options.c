@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 
@@ -45,6 +46,34 @@ static error_t parse(int key, char *value, struct argp_state *state) {
 }
 
 const struct argp profile_argp = {.options = OPTIONS, .parser = parse};
+
+static error_t parse_compared(int key, char *value, struct argp_state *state) {
+    struct compare_request *request = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &request->store;
+        state->child_inputs[1] = &request->rows;
+        state->child_inputs[2] = &request->output;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (request->store.store_count == request->most_stores)
+            options_fail(state, "%s: at most %zu stores are compared", value, request->most_stores);
+        request->store.stores[request->store.store_count++] = value;
+        return 0;
+    case ARGP_KEY_END:
+        if (request->rows.by == PROFILE_BY_EPOCH)
+            options_fail(state, "--by epoch: epochs are what is compared");
+        if (request->rows.event_count > 1)
+            options_fail(state, "--event: one at a time");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child COMPARED[] = {
+    {&store_argp, 0, NULL, 0}, {&profile_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+const struct argp compare_argp = {.parser = parse_compared, .children = COMPARED};
 
 /* ---- sets ---- */
 
@@ -147,19 +176,19 @@ struct profile_table *profile_sets_table(const struct profile_sets *sets,
     return NULL;
 }
 
-bool profile_sets_report(const struct store_options *store, const struct row_options *rows,
-                         const char *output_path, profile_sets_writer *write, const void *request,
-                         struct error *error) {
+static bool report_sets(const struct compare_request *request, profile_sets_writer *write,
+                        const void *context, struct error *error) {
+    const struct row_options *rows = &request->rows;
     const char *event = rows->event_count ? rows->events[0] : NULL;
     struct profile_sets *sets = calloc(1, sizeof *sets);
     struct program *program = program_new();
     struct profile_table *table = NULL;
     struct output output = {0};
     bool good = (sets && program) || error_set(error, "out of memory for the report");
-    good = good && profile_sets_open(sets, store, event, error) &&
-           output_open(&output, "--output", output_path, stdout, error) &&
+    good = good && profile_sets_open(sets, &request->store, event, error) &&
+           output_open(&output, "--output", request->output.output, stdout, error) &&
            (table = profile_sets_table(sets, rows, program, error)) &&
-           write(request, sets, table, &output, error);
+           write(context, sets, table, output.file, error) && output_close(&output, error);
     output_discard(&output);
     profile_table_free(table);
     program_free(program);
@@ -167,6 +196,15 @@ bool profile_sets_report(const struct store_options *store, const struct row_opt
         profile_sets_close(sets);
     free(sets);
     return good;
+}
+
+int profile_sets_report(const struct compare_request *request, profile_sets_writer *write,
+                        const void *context) {
+    struct error error = {0};
+    if (report_sets(request, write, context, &error))
+        return 0;
+    print_error(&error);
+    return STATUS_FAILED;
 }
 
 bool profile_set_report(const struct store_options *options, const char *output_path,

@@ -5,6 +5,7 @@
 
 #include <argp.h>
 
+#include "cmd/options.h"
 #include "cmd/store_options.h"
 #include "report/profile_set.h"
 #include "report/profile_table.h"
@@ -29,6 +30,15 @@ typedef bool profile_set_writer(void *request, const struct profile_set *set,
 bool profile_set_report(const struct store_options *store, const char *output_path,
                         profile_set_writer *write, void *request, struct error *error);
 
+/* What verbs are asked that compare sets of epochs. */
+struct compare_request {
+    size_t most_stores; /* set before parsing; at most STORE_OPTIONS_MAX */
+    struct store_options store;
+    struct row_options rows;
+    struct output_options output;
+};
+extern const struct argp compare_argp; /* stores as arguments, and the options of these */
+
 /* Sets to compare, each of epochs of one store, and the one event they are compared by. */
 struct profile_sets {
     struct store *stores[STORE_OPTIONS_MAX];
@@ -51,12 +61,12 @@ struct profile_table *profile_sets_table(const struct profile_sets *sets,
                                          const struct row_options *options, struct program *program,
                                          struct error *error);
 
-/* Opens the sets and the output, makes the table, and has `write` write the report. */
-typedef bool profile_sets_writer(const void *request, const struct profile_sets *sets,
-                                 const struct profile_table *table, struct output *output,
+/* Opens the sets and the output, makes the table, and has `write` write the report to the file.
+ * Prints what fails; the exit status. */
+typedef bool profile_sets_writer(const void *context, const struct profile_sets *sets,
+                                 const struct profile_table *table, FILE *file,
                                  struct error *error);
-bool profile_sets_report(const struct store_options *store, const struct row_options *rows,
-                         const char *output_path, profile_sets_writer *write, const void *request,
-                         struct error *error);
+int profile_sets_report(const struct compare_request *request, profile_sets_writer *write,
+                        const void *context);
 
 #endif

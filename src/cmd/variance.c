@@ -3,43 +3,20 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/output.h"
 #include "cmd/profile_options.h"
 #include "report/variance.h"
 #include "util/text.h"
 
-struct request {
-    struct store_options store;
-    struct row_options rows;
-    struct output_options output;
-};
+static const struct argp_child CHILDREN[] = {{&compare_argp, 0, NULL, 0}, {0}};
 
+/* The options are those of all that compares. */
 static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->store;
-        state->child_inputs[1] = &request->rows;
-        state->child_inputs[2] = &request->output;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (request->store.store_count == STORE_OPTIONS_MAX)
-            options_fail(state, "%s: more than %d stores", value, STORE_OPTIONS_MAX);
-        request->store.stores[request->store.store_count++] = value;
-        return 0;
-    case ARGP_KEY_END:
-        if (request->rows.by == PROFILE_BY_EPOCH)
-            options_fail(state, "--by epoch: epochs are what is compared");
-        if (request->rows.event_count > 1)
-            options_fail(state, "--event: one at a time");
-        return 0;
-    default:
+    (void)value;
+    if (key != ARGP_KEY_INIT)
         return ARGP_ERR_UNKNOWN;
-    }
+    state->child_inputs[0] = state->input;
+    return 0;
 }
-
-static const struct argp_child CHILDREN[] = {
-    {&store_argp, 0, NULL, 0}, {&profile_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .parser = parse,
@@ -52,7 +29,7 @@ static const struct argp ARGP = {
     .children = CHILDREN};
 
 /* The two sets between which the first row differs most. */
-static char *next_of(const struct request *request, const struct profile_sets *sets,
+static char *next_of(const struct compare_request *request, const struct profile_sets *sets,
                      const struct variance_report *report) {
     const double *values = variance_values(report, 0);
     size_t least = 0, most = 0, size;
@@ -75,9 +52,8 @@ static char *next_of(const struct request *request, const struct profile_sets *s
 }
 
 static bool write_report(const void *context, const struct profile_sets *sets,
-                         const struct profile_table *table, struct output *output,
-                         struct error *error) {
-    const struct request *request = context;
+                         const struct profile_table *table, FILE *file, struct error *error) {
+    const struct compare_request *request = context;
     struct variance_report report = {.report = {.verb = "variance"},
                                      .sets = sets->sets,
                                      .events = sets->events,
@@ -89,21 +65,15 @@ static bool write_report(const void *context, const struct profile_sets *sets,
     if (good)
         report.report.next = next_of(request, sets, &report);
     if (good && request->output.json)
-        good = variance_json(&report, output->file, error);
+        good = variance_json(&report, file, error);
     else if (good)
-        variance_text(&report, text_use_colour(output->file), output->file);
-    good = good && output_close(output, error);
+        variance_text(&report, text_use_colour(file), file);
     variance_free(&report);
     return good;
 }
 
 int cmd_variance(int argc, char **argv) {
-    struct request request = {0};
-    struct error error = {0};
+    struct compare_request request = {.most_stores = STORE_OPTIONS_MAX};
     options_parse(&ARGP, argc, argv, &request);
-    if (profile_sets_report(&request.store, &request.rows, request.output.output, write_report,
-                            &request, &error))
-        return 0;
-    print_error(&error);
-    return STATUS_FAILED;
+    return profile_sets_report(&request, write_report, &request);
 }

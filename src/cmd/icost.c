@@ -88,16 +88,11 @@ static uint32_t take_count(const struct argp_state *state, const char *option, c
 }
 
 static void check_regions(const struct icost_request *request, const struct argp_state *state) {
-    const struct input_options *input = &request->input;
     if (!request->regions.list && request->regions.warm_up != UINT64_MAX)
         options_fail(state, "--warm-up: it is about regions (add --regions LIST)");
     if (!request->regions.list)
         return;
-    if (input->command || input->trace)
-        options_fail(state, "--regions: the list names its traces (no command, no other trace)");
-    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow)
-        options_fail(state, "--regions: the list says what is simulated (without --skip, --limit, "
-                            "--from, --thread and --follow)");
+    options_check_regions(state, &request->input, "simulated");
     if (request->multisim != ICOST_NONE || request->study.parameter_count ||
         request->shotgun.wanted)
         options_fail(state, "--regions: --multisim, --shotgun and --sensitivity are for a single "

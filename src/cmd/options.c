@@ -153,6 +153,17 @@ void options_add_setting(struct machine_options *machine, const struct argp_stat
     machine->settings[machine->setting_count++] = setting;
 }
 
+void options_check_regions(const struct argp_state *state, const struct input_options *input,
+                           const char *done) {
+    if (input->command || input->trace)
+        options_fail(state, "--regions: the list names its traces (no command, no other trace)");
+    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow)
+        options_fail(state,
+                     "--regions: the list says what is %s (without --skip, --limit, --from, "
+                     "--thread and --follow)",
+                     done);
+}
+
 static error_t parse_input(int key, char *value, struct argp_state *state) {
     struct input_options *input = state->input;
     switch (key) {

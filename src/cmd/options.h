@@ -86,6 +86,11 @@ char **options_words(int argc, char **argv);
 /* For parsers: the next useful command does not repeat this option, lest it write over a file. */
 void options_leave_out(char **words, const struct argp_state *state, const char *value);
 
+/* What does not go with --regions LIST: a command, a trace, or a part of one. `done`: what happens
+ * to regions, "simulated". */
+void options_check_regions(const struct argp_state *state, const struct input_options *input,
+                           const char *done);
+
 /* Values of --limit (at least 1), --from (not empty), --thread. */
 uint64_t options_limit(const struct argp_state *state, const char *text);
 const char *options_from(const struct argp_state *state, const char *text);

@@ -141,16 +141,11 @@ static void check_method(struct request *request, const struct argp_state *state
 }
 
 static void check_regions(const struct request *request, const struct argp_state *state) {
-    const struct input_options *input = &request->input;
     if (!request->regions && request->warm_up != UINT64_MAX)
         options_fail(state, "--warm-up: it is about regions (add --regions LIST)");
     if (!request->regions)
         return;
-    if (input->command || input->trace)
-        options_fail(state, "--regions: the list names its traces (no command, no other trace)");
-    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow)
-        options_fail(state, "--regions: the list says what is predicted (without --skip, --limit, "
-                            "--from, --thread and --follow)");
+    options_check_regions(state, &request->input, "predicted");
 }
 
 static void check_request(struct request *request, const struct argp_state *state) {

@@ -78,18 +78,13 @@ static void check_slices(const struct run_request *request, const struct argp_st
 }
 
 static void check_regions(const struct run_request *request, const struct argp_state *state) {
-    const struct input_options *input = &request->input;
     const struct regions_request *regions = &request->regions;
     if (!regions->list && (regions->jobs || regions->warm_up != UINT64_MAX))
         options_fail(state, "%s: it is about regions (add --regions LIST)",
                      regions->jobs ? "--jobs" : "--warm-up");
     if (!regions->list)
         return;
-    if (input->command || input->trace)
-        options_fail(state, "--regions: the list names its traces (no command, no other trace)");
-    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow)
-        options_fail(state, "--regions: the list says what is simulated (without --skip, --limit, "
-                            "--from, --thread and --follow)");
+    options_check_regions(state, &request->input, "simulated");
     if (request->kanata || request->tracers || request->slices.path)
         options_fail(state, "--regions: --kanata, --tap and --slices are for a single run "
                             "(give one region's trace instead)");

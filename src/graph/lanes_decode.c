@@ -4,31 +4,17 @@
 #include <string.h>
 
 #include "graph/lanes_step.h"
+#include "graph/lanes_weights.h"
 
-enum {
-    FAR = GRAPH_FAR + 1,
-    HASH = 4 * LANES_WEIGHTS,
-    MISSES = 1024,
-    FETCHES = 256,
-    PACKETS = 1024
-};
-enum { NOTHING = 0, NEVER = LANES_GROUP };
-/* As many rows as a µop may need at most. */
-enum { WEIGHTS_OF_UOP = 16, KEEP = 1 << 16, FEW = 32 };
-enum { KEY_ALWAYS = 17, KEY_SET = 34, KEY_CYCLES = 1 << 17 };
-
-struct weight_key {
-    uint64_t key;   /* cycles | always | categories, see key_of() */
-    uint32_t place; /* 0: free */
-};
+enum { FAR = GRAPH_FAR + 1, MISSES = 1024, FETCHES = 256, PACKETS = 1024 };
+/* As many rows of weights as a µop may need at most. */
+enum { WEIGHTS_OF_UOP = 16, FEW = 32 };
 
 struct lanes_decoder {
     struct graph_machine machine;
     uint32_t bandwidth; /* how far back the edges of dispatch and commit bandwidth go at most */
     const struct categories *categories;
     const struct lanes_slots *slots;
-    struct lanes_group *groups;
-    uint32_t group_count;
     uint64_t number; /* of the next µop in the fragment */
     uint32_t last_flags, last_insn;
     int64_t reach; /* the latest µop behind which a cycle of fetch has ended */
@@ -37,8 +23,7 @@ struct lanes_decoder {
     /* Of the latest µops, which store it is, counted from 1, times 2 plus 1, or which miss times 2;
      * 0: neither. */
     uint32_t ordinal_at[FAR];
-    struct weight_key weights[HASH];
-    uint32_t weight_count;
+    struct lanes_weights weights;
     uint32_t executions[OP_COUNT][8][FEW]; /* places of weights plus 1; 0: not yet known */
 };
 
@@ -61,7 +46,7 @@ struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
     decoder->slots = slots;
     decoder->bandwidth =
         larger(machine->fetch_room, larger(machine->dispatch_width, machine->commit_width));
-    decoder->weight_count = 2;
+    lanes_weights_init(&decoder->weights, categories);
     lanes_decoder_begin(decoder);
     return decoder;
 }
@@ -75,6 +60,10 @@ void lanes_decoder_begin(struct lanes_decoder *decoder) {
     decoder->reach = -1;
     decoder->writes = 0;
     decoder->last_flags = 0;
+}
+
+void lanes_fill_weights(const struct lanes_decoder *decoder, struct lanes_group *group) {
+    lanes_weights_fill(&decoder->weights, group);
 }
 
 static uint32_t power_of_two(uint32_t least) {
@@ -113,67 +102,6 @@ void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *
     layout->large = layout->places * 4 > LANES_LARGE;
 }
 
-/* ---- weights ---- */
-
-static void fill(const struct lanes_decoder *decoder, struct lanes_group *group,
-                 const struct weight_key *weight) {
-    const struct categories *categories = decoder->categories;
-    uint32_t cycles = weight->key & (KEY_CYCLES - 1), set = (uint32_t)(weight->key >> KEY_SET);
-    uint32_t always = weight->key >> KEY_ALWAYS & (KEY_CYCLES - 1);
-    for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
-        uint32_t of_lane = group->sets[lane] & set;
-        int32_t value = cycles == KEEP
-                            ? -(int32_t)categories_keep(categories, of_lane)
-                            : (int32_t)(always + categories_weight(categories, of_lane, cycles));
-        if (group->narrow)
-            ((int16_t *)group->rows)[weight->place + lane] = (int16_t)value;
-        else
-            ((int32_t *)group->rows)[weight->place + lane] = value;
-    }
-}
-
-void lanes_fill_weights(const struct lanes_decoder *decoder, struct lanes_group *group) {
-    for (uint32_t lane = 0; lane < LANES_GROUP; lane++)
-        if (group->narrow) {
-            ((int16_t *)group->rows)[NOTHING + lane] = 0;
-            ((int16_t *)group->rows)[NEVER + lane] = LANES_NARROW_NEVER;
-        } else {
-            ((int32_t *)group->rows)[NOTHING + lane] = 0;
-            ((int32_t *)group->rows)[NEVER + lane] = LANES_NEVER;
-        }
-    for (uint32_t at = 0; at < HASH; at++)
-        if (decoder->weights[at].place)
-            fill(decoder, group, &decoder->weights[at]);
-}
-
-/* `always` cycles and what the categories of `set` leave of `cycles`, or of KEEP: all bits set
- * where none of them removes it. */
-static uint32_t weight(struct lanes_decoder *decoder, uint32_t set, uint32_t cycles,
-                       uint32_t always) {
-    if (cycles + always == 0)
-        return NOTHING;
-    uint64_t key = cycles | (uint64_t)always << KEY_ALWAYS | (uint64_t)set << KEY_SET;
-    uint32_t at = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % HASH;
-    for (; decoder->weights[at].place; at = (at + 1) % HASH)
-        if (decoder->weights[at].key == key)
-            return decoder->weights[at].place;
-    uint32_t place = decoder->weight_count++ * LANES_GROUP;
-    decoder->weights[at] = (struct weight_key){key, place};
-    for (uint32_t i = 0; i < decoder->group_count; i++)
-        fill(decoder, &decoder->groups[i], &decoder->weights[at]);
-    return place;
-}
-
-static uint32_t part_weight(struct lanes_decoder *decoder, unsigned part, uint32_t insn,
-                            uint32_t cycles) {
-    return cycles ? weight(decoder, categories_of(decoder->categories, part, insn), cycles, 0)
-                  : (uint32_t)NOTHING;
-}
-
-static uint32_t part_keep(struct lanes_decoder *decoder, unsigned part, uint32_t insn) {
-    return weight(decoder, categories_of(decoder->categories, part, insn), KEEP, 0);
-}
-
 /* ---- places ---- */
 
 /* Of rings of 2^n rows, that are not gone on in from µop to µop. */
@@ -192,7 +120,7 @@ static inline uint32_t back(const struct lanes_decoder *decoder, struct lanes_ri
                             uint32_t at, uint32_t distance, uint32_t reach) {
     uint32_t most = decoder->number < reach ? (uint32_t)decoder->number : reach;
     /* A distance of 0 is the largest of all. */
-    return distance - 1 < most ? behind(ring, at, distance) : (uint32_t)NEVER;
+    return distance - 1 < most ? behind(ring, at, distance) : (uint32_t)LANES_NEVER_ROW;
 }
 
 static inline uint32_t complete_back(const struct lanes_decoder *decoder,
@@ -244,7 +172,7 @@ static inline void move_on(struct lanes_layout *layout) {
 static uint32_t store_commit(const struct lanes_decoder *decoder, const struct lanes_layout *layout,
                              uint32_t distance) {
     if (distance == 0 || distance > decoder->number)
-        return NEVER;
+        return LANES_NEVER_ROW;
     uint32_t ordinal = decoder->ordinal_at[(decoder->number - distance) % FAR];
     if (ordinal % 2 && decoder->stores - (ordinal / 2 - 1) <= LANES_STORES)
         return place(layout->stores, ordinal / 2 - 1);
@@ -273,10 +201,13 @@ static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layou
                          struct lanes_extra *extra) {
     const struct graph_uop *uop = common->uop;
     step->flags |= STEP_FETCH;
-    extra->cache = part_weight(decoder, GRAPH_PART_FETCH_CACHE, uop->insn, uop->fetch_cache);
-    extra->tlb = part_weight(decoder, GRAPH_PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
-    extra->packet = layout->ideal ? NEVER : commit_back(decoder, layout, uop->fetch_packet);
-    extra->late = NOTHING;
+    extra->cache =
+        lanes_weight_of(&decoder->weights, GRAPH_PART_FETCH_CACHE, uop->insn, uop->fetch_cache);
+    extra->tlb =
+        lanes_weight_of(&decoder->weights, GRAPH_PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
+    extra->packet =
+        layout->ideal ? LANES_NEVER_ROW : commit_back(decoder, layout, uop->fetch_packet);
+    extra->late = LANES_NOTHING_ROW;
     if (uop->after_commit && decoder->number) {
         step->flags |= STEP_AFTER_COMMIT;
         extra->after_commit = uop->after_commit - 1;
@@ -284,13 +215,14 @@ static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layou
     if (decoder->last_flags & GRAPH_MISPREDICTED) {
         step->flags |= STEP_MISPREDICTED;
         extra->previous = behind(layout->complete, layout->at.complete, 1);
-        extra->redirect = part_weight(decoder, GRAPH_PART_MISPREDICT, decoder->last_insn,
-                                      decoder->machine.redirect);
-        extra->redirect_keep = part_keep(decoder, GRAPH_PART_MISPREDICT, decoder->last_insn);
+        extra->redirect = lanes_weight_of(&decoder->weights, GRAPH_PART_MISPREDICT,
+                                          decoder->last_insn, decoder->machine.redirect);
+        extra->redirect_keep =
+            lanes_keep_of(&decoder->weights, GRAPH_PART_MISPREDICT, decoder->last_insn);
     }
     if (decoder->last_flags & GRAPH_LATE)
-        extra->late = part_weight(decoder, GRAPH_PART_MISPREDICT, decoder->last_insn,
-                                  decoder->machine.late_bubble);
+        extra->late = lanes_weight_of(&decoder->weights, GRAPH_PART_MISPREDICT, decoder->last_insn,
+                                      decoder->machine.late_bubble);
 }
 
 static inline void decode_bandwidth(const struct lanes_decoder *decoder,
@@ -300,15 +232,15 @@ static inline void decode_bandwidth(const struct lanes_decoder *decoder,
     step->fetch_weight = (uint16_t)common->fetch_weight;
     step->fetch_from = common->fetch_weight
                            ? behind(layout->fetch, layout->at.fetch, common->fetch_distance)
-                           : (uint32_t)NEVER;
+                           : (uint32_t)LANES_NEVER_ROW;
     if (__builtin_expect(decoder->number >= decoder->bandwidth, 1))
         return;
     if (decoder->number < machine->fetch_room)
-        step->at.room_from = NEVER;
+        step->at.room_from = LANES_NEVER_ROW;
     if (decoder->number < machine->dispatch_width)
-        step->at.dispatch_from = NEVER;
+        step->at.dispatch_from = LANES_NEVER_ROW;
     if (decoder->number < machine->commit_width)
-        step->at.width_from = NEVER;
+        step->at.width_from = LANES_NEVER_ROW;
 }
 
 static inline void decode_dispatch(const struct lanes_decoder *decoder,
@@ -318,7 +250,7 @@ static inline void decode_dispatch(const struct lanes_decoder *decoder,
     nearest = smaller(nearest, layout->window - 1);
     step->commit_from = nearest < decoder->number
                             ? behind(layout->commit, layout->at.commit, nearest + 1)
-                            : (uint32_t)NEVER;
+                            : (uint32_t)LANES_NEVER_ROW;
     if (layout->ideal || !common->uop->queue_entry)
         return;
     step->flags |= STEP_DISPATCH;
@@ -328,7 +260,7 @@ static inline void decode_dispatch(const struct lanes_decoder *decoder,
 /* Of the write so many ago. */
 static inline uint32_t write_back(const struct lanes_decoder *decoder, struct lanes_ring ring,
                                   uint32_t ago) {
-    return ago <= decoder->writes ? place(ring, decoder->writes - ago) : (uint32_t)NEVER;
+    return ago <= decoder->writes ? place(ring, decoder->writes - ago) : (uint32_t)LANES_NEVER_ROW;
 }
 
 static bool frees_entry(const struct lanes_decoder *decoder, const struct graph_uop *uop) {
@@ -346,7 +278,7 @@ static void decode_write(struct lanes_decoder *decoder, const struct lanes_layou
     extra->written_before = write_back(decoder, layout->written, 1);
     extra->drain_from = write_back(decoder, layout->written, machine->store_drain);
     extra->at_written = place(layout->written, decoder->writes);
-    extra->write_weight = weight(decoder, set, uop->write_wait, 1);
+    extra->write_weight = lanes_weight(&decoder->weights, set, uop->write_wait, 1);
     extra->left_before = write_back(decoder, layout->left, 1);
     extra->at_left = place(layout->left, decoder->writes);
     if (!layout->ideal || graph_more_entries(machine, window) == 0) {
@@ -356,13 +288,14 @@ static void decode_write(struct lanes_decoder *decoder, const struct lanes_layou
         uint32_t group = decoder->writes / GRAPH_ENTRY_GROUP;
         uint32_t ago = graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP;
         step->flags |= STEP_ENTRY | STEP_GROUP_LEFT;
-        extra->entry_free = ago <= group ? place(layout->groups_left, group - ago) : NEVER;
+        extra->entry_free =
+            ago <= group ? place(layout->groups_left, group - ago) : LANES_NEVER_ROW;
         extra->at_group_left = place(layout->groups_left, group);
     }
     extra->mshrs = graph_mshrs(machine, window, uop->level);
     if (mshrs_counts(uop->fill) && extra->mshrs) {
         step->flags |= STEP_WRITE_MISS;
-        extra->fill = weight(decoder, set, uop->fill, 0);
+        extra->fill = lanes_weight(&decoder->weights, set, uop->fill, 0);
     }
 }
 
@@ -370,21 +303,27 @@ static bool has_store(const struct lanes_decoder *decoder, const struct graph_uo
     return uop->store && uop->store <= decoder->number;
 }
 
+/* What the wakeup by a source, or by the data of a store, takes beyond a cycle. */
+static uint32_t wakeup_weight(struct lanes_decoder *decoder, const struct graph_uop *uop,
+                              uint32_t source) {
+    return uop->flags & (uint32_t)GRAPH_WAKEUP << source
+               ? lanes_weight_of(&decoder->weights, GRAPH_PART_SHORT, uop->insn,
+                                 decoder->machine.wakeup_extra)
+               : (uint32_t)LANES_NOTHING_ROW;
+}
+
 static void decode_producers(struct lanes_decoder *decoder, const struct lanes_layout *layout,
                              const struct graph_uop *uop, struct lanes_step *step,
                              struct lanes_extra *extra) {
     uint32_t plain = 0;
-    step->producer[0] = step->producer[1] = NEVER;
+    step->producer[0] = step->producer[1] = LANES_NEVER_ROW;
     extra->producers = 0;
     for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++) {
         uint32_t from = complete_back(decoder, layout, uop->producer[i]);
-        if (from == NEVER)
+        if (from == LANES_NEVER_ROW)
             continue;
-        uint32_t wakeup =
-            uop->flags & (uint32_t)GRAPH_WAKEUP << i
-                ? part_weight(decoder, GRAPH_PART_SHORT, uop->insn, decoder->machine.wakeup_extra)
-                : (uint32_t)NOTHING;
-        if (wakeup == NOTHING && plain < 2) {
+        uint32_t wakeup = wakeup_weight(decoder, uop, i);
+        if (wakeup == LANES_NOTHING_ROW && plain < 2) {
             step->producer[plain++] = from;
             continue;
         }
@@ -404,21 +343,23 @@ static void decode_ready(struct lanes_decoder *decoder, const struct lanes_layou
         return;
     }
     decode_producers(decoder, layout, uop, step, extra);
-    extra->head = extra->store_complete = extra->store_execute = extra->data_execute = NEVER;
-    extra->head_weight = NOTHING;
+    extra->head = extra->store_complete = extra->store_execute = extra->data_execute =
+        LANES_NEVER_ROW;
+    extra->head_weight = LANES_NOTHING_ROW;
     if (uop->flags & GRAPH_WAITS_HEAD) {
         extra->head = commit_back(decoder, layout, 1);
         if (uop->store_wait)
-            extra->head_weight = part_weight(decoder, GRAPH_PART_WRITE, uop->insn, uop->store_wait);
+            extra->head_weight =
+                lanes_weight_of(&decoder->weights, GRAPH_PART_WRITE, uop->insn, uop->store_wait);
     } else if (uop->flags & GRAPH_HUNG) {
         extra->store_complete = complete_back(decoder, layout, uop->store);
         extra->store_execute = execute_back(decoder, layout, uop->store);
         extra->data_execute = execute_back(decoder, layout, uop->store_data);
     } else if (!(uop->flags & GRAPH_COVERED) && has_store(decoder, uop)) {
         extra->head = store_commit(decoder, layout, uop->store);
-        extra->head_weight =
-            weight(decoder, categories_of(decoder->categories, GRAPH_PART_WRITE, uop->insn),
-                   uop->store_wait, 1);
+        extra->head_weight = lanes_weight(
+            &decoder->weights, categories_of(decoder->categories, GRAPH_PART_WRITE, uop->insn),
+            uop->store_wait, 1);
     } else
         return;
     step->flags |= STEP_READY;
@@ -430,29 +371,29 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
     if (uop->miss || uop->bringer) {
         unsigned part = graph_miss_part(uop);
         bool pending = uop->flags & GRAPH_PENDING;
-        uint32_t miss = part_weight(decoder, part, uop->insn, uop->miss);
+        uint32_t miss = lanes_weight_of(&decoder->weights, part, uop->insn, uop->miss);
         step->flags |= STEP_BEYOND | STEP_MISSED;
-        extra->miss = pending ? (uint32_t)NOTHING : miss;
-        extra->bringer_weight = pending ? miss : (uint32_t)NOTHING;
+        extra->miss = pending ? (uint32_t)LANES_NOTHING_ROW : miss;
+        extra->bringer_weight = pending ? miss : (uint32_t)LANES_NOTHING_ROW;
         extra->bringer = complete_back(decoder, layout, uop->bringer);
-        if (extra->bringer == NEVER && pending && uop->bringer <= decoder->number) {
+        if (extra->bringer == LANES_NEVER_ROW && pending && uop->bringer <= decoder->number) {
             uint32_t ordinal = decoder->ordinal_at[(decoder->number - uop->bringer) % FAR];
             if (ordinal && ordinal % 2 == 0 && decoder->misses - (ordinal / 2 - 1) <= MISSES)
                 extra->bringer = place(layout->misses, ordinal / 2 - 1);
         }
-        extra->bringer_keep = part_keep(decoder, part, uop->insn);
+        extra->bringer_keep = lanes_keep_of(&decoder->weights, part, uop->insn);
         extra->at_miss = place(layout->misses, decoder->misses);
     }
     if (has_store(decoder, uop) && uop->flags & (GRAPH_FORWARDED | GRAPH_COVERED)) {
         step->flags |= STEP_FORWARD | (uop->flags & GRAPH_COVERED ? STEP_COVERED : 0);
         extra->store_commit = store_commit(decoder, layout, uop->store);
         extra->stored = complete_back(decoder, layout, uop->store);
-        extra->forward =
-            part_weight(decoder, GRAPH_PART_L1, uop->insn, decoder->machine.forward_latency);
+        extra->forward = lanes_weight_of(&decoder->weights, GRAPH_PART_L1, uop->insn,
+                                         decoder->machine.forward_latency);
         extra->write_keep = uop->flags & GRAPH_FORWARDED
-                                ? part_keep(decoder, GRAPH_PART_WRITE, uop->insn)
-                                : (uint32_t)NOTHING;
-        extra->address = weight(decoder, 0, uop->execution, 0);
+                                ? lanes_keep_of(&decoder->weights, GRAPH_PART_WRITE, uop->insn)
+                                : (uint32_t)LANES_NOTHING_ROW;
+        extra->address = lanes_weight(&decoder->weights, 0, uop->execution, 0);
     }
 }
 
@@ -463,12 +404,12 @@ static void decode_mshr(struct lanes_decoder *decoder, const struct lanes_layout
     unsigned part = graph_miss_part(uop);
     if (!layout->ideal && uop->mshr_wait) {
         step->flags |= STEP_MSHR;
-        extra->mshr = part_weight(decoder, part, uop->insn, uop->mshr_wait);
+        extra->mshr = lanes_weight_of(&decoder->weights, part, uop->insn, uop->mshr_wait);
     }
     uint32_t limit = graph_mshrs(&decoder->machine, layout->window, uop->level);
     if (layout->ideal && mshrs_counts(uop->fill) && limit) {
         step->flags |= STEP_MISS;
-        extra->fill = part_weight(decoder, part, uop->insn, uop->fill);
+        extra->fill = lanes_weight_of(&decoder->weights, part, uop->insn, uop->fill);
         extra->mshrs = limit;
     }
 }
@@ -483,10 +424,7 @@ static void decode_execution(struct lanes_decoder *decoder, const struct lanes_l
     }
     if (uop->flags & GRAPH_STORE) {
         extra->data = complete_back(decoder, layout, uop->producer[UOP_MAX_SOURCES]);
-        extra->data_wakeup =
-            uop->flags & (uint32_t)GRAPH_WAKEUP << UOP_MAX_SOURCES
-                ? part_weight(decoder, GRAPH_PART_SHORT, uop->insn, decoder->machine.wakeup_extra)
-                : (uint32_t)NOTHING;
+        extra->data_wakeup = wakeup_weight(decoder, uop, UOP_MAX_SOURCES);
     }
 }
 
@@ -494,12 +432,14 @@ static void decode_execution(struct lanes_decoder *decoder, const struct lanes_l
 static uint32_t find_execution(struct lanes_decoder *decoder, const struct graph_uop *uop) {
     const struct categories *categories = decoder->categories;
     if (uop->flags & GRAPH_LOAD)
-        return weight(decoder, categories_of(categories, GRAPH_PART_L1, uop->insn),
-                      decoder->machine.l1_latency, uop->execution);
+        return lanes_weight(&decoder->weights, categories_of(categories, GRAPH_PART_L1, uop->insn),
+                            decoder->machine.l1_latency, uop->execution);
     if (uop->flags & GRAPH_STORE && uop->miss)
-        return weight(decoder, categories_of(categories, graph_miss_part(uop), uop->insn),
-                      uop->miss, uop->execution);
-    return weight(decoder, categories_of_execution(categories, uop), uop->execution, 0);
+        return lanes_weight(&decoder->weights,
+                            categories_of(categories, graph_miss_part(uop), uop->insn), uop->miss,
+                            uop->execution);
+    return lanes_weight(&decoder->weights, categories_of_execution(categories, uop), uop->execution,
+                        0);
 }
 
 /* It is most often one of few. */
@@ -629,12 +569,11 @@ static inline void remember(struct lanes_decoder *decoder, const struct graph_uo
 uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const *layouts,
                       uint32_t layout_count, struct lanes_group *groups, uint32_t group_count,
                       const struct graph_uop *uops, uint32_t count) {
-    decoder->groups = groups;
-    decoder->group_count = group_count;
-    if (decoder->weight_count + WEIGHTS_OF_UOP > LANES_WEIGHTS) {
-        memset(decoder->weights, 0, sizeof decoder->weights);
+    decoder->weights.groups = groups;
+    decoder->weights.group_count = group_count;
+    if (!lanes_weights_hold(&decoder->weights, WEIGHTS_OF_UOP)) {
+        lanes_weights_clear(&decoder->weights);
         memset(decoder->executions, 0, sizeof decoder->executions);
-        decoder->weight_count = 2;
     }
     for (uint32_t i = 0; i < layout_count; i++) {
         layouts[i]->extra_count = 0;
@@ -643,7 +582,7 @@ uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const 
     }
     uint32_t made = 0;
     for (; made < count && made < LANES_CHUNK; made++) {
-        if (decoder->weight_count + WEIGHTS_OF_UOP > LANES_WEIGHTS)
+        if (!lanes_weights_hold(&decoder->weights, WEIGHTS_OF_UOP))
             break;
         struct common common = find_common(decoder, &uops[made]);
         for (uint32_t i = 0; i < layout_count; i++)

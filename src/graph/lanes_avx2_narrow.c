@@ -21,6 +21,7 @@ INLINE bool is_any(vector mask) {
 }
 
 typedef vector lanes_mask;
+enum { NEAR = 2 };
 
 INLINE bool is_any_lane(lanes_mask mask) {
     return is_any(mask);
@@ -40,13 +41,14 @@ INLINE bits choose(lanes_mask mask, bits then, bits otherwise) {
 
 /* ---- bits of a word ---- */
 
-/* The low byte of each lane, which is all of it, twice. */
-INLINE bits twice(bits small) {
-    return small | small << 8;
-}
-
 INLINE bits look_up(__m128i table, bits index) {
     return (bits)_mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), (__m256i)index);
+}
+
+/* The low byte of each lane twice. */
+INLINE bits twice(bits x) {
+    const __m128i low = _mm_setr_epi8(0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14);
+    return (bits)_mm256_shuffle_epi8((__m256i)x, _mm256_broadcastsi128_si256(low));
 }
 
 /* Bit `number` of each lane, of 0 to 15. */
@@ -136,11 +138,13 @@ INLINE lanes_mask take_near(const struct lanes_group *group, const struct planes
         bits free = ~full_words(one, other, at) & from_on(from, word) & (bits)left;
         bits taken = free & -free;
         count_words(one, other, at, taken);
+        if (word)
+            cycle += (bits)left & WORD_CYCLES;
         all |= taken;
         left = (vector)(all == 0);
-        cycle += (bits)left & WORD_CYCLES;
     }
-    *execute = where(left, *execute, (vector)(cycle + number_of(all)) + base);
+    cycle += number_of(all);
+    *execute = (vector)choose(left, (bits)*execute, cycle + (bits)base);
     return left;
 }
 

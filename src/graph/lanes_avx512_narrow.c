@@ -21,6 +21,7 @@ INLINE bool is_any(vector mask) {
 }
 
 typedef __mmask32 lanes_mask;
+enum { NEAR = 3 };
 
 INLINE bool is_any_lane(lanes_mask mask) {
     return mask != 0;

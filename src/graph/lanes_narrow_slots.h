@@ -1,6 +1,6 @@
 /* Included by graph/lanes_LEVEL_narrow.c after graph/lanes_kernel.h: the issue slots of narrow
  * lanes, counted in planes of words of 16 cycles. The window begins at `base`, in the first word,
- * and moves up to dispatch. The file defines lanes_mask, a set of lanes of a vector, and
+ * and moves up to dispatch. The file defines lanes_mask, a set of lanes of a vector, NEAR, and
  *
  *     is_any_lane(mask)
  *     at_least(x, least)                  the lanes whose x, without a sign, is that or more
@@ -142,13 +142,11 @@ INLINE void count_words(const struct planes *one, const struct planes *other, ui
 
 /* ---- taking slots ---- */
 
-/* The words in which slots are taken near dispatch. */
-enum { NEAR = LANES_NARROW_NEAR };
+/* Lanes whose cycle is near take a slot in the first NEAR words, without a branch: far ones are
+ * often in the same vector. Returns the lanes that still look for one. */
+static_assert((int)NEAR <= (int)LANES_NARROW_NEAR, "words that move");
 static_assert(NEAR * WORD_CYCLES <= GRAPH_SLOTS, "near words compete");
 #define EACH_NEAR _Pragma("GCC unroll 3") for (uint32_t word = 0; word < NEAR; word++)
-
-/* Lanes whose cycle is near take a slot there, without a branch: far ones are often in the same
- * vector. Returns the lanes that still look for one. */
 INLINE lanes_mask take_near(const struct lanes_group *group, const struct planes *one,
                             const struct planes *other, unsigned k, vector *execute);
 

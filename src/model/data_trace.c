@@ -8,7 +8,6 @@
 #include "core/cores.h"
 #include "memory/memory.h"
 #include "model/dependence.h"
-#include "util/array.h"
 
 enum { REP_PIECE = 64 };
 
@@ -157,9 +156,9 @@ static void make_recipe(const struct data_trace *trace, struct recipe *recipe,
 }
 
 static bool make_recipes(struct data_trace *trace, const struct code *code, struct error *error) {
-    if (!array_reserve((void **)&trace->recipes, &trace->recipe_capacity, code->insn_count,
-                       sizeof *trace->recipes))
-        return error_set(error, "out of memory for static instructions");
+    if (!core_reserve_insns(code, (void **)&trace->recipes, &trace->recipe_capacity,
+                            sizeof *trace->recipes, error))
+        return false;
     for (; trace->recipe_count < code->insn_count; trace->recipe_count++)
         make_recipe(trace, &trace->recipes[trace->recipe_count], code,
                     &code->insns[trace->recipe_count]);

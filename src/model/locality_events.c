@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "core/cores.h"
 #include "memory/frame.h"
-#include "util/array.h"
 
 #define NO_LINE UINT64_MAX
 
@@ -77,9 +77,9 @@ static void make_recipe(const struct event_counter *counter, const struct code *
 
 bool event_counter_learn(struct event_counter *counter, const struct code *code,
                          struct error *error) {
-    if (!array_reserve((void **)&counter->recipes, &counter->recipe_capacity, code->insn_count,
-                       sizeof *counter->recipes))
-        return error_set(error, "out of memory for static instructions");
+    if (!core_reserve_insns(code, (void **)&counter->recipes, &counter->recipe_capacity,
+                            sizeof *counter->recipes, error))
+        return false;
     for (; counter->recipe_count < code->insn_count; counter->recipe_count++)
         make_recipe(counter, code, &code->insns[counter->recipe_count],
                     &counter->recipes[counter->recipe_count]);

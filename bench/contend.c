@@ -4,14 +4,17 @@
  *
  * Wall time, trace decoding included, of the fastest of three passes: with the machine's last
  * level, with nine shapes of it in one pass (1, 2 and 4 times a quarter of its sets, 8, 12 and 16
- * ways), and of decoding alone; then the processor time of the first, which uses two threads where
- * there are two processors. Million loads and stores a second. */
+ * ways), for cores of several threads, and of decoding alone; then the processor time of the first
+ * and the third, which use two threads where there are two processors. Million loads and stores a
+ * second. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/locality.h"
 #include "util/clock.h"
+
+enum { PASSES = 6 }; /* columns of speeds */
 
 static void fail(const char *what, const struct error *error) {
     fprintf(stderr, "contend: %s: %s\n", what, error->message);
@@ -65,28 +68,34 @@ int main(int count, char **arguments) {
         nine[i] = (struct cache_shape){sets >> (2 - i / 3), 8 + 4 * (i % 3), last->line};
     struct locality_options
         options = {.machine = &machine, .shared = &one, .shared_count = 1, .frames = true},
-        of_nine = {.machine = &machine, .shared = nine, .shared_count = 9, .frames = true};
-    printf("%-24s %10s %10s %8s %10s %10s %10s %10s\n", "", "M loads", "M blocks", "L1D",
-           "decoding", "profile", "nine L2", "processor");
-    printf("%-24s %10s %10s %8s %10s %10s %10s %10s\n", "trace", "and stores", "touched", "misses",
-           "M/s", "M/s", "M/s", "M/s");
+        of_nine = {.machine = &machine, .shared = nine, .shared_count = 9, .frames = true},
+        of_core = options;
+    of_core.foreign = locality_foreign_rates;
+    of_core.foreign_count = LOCALITY_FOREIGN_RATES;
+    printf("%-24s %10s %10s %8s %10s %10s %10s %10s %10s %10s\n", "", "M loads", "M blocks", "L1D",
+           "decoding", "profile", "nine L2", "of a core", "processor", "of a core");
+    printf("%-24s %10s %10s %8s %10s %10s %10s %10s %10s %10s\n", "trace", "and stores", "touched",
+           "misses", "M/s", "M/s", "M/s", "M/s", "M/s", "M/s");
     for (int i = 2; i < count; i++) {
         struct locality_events events = {0};
-        double best[4] = {1e9, 1e9, 1e9, 1e9}, blocks = 0, processor = 0, of_both;
+        double best[PASSES] = {1e9, 1e9, 1e9, 1e9, 1e9, 1e9}, blocks = 0, processor = 0, core = 0,
+               unused;
         for (int k = 0; k < 3; k++) {
             const double decoding = decode(arguments[i]);
-            const double of_one = profile(arguments[i], &options, &events, &blocks, &processor);
-            const double of_all = profile(arguments[i], &of_nine, &events, &blocks, &of_both);
-            const double seconds[] = {decoding, of_one, of_all, processor};
-            for (int j = 0; j < 4; j++)
+            const double one = profile(arguments[i], &options, &events, &blocks, &processor);
+            const double all = profile(arguments[i], &of_nine, &events, &blocks, &unused);
+            const double crowded = profile(arguments[i], &of_core, &events, &blocks, &core);
+            const double seconds[PASSES] = {decoding, one, all, crowded, processor, core};
+            for (int j = 0; j < PASSES; j++)
                 best[j] = seconds[j] < best[j] ? seconds[j] : best[j];
         }
         const char *slash = strrchr(arguments[i], '/');
         const double millions = 1e-6 * (double)events.accesses;
-        printf("%-24s %10.1f %10.3f %6.1f %% %10.1f %10.1f %10.1f %10.1f\n",
-               slash ? slash + 1 : arguments[i], millions, 1e-6 * blocks,
-               100.0 * (double)events.l1d_misses / (double)events.accesses, millions / best[0],
-               millions / best[1], millions / best[2], millions / best[3]);
+        printf("%-24s %10.1f %10.3f %6.1f %%", slash ? slash + 1 : arguments[i], millions,
+               1e-6 * blocks, 100.0 * (double)events.l1d_misses / (double)events.accesses);
+        for (int j = 0; j < PASSES; j++)
+            printf(" %10.1f", millions / best[j]);
+        putchar('\n');
     }
     return 0;
 }

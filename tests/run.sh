@@ -124,7 +124,7 @@ if ((passed + failed + skipped == 0)); then
 fi
 # Once more by name, so that the end of a long log tells which.
 for log in "$results"/*.log; do
-    grep -H '^not ok ' "$log" | sed -E 's|^.*/([^/]*)\.log:not ok [0-9]+ |FAILED \1: |'
+    grep -H '^not ok ' "$log" | grep -vE '# *(SKIP|skip)' | sed -E 's|^.*/([^/]*)\.log:not ok [0-9]+ |FAILED \1: |'
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0))

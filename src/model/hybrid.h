@@ -89,7 +89,7 @@ void hybrid_add(struct hybrid *hybrid, const struct data_event *events, uint32_t
 void hybrid_break(struct hybrid *hybrid);
 
 /* Of one configuration, over all events so far. */
-struct hybrid_result hybrid_result(const struct hybrid *hybrid, uint32_t config);
+struct hybrid_result hybrid_result(const struct hybrid *hybrid, uint32_t number);
 
 /* Adds what another part of a run loses, `times` over. dist is then the mean over all misses. */
 void hybrid_result_add(struct hybrid_result *sum, const struct hybrid_result *more, double times);

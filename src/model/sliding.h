@@ -29,6 +29,6 @@ void sliding_add(struct sliding *sliding, const struct data_event *events, uint3
 /* As hybrid_break(). */
 void sliding_break(struct sliding *sliding);
 
-struct hybrid_result sliding_result(const struct sliding *sliding, uint32_t config);
+struct hybrid_result sliding_result(const struct sliding *sliding, uint32_t number);
 
 #endif

@@ -21,4 +21,11 @@ bool error_errno(struct error *error, const char *format, ...)
 bool error_prefix(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__ /* sees one file at a time, and would try what follows if they were true \
+                           */
+#define error_set(...)    (error_set(__VA_ARGS__), false)
+#define error_errno(...)  (error_errno(__VA_ARGS__), false)
+#define error_prefix(...) (error_prefix(__VA_ARGS__), false)
+#endif
+
 #endif

@@ -212,7 +212,7 @@ set -m
 interrupted() {
     "$CULPRIT" icost --json --output "$report" -- sh -c 'while :; do :; done' 2>"$scratch/err" &
     local process=$! status
-    sleep 2
+    until_used $process 2
     kill -INT $process
     wait $process
     status=$?

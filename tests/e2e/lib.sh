@@ -72,6 +72,15 @@ fails_with() {
     grep -qE -- "$pattern" "$scratch/.err" || { echo "no match for $pattern"; return 1; }
 }
 
+# until_used PID SECONDS: waits until the process has used that much processor time, however busy
+# the machine, or has ended.
+until_used() {
+    local ticks=$(($(getconf CLK_TCK) * $2)) fields
+    while read -r -a fields 2>/dev/null <"/proc/$1/stat" && ((fields[13] + fields[14] < ticks)); do
+        sleep 0.1
+    done
+}
+
 # told EXPRESSION...: each, in Python, holds of r, the JSON object in the file $report, and of what
 # the statements of $told_names make of it.
 told() {

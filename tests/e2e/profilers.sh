@@ -132,7 +132,7 @@ check "without a sample there is no error to tell" no_samples
 interrupted() {
     "$CULPRIT" profilers --json --output "$report" -- sh -c 'while :; do :; done' &
     local pid=$! status
-    sleep 3
+    until_used $pid 3
     kill -INT $pid
     wait $pid
     status=$?

@@ -99,7 +99,7 @@ check "the text says what the estimate rests on, and claims no interval" text_is
 interrupted() {
     region_list "$scratch/long.csv" x86_64 "gzip -9" 40000000 full.ctrace 0:10000:0.4 20000:40000000:0.6
     "$CULPRIT" sim --regions "$scratch/long.csv" --jobs 1 --top 0 --json --output "$report" &
-    sleep 1
+    until_used $! 1
     kill -INT $!
     wait $!
     [ $? = 130 ] || { echo "status"; return 1; }

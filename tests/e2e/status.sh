@@ -95,7 +95,7 @@ interrupted() {
     "$CULPRIT" sim --json --output "$scratch/partial" -- sh -c 'while :; do :; done' \
         2>"$scratch/err" &
     local process=$! status
-    sleep 2
+    until_used $process 1
     for ((; signals > 0; signals--)); do
         kill -INT $process
         sleep 0.02

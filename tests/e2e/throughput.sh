@@ -88,7 +88,7 @@ searches_can_be_stopped() {
     (cd "$scratch" && exec "$CULPRIT" throughput --rounds 20 --search 'cores=1..64 threads=1..16' --json --output stopped.json \
         chase.locality matmul.locality) &
     pid=$!
-    sleep 1
+    until_used $pid 1
     kill -INT $pid
     wait $pid || status=$?
     cp "$scratch/stopped.json" "$report" && [ $status = 130 ] &&
@@ -104,7 +104,7 @@ simulations_can_be_stopped() {
     (cd "$scratch" && exec "$CULPRIT" throughput --search 'cores=1..64 threads=1..16' --check --json --output stopped.json \
         chase.ctrace matmul.ctrace 2>/dev/null) &
     pid=$!
-    sleep 2
+    until_used $pid 2
     kill -INT $pid
     wait $pid || status=$?
     cp "$scratch/stopped.json" "$report" && [ $status = 130 ] &&

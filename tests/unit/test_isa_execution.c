@@ -4,6 +4,7 @@
  * an instruction that find the same values in its sources must leave the same values in its
  * destinations, else a source is missing (instructions without memory operands). The next
  * instruction must be where length and branch target say. */
+#include <elf.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,7 +25,13 @@
 
 #if defined(__x86_64__)
 
+#include <cpuid.h>
+
 enum {
+    XSAVE_LEAF = 0xd, /* of cpuid: where XSAVE keeps each component of the state */
+    YMM_UPPER = 2,    /* components: bits 128 to 255 of vector registers, and 256 to 511 */
+    ZMM_UPPER = 6,
+    XSAVE_MOST = 16384,
     MEMO_SIZE = 1 << 16,
     CF = 1,
     OTHER_FLAGS = 0x8d4, /* PF AF ZF SF OF */
@@ -35,9 +42,28 @@ enum {
 struct state {
     struct user_regs_struct regs;
     struct user_fpregs_struct fpregs;
+    uint64_t upper[16][6]; /* of vector registers, from bit 128; 0 where the processor has none */
 };
 
+/* A component of vector registers out of what XSAVE has written: `halves` of 64 bits of each, to
+ * the place `first` of upper[]. */
+static void take_component(struct state *state, const char *saved, size_t size, unsigned component,
+                           unsigned first, unsigned halves) {
+    unsigned bytes = 0, offset = 0, unused;
+    if (__get_cpuid_count(XSAVE_LEAF, component, &bytes, &offset, &unused, &unused) &&
+        bytes == 16 * halves * sizeof(uint64_t) && offset + bytes <= size)
+        for (unsigned reg = 0; reg < 16; reg++, offset += bytes / 16)
+            memcpy(&state->upper[reg][first], saved + offset, bytes / 16);
+}
+
 static bool read_state(pid_t child, struct state *state) {
+    char saved[XSAVE_MOST];
+    struct iovec area = {saved, sizeof saved};
+    memset(state->upper, 0, sizeof state->upper);
+    if (ptrace(PTRACE_GETREGSET, child, (void *)NT_X86_XSTATE, &area) == 0) {
+        take_component(state, saved, area.iov_len, YMM_UPPER, 0, 2);
+        take_component(state, saved, area.iov_len, ZMM_UPPER, 2, 4);
+    }
     return ptrace(PTRACE_GETREGS, child, NULL, &state->regs) == 0 &&
            ptrace(PTRACE_GETFPREGS, child, NULL, &state->fpregs) == 0;
 }
@@ -108,6 +134,16 @@ static uint64_t hash_registers(uint64_t hash, const struct state *state, const u
     return hash;
 }
 
+/* Instructions may read more of a vector register than its lower 128 bits. What they leave in the
+ * rest of it is not compared: many leave there what it was. */
+static uint64_t hash_upper(uint64_t hash, const struct state *state, const uint8_t *list,
+                           unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; list[i] >= REG_VECTOR && k < 6; k++)
+            hash = mix(hash, state->upper[list[i] - REG_VECTOR][k]);
+    return hash;
+}
+
 /* Results by (address, values of sources). */
 struct memo {
     uint64_t inputs, results;
@@ -130,6 +166,7 @@ static bool same_results(struct memo *memo, const struct insn *insn, const struc
         return true;
     uint64_t inputs =
         hash_registers(mix(0, before->regs.rip), before, insn->source, insn->source_count);
+    inputs = hash_upper(inputs, before, insn->source, insn->source_count);
     uint64_t results =
         hash_registers(mix(0, after->regs.rip), after, insn->destination, insn->destination_count);
     struct memo *entry = &memo[inputs % MEMO_SIZE];

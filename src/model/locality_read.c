@@ -255,8 +255,9 @@ static bool read_head(const json_t *object, struct locality *locality, struct er
     if (!member_count(object, "culprit_locality", 1, INT64_MAX, &version))
         return error_set(error, "not a profile of culprit contend --profile, nor a trace");
     if (version != LOCALITY_VERSION)
-        return error_set(error, "version %" PRIu64 " of the format of profiles, %d is known",
-                         version, LOCALITY_VERSION);
+        return error_set(
+            error, "version %" PRIu64 " of the format of profiles, %d is known: profile it again",
+            version, LOCALITY_VERSION);
     if (!program || !isa || (strcmp(isa, "x86-64") != 0 && strcmp(isa, "riscv64") != 0) ||
         !json_is_boolean(json_object_get(object, "frames")) ||
         !json_is_boolean(json_object_get(object, "partial")))

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#if defined __x86_64__
+#if defined __x86_64__ && !defined __clang__ /* which checks calls before it inlines them */
 #define MULTIVERSION __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define MULTIVERSION

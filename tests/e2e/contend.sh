@@ -148,13 +148,7 @@ text_and_picture() {
 
 # refused MESSAGE STATUS OPTIONS...
 refused() {
-    local said status
-    said=$(run contend "${@:3}" 2>&1 >/dev/null)
-    status=$?
-    [ $status = "$2" ] && [ "$(wc -l <<<"$said")" = 1 ] && grep -q -- "$1" <<<"$said" || {
-        echo "$status: $said"
-        return 1
-    }
+    fails_with "$2" "$1" run contend "${@:3}"
 }
 
 nonsense_is_refused() {

@@ -127,13 +127,7 @@ regions_are_warmed() {
 
 # refused MESSAGE STATUS OPTIONS...
 refused() {
-    local said status
-    said=$(run predict "${@:3}" 2>&1 >/dev/null)
-    status=$?
-    [ $status = "$2" ] && [ "$(wc -l <<<"$said")" = 1 ] && grep -q -- "$1" <<<"$said" || {
-        echo "$status: $said"
-        return 1
-    }
+    fails_with "$2" "$1" run predict "${@:3}"
 }
 
 nonsense_is_refused() {

@@ -142,20 +142,14 @@ profiles_are_traces() {
 
 # refused MESSAGE STATUS OPTIONS...
 refused() {
-    local said status
-    said=$(run throughput "${@:3}" 2>&1 >/dev/null)
-    status=$?
-    [ $status = "$2" ] && [ "$(wc -l <<<"$said")" = 1 ] && grep -q -- "$1" <<<"$said" || {
-        echo "$status: $said"
-        return 1
-    }
+    fails_with "$2" "$1" run throughput "${@:3}"
 }
 
 nonsense_is_refused() {
     local trace=$scratch/chase.ctrace
     refused "which programs" 2 &&
-        refused "no such file\|No such file" 1 "$scratch/none.ctrace" &&
-        refused "zen4 is no chip (try --machine niagara)" 1 --machine zen4 "$trace" &&
+        refused "no such file|No such file" 1 "$scratch/none.ctrace" &&
+        refused "zen4 is no chip \(try --machine niagara\)" 1 --machine zen4 "$trace" &&
         refused "cores=FIRST" 2 --search core=1 "$trace" &&
         refused "at most 16" 2 --search threads=1..17 "$trace" &&
         refused "1 to 32" 2 --groups 0 "$trace" &&

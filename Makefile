@@ -83,8 +83,13 @@ $(B)/generated/%.pb-c.c $(B)/generated/%.pb-c.h: src/%.proto
 $(B)/libculprit.a: $(PROTOCOLS:%=%.o)
 $(PROTOCOLS:%=%.o): %.o: %.c $(B)/flags
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
-$(SOURCES:%.c=$(B)/%.o): | $(PROTOCOLS:%=%.h)
-$(SOURCES:%.c=$(B)/lint/%.cppcheck) $(SOURCES:%.c=$(B)/lint/%.clang-tidy): | $(PROTOCOLS:%=%.h)
+# What culprit and the plugin share in memory has a number, which changes with its text.
+LAYOUT := $(B)/generated/trace/qemu/layout.h
+$(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h
+	@mkdir -p $(@D)
+	printf '#define RING_LAYOUT %su\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@
+GENERATED := $(PROTOCOLS:%=%.h) $(LAYOUT)
+$(SOURCES:%.c=$(B)/%.o): | $(GENERATED)
 
 # Evaluation in vectors is one long function each: gcc takes minutes for it with sanitizers, seconds
 # without.
@@ -109,7 +114,7 @@ plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)
 $(B)/libculprit-trace.so: $(PLUGIN) $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread -o $@ $(PLUGIN) $(PLUGIN_SHARES) -lZydis
-$(B)/libculprit-trace.so: $(wildcard src/trace/*.h src/trace/qemu/*.h)
+$(B)/libculprit-trace.so: $(wildcard src/trace/*.h src/trace/qemu/*.h) $(LAYOUT)
 
 # ---- workloads: for x86-64 as any program is, for riscv64 static, so that no library is needed.
 WORKLOADS := $(patsubst workloads/%.c,%,$(wildcard workloads/*.c))
@@ -178,7 +183,7 @@ $(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
 	$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) -lcmocka $(LIBS)
 
 # Long tests, one after the other; benchmarks, likewise, so that nothing disturbs them.
-soak: all
+soak: all unit-tests
 	@tests/run.sh $(B) soak
 BENCHMARKS := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 bench: all $(BENCHMARKS)
@@ -206,6 +211,7 @@ format-check:
 # A stamp for each file and checker says that it passed: it is checked again when it changes, or a
 # header that it includes, or which checks there are.
 LINTED := $(SOURCES) $(PROGRAM) $(PLUGIN)
+$(LINTED:%.c=$(B)/lint/%.cppcheck) $(LINTED:%.c=$(B)/lint/%.clang-tidy): | $(GENERATED)
 lint: lint-cppcheck lint-clang-tidy
 lint-cppcheck: $(LINTED:%.c=$(B)/lint/%.cppcheck)
 lint-clang-tidy: $(LINTED:%.c=$(B)/lint/%.clang-tidy)

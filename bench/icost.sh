@@ -39,8 +39,8 @@ import os, subprocess, sys
 culprit, machine, limit, trace = sys.argv[1:]
 def processor_seconds(*options):
     before = os.times()
-    subprocess.run([culprit, "icost", "--machine", machine, "--limit", limit, "--json", *options,
-                    trace], capture_output=True, check=True)
+    subprocess.run([culprit, "icost", "--machine", machine, "--limit", limit, "--json",
+                    "--multisim=none", *options, trace], capture_output=True, check=True)
     after = os.times()
     return (after.children_user + after.children_system - before.children_user
             - before.children_system)

@@ -30,6 +30,27 @@ def is_flags(row):
     return row["text"].split()[0] in ("frflags", "fsflags")
 
 
+# Fig. A.12: what NCI and TIP say of `ceil` within the whole program.
+BLAMED = "ceil"
+GIVEN = ["NCI", "TIP"]
+profiled = case.profile(run.workload("meanshift"), "shift_to_mean", MACHINE, GIVEN, *CASES[0][2])
+
+
+def shares_of(row):
+    return [*(row["shares"][name] for name in GIVEN), row["share"]]
+
+
+def summed(rows):
+    return [sum(column) for column in zip(*map(shares_of, rows))]
+
+
+of_functions = {name: summed([row for row in profiled["hot_instructions"]
+                              if row["function"] == name]) for name in HOT}
+code = sorted((row for row in profiled["hot_instructions"] if row["function"] == BLAMED),
+              key=lambda row: row["offset"])
+in_function = [(row["text"], [share / whole for share, whole in
+                              zip(shares_of(row), of_functions[BLAMED])]) for row in code]
+
 reports = {name: both(name, start, arguments) for name, start, arguments in CASES}
 before, after = reports["meanshift"]
 rows = [("Imagick, paper", "", "", "1.2", "2.3", "1.93")]
@@ -54,6 +75,14 @@ measured += (f"\n`frflags` and `fsflags` take {100 * flags:.1f} % of the time: w
              f"{1 / (1 - flags):.2f} times faster. The program is "
              f"{before['cycles'] / after['cycles']:.2f} times faster.\n")
 measured += "\n![Cycle stacks of the four functions, before and after](case-imagick.svg)\n"
+measured += ("\n## What profilers say (Fig. A.12)\n\n% of the time of the program:\n\n" +
+             page.table(["function", *GIVEN, "Oracle"],
+                        [(f"`{name}`", *map(page.percent, of_functions[name])) for name in HOT]) +
+             f"\n% of the time of `{BLAMED}`:\n\n" +
+             page.table(["instruction", *GIVEN, "Oracle"],
+                        [(f"`{text}`", *map(page.percent, shares)) for text, shares in in_function]) +
+             "\n![Profiles of functions and of instructions of ceil](case-imagick-profiles.svg)\n\n" +
+             case.flushing_words(profiled))
 measured += "\n## Hottest instructions before\n\n" + case.hottest(before, 12)
 measured += "\n## Hottest instructions after\n\n" + case.hottest(after, 6)
 page.write("case-imagick", "experiments/case-imagick.py", measured)
@@ -63,3 +92,10 @@ svg.figure(page.picture("case-imagick"), [svg.Stacks(
     "Where the time of meanshift goes, with frflags and fsflags and without", "% of time before",
     [f"{name} {when}" for name in HOT for when in ("orig.", "opt.")],
     case.parts_of(stacks, before["cycles"]), clusters=[2] * len(HOT))])
+svg.figure(page.picture("case-imagick-profiles"), [
+    svg.Bars("Functions (Fig. A.12)", "% of time", HOT,
+             [(name, [100 * of_functions[function][i] for function in HOT])
+              for i, name in enumerate([*GIVEN, "Oracle"])], height=160),
+    svg.Bars(f"Instructions of {BLAMED} (Fig. A.12)", "% of its time", [text for text, _ in in_function],
+             [(name, [100 * shares[i] for _, shares in in_function])
+              for i, name in enumerate([*GIVEN, "Oracle"])], height=200)])

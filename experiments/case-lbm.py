@@ -110,6 +110,13 @@ measured += (f"\nBest of the distances up to {NEAR}: {speedups[near]:.2f} times 
              f"speedup](case-lbm.svg)\n")
 for i, what in (0, "without prefetch"), (near, f"at distance {DISTANCES[near]}"):
     measured += f"\n## Hottest instructions {what}\n\n" + hottest_table(steps[i])
+GIVEN = ["TEA", "IBS"]
+profiled = case.profile(run.workload("lbm"), "stream_collide", MACHINE, GIVEN, 1, SIZES[0])
+code = case.code_of(profiled, ["stream_collide"], GIVEN, 0.01)
+measured += (f"\n## What TEA and IBS say (Fig. B.10)\n\nWithout prefetch, {SIZES[0]:,} cells; % of time, of "
+             "the instructions to which one of them gives 1 % or more, in the order of the code:\n\n" +
+             case.stack_table(profiled, code, GIVEN) +
+             "\n![Stacks of the instructions by TEA and IBS](case-lbm-profiles.svg)\n")
 page.write("case-lbm", "experiments/case-lbm.py", measured)
 
 names = [str(distance) if distance else "none" for distance in DISTANCES]
@@ -120,3 +127,5 @@ svg.figure(page.picture("case-lbm"), [
                stacks([hottest(step, True) for step in steps]), height=180),
     svg.Stacks("The whole step, and how many times faster it is", "cycles a cell", names,
                case.parts_of(steps, 100), overlay=("times faster", speedups))])
+svg.figure(page.picture("case-lbm-profiles"),
+           case.stack_panels(profiled, code, GIVEN, "The step without prefetch"))

@@ -42,6 +42,14 @@ measured += page.table(
 measured += "\n![Cycle stacks of the functions of the three programs](case-nab.svg)\n"
 for (_, flag, _), report in zip(VARIANTS, reports):
     measured += f"\n## Hottest instructions, {flag}\n\n" + case.hottest(report, 8)
+GIVEN = ["TEA", "IBS"]
+profiled = case.profile(run.workload("nab"), "born_radii", MACHINE, GIVEN, *ARGUMENTS)
+code = case.code_of(profiled, ["born_radii"], GIVEN, 0.01)
+measured += "\n" + case.flushing_words(profiled)
+measured += ("\n## What TEA and IBS say (Fig. B.12)\n\nOf `born_radii`, as it is; % of time, of the instructions to "
+             "which one of them gives 1 % or more, in the order of the code:\n\n" +
+             case.stack_table(profiled, code, GIVEN) +
+             "\n![Stacks of the instructions by TEA and IBS](case-nab-profiles.svg)\n")
 page.write("case-nab", "experiments/case-nab.py", measured)
 
 SHORT = ["as is", "finite", "fast"]
@@ -54,3 +62,4 @@ svg.figure(page.picture("case-nab"), [
                [flag.strip("`") for _, flag, _ in VARIANTS],
                [(name, [100 * kinds(report)[name] / first["cycles"] for report in reports])
                 for name in kinds(first)], height=200)])
+svg.figure(page.picture("case-nab-profiles"), case.stack_panels(profiled, code, GIVEN, "born_radii"))

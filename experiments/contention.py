@@ -1,10 +1,6 @@
-"""Figs 3.2 to 3.4, 6.6 to 6.8 and 6.10 to 6.14 and the misses of Table 6.1 of the hybrid model's
-thesis, into docs/results/contention.md: what programs that share caches cost each other, predicted
+"""Figs 3.2, 6.6 to 6.8, 6.12 and 6.14 and the misses of Table 6.1 of the hybrid model's thesis, into docs/results/contention.md: what programs that share caches cost each other, predicted
 and simulated.
     python3 -B experiments/contention.py"""
-import json
-import math
-
 from lib import page, sharing, svg
 from lib.sharing import CHIP, SHAPES, errors, mean, predicted, ratios, simulated
 
@@ -115,75 +111,30 @@ measured += f"\n## Copies of one program (Fig. 3.2)\n\nExtra L2 misses of {GRAPH
     "the prior one 37.6 times.\n\n" + page.table(
         ["copies", "simulated", "predicted", "prior model"], rows)
 
-# ---- Figs 3.3, 3.4, 6.10, 6.11 and 6.13 ----
-
-
-def kept(name):
-    with open(sharing.profile(name)) as content:
-        return json.load(content)
-
-
-profiles = {name: kept(name) for name in NAMES}
-
-
-def shared_level(name):
-    return next(level for level in profiles[name]["levels"][1:]
-                if (level["sets"], level["ways"]) == DEFAULT)
-
-
-def windows(level):
-    """x of each point."""
-    points = len(level["mean_sets"])
-    return [2 ** k for k in range(points - 1)] + [level["run"]]
-
-
-def binomial_sets(level):
-    return [level["sets"] * (1 - (1 - 1 / level["sets"]) ** u) for u in level["mean_blocks"]]
-
-
-def binomial_touched(level, point):
-    """b(i, x) of §6.2.2."""
-    blocks, p, ways = level["mean_blocks"][point], 1 / level["sets"], level["ways"]
-    none = (1 - p) ** blocks
-    of = [math.exp(math.lgamma(blocks + 1) - math.lgamma(i + 1) - math.lgamma(blocks - i + 1)
-                   + i * math.log(p) + (blocks - i) * math.log1p(-p)) / (1 - none)
-          if i <= blocks else 0 for i in range(1, ways)]
-    return of + [max(1 - sum(of), 0)]
-
-
-graph = shared_level(GRAPH)
-X = windows(graph)
-LATE = [k for k, x in enumerate(X[:-1]) if x in (1024, 16384, 262144)]
-measured += f"\n## Blocks of a set (Figs 3.4 and 6.11)\n\nb(i, x) of {GRAPH}: share of touched sets " \
-    "that see i distinct blocks in x loads and stores, measured / binomial, in percent.\n\n" + \
-    page.table(["x", *(str(i) for i in range(1, 12)), "12 and more"],
-               [(X[k], *(f"{100 * graph['touched'][i][k]:.1f} / {100 * b:.1f}"
-                         for i, b in enumerate(binomial_touched(graph, k)))) for k in LATE])
 page.write("contention", "experiments/contention.py", measured)
 
 # ---- pictures ----
 labels = [f"{i // 8 + 1} {CHIP[i]}" for i in PLACES]
-pairs = [found[DEFAULT]["l2"][i] for i in PLACES]
-common = [x for x in windows(shared_level("bzip2"))[:-1] if x >= 256]
-grid = [math.log2(x) for x in common]
+HIGHEST = {"l1d": 1, "l2": 2}  # times those alone, in the picture; what is more is written above
 
 
-def sets_at(name):
-    level = shared_level(name)
-    known = dict(zip(windows(level)[:-1], level["mean_sets"]))
-    return [known.get(x, level["mean_sets"][-1]) for x in common]
+def bars(level, title):
+    pairs = [found[DEFAULT][level][i] for i in PLACES]
+    return svg.Bars(title, "times those alone", labels,
+                    [("simulated", [b for _, b in pairs]), ("predicted", [a for a, _ in pairs])],
+                    height=220, limit=HIGHEST[level])
 
 
 svg.figure(page.picture("contention"), [
-    svg.Bars("Extra L2 misses over those alone (Fig. 6.6 b), at most 1.5", "times", labels,
-             [("simulated", [min(b, 1.5) for _, b in pairs]),
-              ("predicted", [min(a, 1.5) for a, _ in pairs])], height=260),
+    bars("l1d", "Extra L1D misses over those alone (Fig. 6.6 a)"),
+    bars("l2", "Extra L2 misses over those alone (Fig. 6.6 b)"),
+    svg.Scatter("Extra misses over those alone (Fig. 6.7)", "simulated", "predicted",
+                [(name, [(b, a) for a, b in found[DEFAULT][level]])
+                 for name, level in (("L1D", "l1d"), ("L2", "l2"))]),
     svg.Lines("Mean error by number of groups (Fig. 6.8)", "groups", "error, %", list(GROUPS),
               [("extra L2 misses", [100 * e["l2"] for e in by_groups]),
                ("extra L1D misses", [100 * e["l1d"] for e in by_groups])]),
     svg.Lines(f"Extra L2 misses of copies of {GRAPH} (Fig. 3.2)", "copies", "times those alone",
               list(COPIES), [(name, [row[n] for row in figure_3_2]) for n, name in
                              enumerate(("simulated", "predicted", "prior model"))]),
-    svg.Lines("Distinct sets touched (Figs 3.3 and 6.10)", "log2 of loads and stores", "S(x)", grid,
-              [(name, sets_at(name)) for name in NAMES]),
 ])

@@ -55,7 +55,7 @@ def true_parts(rows):
 
 body, errors, worst, ratios = [], [], [], []
 for record in whole_runs.records():
-    rows = whole_runs.slices(record.costs)
+    rows = whole_runs.slices(record.costs())
     report, seconds = explain(record.run.command)
     alone = native(record.run.command)
     cpi = sum(row["cycles"] for row in rows) / sum(row["instructions"] for row in rows)

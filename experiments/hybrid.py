@@ -1,85 +1,15 @@
-"""Figs 2.4 and 6.1 to 6.5 of the hybrid analytical model's thesis and the speeds of its §6.1.5, into
+"""Figs 6.1 to 6.5 of the hybrid analytical model's thesis and the speeds of its §6.1.5, into
 docs/results/hybrid.md: predicted against simulated CPI due to long data misses.
     python3 -B experiments/hybrid.py"""
 import itertools
 
-from lib import page, programs, run, svg
+from lib import page, run, svg
+from lib.misses import TRACES
 
-# A program, where its part begins, and its arguments: inputs several times larger than the caches.
-WORKLOADS = [("bipartite", "relax", "1", "100000"), ("chase", "chase_one", "200000", "1"),
-             ("chase", "chase_many", "400000", "4"), ("hashjoin", "probe", "200000"),
-             ("lbm", "stream_collide", "1", "60000"), ("lists", "walk_both", "200000"),
-             ("pages", "touch", "600000"), ("pending", "sum_values", "600000"),
-             ("quadtree", "perimeter", "1", "12"), ("stencil", "collide", "1", "60000"),
-             ("stream", "triad", "1", "1000000")]
-BOTH_ISAS = ("bipartite", "hashjoin", "quadtree")
 MSHRS, PREFETCHERS = [0, 16, 8, 4], ["none", "on_miss", "tagged", "stride"]
 PLACES = list(itertools.product(MSHRS, PREFETCHERS))
 SWEEP = ["--sweep", f"mshr={','.join(map(str, MSHRS))} prefetch={','.join(PREFETCHERS)}"]
-LIMIT = ["--limit", "400K"]
 FEW = 10  # load misses per 1000 instructions: with fewer a program is listed, but in no mean
-
-
-def pairs():
-    return "".join(f"{x} {i}\n" for i, x in enumerate(programs.numbers(60000)))
-
-
-def lines():
-    return "".join(f"{x} {i}\n" for i, x in enumerate(programs.numbers(400000)))
-
-
-SUM = """import random
-random.seed(1)
-values = [i + 1000 for i in range(200000)]
-random.shuffle(values)
-for _ in range(5):
-    total = sum(values)
-print(total)
-"""
-OBJECTS = """import random
-random.seed(1)
-class Node:
-    __slots__ = "next", "value"
-nodes = [Node() for _ in range(60000)]
-random.shuffle(nodes)
-for i, node in enumerate(nodes):
-    node.value = i
-    node.next = nodes[i + 1] if i + 1 < len(nodes) else None
-total = 0
-for _ in range(8):
-    node = nodes[0]
-    while node is not None:
-        total += node.value
-        node = node.next
-print(total)
-"""
-SORT = """srand(1); my @a = map { int(rand(1e9)) } 1 .. 200000;
-my @b = sort { $a <=> $b } @a; print $b[0], "\\n";
-"""
-
-
-def trace_of_workload(isa, program, function, *arguments):
-    return run.trace(["--from", function, *LIMIT], [run.workload(program, isa), *arguments])
-
-
-def trace_of_debian(skip, *command):
-    return run.trace(["--skip", skip, *LIMIT], command)
-
-
-TRACES = {
-    **{f"{w[0]} {w[1]}": trace_of_workload("riscv64", *w) for w in WORKLOADS},
-    **{f"{w[0]} {w[1]} (x86-64)": trace_of_workload("x86_64", *w)
-       for w in WORKLOADS if w[0] in BOTH_ISAS},
-    # Debian's, where they look at their data a last time
-    "tsort": trace_of_debian("215M", "tsort", programs.written("pairs.txt", pairs)),
-    "shuf": trace_of_debian("120M", "shuf", "--random-source", programs.written("lines.txt", lines),
-                            programs.written("lines.txt", lines)),
-    "perl sort": trace_of_debian("300M", "perl", programs.written("sort.pl", lambda: SORT)),
-    "python sum": trace_of_debian("605M", "/usr/bin/python3",
-                                  programs.written("sum.py", lambda: SUM)),
-    "python objects": trace_of_debian("935M", "/usr/bin/python3",
-                                      programs.written("objects.py", lambda: OBJECTS)),
-}
 
 
 def predict(part, *options):
@@ -209,7 +139,8 @@ measured += "\n![Error by program](hybrid.svg)\n\n## Programs (Fig. 6.2)\n\nA pr
       *(f"{found[part][way][0, 'none']:.3f} ({error(part, way, (0, 'none')):+.0f} %)" for way in
         (("plain, no pending hits", "distance"), PLAIN, SWAM, window(SWAM), "sliding")))
      for part in PARTS])
-measured += "\nWithout pending hits the model shows what they are worth (Fig. 2.4): where the two " \
+measured += "\nWithout pending hits the model shows what they are worth, as [simulation](pending-hits.md) " \
+    "does (Fig. 2.4): where the two " \
     "plain columns differ, misses are connected by hits on blocks on their way.\n"
 measured += "\n## Fixed compensation (Fig. 6.1)\n\nMean absolute error of plain windows.\n\n" + \
     page.table(["", *FIXED], [

@@ -7,32 +7,13 @@ import random
 import statistics
 
 from lib import page, svg, whole_runs
+from lib.whole_runs import actual, predict, total
 
 MERGED = 4  # slices of 250,000 in a row: one million
 SIZES = [1, 4, 16, 40]  # the last: 10 M, what bbv makes unless told otherwise
 SPLIT = 40
 DRAWS = 100
 MISSES = [("l2_misses", "L2"), ("llc_misses", "LLC")]
-
-
-def rows_of(rows, region):
-    """The slices that a region is made of."""
-    first, end = region["first"], region["first"] + region["instructions"]
-    return [row for row in rows if first <= row["first"] < end and row["thread"] == region["thread"]]
-
-
-def total(rows, column):
-    return sum(row[column] for row in rows)
-
-
-def predict(rows, chosen, column="cycles"):
-    """Of a column, per instruction, by the regions' weights."""
-    return sum(region["weight"] * total(rows_of(rows, region), column) /
-               total(rows_of(rows, region), "instructions") for region in chosen)
-
-
-def actual(rows, column="cycles"):
-    return total(rows, column) / total(rows, "instructions")
 
 
 def grouped(rows, count):
@@ -68,7 +49,7 @@ def within(errors, share):
 
 records = whole_runs.records()
 names = [record.run.name for record in records]
-costs = [whole_runs.slices(record.costs) for record in records]
+costs = [whole_runs.slices(record.costs()) for record in records]
 choices = [whole_runs.regions("--merge-slices", MERGED, record.vectors) for record in records]
 
 # ---- Fig. 3: CPI, and Figs 7 to 9 ----
@@ -201,34 +182,6 @@ Shares of the cycles by event, actual / predicted, in percent. The largest diffe
 measured += page.table(["run", *(column.removeprefix("units_") for column in events),
                         "largest difference"], event_rows)
 
-# ---- Fig. 12: several inputs ----
-family_rows, own, together = [], [], []
-for family in sorted({record.run.family for record in records}):
-    members = [i for i, record in enumerate(records) if record.run.family == family]
-    if len(members) < 2:
-        continue
-    files = [records[i].vectors for i in members]
-    for place, i in enumerate(members):
-        merged = whole_runs.regions("--merge", "--run", place, "--merge-slices", MERGED, *files)
-        chosen = [region for region in merged["regions"] if region["run"] == place]
-        weight = sum(region["weight"] for region in chosen)
-        for region in chosen:
-            region["weight"] /= weight
-        error = predict(costs[i], chosen) / actual(costs[i]) - 1
-        own.append(errors[i])
-        together.append(error)
-        family_rows.append((names[i], len(choices[i]["regions"]), signed(errors[i]), len(chosen),
-                            signed(error)))
-family_rows.append(("**mean \\|error\\|**", "", signed(statistics.mean(map(abs, own))), "",
-                    signed(statistics.mean(map(abs, together)))))
-measured += """
-## Several inputs of one program (Fig. 12)
-
-Regions chosen for each run by itself (at most 30), and from all runs of the program together (at most 20), of which those that lie in the run predict it.
-
-"""
-measured += page.table(["run", "regions of its own", "error, %", "of the merged", "error, %"],
-                       family_rows)
 page.write("pinpoints", "experiments/pinpoints.py", measured)
 
 marks = [i / 2 for i in range(0, 41)]

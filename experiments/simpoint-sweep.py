@@ -7,9 +7,10 @@ import statistics
 
 from lib import page, svg, whole_runs
 
-SIZES = [4, 16, 40]  # slices of 250,000 in a row
+MACHINE = "boom-simpoint"  # Table C.1
+SIZES = [16, 40]  # slices of 250,000 in a row
 LIMITS = [0.05, 0.04, 0.03, 0.02, 0.01]
-MAIN = 4
+MAIN = 16
 SHOWN = [1, 2, 3, 5, 8, 10, 15, 20, 30, 40, 50]  # most clusters, in tables
 
 
@@ -20,7 +21,7 @@ def name_of(size):
 def sweep(records, size):
     options = ["--merge-slices", size]
     for record in records:
-        options += ["--sweep", record.costs]
+        options += ["--sweep", record.costs(MACHINE)]
     return whole_runs.regions(*options, *(record.vectors for record in records))
 
 
@@ -54,9 +55,9 @@ def heat(rows, name, value):
                        for other in sorted({row[name] for row in rows})])
 
 
-records = whole_runs.records()
+records = whole_runs.records(whole=(MACHINE,), beginning=())
 sweeps = {size: sweep(records, size) for size in SIZES}
-whole = sum(sum(row["instructions"] for row in whole_runs.slices(record.costs))
+whole = sum(sum(row["instructions"] for row in whole_runs.slices(record.costs(MACHINE)))
             for record in records)
 for found in sweeps.values():
     found["settings"] = {"dimensions": 15, "threshold": 0.9}
@@ -85,7 +86,7 @@ for limit, point in chosen.items():
     if not point:
         continue
     errors[limit] = [whole_runs.regions("--merge-slices", MAIN, *setting(point, sweeps[MAIN]),
-                                        "--predict", record.costs, record.vectors)
+                                        "--predict", record.costs(MACHINE), record.vectors)
                      for record in records]
 measured += f"\n## Error of each run (Fig. C.5)\n\nSlices of {name_of(MAIN)}, the settings of C.4 for 2 % and 1 %.\n\n"
 measured += page.table(["run"] + [f"within {100 * limit:g} %: error, %" for limit in errors],
@@ -94,8 +95,8 @@ measured += page.table(["run"] + [f"within {100 * limit:g} %: error, %" for limi
                         for i, record in enumerate(records)])
 
 # ---- C.6 ----
-default = [whole_runs.regions("--merge-slices", MAIN, "--predict", record.costs, record.vectors)
-           for record in records]
+default = [whole_runs.regions("--merge-slices", MAIN, "--predict", record.costs(MACHINE),
+                              record.vectors) for record in records]
 worst = max(range(len(records)), key=lambda i: abs(default[i]["prediction"]["error"]))
 clusters = sorted(default[worst]["prediction"]["clusters"], key=lambda one: -one["weight"])
 measured += f"""

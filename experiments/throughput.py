@@ -97,15 +97,14 @@ for name in ("bipartite", "bzip2", "nab"):
                  f"{found['profile_seconds'] + found['model_seconds']:.2f} s",
                  f"{found['model_seconds']:.4f} s", f"{found['simulation_seconds']:.0f} s",
                  f"{found['speedup']:.0f}"))
+    kinds = (("simulated", lambda p: p["simulated_ipc"]), ("Markov", lambda p: p["ipc"]["markov"]))
+    lines = {f"{threads} thread{'s' * (threads > 1)}, {what}":
+             [next(value(p) for p in points if (p["cores"], p["threads"]) == (cores, threads))
+              for cores in range(1, 9)] for threads in (1, 2, 4) for what, value in kinds}
     panels.append(svg.Lines(f"{name}: chips of 1 to 8 cores (Fig. 6.16)", "cores",
-                            "instructions per cycle", list(range(1, 9)),
-                            [(f"{threads} thread{'s' * (threads > 1)}, {what}",
-                              [next(value(p) for p in points
-                                    if (p["cores"], p["threads"]) == (cores, threads))
-                               for cores in range(1, 9)])
-                             for threads in (1, 2, 4)
-                             for what, value in (("simulated", lambda p: p["simulated_ipc"]),
-                                                 ("Markov", lambda p: p["ipc"]["markov"]))]))
+                            "instructions per cycle", list(range(1, 9)), list(lines.items()),
+                            dashed={line: line.replace("Markov", "simulated") for line in lines
+                                    if "Markov" in line}))
 measured += page.table(["program", "best by model", "simulated", "its IPC by model", "simulated",
                         "mean error", "worst", "profile and models", "models alone", "simulation",
                         "times as fast"], rows)
@@ -115,7 +114,9 @@ svg.figure(page.picture("throughput"), [
              [("simulated", [c["simulated_ipc"] for c in truth[DEFAULT]["cores"]])] +
              [(name, [c["ipc"][kind] for c in model[DEFAULT]["cores"]])
               for kind, (name, _) in MODELS.items()], height=260),
-    svg.Lines("Sizes of the L2, predicted against simulated (Fig. 6.15)", "configuration",
-              "instructions per cycle of a core", list(range(1, 10)),
-              [("simulated", [b for _, b in pairs]), ("Markov", [a for a, _ in pairs])]),
+    svg.Lines("Shapes of the L2 (Fig. 6.15)", "sets of the L2 and ways",
+              "instructions per cycle of a core", list(range(len(SHAPES))),
+              [("simulated", [b for _, b in pairs]), ("Markov", [a for a, _ in pairs])],
+              x_names=[f"{sets // 1024}K-{ways}" for sets, ways in SHAPES],
+              low=min(min(pair) for pair in pairs)),
     *panels])

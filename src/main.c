@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "util/nearest.h"
 
 struct verb {
     const char *question; /* heading of a new group, or NULL */
@@ -63,46 +64,47 @@ static void print_help(FILE *file) {
             fprintf(file, "\n%s\n", VERBS[i].question);
         fprintf(file, "  %-10s %s\n", VERBS[i].name, VERBS[i].summary);
     }
-    fputs("\n'culprit VERB --help' tells more, with an example. To begin with:\n"
+    fputs("\n'culprit help VERB' tells more, with an example. To begin with:\n"
           "  culprit explain -- gzip -9 -c /bin/bash > /dev/null\n",
           file);
 }
 
-/* Edits (insert, delete, replace) that lead from one word to the other; long words count as far. */
-static unsigned distance(const char *from, const char *to) {
-    enum { LONGEST = 32 };
-    size_t width = strlen(to);
-    if (strlen(from) > LONGEST || width > LONGEST)
-        return LONGEST;
-    unsigned row[LONGEST + 1];
-    for (unsigned i = 0; i <= width; i++)
-        row[i] = i;
-    for (unsigned line = 1; from[line - 1]; line++) {
-        unsigned diagonal = row[0];
-        row[0] = line;
-        for (size_t i = 1; i <= width; i++) {
-            unsigned best = diagonal + (from[line - 1] != to[i - 1]);
-            diagonal = row[i];
-            if (row[i - 1] + 1 < best)
-                best = row[i - 1] + 1;
-            if (diagonal + 1 < best)
-                best = diagonal + 1;
-            row[i] = best;
-        }
-    }
-    return row[width];
+static const struct verb *find_verb(const char *name) {
+    for (int i = 0; i < VERB_COUNT; i++)
+        if (!strcmp(name, VERBS[i].name))
+            return &VERBS[i];
+    return NULL;
 }
 
 static int unknown_verb(const char *name) {
-    const struct verb *nearest = &VERBS[0];
-    for (int i = 1; i < VERB_COUNT; i++)
-        if (distance(name, VERBS[i].name) < distance(name, nearest->name))
-            nearest = &VERBS[i];
-    if (distance(name, nearest->name) <= 2)
-        fprintf(stderr, "culprit: %s: no such verb (did you mean '%s'?)\n", name, nearest->name);
+    const char *names[VERB_COUNT];
+    for (int i = 0; i < VERB_COUNT; i++)
+        names[i] = VERBS[i].name;
+    const char *nearest = nearest_word(name, names, VERB_COUNT);
+    if (nearest)
+        fprintf(stderr, "culprit: %s: no such verb (did you mean '%s'?)\n", name, nearest);
     else
         fprintf(stderr, "culprit: %s: no such verb (see 'culprit --help')\n", name);
     return STATUS_USAGE;
+}
+
+/* argv[0] is the verb. */
+static int run_verb(const struct verb *verb, int argc, char **argv) {
+    char name[64];
+    snprintf(name, sizeof name, "culprit %s", verb->name);
+    argv[0] = name;
+    return verb->run(argc, argv);
+}
+
+/* help, help VERB */
+static int help(int argc, char **argv) {
+    char option[] = "--help";
+    if (argc < 3) {
+        print_help(stdout);
+        return 0;
+    }
+    const struct verb *verb = find_verb(argv[2]);
+    return verb ? run_verb(verb, 2, (char *[]){argv[2], option, NULL}) : unknown_verb(argv[2]);
 }
 
 int main(int argc, char **argv) {
@@ -115,20 +117,12 @@ int main(int argc, char **argv) {
         print_help(stderr);
         return STATUS_USAGE;
     }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-        print_help(stdout);
-        return 0;
-    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+        return help(argc, argv);
     if (!strcmp(argv[1], "--version")) {
         puts("culprit " CULPRIT_VERSION);
         return 0;
     }
-    for (int i = 0; i < VERB_COUNT; i++)
-        if (!strcmp(argv[1], VERBS[i].name)) {
-            char name[64];
-            snprintf(name, sizeof name, "culprit %s", argv[1]);
-            argv[1] = name;
-            return VERBS[i].run(argc - 1, argv + 1);
-        }
-    return unknown_verb(argv[1]);
+    const struct verb *verb = find_verb(argv[1]);
+    return verb ? run_verb(verb, argc - 1, argv + 1) : unknown_verb(argv[1]);
 }

@@ -128,7 +128,7 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
         uop->fetch_taken = distance(8);
         uop->fetch_packet = distance(8);
         uop->load_entry = distance(8);
-        uop->store_entry = distance(8);
+        uop->store_entry = kind < 3 ? 0 : distance(8);
         uop->int_register = distance(8);
         uop->fp_register = distance(8);
         uop->queue_entry = distance(16);
@@ -140,13 +140,15 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
         uop->after_commit = one_in(50) ? 3 : 0;
         uop->mshr_wait = one_in(20) ? 4 : 0; /* or write_wait */
         uop->unit_wait = one_in(20) ? 2 : 0;
-        uop->pool = (uint8_t)next_random(3);
+        uop->pool = next_random(3) & 3;
         uop->flags |= one_in(4) ? GRAPH_WAKEUP << next_random(UOP_MAX_SOURCES + 1) : 0;
         if (one_in(10) && kind >= 5)
             uop->flags |= GRAPH_ELIMINATED;
         if (one_in(10))
             uop->flags |= ends[next_random(3)] | (one_in(2) ? GRAPH_BREAK : GRAPH_WAITS_HEAD);
         if (kind < 5)
+            uop->walk = one_in(5) ? (uint16_t)next_random(80) : 0;
+        if (kind < 3)
             uop->level = LEVEL_L2, uop->miss = one_in(5) ? (uint16_t)next_random(80) : 0;
         if (kind < 3) {
             uop->flags |= one_in(3) ? GRAPH_PENDING : 0;

@@ -38,7 +38,8 @@ def window(entries):
 
 
 def breakdown(program, machine, *options):
-    return run.report("icost", ["--machine", "fields2004", *machine, *options, *program.options],
+    return run.report("icost", ["--machine", "fields2004", "--multisim=none", *machine, *options,
+                                 *program.options],
                       program.command)
 
 

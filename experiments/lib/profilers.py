@@ -49,6 +49,26 @@ def of_events():
     return compare("boom-tea", configurations, "--samples", SAMPLES, "--systematic")
 
 
+def differences(first, second):
+    """(program, differences by instruction and by function) of the profiles of two profilers of
+    the TIP paper: the error of the second with the first in the place of Oracle (§5.2)."""
+    found = []
+    for program in only():
+        report = run.report("profilers", ["--machine", "boom-tip", "--profiler",
+                                          f"{second},{first}", "--samples", SAMPLES, "--top", 0,
+                                          *program.options], program.command)
+        by_function = {}
+        for row in report["hot_instructions"]:
+            pair = by_function.setdefault((row["image"], row["function"]), [0, 0])
+            pair[0] += row["shares"][first]
+            pair[1] += row["shares"][second]
+        by_instruction = [(row["shares"][first], row["shares"][second])
+                          for row in report["hot_instructions"]]
+        found.append((program, [max(1 - sum(map(min, pairs)), 0)
+                                for pairs in (by_instruction, by_function.values())]))
+    return found
+
+
 def with_floor(machine, profiler):
     """One profiler with as many samples as the program needs for a floor of FLOOR."""
     return compare(machine, [profiler], "--floor", FLOOR)

@@ -1,8 +1,9 @@
-"""Charts as SVG: grouped bars, stacked bars, lines and box plots.
+"""Charts as SVG: grouped bars, stacked bars, lines, points and box plots.
 
 A figure is a list of panels, one below the other; each panel is drawn into a frame with a value
 axis on the left and names or numbers below. Colours are those of Okabe and Ito, which the
-colour-blind can tell apart; series also differ in their order, and lines in their marks."""
+colour-blind can tell apart; series also differ in their order, and lines in their marks. What has a
+colour of its own has it in every panel; the others take those that their panel has left."""
 import math
 from xml.sax.saxutils import escape
 
@@ -23,13 +24,31 @@ PARTS = {
     "frflags, fsflags": "#D55E00", "all else": "#999999",
     "flush": "#D55E00", "misc. flush": "#D55E00", "FL-EX": "#D55E00", "FL-MO": "#000000",
 }
+# And one per profiler.
+PROFILERS = {
+    "Software": "#0072B2", "Dispatch": "#E69F00", "LCI": "#009E73", "NCI": "#CC79A7",
+    "NCI+ILP": "#7F3C8D", "TIP-ILP": "#56B4E9", "TIP": "#D55E00", "IBS": "#0072B2",
+    "SPE": "#E69F00", "RIS": "#009E73", "NCI-TEA": "#CC79A7", "TEA": "#D55E00",
+    "floor": "#999999", "floor of TEA": "#999999", "Oracle": "#000000", "golden reference": "#000000",
+}
 FONT = 12
-LETTER = 6.9  # mean width of a letter at that size
 LEFT, RIGHT, GAP = 64, 24, 26
+HEADROOM = 24  # above a frame with a limit, for the values of what is cut off
 
 
-def colour_of(name, number):
-    return PARTS.get(name, COLOURS[number % len(COLOURS)])
+def width_of(words):
+    """Of a text in pixels, at most: DejaVu Sans and Verdana are the widest that it is drawn in."""
+    return sum(4.9 if c in "ijlI.,:;|!'()[]/ -" else 6 if c in "tfrscz" else
+               12 if c in "mwMW+%→@" else 9.3 if c.isupper() else 7.7 for c in words)
+
+
+def colours_of(names):
+    """A colour for each of the names of one panel, no two the same but where they are of one
+    thing."""
+    own = {name: (PARTS | PROFILERS)[name] for name in names if name in PARTS | PROFILERS}
+    left = [colour for colour in COLOURS if colour not in own.values()] or COLOURS
+    others = [name for name in names if name not in own]
+    return own | {name: left[i % len(left)] for i, name in enumerate(others)}
 
 
 class Canvas:
@@ -87,21 +106,24 @@ def number_text(value):
     for unit, letter in (1e6, "M"), (1e3, "K"):
         if abs(value) >= unit:
             return f"{value / unit:.10g}{letter}"
+    if 0 < abs(value) < 1e-4:  # which would be written with an exponent
+        return f"{value:.12f}".rstrip("0")
     return f"{value:.10g}"
 
 
 class Panel:
     """What the kinds of charts share. `limit` cuts the value axis; what is higher is cut off and
-    its value written above. `low` is where the axis begins."""
+    its value written above. `low` is where the axis begins, `high` what it reaches at least, so that
+    panels can have the same axis."""
 
-    def __init__(self, title, value_title, low=0, limit=None, height=240):
+    def __init__(self, title, value_title, low=0, high=0, limit=None, height=240):
         self.title, self.value_title = title, value_title
-        self.low, self.limit, self.height = low, limit, height
+        self.low, self.high, self.limit, self.height = low, high, limit, height
 
     def legend_rows(self, width):
         rows, used = [[]], 0
         for entry in self.legend():
-            space = len(entry[0]) * LETTER + 30
+            space = width_of(entry[0]) + 32
             if used + space > width and rows[-1]:
                 rows.append([])
                 used = 0
@@ -113,14 +135,23 @@ class Panel:
         """Room for names below the frame."""
         names = self.names()
         turned = self.turned
-        return (max(len(name) for name in names) * LETTER * 0.72 + 24) if turned else 40
+        return (max(map(width_of, names)) * 0.66 + 24) if turned else 40
 
     def prepare(self, width):
         inner = width - LEFT - RIGHT
         names = self.names()
-        self.turned = bool(names) and max(len(n) for n in names) * LETTER > inner / len(names) - 4
+        self.turned = bool(names) and max(map(width_of, names)) > inner / len(names) - 4
         self.rows = self.legend_rows(inner)
-        return 26 + 18 * len(self.rows) + self.height + self.below() + GAP
+        return 26 + 18 * len(self.rows) + self.headroom() + self.height + self.below() + GAP
+
+    def room_for_turned(self):
+        """Where the frame begins at least so that no turned name begins left of the picture."""
+        names = self.names() if self.turned else []
+        places = [((i + 0.5) / len(names), 0.77 * width_of(name)) for i, name in enumerate(names)]
+        return max(((reach - share * self.x1) / (1 - share) for share, reach in places), default=0)
+
+    def headroom(self):
+        return HEADROOM if self.limit is not None else 0
 
     def draw(self, canvas, top, width):
         canvas.text(LEFT, top + 16, self.title, anchor="start", bold=True, size=FONT + 1)
@@ -133,20 +164,26 @@ class Panel:
                 else:
                     canvas.mark(x + 6, y + 6, shape, colour)
                 canvas.text(x + 18, y + 10, name, anchor="start")
-                x += len(name) * LETTER + 30
+                x += width_of(name) + 32
             y += 18
-        self.x0, self.x1 = LEFT, width - RIGHT
+        y += self.headroom()
+        self.x1 = width - RIGHT
+        self.x0 = max(LEFT, self.room_for_turned())
         self.y0, self.y1 = y + self.height, y + 12
-        ticks = steps(self.low, self.limit if self.limit is not None else self.highest())
+        self.draw_axes(canvas)
+        canvas.text(16, (self.y0 + self.y1) / 2, self.value_title, turn=-90)
+        self.plot(canvas)
+        canvas.line(self.x0, self.y0, self.x1, self.y0, "#222")
+        canvas.line(self.x0, self.y0, self.x0, self.y1, "#222")
+
+    def draw_axes(self, canvas):
+        ticks = steps(self.low, self.limit if self.limit is not None else
+                      max(self.high, self.highest()))
         self.floor, self.top = ticks[0], ticks[-1]
         for tick in ticks:
             at = self.y_of(tick)
             canvas.line(self.x0, at, self.x1, at, "#ddd")
             canvas.text(self.x0 - 6, at + 4, number_text(tick), anchor="end")
-        canvas.text(16, (self.y0 + self.y1) / 2, self.value_title, turn=-90)
-        self.plot(canvas)
-        canvas.line(self.x0, self.y0, self.x1, self.y0, "#222")
-        canvas.line(self.x0, self.y0, self.x0, self.y1, "#222")
 
     def y_of(self, value):
         share = (value - self.floor) / (self.top - self.floor)
@@ -163,7 +200,8 @@ class Panel:
 
     def note_cut(self, canvas, x, value):
         if value > self.top * 1.001:  # more than the error of a sum
-            canvas.text(x + 3, self.y1 - 2, f"{value:.0f}", anchor="start", turn=-60, size=9)
+            words = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+            canvas.text(x + 7, self.y1 - 3, words, anchor="start", turn=-60, size=9)
 
 
 class Bars(Panel):
@@ -177,12 +215,16 @@ class Bars(Panel):
         return self.groups
 
     def legend(self):
-        return [(name, colour_of(name, i), None) for i, (name, _) in enumerate(self.series)]
+        return [(name, colour, None) for name, colour in self.colours().items()]
+
+    def colours(self):
+        return colours_of([name for name, _ in self.series])
 
     def highest(self):
         return max(v for _, values in self.series for v in values if v is not None)
 
     def plot(self, canvas):
+        colours = self.colours()
         space = (self.x1 - self.x0) / len(self.groups)
         width = min(0.8 * space / len(self.series), 40)
         for g, group in enumerate(self.groups):
@@ -192,7 +234,7 @@ class Bars(Panel):
                 if values[g] is None:
                     continue
                 self.bar(canvas, left + s * width, width * 0.94, self.floor, values[g],
-                         colour_of(name, s), f"{group}, {name}: {values[g]:.4g}")
+                         colours[name], f"{group}, {name}: {values[g]:.4g}")
                 self.note_cut(canvas, left + s * width, values[g])
             self.name_below(canvas, middle, group)
 
@@ -212,26 +254,29 @@ class Stacks(Panel):
         return self.bars
 
     def legend(self):
-        entries = [(name, colour_of(name, i), None) for i, (name, _) in enumerate(self.parts)]
+        entries = [(name, colour, None) for name, colour in self.colours().items()]
         return entries + ([(self.overlay[0], "#000", 0)] if self.overlay else [])
+
+    def colours(self):
+        return colours_of([name for name, _ in self.parts])
 
     def highest(self):
         return max(sum(max(values[b], 0) for _, values in self.parts)
                    for b in range(len(self.bars)))
 
     def plot(self, canvas):
-        gaps = len(self.clusters)
+        gaps, colours = len(self.clusters), self.colours()
         space = (self.x1 - self.x0) / (len(self.bars) + 0.6 * gaps)
         width = min(space * 0.86, 46)
         x, b, middles = self.x0 + 0.3 * space, 0, []
         for cluster in self.clusters:
             for _ in range(cluster):
                 middle, low, under = x + space / 2, 0, 0
-                for i, (name, values) in enumerate(self.parts):
+                for name, values in self.parts:
                     value = values[b]
                     begin = low if value >= 0 else under + value
                     self.bar(canvas, middle - width / 2, width, begin, begin + abs(value),
-                             colour_of(name, i), f"{self.bars[b]}, {name}: {value:.4g}")
+                             colours[name], f"{self.bars[b]}, {name}: {value:.4g}")
                     low += max(value, 0)
                     under += min(value, 0)
                 self.note_cut(canvas, middle - width / 2, low)
@@ -255,11 +300,15 @@ class Stacks(Panel):
 
 
 class Lines(Panel):
-    """Lines: `x` numbers, `series` of (name, values); `logarithmic` the axis below."""
+    """Lines: `x` numbers, `series` of (name, values); `logarithmic` the axis below; `x_names` what
+    stands at the numbers. `dashed`: names of series that are drawn broken, in the colour of the
+    series whose name they are given with."""
 
-    def __init__(self, title, x_title, value_title, x, series, logarithmic=False, **options):
+    def __init__(self, title, x_title, value_title, x, series, logarithmic=False, x_names=None,
+                 dashed=None, **options):
         super().__init__(title, value_title, **options)
         self.x, self.x_title, self.series, self.logarithmic = x, x_title, series, logarithmic
+        self.x_names, self.dashed = x_names or [number_text(value) for value in x], dashed or {}
 
     def names(self):
         return []
@@ -267,8 +316,19 @@ class Lines(Panel):
     def below(self):
         return 44
 
+    def colours(self):
+        whole = colours_of([name for name, _ in self.series if name not in self.dashed])
+        return {name: whole[self.dashed.get(name, name)] for name, _ in self.series}
+
+    def marks(self):
+        """Of each series the number of its shape; a broken line has that of its whole one."""
+        whole = [name for name, _ in self.series if name not in self.dashed]
+        return {name: whole.index(self.dashed.get(name, name)) for name, _ in self.series}
+
     def legend(self):
-        return [(name, colour_of(name, i), i) for i, (name, _) in enumerate(self.series)]
+        colours, marks = self.colours(), self.marks()
+        return [(name + " (broken)" * (name in self.dashed), colours[name], marks[name])
+                for name, _ in self.series]
 
     def highest(self):
         return max(v for _, values in self.series for v in values if v is not None)
@@ -278,17 +338,80 @@ class Lines(Panel):
         low, high = scale(self.x[0]), scale(self.x[-1])
         return self.x0 + 14 + (self.x1 - self.x0 - 28) * (scale(value) - low) / (high - low)
 
+    def plot_numbers(self, canvas):
+        """Below the axis: all, or every second, fourth, fifth ... where they would touch."""
+        places = [(self.x_of(value), name, width_of(name) / 2)
+                  for value, name in zip(self.x, self.x_names)]
+        shown = places[:1]
+        for step in (1, 2, 4, 5, 10, 20, 50):
+            some = places[::step]
+            if all(b[0] - b[2] > a[0] + a[2] + 4 for a, b in zip(some, some[1:])):
+                shown = some
+                break
+        for at, name, _ in shown:
+            canvas.line(at, self.y0, at, self.y0 + 4, "#222")
+            canvas.text(at, self.y0 + 17, name)
+
     def plot(self, canvas):
-        for value in self.x:
-            canvas.line(self.x_of(value), self.y0, self.x_of(value), self.y0 + 4, "#222")
-            canvas.text(self.x_of(value), self.y0 + 17, number_text(value))
+        self.plot_numbers(canvas)
         canvas.text((self.x0 + self.x1) / 2, self.y0 + 36, self.x_title)
-        for s, (name, values) in enumerate(self.series):
+        colours, marks = self.colours(), self.marks()
+        for name, values in self.series:
             points = [(self.x_of(x), self.y_of(v)) for x, v in zip(self.x, values) if v is not None]
             for before, after in zip(points, points[1:]):
-                canvas.line(*before, *after, colour_of(name, s), 2)
+                canvas.line(*before, *after, colours[name], 2, "5 4" * (name in self.dashed))
             for point in points:
-                canvas.mark(*point, s, colour_of(name, s))
+                canvas.mark(*point, marks[name], colours[name])
+
+
+class Scatter(Panel):
+    """Points (x, y) of `series` of (name, points) on two logarithmic axes that are alike, and the
+    line where both are the same. Points at or below 0 are left out."""
+
+    def __init__(self, title, x_title, y_title, series, **options):
+        super().__init__(title, y_title, **{"height": 320, **options})
+        self.x_title = x_title
+        self.series = [(name, [point for point in points if min(point) > 0])
+                       for name, points in series]
+
+    def names(self):
+        return []
+
+    def below(self):
+        return 44
+
+    def colours(self):
+        return colours_of([name for name, _ in self.series])
+
+    def legend(self):
+        return [(name, colour, i) for i, (name, colour) in enumerate(self.colours().items())]
+
+    def draw_axes(self, canvas):
+        values = [math.log10(v) for _, points in self.series for point in points for v in point]
+        self.floor, self.top = math.floor(min(values)), math.ceil(max(values))
+        self.x1 = self.x0 + (self.y0 - self.y1) * 1.6
+        for power in range(self.floor, self.top + 1):
+            x, y = self.x_of(10 ** power), self.y_of(10 ** power)
+            canvas.line(self.x0, y, self.x1, y, "#ddd")
+            canvas.line(x, self.y0, x, self.y1, "#ddd")
+            canvas.text(self.x0 - 6, y + 4, number_text(10.0 ** power), anchor="end")
+            canvas.text(x, self.y0 + 17, number_text(10.0 ** power))
+        canvas.text((self.x0 + self.x1) / 2, self.y0 + 36, self.x_title)
+
+    def share_of(self, value):
+        return (math.log10(value) - self.floor) / (self.top - self.floor)
+
+    def x_of(self, value):
+        return self.x0 + (self.x1 - self.x0) * self.share_of(value)
+
+    def y_of(self, value):
+        return self.y0 - (self.y0 - self.y1) * self.share_of(value)
+
+    def plot(self, canvas):
+        canvas.line(self.x0, self.y0, self.x1, self.y1, "#888", 1, "4 3")
+        for s, (name, points) in enumerate(self.series):
+            for x, y in points:
+                canvas.mark(self.x_of(x), self.y_of(y), s, self.colours()[name])
 
 
 def quantile(values, share):
@@ -320,6 +443,7 @@ class Boxes(Panel):
         return max(values + [v for v in (self.marks[1] if self.marks else []) if v is not None])
 
     def plot(self, canvas):
+        colours = colours_of(self.names())
         space = (self.x1 - self.x0) / len(self.boxes)
         for b, (name, values) in enumerate(self.boxes):
             middle, half = self.x0 + (b + 0.5) * space, min(space * 0.28, 24)
@@ -331,7 +455,7 @@ class Boxes(Panel):
             for end in low, high:
                 canvas.line(middle - half / 2, self.y_of(end), middle + half / 2, self.y_of(end),
                             "#222")
-            self.bar(canvas, middle - half, 2 * half, q1, q3, colour_of(name, b),
+            self.bar(canvas, middle - half, 2 * half, q1, q3, colours[name],
                      f"{name}: median {median:.4g}, half of all {q1:.4g} to {q3:.4g}")
             canvas.line(middle - half, self.y_of(median), middle + half, self.y_of(median), "#000",
                         2)

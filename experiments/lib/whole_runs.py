@@ -5,7 +5,7 @@ that vectors and costs are of the same instructions. Everything is kept under
 build/experiments/regions, and made anew when culprit, the command or its files change. The traces go
 when all that is wanted of them is there.
 
-    python3 -B experiments/lib/whole_runs.py      records what the experiments need: half an hour"""
+    python3 -B experiments/lib/whole_runs.py      records what the experiments need: an hour"""
 import csv
 import json
 import os
@@ -126,8 +126,10 @@ class Record:
     def __init__(self, item):
         self.run = item
         self.base = os.path.join(FOLDER, run.key_of(["regions", SLICE, BEGINNING], item.command))
-        self.vectors, self.costs = self.base + ".bb", self.base + f".{MAIN}.csv"
-        self.begin_vectors = self.base + ".begin.bb"
+        self.vectors, self.begin_vectors = self.base + ".bb", self.base + ".begin.bb"
+
+    def costs(self, machine=MAIN):
+        return self.base + f".{machine}.csv"
 
     def begin_costs(self, machine):
         return self.base + f".begin.{machine}.csv"
@@ -152,19 +154,20 @@ class Record:
         if os.path.exists(trace):
             os.remove(trace)
 
-    def make(self, everything=True):
-        """Records what is not there yet."""
+    def make(self, whole=(MAIN,), beginning=(MAIN, *OTHERS)):
+        """Records what is not there yet: on which machines the whole run, on which its
+        beginning."""
         os.makedirs(FOLDER, exist_ok=True)
-        self._record(self.vectors, {MAIN: self.costs})
-        if everything:
+        self._record(self.vectors, {machine: self.costs(machine) for machine in whole})
+        if beginning:
             self._record(self.begin_vectors, {machine: self.begin_costs(machine)
-                                              for machine in [MAIN, *OTHERS]},
+                                              for machine in beginning},
                          "--limit", str(BEGINNING))
         return self
 
 
-def records(everything=True):
-    return [Record(item).make(everything) for item in runs()]
+def records(whole=(MAIN,), beginning=(MAIN, *OTHERS), chosen=lambda item: True):
+    return [Record(item).make(whole, beginning) for item in runs() if chosen(item)]
 
 
 def slices(path):
@@ -173,15 +176,43 @@ def slices(path):
         return [{name: int(value) for name, value in row.items()} for row in csv.DictReader(rows)]
 
 
+def rows_of(rows, region):
+    """The slices of a run that a region is made of."""
+    first, end = region["first"], region["first"] + region["instructions"]
+    return [row for row in rows if first <= row["first"] < end and row["thread"] == region["thread"]]
+
+
+def total(rows, column):
+    return sum(row[column] for row in rows)
+
+
+def predict(rows, chosen, column="cycles"):
+    """Of a column, per instruction, by the regions' weights."""
+    return sum(region["weight"] * total(rows_of(rows, region), column) /
+               total(rows_of(rows, region), "instructions") for region in chosen)
+
+
+def actual(rows, column="cycles"):
+    return total(rows, column) / total(rows, "instructions")
+
+
 def regions(*options):
-    """What `culprit regions --json` says."""
-    line = [run.CULPRIT, "regions", "--json", *map(str, options)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=1800, check=False)
-    if done.returncode:
-        sys.exit(f"status {done.returncode} of {' '.join(line)}:\n{done.stderr}")
-    return json.loads(done.stdout)
+    """What `culprit regions --json` says; kept like a report."""
+    words = [str(option) for option in options]
+    kept = os.path.join(run.KEPT, "reports", run.key_of(["regions", *words], [run.CULPRIT] + [
+        word for word in words if os.path.isfile(word)]) + ".json")
+    if not os.path.exists(kept):
+        line = [run.CULPRIT, "regions", "--json", *words]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=1800, check=False)
+        if done.returncode:
+            sys.exit(f"status {done.returncode} of {' '.join(line)}:\n{done.stderr}")
+        os.makedirs(os.path.dirname(kept), exist_ok=True)
+        with open(kept + ".new", "w") as out:
+            out.write(done.stdout)
+        os.replace(kept + ".new", kept)
+    with open(kept) as content:
+        return json.load(content)
 
 
 if __name__ == "__main__":
-    for item in runs():
-        Record(item).make(everything="--main" not in sys.argv)
+    records(whole=(MAIN, "boom-simpoint"))

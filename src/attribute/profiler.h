@@ -17,6 +17,7 @@
 #include "attribute/attribute.h"
 #include "attribute/commit_view.h"
 #include "attribute/sampler.h"
+#include "machine/machine.h"
 
 /* One row. A profiler either looks at commit, or tags a µop in the front end and returns the sample
  * when that µop commits. A tag stays with its sequence number when an ordering violation squashes
@@ -33,6 +34,9 @@ struct profiler {
     /* Tagging: the oldest µop of the first such record at or after the sampled cycle. */
     enum tap_kind tags; /* TAP_DISPATCH or TAP_FETCH */
     bool wide;          /* a sample has an address for every µop that can commit in a cycle */
+    /* What it adds to a core, in bytes; NULL: nothing but the tag's events, or the papers do not
+     * say. */
+    uint32_t (*storage_bytes)(const struct machine_core *core);
 };
 
 extern const struct profiler *const profilers[];        /* NULL at the end; in the papers' order */
@@ -43,6 +47,11 @@ const struct profiler *profiler_find(const char *name); /* whatever its case; NU
  * §3.2: 56 and 88 bytes at width 4). Signatures go where the flags leave room (paper B §3: 88 bytes
  * with nine events), and into words of their own where they do not. */
 uint32_t profiler_sample_bytes(const struct profiler *profiler, uint32_t commit_width);
+
+/* Bytes of registers and of bits in the core's queues that its hardware takes. Paper A §3.2: TIP
+ * 57 on a core that commits four; paper B §3: TEA 249 more on boom-tea, 306 with TIP; IBS, SPE and
+ * RIS a bit for each event. 0: the papers do not say. */
+uint32_t profiler_storage_bytes(const struct profiler *profiler, const struct machine_core *core);
 
 struct profile_options {
     const struct profiler *profiler;

@@ -34,3 +34,10 @@ uint32_t profiler_sample_bytes(const struct profiler *profiler, uint32_t commit_
         words += (events + 63) / 64;
     return PERF_BYTES + (1 + commit_width + words) * WORD;
 }
+
+uint32_t profiler_storage_bytes(const struct profiler *profiler, const struct machine_core *core) {
+    if (profiler->storage_bytes)
+        return profiler->storage_bytes(core);
+    bool tags = !profiler->at_commit;
+    return tags ? ((uint32_t)__builtin_popcount(profiler->events) + 7) / 8 : 0;
+}

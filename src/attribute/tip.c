@@ -63,6 +63,13 @@ static unsigned at_commit(const struct commit_view *view, uint64_t *uops) {
     return tip_attribute(&registers, uops);
 }
 
+/* Paper A §3.2: the OIR, an address and three flags; registers of 8 bytes for the cycle, the flags
+ * and an address per bank. */
+uint32_t tip_storage_bytes(const struct machine_core *core) {
+    enum { OIR = (64 + 3 + 7) / 8, REGISTER = 8 };
+    return OIR + (2 + core->commit_width) * REGISTER;
+}
+
 const struct profiler tip_profiler = {
     .name = "TIP",
     .description = "time-proportional: by commit state, from the head of the ROB or the offending "
@@ -70,4 +77,5 @@ const struct profiler tip_profiler = {
     .section = "paper A §3",
     .at_commit = at_commit,
     .wide = true,
+    .storage_bytes = tip_storage_bytes,
 };

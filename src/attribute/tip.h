@@ -7,6 +7,7 @@
 #define CULPRIT_ATTRIBUTE_TIP_H
 
 #include "attribute/commit_view.h"
+#include "machine/machine.h"
 
 enum tip_flags {
     TIP_STALLED = 1 << 0, /* no µop committed in the cycle, the ROB was not empty */
@@ -46,5 +47,7 @@ void tea_select(const struct commit_view *view, unsigned banks, struct tip_regis
 
 /* What software makes of the registers: the µops that share the sample, oldest first. */
 unsigned tip_attribute(const struct tip_registers *registers, uint64_t *uops);
+
+uint32_t tip_storage_bytes(const struct machine_core *core); /* as profiler_storage_bytes() */
 
 #endif

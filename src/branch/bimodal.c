@@ -24,3 +24,7 @@ bool bimodal_predict(struct bimodal *bimodal, uint64_t address, bool taken) {
     counter_train(counter, taken);
     return predicted;
 }
+
+void bimodal_copy(struct bimodal *bimodal, const struct bimodal *from) {
+    memcpy(bimodal->counters, from->counters, from->mask + 1);
+}

@@ -5,6 +5,7 @@
 #include "branch/branch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "branch/predictors.h"
 
@@ -75,6 +76,40 @@ void branch_free(struct branch_predictor *predictor) {
     free(predictor->indirect.entries);
     free(predictor->returns.addresses);
     free(predictor);
+}
+
+/* Arrays of `to` are filled as those of `from`. */
+static void copy_direction(struct branch_predictor *to, const struct branch_predictor *from) {
+    switch (from->direction) {
+    case DIRECTION_BIMODAL:
+        bimodal_copy(&to->bimodal, &from->bimodal);
+        break;
+    case DIRECTION_GSHARE:
+        gshare_copy(&to->gshare, &from->gshare);
+        break;
+    case DIRECTION_TOURNAMENT:
+        tournament_copy(&to->tournament, &from->tournament);
+        break;
+    case DIRECTION_TAGE:
+        tage_copy(&to->tage, &from->tage);
+        break;
+    case DIRECTION_PERFECT:
+        break;
+    }
+}
+
+struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
+                                     const struct machine_branch *machine) {
+    struct error error;
+    struct branch_predictor *copy = branch_new(machine, &error);
+    if (!copy)
+        return NULL;
+    copy_direction(copy, predictor);
+    btb_copy(&copy->btb, &predictor->btb);
+    indirect_copy(&copy->indirect, &predictor->indirect);
+    return_stack_copy(&copy->returns, &predictor->returns);
+    copy->statistics = predictor->statistics;
+    return copy;
 }
 
 static bool predict_direction(struct branch_predictor *predictor, uint64_t address, bool taken) {

@@ -22,6 +22,9 @@ enum branch_outcome {
 
 struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error);
 void branch_free(struct branch_predictor *predictor);
+/* One that has learned the same, of the same machine; its statistics too. NULL: out of memory. */
+struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
+                                     const struct machine_branch *machine);
 
 /* Predicts the branch at `address` (kind is not BRANCH_NONE), compares with what it did (`taken`,
  * and `next`, the address of its successor), and trains. `length` is the instruction's, in bytes:

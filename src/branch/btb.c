@@ -3,6 +3,7 @@
 #include "branch/predictors.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways) {
     if (!entries)
@@ -27,4 +28,10 @@ bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *tar
         }
         moved = old;
     }
+}
+
+void btb_copy(struct btb *btb, const struct btb *from) {
+    if (from->entries)
+        memcpy(btb->entries, from->entries,
+               ((size_t)from->set_mask + 1) * from->ways * sizeof *btb->entries);
 }

@@ -1,6 +1,8 @@
 /* gshare: McFarling, Combining Branch Predictors (WRL TN-36), section 7. A history shorter than the
  * index is xored with the index's high bits, where the addresses of nearby branches differ least.
  */
+#include <string.h>
+
 #include "branch/predictors.h"
 
 bool gshare_init(struct gshare *gshare, uint32_t entries, uint32_t history_bits) {
@@ -19,4 +21,9 @@ bool gshare_predict(struct gshare *gshare, uint64_t address, bool taken) {
     counter_train(counter, taken);
     gshare->history = (gshare->history << 1 | taken) & gshare->history_mask;
     return predicted;
+}
+
+void gshare_copy(struct gshare *gshare, const struct gshare *from) {
+    memcpy(gshare->counters, from->counters, from->mask + 1);
+    gshare->history = from->history;
 }

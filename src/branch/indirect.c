@@ -5,6 +5,7 @@
 #include "branch/predictors.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { BITS_PER_TARGET = 4 }; /* 32 bits of path: 8 targets */
 
@@ -37,4 +38,11 @@ bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next
         *entry = (struct indirect_entry){next, tag, 1};
     indirect->path = indirect->path << BITS_PER_TARGET ^ (uint32_t)(scatter(next) >> 48);
     return known;
+}
+
+void indirect_copy(struct indirect *indirect, const struct indirect *from) {
+    if (from->entries)
+        memcpy(indirect->entries, from->entries,
+               ((size_t)1 << from->index_bits) * sizeof *indirect->entries);
+    indirect->path = from->path;
 }

@@ -19,6 +19,8 @@ static inline void counter_train(uint8_t *counter, bool up) {
 /* `entries` counters (a power of two), all at `start`. NULL when out of memory. */
 uint8_t *counters_new(uint32_t entries, uint8_t start);
 
+/* `*_copy` gives one that was initialised for the same machine what another has learned. */
+
 /* ---- direction ---- */
 
 /* Counters selected by the branch. */
@@ -27,6 +29,7 @@ struct bimodal {
     uint32_t mask;
 };
 bool bimodal_init(struct bimodal *bimodal, uint32_t entries);
+void bimodal_copy(struct bimodal *bimodal, const struct bimodal *from);
 bool bimodal_predict(struct bimodal *bimodal, uint64_t address, bool taken);
 
 /* Counters selected by the branch xor the outcomes of the last conditional branches. */
@@ -37,6 +40,7 @@ struct gshare {
     uint32_t shift;                 /* aligns a short history with the index's high bits */
 };
 bool gshare_init(struct gshare *gshare, uint32_t entries, uint32_t history_bits);
+void gshare_copy(struct gshare *gshare, const struct gshare *from);
 bool gshare_predict(struct gshare *gshare, uint64_t address, bool taken);
 
 /* A chooser selected by the branch: 2 and 3 take gshare's word, 0 and 1 bimodal's. */
@@ -47,6 +51,7 @@ struct tournament {
     uint32_t mask;
 };
 bool tournament_init(struct tournament *tournament, const struct machine_branch *machine);
+void tournament_copy(struct tournament *tournament, const struct tournament *from);
 bool tournament_predict(struct tournament *tournament, uint64_t address, bool taken);
 void tournament_free(struct tournament *tournament);
 
@@ -85,6 +90,7 @@ struct tage {
     int8_t outcomes[4 * TAGE_HISTORY]; /* 0 or -1 (taken); moved to the end when newest reaches 0 */
 };
 bool tage_init(struct tage *tage, const struct machine_branch *machine);
+void tage_copy(struct tage *tage, const struct tage *from);
 bool tage_predict(struct tage *tage, uint64_t address, bool taken);
 void tage_free(struct tage *tage);
 
@@ -100,6 +106,7 @@ struct btb {
     uint32_t ways, set_mask;
 };
 bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways);
+void btb_copy(struct btb *btb, const struct btb *from);
 /* True when the branch was in it; *target is then the one it held. The branch is now the most
  * recent of its set, with target `next`. Not for a perfect one. */
 bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *target);
@@ -116,6 +123,7 @@ struct indirect {
     uint32_t path; /* hash of the last 8 targets */
 };
 bool indirect_init(struct indirect *indirect, uint32_t entries);
+void indirect_copy(struct indirect *indirect, const struct indirect *from);
 /* True when it knows the branch on this path; *target is then its prediction. `fallback_right`:
  * the BTB's target, used when it does not know, was right. */
 bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
@@ -127,6 +135,7 @@ struct return_stack {
     uint32_t size, top;
 };
 bool return_stack_init(struct return_stack *stack, uint32_t size);
+void return_stack_copy(struct return_stack *stack, const struct return_stack *from);
 void return_stack_push(struct return_stack *stack, uint64_t address);
 uint64_t return_stack_pop(struct return_stack *stack);
 

@@ -73,6 +73,17 @@ void tage_free(struct tage *tage) {
     free(tage->base.counters);
 }
 
+void tage_copy(struct tage *tage, const struct tage *from) {
+    struct tage_entry *entries = tage->entries;
+    const struct bimodal base = tage->base;
+    *tage = *from;
+    tage->entries = entries;
+    tage->base = base;
+    memcpy(tage->entries, from->entries,
+           ((size_t)from->tables << from->index.width) * sizeof *tage->entries);
+    bimodal_copy(&tage->base, &from->base);
+}
+
 /* ---- history ---- */
 
 static inline void fold_push(struct tage_fold *fold, uint32_t group, uint32_t entering,

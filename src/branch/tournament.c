@@ -2,6 +2,7 @@
  * the predictor of the interaction-cost paper (Table VII). Both components always train; the
  * chooser trains only when they disagree. It starts weakly for bimodal, which warms up faster. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "branch/predictors.h"
 
@@ -26,4 +27,10 @@ void tournament_free(struct tournament *tournament) {
     free(tournament->bimodal.counters);
     free(tournament->gshare.counters);
     free(tournament->choosers);
+}
+
+void tournament_copy(struct tournament *tournament, const struct tournament *from) {
+    memcpy(tournament->choosers, from->choosers, from->mask + 1);
+    bimodal_copy(&tournament->bimodal, &from->bimodal);
+    gshare_copy(&tournament->gshare, &from->gshare);
 }

@@ -50,7 +50,7 @@ static const struct argp_option OPTIONS[] = {
      4}, /* in report_argp's group */
     {"full", KEY_FULL, NULL, 0, "Blocks without samples as well", 0},
     {"source", KEY_SOURCE, NULL, 0, "Source lines between the instructions", 0},
-    {"cfg", KEY_CFG, "FILE", 0, "The control-flow graph as well, as a picture (SVG)", 0},
+    {"cfg", KEY_CFG, "FILE", 0, "The control-flow graph, too, as a picture (SVG)", 0},
     {0}};
 
 struct request {
@@ -84,6 +84,9 @@ static void check_request(struct request *request, const struct argp_state *stat
         options_fail(state, "--store: one store at a time");
     if (request->all && request->query.text)
         options_fail(state, "%s: one procedure, or --all?", request->query.text);
+    const char *output = request->output.output;
+    if (request->picture && (!output || !strcmp(output, "-")))
+        options_file(state, "--cfg", request->picture);
     if (request->all && request->picture)
         options_fail(state, "--cfg: of one procedure, not of --all");
     if (request->least_given && !request->all)
@@ -250,7 +253,7 @@ struct writing {
     struct annotate_settings *settings;
     struct report *report; /* of all procedures together */
     json_t *array;         /* NULL: text is written */
-    FILE *file;
+    const struct page *page;
     size_t written;
     double total; /* of the event */
 };
@@ -258,8 +261,11 @@ struct writing {
 /* The one procedure's notes and what to do next are those of the whole. */
 static bool join_reports(struct report *to, const struct report *from) {
     bool good = true;
-    for (uint32_t i = 0; i < from->note_count; i++)
+    for (uint32_t i = 0; i < from->note_count; i++) {
         good &= report_note(to, "%s", from->notes[i]);
+        if (good)
+            to->note_commands[to->note_count - 1] = from->note_commands[i];
+    }
     to->next = from->next ? strdup(from->next) : NULL;
     return good;
 }
@@ -276,9 +282,9 @@ static bool write_procedure(struct writing *writing, struct annotated *annotated
     } else {
         if (!writing->written)
             annotation_text_head(writing->settings->set, writing->settings->event, writing->total,
-                                 &request->style, writing->file);
+                                 writing->page);
         if ((!request->all && !join_reports(&annotation->report, writing->report)) ||
-            !annotation_text(annotation, &request->style, writing->file))
+            !annotation_text(annotation, &request->style, writing->page))
             return error_set(error, "out of memory for the report");
     }
     writing->written++;
@@ -312,14 +318,15 @@ static bool write_json(const struct writing *writing, struct error *error) {
                   "event", profile_event_json(writing->settings->event, writing->total),
                   "procedures", writing->array, "notes", profile_notes_json(writing->report),
                   "next", profile_json_text(writing->report->next)),
-        writing->file, error);
+        writing->page->file, error);
 }
 
 static bool write_report(const struct request *request, struct annotate_settings *settings,
                          const struct procedure_choices *choices, struct report *report,
                          struct output *output, struct error *error) {
+    const struct page page = page_of(output->file);
     struct writing writing = {
-        .request = request, .settings = settings, .report = report, .file = output->file};
+        .request = request, .settings = settings, .report = report, .page = &page};
     if (request->output.json && !(writing.array = json_array()))
         return error_set(error, "out of memory for the JSON object");
     report->next = next_of(request, choices);
@@ -327,7 +334,7 @@ static bool write_report(const struct request *request, struct annotate_settings
     if (good && request->output.json)
         good = write_json(&writing, error);
     else if (good && request->all)
-        report_text_foot(report, request->style.colour, output->file);
+        report_text_foot(report, &page);
     json_decref(writing.array);
     return good && output_close(output, error);
 }
@@ -343,7 +350,6 @@ static bool annotate_set(void *context, const struct profile_set *set, struct pr
                                          .source = request->style.source || request->output.json};
     struct procedure_choices choices = {0};
     struct report report = {.verb = "annotate"};
-    request->style.colour = text_use_colour(output->file);
     bool good =
         (settings.event = choose_event(request, set, error)) &&
         procedure_choose(&choices, set, settings.event, &request->query, program, &report, error) &&

@@ -5,6 +5,8 @@
 
 #include "cmd/annotate.h"
 
+#include "report/missing_names.h"
+
 enum { LARGEST_CODE = 16 << 20 };
 
 /* ---- machines ---- */
@@ -181,6 +183,18 @@ static bool analyse(struct annotated *annotated, struct annotate_settings *setti
            error_prefix(error, "%s", choice->name);
 }
 
+/* How a procedure without a name would have one. */
+static bool note_name(struct report *report, const struct annotated *annotated,
+                      const struct procedure_choice *choice, const char *unit) {
+    const struct procedure_profile *profile = &annotated->profile;
+    double share = profile->total > 0 ? profile->sum / profile->total : 0;
+    struct missing_names item = {choice->image, share};
+    struct location location;
+    return program_locate_function(annotated->program, choice->image, choice->extent.offset,
+                                   &location) ||
+           missing_names_note(report, annotated->program, &item, 1, unit);
+}
+
 bool annotate(struct annotated *annotated, struct annotate_settings *settings,
               const struct procedure_choice *choice, struct error *error) {
     const struct machine *machine;
@@ -208,7 +222,8 @@ bool annotate(struct annotated *annotated, struct annotate_settings *settings,
                                            .program = settings->source ? settings->program : NULL,
                                            .image_number = choice->image};
     return annotation_build(&annotated->annotation, &input, error) &&
-           (annotation_add_worth(&annotated->annotation) ||
+           ((annotation_add_worth(&annotated->annotation) &&
+             note_name(&annotated->annotation.report, annotated, choice, settings->event->unit)) ||
             error_set(error, "out of memory for the report"));
 }
 

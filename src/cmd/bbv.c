@@ -8,13 +8,15 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/limit.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "cmd/timed_capture.h"
 #include "region/bbv_profile.h"
 #include "util/progress.h"
 #include "util/text.h"
 
-enum key { KEY_SIZE = 1024, KEY_COUNTS, KEY_REPEATABLE, KEY_SEED, KEY_JSON };
+enum key { KEY_SIZE = 1024, KEY_COUNTS, KEY_FOR, KEY_REPEATABLE, KEY_SEED, KEY_JSON };
 
 static const uint64_t DEFAULT_SIZE = 10000000;
 
@@ -35,6 +37,9 @@ static const struct argp_option OPTIONS[] = {
     {"counts", KEY_COUNTS, "FILE", 0,
      "Also how often each block, edge and instruction was executed, as CSV, or as JSON if FILE "
      "ends in .json; slower",
+     0},
+    {"for", KEY_FOR, "TIME", 0,
+     "Ask a command that would not end (a server) to end after this time (10s, 2min), with SIGTERM",
      0},
     {"repeatable", KEY_REPEATABLE, NULL, 0, "Give the command the same random numbers every time",
      0},
@@ -59,9 +64,10 @@ static void check_input(const struct request *request, const struct argp_state *
     if (input->from)
         options_fail(state, "--from: slices are counted from the beginning of the run, so that "
                             "they are found again (--skip leaves some out)");
-    if (input->trace && (input->skip || input->limit || input->thread >= 0))
-        options_fail(state, "--skip, --limit and --thread: only while a command runs; a trace is "
-                            "profiled as it was captured");
+    if (input->trace && (input->skip || input->limit || input->thread >= 0 || input->seconds))
+        options_fail(state,
+                     "--skip, --limit, --thread and --for: only while a command runs; a trace is "
+                     "profiled as it was captured");
     if (request->counts && request->output && same_file(request->counts, request->output))
         options_fail(state, "--counts %s: the vectors, or what lies beside them, go there",
                      request->counts);
@@ -81,10 +87,13 @@ static error_t parse(int key, char *value, struct argp_state *state) {
             options_fail(state, "--size %s: from 1000 to 10^18 instructions", value);
         return 0;
     case 'o':
-        request->output = value;
+        request->output = options_file(state, "--output", value);
         return 0;
     case KEY_COUNTS:
-        request->counts = value;
+        request->counts = options_file(state, "--counts", value);
+        return 0;
+    case KEY_FOR:
+        request->input.seconds = options_duration(state, "--for", value);
         return 0;
     case KEY_REPEATABLE:
         request->repeatable = true;
@@ -187,9 +196,13 @@ static int profile(const struct request *request) {
                                       .limit = input->limit,
                                       .thread = input->thread,
                                       .follow = input->follow,
+                                      .seconds = input->seconds,
                                       .repeatable = request->repeatable,
                                       .seed = request->seed};
     struct progress progress;
+    limit_watch(&capture, input->stop, &progress);
+    if (input->seconds)
+        timed_capture_announce(input->seconds);
     struct bbv_profile_options options = {.capture = input->trace ? NULL : &capture,
                                           .trace = input->trace,
                                           .size = request->size,
@@ -200,15 +213,17 @@ static int profile(const struct request *request) {
                                           .stop = &interrupt_signal};
     struct bbv_profile_result result;
     int exec_status;
-    progress_start(&progress, stderr, "profiling", "instructions", input->limit);
+    progress_start_within(&progress, stderr, "profiling", "instructions", input->limit);
     interrupt_catch();
     bool good = bbv_profile(&options, &result, &exec_status, &error);
     progress_finish(&progress);
-    if (result.slices)
+    if (result.written)
         print_result(request, path, &result);
     bbv_profile_result_free(&result);
     if (!good) {
         print_error(&error);
+        if (interrupt_signal && !result.slices)
+            return 128 + interrupt_signal;
         return input->trace ? STATUS_FAILED : exec_status ? exec_status : STATUS_BROKEN;
     }
     if (input->trace)

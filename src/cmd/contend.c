@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/contend_profile.h"
 #include "cmd/interrupt.h"
+#include "cmd/limit.h"
 #include "cmd/locality_input.h"
 #include "cmd/machine_choice.h"
 #include "cmd/next.h"
@@ -14,7 +15,7 @@
 #include "util/progress.h"
 #include "util/text.h"
 
-enum key { KEY_PROFILE = 1024, KEY_SHAPES, KEY_FRAMES, KEY_TOGETHER, KEY_IPC, KEY_CHECK };
+enum key { KEY_PROFILE = 1024, KEY_SHAPES, KEY_STOP, KEY_FRAMES, KEY_TOGETHER, KEY_IPC, KEY_CHECK };
 
 struct request {
     int argc;
@@ -43,6 +44,7 @@ static const struct argp_option OPTIONS[] = {
      "Save what the trace or command is like, to be given in its place", 0},
     {"shapes", KEY_SHAPES, "SETSxWAYS,...", 0,
      "With --profile: of shared caches of these shapes, too", 0},
+    {"stop", KEY_STOP, NULL, 0, LIMIT_STOP_HELP, 0},
     {NULL, 0, NULL, 0, "How good it is:", 6},
     {"check", KEY_CHECK, NULL, 0, "Simulate the same, beside each other and alone; of chips; slow",
      0},
@@ -107,6 +109,8 @@ static void check_request(const struct request *request, const struct argp_state
                      option_of_report(request));
     if (request->profile.shape_count && !request->profile.path)
         options_fail(state, "--shapes: of what --profile measures");
+    if (request->profile.stop && (!command || !request->given.selection.limit))
+        options_fail(state, "--stop: ends the command of --profile at --limit N");
     if (request->check && !request->frames)
         options_fail(state, "--check: the chip has page frames (leave out --frames no)");
 }
@@ -127,6 +131,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_SHAPES:
         if (!contend_shapes_add(&request->profile, value, &error))
             options_fail(state, "%s", error.message);
+        return 0;
+    case KEY_STOP:
+        request->profile.stop = true;
         return 0;
     case KEY_FRAMES:
         if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
@@ -207,11 +214,20 @@ static bool prepare(struct job *job, struct error *error) {
     if (!locality_inputs_list(&job->inputs, request->given.words, request->given.word_count, error))
         return false;
     if (request->ipc_count && request->ipc_count != job->inputs.program_count)
-        return error_set(error, "--ipc: %u numbers for %u programs", request->ipc_count,
-                         job->inputs.program_count);
+        return error_set(error, "--ipc: %u number%s for %u program%s", request->ipc_count,
+                         text_plural(request->ipc_count), job->inputs.program_count,
+                         text_plural(job->inputs.program_count));
     if (request->check && !check_chip(job, error))
         return false;
-    return report_files_open(&job->files, &request->output, stdout, error);
+    job->options = (struct contend_options){.machine = job->machine,
+                                            .contention = request->given.contention,
+                                            .placing = request->placing,
+                                            .ipc = request->ipc_count ? request->ipc : NULL};
+    job->options.contention.sets_are_known = !request->frames;
+    if (request->ipc_count &&
+        !contend_check_ipc(job->inputs.threads, job->inputs.thread_count, &job->options, error))
+        return false;
+    return report_files_open(&job->files, &request->output, false, error);
 }
 
 /* The most threads that a core has, as they are placed. */
@@ -239,12 +255,6 @@ static bool profile(struct job *job, struct error *error) {
 }
 
 static bool predict(struct job *job, struct error *error) {
-    const struct request *request = job->request;
-    job->options = (struct contend_options){.machine = job->machine,
-                                            .contention = request->given.contention,
-                                            .placing = request->placing,
-                                            .ipc = request->ipc_count ? request->ipc : NULL};
-    job->options.contention.sets_are_known = !request->frames;
     return contend_predict(job->inputs.localities, job->inputs.program_count, job->inputs.threads,
                            job->inputs.thread_count, &job->options, job->result, error);
 }
@@ -321,8 +331,9 @@ static bool write_report(struct job *job, struct error *error) {
     if (!request->check && request->frames && machine_is_chip(job->machine) &&
         locality_inputs_simulable(&job->inputs, &none))
         report->report.next = next_with_option("--check", request->argc, request->output.words);
+    const struct page page = page_of(job->files.report.file);
     if (!request->output.json)
-        contend_text(report, text_use_colour(job->files.report.file), job->files.report.file);
+        contend_text(report, &page);
     else if (!contend_json(report, job->files.report.file, error))
         return false;
     if (request->output.svg)

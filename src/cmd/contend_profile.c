@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/limit.h"
 #include "cmd/locality_input.h"
 #include "cmd/machine_choice.h"
 #include "cmd/output.h"
@@ -57,13 +58,13 @@ static bool open_trace(struct job *job, int *status, struct error *error) {
                                         "without --no-addresses)",
                                         request->given->words[0]));
     }
-    const struct capture_options capture = {.command = request->command,
-                                            .addresses = true,
-                                            .skip = selection->skip,
-                                            .limit = selection->limit,
-                                            .from_symbol = selection->from_symbol,
-                                            .thread =
-                                                selection->thread < 0 ? 0 : selection->thread};
+    struct capture_options capture = {.command = request->command,
+                                      .addresses = true,
+                                      .skip = selection->skip,
+                                      .limit = selection->limit,
+                                      .from_symbol = selection->from_symbol,
+                                      .thread = selection->thread < 0 ? 0 : selection->thread};
+    limit_watch(&capture, request->stop, &job->progress);
     int exec_status = STATUS_BROKEN;
     job->trace = trace_capture(&capture, &exec_status, error);
     if (!job->trace)
@@ -91,8 +92,8 @@ static bool measure(struct job *job, struct error *error) {
     const struct locality_watch watch = {show_progress, &job->progress, &interrupt_signal};
     struct trace_batch batch;
     struct error late;
-    progress_start(&job->progress, stderr, "profiling", "instructions",
-                   request->given->selection.limit);
+    progress_start_within(&job->progress, stderr, "profiling", "instructions",
+                          request->given->selection.limit);
     const bool good =
         locality_measure(job->trace, request->command ? &all : &request->given->selection, &options,
                          watch, &job->locality, error);
@@ -143,6 +144,8 @@ int contend_profile(const struct contend_profile_request *request, struct error 
         status = request->command   ? command_status(trace_exit_status(job.trace))
                  : interrupt_signal ? 128 + interrupt_signal
                                     : 0;
+    else if (interrupt_signal)
+        status = 128 + interrupt_signal;
     interrupt_watch(NULL);
     trace_close(job.trace);
     locality_free(&job.locality);

@@ -10,6 +10,7 @@ struct contend_profile_request {
     const struct sharing_options_given *given; /* words: the trace, when there is no command */
     char *const *command;                      /* NULL: a trace */
     const char *path;                          /* of the profile */
+    bool stop;                                 /* kill the command at the limit */
     bool frames;
     struct cache_shape shapes[LOCALITY_MAX_LEVELS]; /* beside the machine's own */
     uint32_t shape_count;

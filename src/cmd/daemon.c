@@ -74,7 +74,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[1] = &request->output;
         return 0;
     case KEY_STORE:
-        request->store = value;
+        request->store = options_file(state, "--store", value);
         return 0;
     case KEY_USER:
         request->user = true;
@@ -181,9 +181,10 @@ static void line(FILE *file, const char *name, const char *text) {
 }
 
 static void wrapped(FILE *file, const char *name, const char *text) {
+    const struct page page = page_of(file);
     char clean[1100], first[16];
     snprintf(first, sizeof first, "%-11s", name);
-    report_text_wrapped(text_clean(clean, sizeof clean, text), first, "           ", file);
+    page_wrap(&page, text_clean(clean, sizeof clean, text), NULL, first, "           ");
 }
 
 static void print_samples(const struct daemon_status *status, FILE *file) {

@@ -65,8 +65,11 @@ static char *next_of(const struct request *request, const struct profile_sets *s
         return NULL;
     fputs("culprit top", file);
     profile_set_arguments(&sets->sets[1], request->compared.store.store_count > 0, file);
-    text_put_option(file, first->process ? "process" : "image",
-                    first->process ? first->process : first->image);
+    const char *slash = strrchr(first->image, '/');
+    if (first->process) /* an image may lie elsewhere there */
+        text_put_option(file, "process", first->process);
+    else
+        text_put_option(file, "image", slash && slash[1] ? slash + 1 : first->image);
     if (fclose(file) == 0)
         return text;
     free(text);
@@ -83,6 +86,7 @@ static bool write_report(const void *context, const struct profile_sets *sets,
                                  .measure = request->measure,
                                  .table = table,
                                  .top = request->compared.output.top};
+    const struct page page = page_of(file);
     bool good = sets->count == 2 || error_set(error,
                                               "two sets are compared, not %zu (--epoch 3 "
                                               "--epoch 4; 'culprit variance' takes more)",
@@ -93,7 +97,7 @@ static bool write_report(const void *context, const struct profile_sets *sets,
     if (good && request->compared.output.json)
         good = profile_diff_json(&report, file, error);
     else if (good)
-        profile_diff_text(&report, text_use_colour(file), file);
+        profile_diff_text(&report, &page);
     profile_diff_free(&report);
     return good;
 }

@@ -33,7 +33,7 @@ static const struct argp_option OPTIONS[] = {
     {"size", KEY_SIZE, "BYTES", 0, "Prune the oldest until the store takes at most this (1G, 200M)",
      0},
     {"format", KEY_FORMAT, "NAME", 0,
-     "Export or import as store (default), pprof, perf-script or folded (import: told from the "
+     "Export or import as store (default), pprof, perf-script, folded (import: told from the "
      "file)",
      0},
     {"event", KEY_EVENT, "NAME", 0, "Export only this event, in formats other than store", 0},

@@ -8,6 +8,7 @@
 #include "attribute/attribute.h"
 #include "cmd/epochs.h"
 #include "cmd/output.h"
+#include "report/table.h"
 #include "util/text.h"
 
 struct list {
@@ -15,6 +16,7 @@ struct list {
     const int64_t *epochs; /* NULL: all */
     size_t epoch_count;
     FILE *out;
+    struct table *table;
     json_t *array; /* NULL: as text */
     int64_t last;  /* epoch listed; 0: none yet */
     struct error *error;
@@ -61,24 +63,37 @@ static uint64_t samples_of(const struct store_event *events, const struct held *
 
 /* ---- text ---- */
 
-static void print_head(FILE *out) {
-    fprintf(out, "%5s  %-16s %12s %9s %8s %8s %9s  %s\n", "epoch", "start (UTC)", "length",
-            "samples", "unknown", "dropped", "size", "name");
+static void add_columns(struct table *table) {
+    static const struct table_column COLUMNS[] = {
+        {.heading = "epoch", .kind = TABLE_FIGURE},
+        {.heading = "start (UTC)", .kind = TABLE_WORD, .gap = 2},
+        {.heading = "length", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "samples", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "unknown", .kind = TABLE_FIGURE, .gap = 2, .rank = 3},
+        {.heading = "dropped", .kind = TABLE_FIGURE, .gap = 2, .rank = 2},
+        {.heading = "size", .kind = TABLE_FIGURE, .gap = 2, .rank = 1},
+        {.heading = "name", .kind = TABLE_TEXT, .gap = 2, .least = 22}};
+    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
+        table_column(table, COLUMNS[i]);
 }
 
-static void print_row(const struct list *list, const struct store_session *session,
-                      uint64_t samples, uint64_t bytes) {
-    char name[128];
-    FILE *out = list->out;
-    fprintf(out, "%5" PRId64 "  %-16s %12s ", session->id, minute_of(session->start).s,
-            text_duration(seconds_of(session)).s);
-    if (samples == UINT64_MAX)
-        fprintf(out, "%9s %8s ", "-", "-");
+static void add_row(const struct list *list, const struct store_session *session, uint64_t samples,
+                    uint64_t bytes) {
+    struct table *table = list->table;
+    const bool sampled = samples != UINT64_MAX;
+    table_figure(table, "%" PRId64, session->id);
+    table_cell(table, minute_of(session->start).s);
+    table_cell(table,
+               session->kind == SESSION_SIMULATED ? "-" : text_duration(seconds_of(session)).s);
+    table_cell(table, sampled ? text_count(samples).s : "-");
+    if (sampled)
+        table_figure(table, "%.2f%%",
+                     samples ? 100.0 * (double)session->unknown / (double)samples : 0);
     else
-        fprintf(out, "%9s %7.2f%% ", text_count(samples).s,
-                samples ? 100.0 * (double)session->unknown / (double)samples : 0);
-    fprintf(out, "%8s %9s  %s\n", text_count(session->dropped).s, text_bytes(bytes).s,
-            text_clip(name, sizeof name, session->name, 22));
+        table_cell(table, "-");
+    table_cell(table, text_count(session->dropped).s);
+    table_cell(table, text_bytes(bytes).s);
+    table_cell(table, session->name);
 }
 
 /* "cpu-clock every 192,000 ns, 1.20 M samples"; of units that are parts, "cycles, 8.19 G cycles".
@@ -121,9 +136,10 @@ static bool print_details(const struct list *list, const struct store_session *s
         put_event(memory, &events[i], held[i].total);
     }
     bool good = fclose(memory) == 0;
-    char line[512];
-    if (good)
-        fprintf(list->out, "       %s\n", text_clip(line, sizeof line, text, 93));
+    char *line = NULL;
+    if (good && asprintf(&line, "       %s", text) >= 0)
+        table_line(list->table, line);
+    free(line);
     free(text);
     return good;
 }
@@ -183,7 +199,7 @@ static bool list_epoch(void *context, const struct store_session *session,
         good = append_object(list, session, events, held, event_count) ||
                error_set(list->error, "out of memory");
     else if (good) {
-        print_row(list, session, samples_of(events, held, event_count), bytes);
+        add_row(list, session, samples_of(events, held, event_count), bytes);
         good = print_details(list, session, events, held, event_count) ||
                error_set(list->error, "out of memory");
     }
@@ -202,8 +218,13 @@ static bool list_text(struct list *list) {
     if (unused)
         fprintf(list->out, ", of which %s are unused", text_bytes(unused).s);
     fputs("\n\n", list->out);
-    print_head(list->out);
-    return store_each_session(list->store, list_epoch, list, list->error) && !list->failed;
+    const struct page page = page_of(list->out);
+    list->table = table_new(&page);
+    add_columns(list->table);
+    bool good = store_each_session(list->store, list_epoch, list, list->error) && !list->failed;
+    table_print(list->table);
+    table_free(list->table);
+    return good;
 }
 
 static void print_next(const struct list *list, const struct epochs_request *request) {

@@ -7,10 +7,12 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/limit.h"
 #include "cmd/long_run.h"
 #include "cmd/next.h"
 #include "cmd/notes.h"
 #include "cmd/output.h"
+#include "report/missing_names.h"
 #include "report/report.h"
 
 struct explain {
@@ -18,6 +20,7 @@ struct explain {
     struct machine_choice *machines;
     struct output file;
     struct save save;
+    struct progress progress;
     struct long_run *run;
     struct trace *trace; /* the first run's, when it is done with */
     struct simulation simulation;
@@ -29,7 +32,7 @@ static bool may_be_run_twice(const struct explain_request *request) {
     const struct input_options *input = &request->run.input;
     struct stat status;
     if (request->over == UINT64_MAX || input->skip || input->from || input->thread >= 0 ||
-        input->follow)
+        input->seconds || input->on_signal)
         return false;
     return input->command ||
            (!input->limit && stat(input->trace, &status) == 0 && S_ISREG(status.st_mode));
@@ -40,16 +43,17 @@ static bool write_report(struct explain *explain, const struct code *code, struc
     struct report *report = &explain->report;
     const struct machine *machine =
         machine_choice_of(explain->machines, trace_isa(explain->trace), error);
-    const struct forecast_result forecast = long_run_forecast(explain->run);
+    const struct forecasting_result forecast = long_run_forecast(explain->run);
     struct report_request what = {.verb = request->verb,
                                   .program = trace_command(explain->trace),
                                   .machine = machine,
                                   .ideal = request->machine.ideal,
                                   .by = request->output.by,
                                   .top = request->output.top,
-                                  .partial = interrupt_signal || trace_is_cut(explain->trace),
-                                  .plain = true,
-                                  .forecast = &forecast};
+                                  .partial = interrupt_signal || long_run_signal(explain->run) ||
+                                             trace_is_cut(explain->trace),
+                                  .forecast = &forecast.upgrades,
+                                  .causes = &forecast.causes};
     const char *text;
     if (!(explain->program = program_new()))
         return error_set(error, "out of memory for the report");
@@ -57,13 +61,15 @@ static bool write_report(struct explain *explain, const struct code *code, struc
         return false;
     for (unsigned i = 0; (text = long_run_note(explain->run, i)); i++)
         report_note(report, "%s", text);
-    bool unfollowed = note_trace(report, explain->trace) && request->input.command;
-    note_images(report, code, explain->program);
+    bool unfollowed = note_trace(report, explain->trace) && options_may_follow(&request->input);
+    missing_names_note_code(report, code, explain->program);
+    note_made_code(report, code, request->input.command, request->argc, request->argv);
     bool saved = save_note(&explain->save, report, error);
     struct error late;
     error = saved ? error : &late;
-    report->next = next_command(report, unfollowed, request->argc, request->argv);
-    return output_report(&explain->file, report, request->output.json, error) &&
+    report->next =
+        next_command(report, unfollowed, request->input.command, request->argc, request->argv);
+    return output_report(&explain->file, report, &request->output, error) &&
            output_close(&explain->file, error) && saved;
 }
 
@@ -73,26 +79,46 @@ static int one_pass(struct explain *explain, bool in_full) {
     if (in_full)
         request.sampling = sampling_everything();
     request.note = long_run_note(explain->run, 0);
+    request.signal = long_run_signal(explain->run);
+    if (request.signal && request.input.trace)
+        request.input.limit = long_run_profiled(explain->run);
     request.begun = long_run_take_trace(explain->run);
+    request.progress = &explain->progress;
     output_discard(&explain->file);
     save_close(&explain->save);
     return run_simulation(&request);
 }
 
+static int last_status(const struct explain *explain) {
+    const struct trace_exit exit = trace_exit_status(explain->trace);
+    const int signal = interrupt_signal ? interrupt_signal : long_run_signal(explain->run);
+    const bool live = explain->request->run.input.command;
+    if (signal && !(live && exit.known))
+        return 128 + signal;
+    return live ? command_status(exit) : 0;
+}
+
 static int steps(struct explain *explain, struct error *error) {
     const struct run_request *request = &explain->request->run;
-    const struct capture_options capture = {.command = request->input.command,
-                                            .addresses = true,
-                                            .limit = request->input.limit,
-                                            .thread = -1};
+    struct capture_options capture = {.command = request->input.command,
+                                      .addresses = true,
+                                      .limit = request->input.limit,
+                                      .thread = -1,
+                                      .follow = request->input.follow,
+                                      .repeatable = request->input.repeatable,
+                                      .seed = request->input.seed};
+    limit_watch(&capture, request->input.stop, &explain->progress);
     const struct long_run_request what = {.capture = &capture,
                                           .trace = request->input.trace,
                                           .machines = explain->machines,
                                           .ideal = request->machine.ideal,
                                           .over = explain->request->over,
+                                          .progress = &explain->progress,
                                           .rerun = explain->request->rerun,
                                           .sampling = request->sampling,
                                           .warm_up = explain->request->warm_up,
+                                          .regions = explain->request->regions,
+                                          .enough = explain->request->enough,
                                           .saving =
                                               request->save.save ? &explain->save.saving : NULL};
     const int failed = request->input.trace ? STATUS_FAILED : STATUS_BROKEN;
@@ -100,8 +126,7 @@ static int steps(struct explain *explain, struct error *error) {
     enum long_run_kind kind;
     const struct code *code;
     if (!machine_choice_load(explain->machines, &request->machine, error) ||
-        !output_open(&explain->file, "--output", request->output.output,
-                     request->input.trace ? stdout : stderr, error) ||
+        !output_open_report(&explain->file, &request->output, !request->input.trace, error) ||
         !save_open(&explain->save, &request->save, error))
         return failed;
     interrupt_catch();
@@ -109,17 +134,20 @@ static int steps(struct explain *explain, struct error *error) {
         return status ? status : failed;
     save_describe(&explain->save, long_run_command(explain->run), long_run_machine(explain->run),
                   request->machine.ideal);
-    if (!long_run_go(explain->run, &kind, error))
+    if (!long_run_go(explain->run, &kind, error)) {
+        const struct error what = *error;
+        if (interrupt_signal)
+            error_set(error, "%s; --limit 20M explains the beginning of a run within seconds",
+                      what.message);
         return interrupt_signal ? 128 + interrupt_signal : failed;
+    }
     if (kind != LONG_RUN_DONE)
         return one_pass(explain, kind == LONG_RUN_SHORT);
     long_run_result(explain->run, &explain->simulation, &code);
     explain->trace = long_run_take_trace(explain->run);
     if (!write_report(explain, code, error))
         return failed;
-    return interrupt_signal         ? 128 + interrupt_signal
-           : request->input.command ? command_status(trace_exit_status(explain->trace))
-                                    : 0;
+    return last_status(explain);
 }
 
 int run_explain(struct explain_request *request) {

@@ -9,6 +9,8 @@ struct explain_request {
     uint64_t over; /* instructions; longer runs are explained by regions; UINT64_MAX: none is */
     bool rerun;
     uint64_t warm_up; /* instructions before each region */
+    uint32_t regions; /* as many, or all slices there are */
+    bool enough;      /* no more than these */
 };
 
 /* Returns the exit status. */

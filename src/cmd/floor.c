@@ -1,12 +1,12 @@
 /* The stacks have more cells than the profile, so their floor is the higher one. */
 #include "cmd/floor.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "attribute/profile_error.h"
 #include "cmd/interrupt.h"
+#include "cmd/limit.h"
 #include "cmd/temporary.h"
 #include "util/progress.h"
 
@@ -14,39 +14,24 @@ static void show_progress(void *context, const struct capture_result *sofar) {
     progress_update(context, sofar->instructions);
 }
 
-static char *temporary_path(struct error *error) {
-    char *path = NULL;
-    if (asprintf(&path, "%s/culprit-XXXXXX.ctrace", temporary_parent()) < 0) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
-    int file = mkstemps(path, (int)sizeof ".ctrace" - 1);
-    if (file < 0) {
-        error_errno(error, "--floor: %s: cannot make a file for the trace (see TMPDIR)", path);
-        free(path);
-        return NULL;
-    }
-    close(file);
-    return path;
-}
-
 char *floor_capture(const struct capture_options *options, int *exec_status, struct error *error) {
     struct progress progress;
     struct capture_result result = {0};
-    char *path = temporary_path(error);
+    char *path = temporary_trace("--floor", error);
     if (!path)
         return NULL;
+    struct capture_options watched = *options;
+    limit_watch(&watched, options->stop_at_limit, &progress);
     *exec_status = 0;
-    progress_start(&progress, stderr, "capturing", "instructions", options->limit);
+    progress_start_within(&progress, stderr, "capturing", "instructions", options->limit);
     bool good =
-        trace_record(options, path, false, show_progress, &progress, &result, exec_status, error);
+        trace_record(&watched, path, false, show_progress, &progress, &result, exec_status, error);
     progress_finish(&progress);
     if (good && interrupt_signal)
         good = error_set(error, "interrupted before the run had been captured for --floor");
     if (good)
         return path;
-    unlink(path);
-    free(path);
+    temporary_remove(path);
     return NULL;
 }
 

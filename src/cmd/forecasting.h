@@ -1,25 +1,33 @@
-/* A simulation that also tells what upgrades of its machine would save (model/forecast.h), where
- * the model can tell.
+/* A simulation that also tells what would be saved: by upgrades of its machine (model/forecast.h),
+ * and if causes went away (simulate/sampled_multisim.h), where they can tell.
  *
  *     forecasting_start(&forecasting, machine, ideal, windows, &error)
- *     options.instructions = forecasting_observer(&forecasting)
+ *     options.instructions = forecasting.observers, options.instruction_observer_count likewise
  *     forecasting_end(&forecasting, &result)     adds to it; result may be NULL
  */
 #ifndef CULPRIT_CMD_FORECASTING_H
 #define CULPRIT_CMD_FORECASTING_H
 
 #include "model/forecast.h"
+#include "simulate/sampled_multisim.h"
 
 struct forecasting {
-    struct forecast *forecast; /* NULL: it cannot */
-    struct instruction_observer observer;
+    struct forecast *forecast;         /* NULL: it cannot */
+    struct sampled_multisim *multisim; /* likewise */
+    struct instruction_observer observers[INSTRUCTION_OBSERVERS];
+    uint32_t observer_count;
 };
 
-/* forecasting_end() either way. */
+struct forecasting_result {
+    struct forecast_result upgrades;
+    struct sampled_multisim_result causes;
+};
+
+/* `windows`: what the former looks at. forecasting_end() either way. */
 bool forecasting_start(struct forecasting *forecasting, const struct machine *machine,
                        uint32_t ideal, struct tap_windows windows, struct error *error);
-const struct instruction_observer *forecasting_observer(const struct forecasting *forecasting);
 /* After the simulation. */
-void forecasting_end(struct forecasting *forecasting, struct forecast_result *result);
+void forecasting_end(struct forecasting *forecasting, struct forecasting_result *result);
+void forecasting_sum(struct forecasting_result *sum, const struct forecasting_result *more);
 
 #endif

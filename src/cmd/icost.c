@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "graph/breakdown.h"
+#include "simulate/category_machine.h"
 
 enum key {
     KEY_FOCUS = 1024,
@@ -34,14 +35,14 @@ static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "How it is measured:", 5},
     {"multisim", KEY_MULTISIM, "SETS", OPTION_ARG_OPTIONAL,
      "Also simulate anew for each set, the reference: focus (single causes and the pairs of the "
-     "focus), "
-     "pairs (all pairs; the default) or all (256 simulations)",
+     "focus), pairs (all pairs; the default) or all (256 simulations); none: not even what the "
+     "report says of short runs, which is checked so otherwise",
      0},
     {"sensitivity", KEY_SENSITIVITY, "KEY[+KEY...]=A,B...", 0,
      "In place of a breakdown: simulate with other values of a figure of the machine (several keys "
      "get the same value); twice for a grid",
      0},
-    {"jobs", KEY_JOBS, "N", 0, "N simulations at once (default: as many as processors)", 0},
+    {"jobs", KEY_JOBS, "N", 0, "N simulations at once (default: one for each processor)", 0},
     {NULL, 0, NULL, 0, "The whole run from regions of it:", 6},
     {"regions", KEY_REGIONS, "LIST", 0,
      "Simulate the regions of this list, captured by 'culprit trace --regions', and combine them",
@@ -60,13 +61,15 @@ static const struct argp PICTURE_ARGP = {.options = PICTURE_OPTIONS,
                                          .parser = options_parse_output};
 
 static enum icost_sets sets_of(const struct argp_state *state, const char *value) {
-    static const char *const NAMES[] = {
-        [ICOST_FOCUS] = "focus", [ICOST_PAIRS] = "pairs", [ICOST_ALL] = "all"};
-    for (int i = ICOST_FOCUS; value && i <= ICOST_ALL; i++)
-        if (!strcmp(value, NAMES[i]))
+    static const char *const NAMES[] = {[ICOST_NONE] = "none",
+                                        [ICOST_FOCUS] = "focus",
+                                        [ICOST_PAIRS] = "pairs",
+                                        [ICOST_ALL] = "all"};
+    for (int i = ICOST_NONE; value && i <= ICOST_ALL; i++)
+        if (NAMES[i] && !strcmp(value, NAMES[i]))
             return (enum icost_sets)i;
     if (value)
-        options_fail(state, "--multisim=%s: one of focus, pairs, all", value);
+        options_fail(state, "--multisim=%s: one of none, focus, pairs, all", value);
     return ICOST_PAIRS;
 }
 
@@ -88,12 +91,12 @@ static uint32_t take_count(const struct argp_state *state, const char *option, c
 }
 
 static void check_regions(const struct icost_request *request, const struct argp_state *state) {
-    if (!request->regions.list && request->regions.warm_up != UINT64_MAX)
+    if (!request->regions.list_count && request->regions.warm_up != UINT64_MAX)
         options_fail(state, "--warm-up: it is about regions (add --regions LIST)");
-    if (!request->regions.list)
+    if (!request->regions.list_count)
         return;
     options_check_regions(state, &request->input, "simulated");
-    if (request->multisim != ICOST_NONE || request->study.parameter_count ||
+    if (request->multisim > ICOST_CHECK || request->study.parameter_count ||
         request->shotgun.wanted)
         options_fail(state, "--regions: --multisim, --shotgun and --sensitivity are for a single "
                             "run (give one region's trace instead)");
@@ -106,7 +109,7 @@ static void check_path(const struct icost_request *request, const struct argp_st
     if (request->machine.ideal)
         options_fail(state, "--ideal: --critical, --slack and --loads look at the machine as it is "
                             "(without --ideal)");
-    if (request->regions.list)
+    if (request->regions.list_count)
         options_fail(state, "--regions: --critical, --slack and --loads are for a single run (give "
                             "one region's trace instead)");
     if (request->study.parameter_count)
@@ -119,10 +122,10 @@ static void check_samples(const struct icost_request *request, const struct argp
     const struct input_options *input = &request->input;
     if (!shotgun->path)
         return;
-    if (input->command || input->trace || request->regions.list)
+    if (input->command || input->trace || request->regions.list_count)
         options_fail(state, "--shotgun-file: it takes the place of a command, trace or regions");
     if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow ||
-        request->multisim != ICOST_NONE || shotgun->design == SHOTGUN_PERFECT)
+        input->no_follow || request->multisim > ICOST_CHECK || shotgun->design == SHOTGUN_PERFECT)
         options_fail(state, "--shotgun-file: samples were taken before (without --skip, --limit, "
                             "--from, --thread, --follow, --multisim and --shotgun-design 1)");
     if (request->path.parts)
@@ -134,26 +137,35 @@ static void check_samples(const struct icost_request *request, const struct argp
 static void check_categories(const struct icost_request *request, const struct argp_state *state) {
     if (!request->category.categories.count)
         return;
-    if (request->multisim != ICOST_NONE || request->shotgun.wanted || request->shotgun.path ||
-        request->study.parameter_count || request->regions.list)
-        options_fail(state, "--category: only the graph of a run knows it (without --multisim, "
+    struct error error;
+    if (request->multisim > ICOST_CHECK &&
+        !category_machine_knows(&request->category.categories, &error))
+        options_fail(state, "--multisim: %s", error.message);
+    if (request->shotgun.wanted || request->shotgun.path || request->study.parameter_count ||
+        request->regions.list_count)
+        options_fail(state, "--category: only the graph of a run, and --multisim, know it (without "
                             "--shotgun, --sensitivity and --regions)");
     if (request->machine.ideal)
         options_fail(state, "--ideal: --category says what is idealised (without --ideal)");
 }
 
-static void check(const struct icost_request *request, const struct argp_state *state) {
+static void check(struct icost_request *request, const struct argp_state *state) {
     check_categories(request, state);
     check_regions(request, state);
     check_path(request, state);
     check_samples(request, state);
-    if (!request->input.command && !request->input.trace && !request->regions.list &&
+    if (!request->input.command && !request->input.trace && !request->regions.list_count &&
         !request->shotgun.path)
         options_fail(state, "what to simulate? (culprit icost [OPTION...] -- COMMAND..., "
                             "culprit icost FILE.ctrace..., or culprit icost --regions LIST)");
+    struct error error;
+    bool alone = request->shotgun.wanted || request->shotgun.path || request->regions.list_count ||
+                 !category_machine_knows(&request->category.categories, &error);
+    if (request->multisim == ICOST_CHECK && alone)
+        request->multisim = ICOST_NONE;
     if (!request->study.parameter_count)
         return;
-    if (request->multisim != ICOST_NONE || request->focus || request->shotgun.wanted)
+    if (request->multisim > ICOST_CHECK || request->focus || request->shotgun.wanted)
         options_fail(state, "--sensitivity: it takes the place of a breakdown (without --focus, "
                             "--multisim and --shotgun)");
     if (request->input.more_count)
@@ -184,9 +196,12 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         return 0;
     case KEY_MULTISIM:
         request->multisim = sets_of(state, value);
+        request->multisim_given = true;
         return 0;
     case KEY_REGIONS:
-        request->regions.list = value;
+        if (request->regions.list_count)
+            options_fail(state, "--regions: one list at a time");
+        request->regions.lists[request->regions.list_count++] = value;
         return 0;
     case KEY_WARM_UP:
         request->regions.warm_up = options_count(state, "--warm-up", value);
@@ -229,6 +244,7 @@ int cmd_icost(int argc, char **argv) {
     struct icost_request request = {.argc = argc,
                                     .output.words = options_words(argc, argv),
                                     .threshold = 0.02,
+                                    .multisim = ICOST_CHECK,
                                     .largest = 3,
                                     .shotgun = shotgun_choice_default(),
                                     .regions = {.warm_up = UINT64_MAX}};

@@ -3,18 +3,15 @@
 #define CULPRIT_CMD_ICOST_H
 
 #include "cmd/icost_category.h"
+#include "cmd/icost_multisim.h"
 #include "cmd/icost_path.h"
 #include "cmd/icost_shotgun.h"
 #include "cmd/machine_choice.h"
 #include "cmd/options.h"
 #include "cmd/run.h"
 #include "graph/breakdown.h"
-#include "region/regions.h"
+#include "region/captured.h"
 #include "simulate/sensitivity.h"
-
-/* Which sets of categories --multisim simulates: none; what a table with a focus needs, that is
- * single categories and the pairs of the focus; single categories and all pairs; all. */
-enum icost_sets { ICOST_NONE, ICOST_FOCUS, ICOST_PAIRS, ICOST_ALL };
 
 struct icost_request {
     int argc;
@@ -29,6 +26,7 @@ struct icost_request {
     double threshold;  /* share of the time */
     uint32_t largest;  /* members of a set that is shown */
     enum icost_sets multisim;
+    bool multisim_given;
     uint32_t jobs;            /* simulations at once; 0: as many as processors */
     struct sensitivity study; /* no parameters: none */
 };
@@ -36,6 +34,7 @@ struct icost_request {
 /* The breakdown of a run from its regions. `machine` is chosen by the list. */
 struct icost_regions {
     struct region_list list;
+    struct regions_lost lost;
     struct breakdown breakdown;
     uint64_t cycles, simulated; /* estimated of the run; instructions of the regions */
     uint32_t count, done;       /* regions */

@@ -8,24 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/limit.h"
 #include "cmd/output.h"
 
 static const char *trace_of(const struct input_options *options, uint32_t number) {
     return number ? options->more_traces[number - 1] : options->trace;
 }
 
-static bool open_live(struct icost_input *input, const struct input_options *options, int *status,
-                      struct error *error) {
-    const struct capture_options capture = {.command = options->command,
-                                            .addresses = true,
-                                            .skip = options->skip,
-                                            .limit = options->limit,
-                                            .from_symbol = options->from,
-                                            .thread = options->thread,
-                                            .follow = options->follow};
+static bool open_live(struct icost_input *input, const struct input_options *options,
+                      struct progress *progress, int *status, struct error *error) {
+    struct capture_options capture = {.command = options->command,
+                                      .addresses = true,
+                                      .skip = options->skip,
+                                      .limit = options->limit,
+                                      .from_symbol = options->from,
+                                      .thread = options->thread,
+                                      .follow = options->follow};
+    limit_watch(&capture, options->stop, progress);
     int exec_status = STATUS_BROKEN;
     input->trace = trace_capture(&capture, &exec_status, error);
     if (!input->trace)
@@ -49,19 +52,21 @@ static bool open_file(struct icost_input *input, const struct input_options *opt
 }
 
 bool icost_input_open(struct icost_input *input, const struct input_options *options,
-                      uint32_t number, const char *folder, int *status, struct error *error) {
+                      uint32_t number, const char *folder, struct progress *progress, int *status,
+                      struct error *error) {
     const char *path = trace_of(options, number);
     struct stat file;
     *input = (struct icost_input){
         .live = options->command, .selection = {.thread = -1}, .again = {.thread = -1}};
-    if (input->live ? !open_live(input, options, status, error)
+    if (input->live ? !open_live(input, options, progress, status, error)
                     : !open_file(input, options, path, error))
         return false;
     interrupt_watch(input->trace);
+    if (!input->live && strcmp(path, "-") != 0 && stat(path, &file) == 0 && S_ISREG(file.st_mode))
+        input->file = path;
     if (!folder)
         return true;
-    input->kept =
-        input->live || !strcmp(path, "-") || stat(path, &file) != 0 || !S_ISREG(file.st_mode);
+    input->kept = !input->file;
     if (input->kept ? asprintf(&input->path, "%s/%" PRIu32 ".ctrace", folder, number) < 0
                     : !(input->path = strdup(path))) {
         input->path = NULL;
@@ -79,6 +84,17 @@ bool icost_input_end(struct icost_input *input, struct error *error) {
     trace_settle(input->trace);
     interrupt_watch(NULL);
     return good;
+}
+
+void icost_input_forget(struct icost_input *input) {
+    struct error late;
+    if (input->kept) {
+        trace_keep_end(input->trace, &late);
+        unlink(input->path);
+    }
+    free(input->path);
+    input->path = NULL;
+    input->kept = false;
 }
 
 void icost_input_close(struct icost_input *input) {

@@ -28,9 +28,10 @@ static bool simulate(const struct icost_request *request, const struct machine *
     struct region_run *run = region_run_new(&options, error);
     progress_start(&progress, stderr, "simulating", "instructions",
                    region_list_work(&regions->list, warm_up));
-    bool good = run &&
-                region_run_add_list(run, &regions->list, request->regions.list, warm_up, error) &&
-                region_run_finish(run, regions->list.instructions, simulation, error);
+    bool good =
+        run &&
+        region_run_add_list(run, &regions->list, request->regions.lists[0], warm_up, error) &&
+        region_run_finish(run, regions->list.instructions, simulation, error);
     progress_finish(&progress);
     region_run_free(run);
     return good;
@@ -40,7 +41,8 @@ bool icost_regions(const struct icost_request *request, const struct machine_cho
                    struct icost_regions *regions, const struct machine **machine,
                    struct error *error) {
     struct simulation simulation = {0};
-    if (!region_list_read(&regions->list, request->regions.list, error) ||
+    if (!region_list_read(&regions->list, request->regions.lists[0], error) ||
+        !region_list_do_without(&regions->list, request->regions.lists[0], &regions->lost, error) ||
         !(*machine = machine_choice_of(machines, regions->list.isa, error)))
         return false;
     bool good = simulate(request, *machine, regions, &simulation, error);

@@ -1,7 +1,7 @@
 /* Every trace is read once, for its graph; then, for --multisim, each is simulated again with every
  * set wanted. What was done when a signal comes is reported: a breakdown that lacks sets is whole
  * in those it has. */
-#include "cmd/icost.h"
+#include "cmd/icost_run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,53 +10,24 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/icost_input.h"
 #include "cmd/interrupt.h"
 #include "cmd/machine_choice.h"
-#include "cmd/next.h"
 #include "cmd/notes.h"
-#include "cmd/output.h"
 #include "cmd/temporary.h"
-#include "report/breakdown_report.h"
-#include "simulate/category_places.h"
-#include "simulate/simulate.h"
 #include "util/clock.h"
-#include "util/progress.h"
-#include "util/text.h"
 
 enum { CATEGORIES = GRAPH_CATEGORIES };
 
-/* One command or trace. */
-struct program {
-    struct icost_input input;
-    char *label;
-    uint64_t instructions, cycles; /* simulated */
-    uint32_t threads;
-    struct breakdown ways[WAY_COUNT]; /* cycles NULL: not measured */
-    struct shotgun_statistics shotgun;
-    struct icost_path *path;        /* NULL: not asked for */
-    struct category_places *places; /* NULL: no category has any */
-};
-
-struct icost {
-    struct icost_request *request;
-    struct icost_regions regions;
-    struct shotgun_file samples;
-    struct machine_choice *machines;
-    const struct machine *machine;
-    struct report_files files;
-    char *folder; /* for traces; NULL: none */
-    struct program *programs;
-    struct breakdown_program *rows; /* of the report */
-    uint32_t count;                 /* programs that were begun */
-    const char *names[CATEGORIES_MAX], *descriptions[CATEGORIES_MAX];
-    uint32_t focus;
-    struct breakdown_report report;
-    struct progress progress;
-};
-
+/* A run that turns out too long to be checked is not kept any longer. */
 static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
+    struct icost *icost = context;
+    if (icost->request->multisim == ICOST_CHECK && instructions > ICOST_CHECKED && icost->count)
+        icost_input_forget(&icost->programs[icost->count - 1].input);
+    progress_update(&icost->progress, instructions);
+}
+
+static void show_fragments(void *context, uint64_t fragments) {
+    progress_update(context, fragments);
 }
 
 /* ---- what is asked for ---- */
@@ -105,6 +76,14 @@ static bool choose_machines(struct icost *icost, struct error *error) {
     return machine_choice_load(icost->machines, &options, error);
 }
 
+/* Whether a run is kept, to be simulated anew; of one that is known beforehand to be too long, for
+ * a check it is not. */
+static bool reads_again(const struct icost_request *request) {
+    const struct input_options *input = &request->input;
+    return request->multisim == ICOST_CHECK ? input->limit <= ICOST_CHECKED
+                                            : request->multisim != ICOST_NONE;
+}
+
 static bool prepare(struct icost *icost, struct error *error) {
     const struct icost_request *request = icost->request;
     uint32_t programs = 1 + request->input.more_count;
@@ -113,9 +92,8 @@ static bool prepare(struct icost *icost, struct error *error) {
     if (!icost->programs || !icost->rows)
         return error_set(error, "out of memory for %" PRIu32 " programs", programs);
     return find_focus(icost, error) && choose_machines(icost, error) &&
-           report_files_open(&icost->files, &request->output,
-                             request->input.command ? stderr : stdout, error) &&
-           (!request->multisim || (icost->folder = temporary_folder(error)));
+           report_files_open(&icost->files, &request->output, request->input.command, error) &&
+           (!reads_again(request) || (icost->folder = temporary_folder(error)));
 }
 
 /* All programs are simulated on the same machine. */
@@ -132,17 +110,26 @@ static bool choose_machine(struct icost *icost, const struct trace *trace, struc
 
 /* The breakdown from fragments, where it is wanted. Too little to construct one from is no failure
  * of a run that was interrupted. */
-static bool finish_shotgun(struct icost *icost, struct program *program, struct shotgun *shotgun,
-                           double *seconds, struct error *error) {
+static bool finish_shotgun(struct icost *icost, struct icost_program *program,
+                           struct shotgun *shotgun, double *seconds, struct error *error) {
     const struct shotgun_choice *choice = &icost->request->shotgun;
     const struct shotgun_request request = {.design = choice->design,
                                             .fragments = choice->fragments,
                                             .ideal = icost->request->machine.ideal &
-                                                     ((1u << CATEGORIES) - 1)};
+                                                     ((1u << CATEGORIES) - 1),
+                                            .progress = show_fragments,
+                                            .progress_context = &icost->progress,
+                                            .stop = &interrupt_signal};
     struct error failure;
     double begun = clock_monotonic();
-    if (!shotgun || shotgun_breakdown(shotgun, &request, &program->ways[WAY_PROFILER],
-                                      &program->shotgun, &failure)) {
+    if (!shotgun)
+        return true;
+    progress_start(&icost->progress, stderr, "constructing", "fragments",
+                   choice->design == SHOTGUN_SHORT_SIGNATURES ? choice->fragments : 0);
+    bool good = shotgun_breakdown(shotgun, &request, &program->ways[WAY_PROFILER],
+                                  &program->shotgun, &failure);
+    progress_finish(&icost->progress);
+    if (good) {
         *seconds = clock_monotonic() - begun;
         return true;
     }
@@ -153,15 +140,16 @@ static bool finish_shotgun(struct icost *icost, struct program *program, struct 
     return interrupt_signal;
 }
 
-static bool finish_path(struct icost *icost, struct program *program, struct error *error) {
+static bool finish_path(struct icost *icost, struct icost_program *program, struct error *error) {
     const struct icost_request *request = icost->request;
     return !program->path || icost_path_finish(program->path, trace_code(program->input.trace),
                                                request->output.top, request->threshold, error);
 }
 
 /* Simulates a program with its graph, with samples and with pieces kept where they are wanted. */
-static bool simulate_program(struct icost *icost, struct program *program, struct shotgun *shotgun,
-                             struct breakdown_program *row, struct error *error) {
+static bool simulate_program(struct icost *icost, struct icost_program *program,
+                             struct shotgun *shotgun, struct breakdown_program *row,
+                             struct error *error) {
     const struct icost_request *request = icost->request;
     struct trace *trace = program->input.trace;
     struct simulation_observer observers[3];
@@ -183,28 +171,57 @@ static bool simulate_program(struct icost *icost, struct program *program, struc
                                                .observers = observers,
                                                .observer_count = observer_count,
                                                .progress = show_progress,
-                                               .progress_context = &icost->progress,
+                                               .progress_context = icost,
                                                .stop = &interrupt_signal};
-    struct simulation simulation;
-    progress_start(&icost->progress, stderr, "simulating", "instructions", request->input.limit);
-    bool good = simulation_run(trace, &options, &simulation, error);
+    struct simulation *simulation = &program->simulation;
+    progress_start_within(&icost->progress, stderr, "simulating", "instructions",
+                          request->input.limit);
+    bool good = simulation_run(trace, &options, simulation, error);
     progress_finish(&icost->progress);
-    program->instructions = simulation.instructions;
-    program->cycles = simulation.cycles;
-    program->threads = simulation.thread_count;
-    program->ways[WAY_GRAPH] = simulation.breakdown;
-    simulation.breakdown = (struct breakdown){0};
-    row->seconds[WAY_GRAPH] = simulation.seconds;
-    simulation_free(&simulation);
+    program->instructions = simulation->instructions;
+    program->cycles = simulation->cycles;
+    program->ways[WAY_GRAPH] = simulation->breakdown;
+    simulation->breakdown = (struct breakdown){0};
+    row->seconds[WAY_GRAPH] = simulation->seconds;
     if (!good || !icost_input_end(&program->input, error) || !finish_path(icost, program, error))
         return false;
     if (program->instructions)
         return finish_shotgun(icost, program, shotgun, &row->seconds[WAY_PROFILER], error);
-    return interrupt_signal || explain_nothing(&request->input, trace, "simulated", error) ||
+    const bool later = program > icost->programs; /* there is something to report of the first */
+    return (interrupt_signal && later) ||
+           explain_nothing(&request->input, trace, "simulated", error) ||
            error_prefix(error, "%s", program->label);
 }
 
-static bool read_program(struct icost *icost, struct program *program,
+static bool print_place(void *context, const char *text) {
+    (void)context;
+    fprintf(stderr, "culprit: %s\n", text);
+    return true;
+}
+
+/* A trace in a file tells its code in a moment, long before it is simulated: places where nothing
+ * is are told of at once, and if nothing is left there is nothing to simulate. */
+static bool check_places(struct icost *icost, const struct icost_program *program,
+                         struct error *error) {
+    struct category_choice *own = &icost->request->category;
+    const char *path = program->input.file;
+    struct category_places *places;
+    struct trace *trace;
+    if (!path)
+        return true;
+    if (!(places = category_places_new(&own->categories, own->places, error)))
+        return false;
+    bool good = (trace = trace_open(path, error)) &&
+                category_places_read(places, trace, &interrupt_signal, error) &&
+                category_places_met(places, error);
+    if (good && !interrupt_signal)
+        category_places_tell(places, print_place, NULL);
+    trace_close(trace);
+    category_places_free(places);
+    return good;
+}
+
+static bool read_program(struct icost *icost, struct icost_program *program,
                          struct breakdown_program *row, struct error *error) {
     const struct shotgun_choice *choice = &icost->request->shotgun;
     const struct path_choice *paths = &icost->request->path;
@@ -214,7 +231,8 @@ static bool read_program(struct icost *icost, struct program *program,
         return false;
     struct category_choice *own = &icost->request->category;
     if (own->placed &&
-        !(program->places = category_places_new(&own->categories, own->places, error)))
+        (!check_places(icost, program, error) ||
+         !(program->places = category_places_new(&own->categories, own->places, error))))
         return false;
     bool good = !paths->parts ||
                 (program->path =
@@ -228,7 +246,7 @@ static bool read_program(struct icost *icost, struct program *program,
 
 static bool read_regions(struct icost *icost, struct error *error) {
     struct icost_regions *regions = &icost->regions;
-    struct program *program = &icost->programs[icost->count++];
+    struct icost_program *program = &icost->programs[icost->count++];
     if (!icost_regions(icost->request, icost->machines, regions, &icost->machine, error))
         return false;
     program->instructions = regions->list.instructions;
@@ -243,7 +261,7 @@ static bool read_regions(struct icost *icost, struct error *error) {
 
 /* A breakdown from samples that another run took. */
 static bool read_samples(struct icost *icost, struct error *error) {
-    struct program *program = &icost->programs[icost->count++];
+    struct icost_program *program = &icost->programs[icost->count++];
     struct shotgun_file *file = &icost->samples;
     if (!(icost->machine = machine_choice_of(icost->machines, file->code.code.isa, error)))
         return false;
@@ -259,13 +277,14 @@ static bool read_samples(struct icost *icost, struct error *error) {
 
 static bool read_programs(struct icost *icost, int *status, struct error *error) {
     const struct input_options *options = &icost->request->input;
-    if (icost->request->regions.list)
+    if (icost->request->regions.list_count)
         return read_regions(icost, error);
     if (icost->request->shotgun.path)
         return read_samples(icost, error);
     for (uint32_t i = 0; i <= options->more_count && !interrupt_signal; i++) {
-        struct program *program = &icost->programs[icost->count++];
-        if (!icost_input_open(&program->input, options, i, icost->folder, status, error) ||
+        struct icost_program *program = &icost->programs[icost->count++];
+        if (!icost_input_open(&program->input, options, i, icost->folder, &icost->progress, status,
+                              error) ||
             !choose_machine(icost, program->input.trace, error) ||
             !(program->label = icost_input_label(options, i)) ||
             !read_program(icost, program, &icost->rows[i], error))
@@ -296,60 +315,42 @@ static uint32_t fill_rows(struct icost *icost) {
 
 /* ---- multisim ---- */
 
-/* Which sets; the empty one first. */
-static uint32_t wanted_sets(const struct icost *icost, uint32_t sets[1 << CATEGORIES]) {
+/* Whether a run is simulated anew; a check takes little time, so a run of any length is none. */
+static bool is_wanted(const struct icost *icost, const struct icost_program *program) {
     enum icost_sets wanted = icost->request->multisim;
-    uint32_t count = 0;
-    for (uint32_t set = 0; set < 1u << CATEGORIES; set++) {
-        int members = __builtin_popcount(set);
-        if (wanted == ICOST_ALL || members < 2 ||
-            (members == 2 && (wanted == ICOST_PAIRS || set & 1u << icost->focus)))
-            sets[count++] = set;
-    }
-    return count;
-}
-
-/* Of the runs that are done; none when the first is not. */
-static bool take_runs(struct icost *icost, struct program *program, const uint32_t *sets,
-                      const struct multisim_run *runs, uint32_t count, struct error *error) {
-    struct breakdown *breakdown = &program->ways[WAY_MULTISIM];
-    if (!runs[0].done)
-        return true;
-    if (!breakdown_init(breakdown, CATEGORIES, icost->names, error))
-        return false;
-    breakdown->instructions = runs[0].instructions;
-    for (uint32_t i = 0; i < count; i++)
-        if (runs[i].done)
-            breakdown->cycles[sets[i]] = (double)runs[i].cycles;
-    return true;
+    return wanted == ICOST_CHECK ? program->input.path && program->ways[WAY_GRAPH].cycles
+                                 : wanted != ICOST_NONE;
 }
 
 static bool simulate_sets(struct icost *icost, uint32_t number, struct error *error) {
-    struct program *program = &icost->programs[number];
+    const struct icost_request *request = icost->request;
+    struct icost_program *program = &icost->programs[number];
     struct breakdown_program *row = &icost->rows[number];
-    uint32_t sets[1 << CATEGORIES], count = wanted_sets(icost, sets);
-    struct multisim_run *runs = calloc(count, sizeof *runs);
-    if (!runs)
-        return error_set(error, "out of memory for %" PRIu32 " simulations", count);
-    for (uint32_t i = 0; i < count; i++)
-        runs[i] = (struct multisim_run){.machine = icost->machine,
-                                        .ideal = icost->request->machine.ideal | sets[i]};
-    const struct multisim_options options = {.trace = program->input.path,
-                                             .selection = program->input.again,
-                                             .jobs = icost->request->jobs,
-                                             .progress = show_progress,
-                                             .progress_context = &icost->progress,
-                                             .stop = &interrupt_signal};
+    if (!is_wanted(icost, program))
+        return true;
+    bool check = request->multisim == ICOST_CHECK;
+    const struct icost_wanted wanted = {request->multisim, icost->focus, request->largest,
+                                        request->threshold};
+    const struct icost_again again = {
+        .machine = icost->machine,
+        .own = request->category.categories.count ? &request->category.categories : NULL,
+        .ideal = request->machine.ideal,
+        .jobs = request->jobs,
+        .path = program->input.path,
+        .selection = &program->input.again,
+        .instructions = program->instructions,
+        .cycles = check ? program->cycles : 0,
+        .stop = &interrupt_signal,
+        .progress = &icost->progress};
+    uint32_t sets[1 << CATEGORIES_MAX];
+    uint32_t count = icost_wanted_sets(&wanted, &program->ways[WAY_GRAPH], sets);
+    if (check && count == 1)
+        return true;
     double begun = clock_monotonic();
-    progress_start(&icost->progress, stderr, "simulating sets", "instructions",
-                   program->instructions * count);
-    bool good = multisim(&options, runs, count, error);
-    progress_finish(&icost->progress);
+    bool good = icost_simulate_sets(&again, &program->ways[WAY_GRAPH], sets, count,
+                                    &program->ways[WAY_MULTISIM], &row->simulations, error);
     row->seconds[WAY_MULTISIM] = clock_monotonic() - begun;
-    for (uint32_t i = 0; i < count; i++)
-        row->simulations += runs[i].done;
-    good = good && take_runs(icost, program, sets, runs, count, error);
-    free(runs);
+    icost->checked |= check && row->simulations;
     return good;
 }
 
@@ -361,103 +362,12 @@ static bool simulate_all_sets(struct icost *icost, struct error *error) {
     uint32_t measured = fill_rows(icost);
     if (measured && icost->focus == BREAKDOWN_NO_FOCUS)
         icost->focus = breakdown_costliest(icost->rows, measured);
-    for (uint32_t i = 0; good && i < icost->count; i++)
+    for (uint32_t i = 0; good && i < measured; i++)
         good = interrupt_signal || simulate_sets(icost, i, error);
     return good;
 }
 
 /* ---- report ---- */
-
-/* " of LABEL" where there are several programs. */
-static const char *of_program(const struct icost *icost, uint32_t number, char text[64]) {
-    if (icost->count == 1)
-        return "";
-    snprintf(text, 64, " of %.40s", icost->programs[number].label);
-    return text;
-}
-
-static bool note_ways(struct icost *icost, uint32_t number) {
-    const struct program *program = &icost->programs[number];
-    const struct breakdown_program *row = &icost->rows[number];
-    const struct breakdown *graph = &program->ways[WAY_GRAPH];
-    struct report *report = &icost->report.report;
-    char of[64];
-    bool good = true;
-    if (graph->cycles)
-        good = report_note(
-            report,
-            "graph%s: from one simulation, in %s; its length is %s %% off the "
-            "simulated cycles%s",
-            of_program(icost, number, of), text_duration(row->seconds[WAY_GRAPH]).s,
-            text_percent(fabs(graph->cycles[0] - (double)program->cycles), (double)program->cycles)
-                .s,
-            program->ways[WAY_MULTISIM].cycles || icost->request->category.categories.count
-                ? ""
-                : "; --multisim tells how far its costs are off");
-    if (program->ways[WAY_PROFILER].cycles)
-        good = good && shotgun_note(report, &icost->request->shotgun, &program->shotgun,
-                                    of_program(icost, number, of));
-    if (program->ways[WAY_MULTISIM].cycles)
-        good = good && report_note(report, "multisim%s: %" PRIu32 " simulation%s in %s",
-                                   of_program(icost, number, of), row->simulations,
-                                   text_plural(row->simulations),
-                                   text_duration(row->seconds[WAY_MULTISIM]).s);
-    if (program->path)
-        good = good && icost_path_note(program->path, report, program->cycles,
-                                       of_program(icost, number, of));
-    if (program->threads > 1)
-        good = good && report_note(report,
-                                   "%" PRIu32 " guest threads%s: each simulated on its own core "
-                                   "without sharing, cycles summed",
-                                   program->threads, of_program(icost, number, of));
-    return good;
-}
-
-static bool note_regions(struct icost *icost) {
-    const struct icost_regions *regions = &icost->regions;
-    return report_note(&icost->report.report,
-                       "estimated from %" PRIu32 " of %" PRIu32 " regions: %s of %s instructions "
-                       "simulated, with their graphs, in %s",
-                       regions->done, regions->count, text_count(regions->simulated).s,
-                       text_count(regions->list.instructions).s,
-                       text_duration(regions->seconds).s) &&
-           report_note(&icost->report.report, "what a program reuses after longer than the warm-up "
-                                              "may count as a miss");
-}
-
-static bool note_worth(struct icost *icost) {
-    struct report *report = &icost->report.report;
-    bool whole = !icost->request->regions.list, good = whole || note_regions(icost);
-    for (uint32_t i = 0; whole && i < icost->report.program_count; i++)
-        good &= note_ways(icost, i);
-    good = good && report_note(report, "a cost is what a machine without that cause at all would "
-                                       "save: a bound on what any change to the program or "
-                                       "machine can");
-    if (whole)
-        good = good && report_note(report, "caches, TLBs and predictors were empty at the start: "
-                                           "in short runs their first misses weigh too much");
-    return good &&
-           report_note(report, "not modelled: the kernel (cycles are user cycles; a system call "
-                               "only flushes), execution down wrong paths");
-}
-
-static bool note_all(struct icost *icost, bool partial) {
-    struct report *report = &icost->report.report;
-    bool unfollowed = false;
-    if (partial && !report_note(report, "PARTIAL: the run was cut short; this is what was done so "
-                                        "far"))
-        return false;
-    for (uint32_t i = 0; i < icost->count; i++)
-        unfollowed |=
-            icost->programs[i].input.trace && note_trace(report, icost->programs[i].input.trace);
-    const struct icost_request *request = icost->request;
-    if (unfollowed && request->input.command && !request->input.follow)
-        report->next = next_with_option("--follow", request->argc, request->output.words);
-    else if (!partial && !request->multisim && !request->category.categories.count &&
-             !request->regions.list && !request->shotgun.path)
-        report->next = next_with_option("--multisim", request->argc, request->output.words);
-    return note_worth(icost);
-}
 
 static bool write_report(struct icost *icost, struct error *error) {
     const struct icost_request *request = icost->request;
@@ -474,14 +384,16 @@ static bool write_report(struct icost *icost, struct error *error) {
                                               .focus = icost->focus,
                                               .threshold = request->threshold,
                                               .largest = request->largest,
-                                              .top = request->output.top};
+                                              .top = request->output.top,
+                                              .changed = icost_changed(request),
+                                              .checked = icost->checked};
     if (!icost->report.program_count)
         return error_set(error, "interrupted before anything was measured");
-    if (!breakdown_report_choose(&icost->report) || !note_all(icost, partial))
+    if (!breakdown_report_choose(&icost->report) || !icost_note(icost, partial))
         return error_set(error, "out of memory for the report");
+    const struct page page = page_of(icost->files.report.file);
     if (!request->output.json)
-        breakdown_text(&icost->report, text_use_colour(icost->files.report.file),
-                       icost->files.report.file);
+        breakdown_text(&icost->report, &page);
     else if (!breakdown_json(&icost->report, icost->files.report.file, error))
         return false;
     if (request->output.svg)
@@ -497,7 +409,8 @@ static int run_steps(struct icost *icost, struct error *error) {
     interrupt_catch();
     if (!read_programs(icost, &failed, error) || !simulate_all_sets(icost, error) ||
         !write_report(icost, error))
-        return failed;
+        return interrupt_signal && !icost->programs[0].instructions ? 128 + interrupt_signal
+                                                                    : failed;
     return live               ? command_status(trace_exit_status(icost->programs[0].input.trace))
            : interrupt_signal ? 128 + interrupt_signal
                               : 0;
@@ -513,6 +426,7 @@ int icost_breakdown(struct icost_request *request) {
     breakdown_report_free(&icost.report);
     for (uint32_t i = 0; i < icost.count; i++) {
         icost_path_free(icost.programs[i].path);
+        simulation_free(&icost.programs[i].simulation);
         category_places_free(icost.programs[i].places);
         icost_input_close(&icost.programs[i].input);
         free(icost.programs[i].label);

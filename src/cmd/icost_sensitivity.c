@@ -34,8 +34,7 @@ static void show_progress(void *context, uint64_t instructions) {
 static bool prepare(struct job *job, struct error *error) {
     const struct icost_request *request = job->request;
     return machine_choice_load(job->machines, &request->machine, error) &&
-           report_files_open(&job->files, &request->output,
-                             request->input.command ? stderr : stdout, error) &&
+           report_files_open(&job->files, &request->output, request->input.command, error) &&
            (job->folder = temporary_folder(error));
 }
 
@@ -45,7 +44,8 @@ static bool read_input(struct job *job, struct error *error) {
     struct trace_batch batch;
     uint64_t instructions = 0;
     int got = 0;
-    progress_start(&job->progress, stderr, "capturing", "instructions", job->request->input.limit);
+    progress_start_within(&job->progress, stderr, "capturing", "instructions",
+                          job->request->input.limit);
     while (job->input.kept && (got = trace_next(job->input.trace, &batch, error)) > 0)
         progress_update(&job->progress, instructions += batch.insn_count);
     progress_finish(&job->progress);
@@ -89,10 +89,10 @@ static bool write_report(struct job *job, struct error *error) {
                 "%u simulations of the same trace, each from empty caches, TLBs "
                 "and predictors",
                 request->study.run_count);
-    report_note(&report->report, "not modelled: the kernel (cycles are user cycles; a system call "
-                                 "only flushes), execution down wrong paths");
+    report_add_limits(&report->report);
+    const struct page page = page_of(job->files.report.file);
     if (!request->output.json)
-        sensitivity_text(report, text_use_colour(job->files.report.file), job->files.report.file);
+        sensitivity_text(report, &page);
     else if (!sensitivity_json(report, job->files.report.file, error))
         return false;
     if (request->output.svg)
@@ -107,7 +107,8 @@ static int run_steps(struct job *job, struct error *error) {
     if (!prepare(job, error))
         return failed;
     interrupt_catch();
-    if (!icost_input_open(&job->input, &request->input, 0, job->folder, &failed, error) ||
+    if (!icost_input_open(&job->input, &request->input, 0, job->folder, &job->progress, &failed,
+                          error) ||
         !(job->machine = machine_choice_of(job->machines, trace_isa(job->input.trace), error)))
         return failed;
     if (!sensitivity_build(&request->study, job->machine, request->machine.ideal, error)) {

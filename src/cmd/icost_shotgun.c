@@ -23,7 +23,7 @@ static const struct argp_option OPTIONS[] = {
      0},
     {"shotgun-file", KEY_FILE, "FILE", 0,
      "From the samples that a shotgun tap of 'culprit sim' wrote to FILE; no command, no trace", 0},
-    {"shotgun-length", KEY_LENGTH, "N", 0, "Instructions of a fragment, at most (default 2000)", 0},
+    {"shotgun-length", KEY_LENGTH, "N", 0, "Instructions of a fragment (default 2000)", 0},
     {"shotgun-period", KEY_PERIOD, "N", 0,
      "A detailed sample every N instructions, on the average (default 50; twice as many each time "
      "that 262,144 have been taken)",

@@ -3,11 +3,16 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/temporary.h"
 #include "util/clock.h"
 
 volatile sig_atomic_t interrupt_signal;
+static volatile sig_atomic_t begin_signal;
 static struct trace *_Atomic watched;
 static struct region_capture *_Atomic watched_regions;
 
@@ -17,9 +22,10 @@ static struct region_capture *_Atomic watched_regions;
 
 static void handle(int signal) {
     static double asked_at; /* one handler at a time: the signals caught hold each other back */
+    if (asked_at && clock_monotonic() - asked_at < SAME_REQUEST_SECONDS)
+        return; /* also when the first has been taken meanwhile */
     if (interrupt_signal) {
-        if (clock_monotonic() - asked_at < SAME_REQUEST_SECONDS)
-            return;
+        temporary_abandon();
         /* Held back while it is handled, so it ends culprit on the return from here. */
         sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
         raise(signal);
@@ -33,6 +39,27 @@ static void handle(int signal) {
         trace_interrupt(trace);
     if (regions)
         region_capture_interrupt(regions);
+}
+
+static void note_begin(int signal) {
+    begin_signal = signal;
+}
+
+const volatile sig_atomic_t *interrupt_await(int signal) {
+    if (!signal)
+        return NULL;
+    struct sigaction action = {.sa_handler = note_begin, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, NULL);
+    fprintf(stderr, "culprit: the command starts uncaptured; waiting for SIG%s: kill -%s %d\n",
+            sigabbrev_np(signal), sigabbrev_np(signal), (int)getpid());
+    return &begin_signal;
+}
+
+int interrupt_take(void) {
+    int taken = interrupt_signal;
+    interrupt_signal = 0;
+    return taken;
 }
 
 void interrupt_catch(void) {
@@ -64,5 +91,7 @@ void interrupt_watch_regions(struct region_capture *regions) {
 int command_status(struct trace_exit exit) {
     if (exit.known)
         return exit.signaled ? 128 + exit.status : exit.status;
-    return interrupt_signal ? 128 + interrupt_signal : STATUS_BROKEN;
+    if (interrupt_signal)
+        return 128 + interrupt_signal;
+    return exit.stopped ? 0 : STATUS_BROKEN;
 }

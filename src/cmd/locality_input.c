@@ -167,7 +167,8 @@ static bool measure(struct locality_inputs *inputs, struct locality_program *pro
     bool good = trace_has_addresses(trace) ||
                 error_set(error, "no memory addresses are in it (capture it without "
                                  "--no-addresses)");
-    progress_start(&progress, stderr, program->label, "instructions", options->selection.limit);
+    progress_start_within(&progress, stderr, program->label, "instructions",
+                          options->selection.limit);
     good = good &&
            locality_measure(trace, &options->selection, &is,
                             (struct locality_watch){show_progress, &progress, &interrupt_signal},

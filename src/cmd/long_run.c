@@ -1,4 +1,5 @@
-/* Positions are instructions of the one thread that is profiled. Chunks of events are never cut, so
+/* Positions are instructions of the one thread that is profiled, of all programs that exec put in
+ * it together. Chunks of events are never cut, so
  * a system call that would change the world ends a chunk, and where profiling ends sampling can
  * begin. */
 #include "cmd/long_run.h"
@@ -18,7 +19,12 @@
 #include "util/progress.h"
 #include "util/text.h"
 
-enum { NOTES = 4, NOTE_SIZE = 512 };
+enum { NOTES = 5, NOTE_SIZE = 512 };
+
+/* An interval of more than this share of the cycles to both sides is made narrower with so many
+ * times the regions, which halves it, for four times the simulation. */
+static const double WIDE = 0.03;
+enum { MORE = 4 };
 
 struct long_run {
     struct long_run_request request;
@@ -28,11 +34,12 @@ struct long_run {
     struct chunk_profile *profile;
     const struct machine *machine;
     uint64_t profiled;      /* instructions */
+    int signal;             /* that ended the first run early; 0: none */
     bool begins_again;      /* everything so far is kept */
     char reason[256];       /* not to profile any longer; empty: there is none */
     struct simulation rest; /* what was sampled behind the profiled part */
     bool has_rest;
-    struct forecast_result forecast; /* of all parts */
+    struct forecasting_result forecast; /* of all parts */
     struct second_run_result second;
     struct simulation simulation;
     char notes[NOTES][NOTE_SIZE];
@@ -131,15 +138,24 @@ const struct machine *long_run_machine(const struct long_run *run) {
     return run->machine;
 }
 
+int long_run_signal(const struct long_run *run) {
+    return run->signal;
+}
+
+uint64_t long_run_profiled(const struct long_run *run) {
+    return run->profiled;
+}
+
 /* Fills `reason` when the run must not be profiled beyond here. */
 static bool must_stop(struct long_run *run) {
     const struct trace_effect *effect = trace_effect(run->trace);
-    if (chunk_profile_threaded(run->profile))
+    if (chunk_profile_has_children(run->profile))
+        snprintf(run->reason, sizeof run->reason, "it has several processes");
+    else if (chunk_profile_threaded(run->profile))
         snprintf(run->reason, sizeof run->reason, "it has several threads");
-    else if (effect && effect->position <= run->profiled)
+    else if (effect && chunk_profile_reached(run->profile, effect->thread, effect->position))
         snprintf(run->reason, sizeof run->reason,
-                 "it would change the world again (%s; --rerun runs it twice all the same)",
-                 effect->what);
+                 "it cannot be repeated (%s; --rerun runs it twice all the same)", effect->what);
     else if (run->input.failure)
         snprintf(run->reason, sizeof run->reason, "its standard input could not be kept: %s",
                  strerror(run->input.failure));
@@ -149,14 +165,17 @@ static bool must_stop(struct long_run *run) {
 /* To the end of the run, or to where profiling must stop. */
 static bool profile(struct long_run *run, struct error *error) {
     struct trace_batch batch;
-    struct progress progress;
+    struct progress *progress = run->request.progress;
     bool kept = true, good = true; /* in a file of ours or of the user's */
     int status = 1;
-    progress_start(&progress, stderr, "profiling", "instructions", run->request.capture->limit);
+    progress_start_within(progress, stderr, "profiling", "instructions",
+                          run->request.capture->limit);
     while (good && (trace_pass(run->trace, UINT64_MAX),
                     status = trace_next(run->trace, &batch, error)) > 0) {
         run->profiled = chunk_profile_instructions(run->profile);
-        progress_update(&progress, run->profiled);
+        progress_update(progress, run->profiled);
+        if (interrupt_signal && run->request.trace)
+            break; /* a command is let go on to its end, which is near */
         if (run->profiled <= run->request.over)
             continue;
         if (must_stop(run))
@@ -167,7 +186,7 @@ static bool profile(struct long_run *run, struct error *error) {
         }
         kept = false;
     }
-    progress_finish(&progress);
+    progress_finish(progress);
     run->profiled = chunk_profile_instructions(run->profile);
     run->begins_again = kept;
     return good && status >= 0;
@@ -191,25 +210,25 @@ static void note_sampled(struct long_run *run, const struct simulation *simulati
 }
 
 static bool sample_rest(struct long_run *run, struct error *error) {
-    struct progress progress;
+    struct progress *progress = run->request.progress;
     struct forecasting forecasting;
     if (!forecasting_start(&forecasting, run->machine, run->request.ideal, FORECAST_SOME, error))
         return false;
     const struct simulation_options options = {.machine = run->machine,
                                                .ideal = run->request.ideal,
-                                               .graph = !run->machine->core.in_order,
-                                               .graph_lives = GRAPH_SOME,
-                                               .instructions = forecasting_observer(&forecasting),
+                                               .instructions = forecasting.observers,
+                                               .instruction_observer_count =
+                                                   forecasting.observer_count,
                                                .sampling = run->request.sampling,
                                                .selection = {.thread = -1},
                                                .progress = show_progress,
-                                               .progress_context = &progress,
+                                               .progress_context = progress,
                                                .stop = &interrupt_signal};
     trace_watch(run->trace, NULL, NULL);
-    progress_start(&progress, stderr, "sampling", "instructions", 0);
+    progress_start(progress, stderr, "sampling", "instructions", 0);
     run->has_rest = true;
     bool good = simulation_run(run->trace, &options, &run->rest, error);
-    progress_finish(&progress);
+    progress_finish(progress);
     forecasting_end(&forecasting, &run->forecast);
     if (good)
         note_sampled(run, &run->rest, "from there on");
@@ -231,7 +250,17 @@ static void save_sampled(const struct long_run *run) {
         saving_add(saving, "the rest", 1, &run->rest, trace_code(run->trace), NULL, 0);
 }
 
-static bool explain_by_regions(struct long_run *run, struct error *error) {
+static void note_loss(struct long_run *run) {
+    const struct second_run_result *second = &run->second;
+    note(run,
+         "run again, the program went another way in part (%s): the regions that were not found, "
+         "which stood for %.1f %% of the instructions, are left out, and those most like them "
+         "stand for that too",
+         second->why.message, 100 * (double)second->loss.instructions / (double)run->profiled);
+}
+
+/* By this many regions, in one run more. */
+static bool take_regions(struct long_run *run, uint32_t regions, struct error *error) {
     const struct second_run_request request = {.capture = run->request.capture,
                                                .trace = run->request.trace,
                                                .machine = run->machine,
@@ -243,23 +272,25 @@ static bool explain_by_regions(struct long_run *run, struct error *error) {
                                                .profile = run->profile,
                                                .instructions = run->profiled,
                                                .warm_up = run->request.warm_up,
+                                               .regions = regions,
                                                .sampling = run->request.sampling,
                                                .saving = run->request.saving};
     struct second_run_result *second = &run->second;
     if (!second_run(&request, second, error))
         return false;
-    if (second->why.message[0])
+    if (second->trace)
         note(run,
              "run again, the program went another way (%s): it was run a third time, sampled "
              "systematically",
              second->why.message);
-    else if (second->skew)
+    else if (second->loss.points)
+        note_loss(run);
+    if (!second->trace && second->skew)
         note(run,
              "the second run was not quite as the first: regions were found up to %s "
              "instructions from where they had been",
              text_count(second->skew).s);
     save_sampled(run);
-    forecast_sum(&run->forecast, &second->forecast);
     if (second->trace && !run->has_rest) {
         run->simulation = second->sampled;
         second->sampled = (struct simulation){0};
@@ -276,12 +307,56 @@ static bool explain_by_regions(struct long_run *run, struct error *error) {
     return true;
 }
 
+/* Half of the interval, as a share of the cycles, when more regions could make it narrower; else 0.
+ */
+static double too_wide(const struct long_run *run) {
+    const struct simulation *simulation = &run->simulation;
+    double half = simulation_interval(simulation);
+    bool could = !run->request.enough && !run->has_rest && !run->second.trace &&
+                 !run->second.loss.points && !interrupt_signal &&
+                 simulation->regions.count < simulation->regions.slices;
+    return could && half > WIDE * (double)simulation->cycles ? half / (double)simulation->cycles
+                                                             : 0;
+}
+
+static bool explain_by_regions(struct long_run *run, struct error *error) {
+    if (!take_regions(run, run->request.regions, error))
+        return false;
+    double half = too_wide(run);
+    if (half > 0) {
+        uint32_t before = run->simulation.regions.count;
+        second_run_free(&run->second);
+        run->second = (struct second_run_result){0};
+        simulation_free(&run->simulation);
+        if (run->request.saving)
+            saving_undo(run->request.saving);
+        run->note_count = 0;
+        if (!take_regions(run, run->request.regions * MORE, error))
+            return false;
+        note(run,
+             "%" PRIu32
+             " regions left ± %s %% of the CPI open, so more were taken, in one more run",
+             before, text_percent(half, 1).s);
+    }
+    forecasting_sum(&run->forecast, &run->second.forecast);
+    return true;
+}
+
+/* Whoever asked to end the run waits for the report of it, when there is something to tell. */
+static void take_interrupt(struct long_run *run) {
+    if (!interrupt_signal || run->profiled + run->rest.executed == 0)
+        return;
+    run->signal = interrupt_take();
+    fprintf(stderr,
+            "culprit: interrupted after %s instructions, which are simulated now; another "
+            "interrupt ends that too\n",
+            text_count(run->profiled + run->rest.executed).s);
+}
+
 bool long_run_go(struct long_run *run, enum long_run_kind *kind, struct error *error) {
     bool good = profile(run, error);
-    if (good && interrupt_signal)
-        return error_set(
-            error, "interrupted after %s instructions were profiled, before any was simulated",
-            text_count(run->profiled).s);
+    if (good)
+        take_interrupt(run);
     if (good && run->profiled <= run->request.over) {
         *kind = LONG_RUN_SHORT;
     } else if (good && run->reason[0] && (run->begins_again || run->request.trace)) {
@@ -292,17 +367,23 @@ bool long_run_go(struct long_run *run, enum long_run_kind *kind, struct error *e
         if (good && run->reason[0])
             note(run, "by regions up to instruction %s, where %s", text_grouped(run->profiled).s,
                  run->reason);
-        return good && (!run->reason[0] || sample_rest(run, error)) &&
-               kept_input_end(&run->input, error) && explain_by_regions(run, error);
+        if (!good || (run->reason[0] && !sample_rest(run, error)))
+            return false;
+        take_interrupt(run);
+        return kept_input_end(&run->input, error) && explain_by_regions(run, error);
     }
     trace_watch(run->trace, NULL, NULL);
     interrupt_watch(NULL);
     if (run->request.trace) {
         trace_close(run->trace);
-        return (run->trace = open_again(run, error));
+        run->trace = open_again(run, error);
+    } else {
+        run->trace = trace_again(run->trace, run->kept, error);
+        interrupt_watch(run->trace);
     }
-    run->trace = trace_again(run->trace, run->kept, error);
-    interrupt_watch(run->trace);
+    /* It is open: nothing is left behind when a second interrupt or a closed pipe ends culprit. */
+    temporary_remove(run->folder);
+    run->folder = NULL;
     return run->trace != NULL;
 }
 
@@ -321,7 +402,7 @@ void long_run_result(struct long_run *run, struct simulation *simulation,
                                                 : region_run_code(run->second.regions);
 }
 
-struct forecast_result long_run_forecast(const struct long_run *run) {
+struct forecasting_result long_run_forecast(const struct long_run *run) {
     return run->forecast;
 }
 

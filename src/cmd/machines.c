@@ -9,6 +9,7 @@
 #include "cmd/machine_json.h"
 #include "cmd/options.h"
 #include "machine/machine.h"
+#include "report/table.h"
 #include "util/text.h"
 
 enum { KEY_JSON = 1024 };
@@ -76,12 +77,23 @@ static int flush_output(void) {
     return fail(&error);
 }
 
-static void print_row(const char *name, const struct machine *machine) {
-    char fitted[512];
-    fputs(text_fit(fitted, sizeof fitted, name, 16, TEXT_LEFT), stdout);
-    printf(" %-8s %4s GHz  ", machine->isa, text_quantity(machine->clock_ghz).s);
-    unsigned width = text_columns(machine->description);
-    puts(text_fit(fitted, sizeof fitted, machine->description, width < 64 ? width : 64, TEXT_LEFT));
+static struct table *machine_table(const struct page *page) {
+    static const struct table_column COLUMNS[] = {
+        {.heading = "name", .kind = TABLE_WORD},
+        {.heading = "programs", .kind = TABLE_WORD, .gap = 2},
+        {.heading = "clock", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "description", .kind = TABLE_TEXT, .gap = 2, .least = 24}};
+    struct table *table = table_new(page);
+    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
+        table_column(table, COLUMNS[i]);
+    return table;
+}
+
+static void add_row(struct table *table, const char *name, const struct machine *machine) {
+    table_cell(table, name);
+    table_cell(table, machine->isa);
+    table_figure(table, "%s GHz", text_quantity(machine->clock_ghz).s);
+    table_cell(table, machine->description);
 }
 
 static int list(bool json) {
@@ -90,8 +102,8 @@ static int list(bool json) {
     if (!names)
         return fail(&error);
     json_t *array = json_array();
-    if (!json)
-        printf("%-16s %-8s %8s  %s\n", "name", "programs", "clock", "description");
+    const struct page page = page_of(stdout);
+    struct table *table = machine_table(&page);
     int status = 0;
     for (char **name = names; *name; name++) {
         struct machine machine;
@@ -102,10 +114,13 @@ static int list(bool json) {
                                                    machine.isa, "clock_ghz", machine.clock_ghz,
                                                    "description", machine.description));
         else
-            print_row(*name, &machine);
+            add_row(table, *name, &machine);
         free(*name);
     }
     free(names);
+    if (!json)
+        table_print(table);
+    table_free(table);
     if (json) {
         json_t *object = json_pack("{s:o}", "machines", array);
         json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));

@@ -43,7 +43,32 @@ char *next_with_option(const char *option, int argc, char **argv) {
     return text;
 }
 
-char *next_command(const struct report *report, bool unfollowed, int argc, char **argv) {
+/* How many words at `i` are the option of this name: 0, 1 (--name=VALUE) or 2. */
+static int typed(const char *name, size_t length, int i, int end, char **argv) {
+    if (!argv[i] || strncmp(argv[i], name, length) != 0)
+        return 0;
+    return argv[i][length] == '=' ? 1 : argv[i][length] == '\0' && i + 1 < end ? 2 : 0;
+}
+
+char *next_in_place(const char *option, char *const *command, int argc, char **argv) {
+    const size_t length = strcspn(option, " ");
+    int end = 1;
+    while (end < argc && !(command && argv[end] == command[0]))
+        end++;
+    char **words = malloc((size_t)argc * sizeof *words);
+    if (!words)
+        return NULL;
+    memcpy(words, argv, (size_t)argc * sizeof *words);
+    for (int i = 1; i < end; i++)
+        for (int k = typed(option, length, i, end, argv); k > 0; k--)
+            words[i + k - 1] = NULL;
+    char *text = next_with_option(option, argc, words);
+    free(words);
+    return text;
+}
+
+char *next_command(const struct report *report, bool unfollowed, char *const *command, int argc,
+                   char **argv) {
     const char *ideal = report->ideal ? NULL : choose_ideal(report);
     char option[32] = "--by line";
     if (unfollowed)
@@ -54,5 +79,5 @@ char *next_command(const struct report *report, bool unfollowed, int argc, char 
         snprintf(option, sizeof option, "--ideal %s", ideal);
     else if (report->by != BY_FUNCTION)
         return NULL;
-    return next_with_option(option, argc, argv);
+    return next_in_place(option, command, argc, argv);
 }

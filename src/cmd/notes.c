@@ -1,17 +1,43 @@
 #include "cmd/notes.h"
 
+#include "cmd/children.h"
+#include "cmd/interrupt.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { NOTED_PROCESSES = 5, NOTED_IMAGES = 5 };
+#include "util/text.h"
+
+enum { NOTED_PROCESSES = 5 };
+static const double NOTED_SHARE = 0.01;
+
+/* The programs that the first process ran one after the other. */
+static void note_programs(struct report *report, const struct trace *trace) {
+    char list[256] = "";
+    uint32_t count = 0;
+    size_t used = 0;
+    for (uint32_t i = 0; i < trace_process_count(trace) && used < sizeof list; i++) {
+        const struct trace_process *process = trace_process(trace, i);
+        if (!process->traced || process->pid != trace_process(trace, 0)->pid)
+            continue;
+        int written = snprintf(list + used, sizeof list - used, "%s%s", count++ ? ", then " : "",
+                               process->executable);
+        used += written > 0 ? (size_t)written : 0;
+    }
+    if (count > 1)
+        report_note(report, "the process ran %" PRIu32 " programs, which are summed: %s%s", count,
+                    list, used < sizeof list ? "" : " ...");
+}
 
 bool note_trace(struct report *report, const struct trace *trace) {
     for (uint32_t i = 0; i < trace_note_count(trace); i++)
         report_note(report, "%s", trace_note(trace, i));
     uint32_t untraced = 0, traced = 0;
+    note_programs(report, trace);
     for (uint32_t i = 0; i < trace_process_count(trace); i++) {
         const struct trace_process *process = trace_process(trace, i);
-        traced += process->traced;
+        traced += process->traced && !trace_process_goes_on(trace, i);
         if (process->traced || ++untraced > NOTED_PROCESSES)
             continue;
         report_note(report, "process %" PRIu32 " (%s) is not included: %s", process->pid,
@@ -23,11 +49,102 @@ bool note_trace(struct report *report, const struct trace *trace) {
                     untraced - NOTED_PROCESSES);
     if (traced > 1)
         report_note(report, "%" PRIu32 " processes are included, summed", traced);
+    children_tell(report, trace);
     return untraced > 0;
+}
+
+/* Runtimes by the name of their program, and the option by which they write a map of what they
+ * compile; NULL: they have none. */
+static const struct runtime {
+    const char *name, *option;
+} RUNTIMES[] = {
+    {"node", "--perf-basic-prof"},
+    {"java", "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit"},
+    {"python3", "-X perf"},
+    {"luajit", NULL},
+};
+
+static const struct runtime *runtime_of(const char *program) {
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    for (size_t i = 0; i < sizeof RUNTIMES / sizeof *RUNTIMES; i++)
+        if (!strncmp(name, RUNTIMES[i].name, strlen(RUNTIMES[i].name)))
+            return &RUNTIMES[i];
+    return NULL;
+}
+
+/* The command line with an option behind the program's name; NULL: out of memory. */
+static char *with_option(const char *option, char *const *command, int argc, char **argv) {
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return NULL;
+    fputs(argv[0], file);
+    for (int i = 1; i < argc; i++) {
+        if (!argv[i])
+            continue;
+        fputc(' ', file);
+        text_put_word(file, argv[i]);
+        if (argv[i] == command[0])
+            fprintf(file, " %s", option);
+    }
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static double nameless_share(const struct report *report, const struct code *code) {
+    const struct simulation *simulation = report->simulation;
+    double units = 0;
+    for (uint64_t i = 0; i < simulation->cell_count; i++) {
+        const struct code_image *image =
+            &code->images[code->insns[simulation->cells[i].insn].image];
+        if (image->kind == CODE_IMAGE_ANONYMOUS && !image->symbol)
+            units += (double)simulation->cells[i].units;
+    }
+    return simulation->cycles ? units / ((double)simulation->cycles * CYCLE_UNITS) : 0;
+}
+
+void note_made_code(struct report *report, const struct code *code, char *const *command, int argc,
+                    char **argv) {
+    double share = nameless_share(report, code);
+    if (share < NOTED_SHARE)
+        return;
+    const struct runtime *runtime = command ? runtime_of(command[0]) : NULL;
+    report_note(report,
+                "code made at run time, without names: %s %% of cycles, in [anon] by connected "
+                "pieces of code%s",
+                text_percent(share, 1).s,
+                runtime && !runtime->option
+                    ? "; luajit writes no map of it (/tmp/perf-PID.map) as Debian builds it, and "
+                      "-jv and -jdump name no addresses to go by"
+                : runtime ? ""
+                          : "; names come from /tmp/perf-PID.map, where its runtime writes one");
+    if (!runtime || !runtime->option)
+        return;
+    bool asked = false; /* the option is there, and did not help */
+    for (char *const *word = command; *word; word++)
+        asked |= strstr(runtime->option, *word) && strlen(*word) > 4;
+    char *text = asked ? NULL : with_option(runtime->option, command, argc, argv);
+    if (text)
+        report_note_command(report, "to have them:", text);
+    free(text);
+}
+
+void note_lost_regions(struct report *report, const char *list, const struct regions_lost *lost) {
+    if (lost->count)
+        report_note(report,
+                    "%s: %u region%s, %s %% of the run, not captured: the others stand for %s, by "
+                    "weight",
+                    list, lost->count, text_plural(lost->count), text_percent(lost->share, 1).s,
+                    lost->count == 1 ? "it" : "them");
 }
 
 bool explain_nothing(const struct input_options *input, const struct trace *trace, const char *done,
                      struct error *error) {
+    if (interrupt_signal)
+        return error_set(error, "interrupted before the first instruction was %s", done);
     if (input->from)
         return error_set(error,
                          "--from %s: the function was never entered%s (see its name with nm)",
@@ -42,26 +159,4 @@ bool explain_nothing(const struct input_options *input, const struct trace *trac
                      trace_note_count(trace) ? trace_note(trace, 0)
                      : input->command        ? "the command executed none"
                                              : "the trace holds none");
-}
-
-void note_images(struct report *report, const struct code *code, struct program *program) {
-    uint32_t noted = 0;
-    for (uint32_t i = 0; i < code->image_count && noted < NOTED_IMAGES; i++) {
-        if (code->images[i].kind != CODE_IMAGE_FILE)
-            continue;
-        uint32_t image = program_add_image(program, code->images[i].path, code->images[i].build_id,
-                                           code->images[i].build_id_size);
-        const char *note = program_image_note(program, image);
-        const char *name = program_image_name(program, image);
-        bool shown = false;
-        for (uint32_t k = 0; note && !shown && k < report->functions.count; k++) {
-            struct report_row row;
-            rows_get(&report->functions, k, &row);
-            shown = !row.function && !strcmp(row.image, name);
-        }
-        if (note && shown) {
-            report_note(report, "%s: %s", name, note);
-            noted++;
-        }
-    }
 }

@@ -3,17 +3,23 @@
 #define CULPRIT_CMD_NOTES_H
 
 #include "cmd/options.h"
+#include "region/captured.h"
 #include "report/report.h"
 
 /* What the capture warned of, and which processes are in it. True when there were processes that
  * are not included. */
 bool note_trace(struct report *report, const struct trace *trace);
 
+/* How code that was made at run time, without names, would have them, when it has a hundredth of
+ * the cycles: the whole command to type. `command` is that of argv; NULL: a trace was read. */
+void note_made_code(struct report *report, const struct code *code, char *const *command, int argc,
+                    char **argv);
+
+/* That the other regions of a list stand for those that were not captured, when there are any. */
+void note_lost_regions(struct report *report, const char *list, const struct regions_lost *lost);
+
 /* The error of a run in which nothing was selected that could be `done`: "simulated"; false. */
 bool explain_nothing(const struct input_options *input, const struct trace *trace, const char *done,
                      struct error *error);
-
-/* Why functions of costly images have no names. */
-void note_images(struct report *report, const struct code *code, struct program *program);
 
 #endif

@@ -13,12 +13,17 @@
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
+#include "cmd/limit.h"
+#include "cmd/temporary.h"
 #include "core/core.h"
 #include "util/count.h"
 #include "util/duration.h"
+#include "util/nearest.h"
 
 void print_error(const struct error *error) {
-    fprintf(stderr, "culprit: %s\n", error->message);
+    struct error told = *error;
+    temporary_unname(&told);
+    fprintf(stderr, "culprit: %s\n", told.message);
 }
 
 void options_fail(const struct argp_state *state, const char *format, ...) {
@@ -78,6 +83,10 @@ enum key {
     KEY_FROM,
     KEY_THREAD,
     KEY_FOLLOW,
+    KEY_NO_FOLLOW,
+    KEY_STOP,
+    KEY_FOR,
+    KEY_ON_SIGNAL,
     KEY_MACHINE,
     KEY_SET,
     KEY_IDEAL,
@@ -90,10 +99,13 @@ static const struct argp_option INPUT_OPTIONS[] = {
     {NULL, 0, NULL, 0, "What part of the run:", 1},
     {"skip", KEY_SKIP, "N", 0, "Begin after N instructions (50M, 2G)", 0},
     {"limit", KEY_LIMIT, "N", 0,
-     "End after N instructions; a command then runs on to its end at full speed", 0},
+     "End after N instructions; a command then runs on to its end at full speed (or: --stop)", 0},
+    {"stop", KEY_STOP, NULL, 0, LIMIT_STOP_HELP, 0},
     {"from", KEY_FROM, "FUNCTION", 0, "Begin when this function is first entered", 0},
     {"thread", KEY_THREAD, "N", 0, "Only the N-th thread, the first is 0", 0},
     {"follow", KEY_FOLLOW, NULL, 0, "Include the processes that the command starts", 0},
+    {"no-follow", KEY_NO_FOLLOW, NULL, 0,
+     "Leave them out (only 'culprit explain' includes them by default)", 0},
     {0}};
 
 /* Besides files by their ending: standard input, and pipes, also of the shell's <(...). */
@@ -123,6 +135,19 @@ static void take_input(struct input_options *input, struct argp_state *state, ch
         options_fail(state, "%s: either a trace or a command, not both", argument);
     input->command = &state->argv[state->next - 1];
     state->next = state->argc;
+}
+
+bool options_may_follow(const struct input_options *input) {
+    return input->command && !input->follow && !input->no_follow;
+}
+
+const char *options_file(const struct argp_state *state, const char *option, const char *path) {
+    if (!strcmp(path, "-"))
+        options_fail(state,
+                     "%s -: standard output has the report, or what the command writes "
+                     "(name a file)",
+                     option);
+    return path;
 }
 
 uint64_t options_limit(const struct argp_state *state, const char *text) {
@@ -157,7 +182,8 @@ void options_check_regions(const struct argp_state *state, const struct input_op
                            const char *done) {
     if (input->command || input->trace)
         options_fail(state, "--regions: the list names its traces (no command, no other trace)");
-    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow)
+    if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow ||
+        input->no_follow)
         options_fail(state,
                      "--regions: the list says what is %s (without --skip, --limit, --from, "
                      "--thread and --follow)",
@@ -185,6 +211,12 @@ static error_t parse_input(int key, char *value, struct argp_state *state) {
     case KEY_FOLLOW:
         input->follow = true;
         return 0;
+    case KEY_NO_FOLLOW:
+        input->no_follow = true;
+        return 0;
+    case KEY_STOP:
+        input->stop = true;
+        return 0;
     case ARGP_KEY_ARG:
         take_input(input, state, value);
         return 0;
@@ -192,6 +224,12 @@ static error_t parse_input(int key, char *value, struct argp_state *state) {
         if (input->trace && input->follow)
             options_fail(state, "--follow: only while a command runs; the trace holds what was "
                                 "followed when it was captured");
+        if (input->no_follow && (input->follow || input->trace))
+            options_fail(state, "--no-follow: only while a command runs, and not with --follow");
+        if (input->stop && input->trace)
+            options_fail(state, "--stop: only while a command runs");
+        if (input->stop && !input->limit)
+            options_fail(state, "--stop: ends the command at --limit N, which is missing");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -199,6 +237,48 @@ static error_t parse_input(int key, char *value, struct argp_state *state) {
 }
 
 const struct argp input_argp = {.options = INPUT_OPTIONS, .parser = parse_input};
+
+static const struct argp_option FOR_OPTIONS[] = {
+    {"for", KEY_FOR, "TIME", 0,
+     "Ask a command that would not end (a server) to end after this time (10s, 2min) of capture, "
+     "with SIGTERM; sim and explain simulate afterwards what it did until then",
+     1},
+    {"on-signal", KEY_ON_SIGNAL, "USR1", 0,
+     "Begin when culprit receives this signal, USR1 or USR2; the command runs uncaptured until "
+     "then",
+     1},
+    {0}};
+
+static int signal_of(const struct argp_state *state, const char *name) {
+    const char *bare = strncmp(name, "SIG", 3) ? name : name + 3;
+    if (strcmp(bare, "USR1") && strcmp(bare, "USR2"))
+        options_fail(state, "--on-signal %s: USR1 or USR2", name);
+    return strcmp(bare, "USR1") ? SIGUSR2 : SIGUSR1;
+}
+
+static error_t parse_for(int key, char *value, struct argp_state *state) {
+    struct input_options *input = state->input;
+    switch (key) {
+    case KEY_FOR:
+        input->seconds = options_duration(state, "--for", value);
+        return 0;
+    case KEY_ON_SIGNAL:
+        input->on_signal = signal_of(state, value);
+        return 0;
+    case ARGP_KEY_END:
+        if (input->seconds && input->trace)
+            options_fail(state, "--for: only while a command runs");
+        if (input->on_signal && input->trace)
+            options_fail(state, "--on-signal: only while a command runs");
+        if (input->on_signal && (input->skip || input->from))
+            options_fail(state, "--on-signal: says where to begin: leave out --skip and --from");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp for_argp = {.options = FOR_OPTIONS, .parser = parse_for};
 
 /* ---- machine ---- */
 
@@ -257,6 +337,8 @@ error_t options_parse_output(int key, char *value, struct argp_state *state) {
         return 0;
     case OUTPUT_FILE:
         output->output = value;
+        if (output->words)
+            options_leave_out(output->words, state, value);
         return 0;
     case OUTPUT_SVG:
         output->svg = value;
@@ -296,6 +378,24 @@ static error_t parse_output(int key, char *value, struct argp_state *state) {
 
 const struct argp output_argp = {.options = OUTPUT_OPTIONS, .parser = parse_output};
 
+static const struct argp_option LEGEND_OPTIONS[] = {
+    {"legend", OUTPUT_LEGEND, NULL, 0,
+     "Explain the words of the report, as the first on a terminal does; without a command, all", 3},
+    {0}};
+
+static error_t parse_legend(int key, char *value, struct argp_state *state) {
+    (void)value;
+    struct output_options *output = state->input;
+    if (key != OUTPUT_LEGEND)
+        return ARGP_ERR_UNKNOWN;
+    output->legend = true;
+    if (output->words)
+        options_leave_out(output->words, state, NULL);
+    return 0;
+}
+
+const struct argp legend_argp = {.options = LEGEND_OPTIONS, .parser = parse_legend};
+
 static const struct argp_option GRAIN_OPTIONS[] = {
     {"by", KEY_BY, "GRAIN", 0, "function (default), line, instruction or image", 3}, {0}};
 
@@ -319,39 +419,89 @@ const struct argp grain_argp = {.options = GRAIN_OPTIONS, .parser = parse_grain}
 
 /* ---- mistakes ---- */
 
-struct match {
-    const struct argp_option *exact;
-    uint32_t prefixes;
+enum { MOST_OPTIONS = 128 };
+
+/* The long options of a verb. */
+struct names {
+    const char *names[MOST_OPTIONS];
+    size_t count;
 };
 
-static void match_name(const struct argp *argp, const char *name, size_t length,
-                       struct match *match) {
+static void list_names(const struct argp *argp, struct names *names) {
     for (const struct argp_option *option = argp->options;
          option && (option->name || option->key || option->doc || option->group); option++)
-        if (option->name && !strncmp(option->name, name, length)) {
-            match->prefixes++;
-            if (strlen(option->name) == length)
-                match->exact = option;
-        }
+        if (option->name && !(option->flags & OPTION_HIDDEN) && names->count < MOST_OPTIONS)
+            names->names[names->count++] = option->name;
     for (const struct argp_child *child = argp->children; child && child->argp; child++)
-        match_name(child->argp, name, length, match);
+        list_names(child->argp, names);
+}
+
+/* "--regions, --repeat", of those that begin with `begin`; how many there are. */
+static size_t list_beginning(const struct names *names, const char *begin, char *list,
+                             size_t size) {
+    size_t count = 0, used = 0;
+    list[0] = 0;
+    for (size_t i = 0; i < names->count; i++)
+        if (!strncmp(names->names[i], begin, strlen(begin))) {
+            if (used < size)
+                used += (size_t)snprintf(list + used, size - used, "%s--%s", count ? ", " : "",
+                                         names->names[i]);
+            count++;
+        }
+    return count;
+}
+
+static bool is_name(const struct names *names, const char *name) {
+    for (size_t i = 0; i < names->count; i++)
+        if (!strcmp(names->names[i], name))
+            return true;
+    return false;
+}
+
+/* --for and --on-signal where a run is not captured that way; NULL: another option. */
+static const char *instead(const char *verb, const char *option, size_t length) {
+    static const struct {
+        const char *verb, *text;
+    } ROWS[] = {
+        {"bbv", "slices are counted from the beginning of the run (--skip leaves some out)"},
+        {"contend", "capture with it by 'culprit trace', and give the trace"},
+        {"icost", "capture with it by 'culprit trace', and give the trace"},
+        {"predict", "capture with it by 'culprit trace', and give the trace"},
+        {"record", "not here (--time T ends the recording)"},
+        {"regions", "not here: 'culprit bbv' runs the command"},
+        {"validate", "not here: the whole run is needed, and a second one"}};
+    const bool timed = (length == 3 && !strncmp(option, "for", 3)) ||
+                       (length == 9 && !strncmp(option, "on-signal", 9));
+    for (size_t i = 0; timed && i < sizeof ROWS / sizeof *ROWS; i++)
+        if (!strncmp(verb, "culprit ", 8) && !strcmp(verb + 8, ROWS[i].verb))
+            return ROWS[i].text;
+    return NULL;
 }
 
 static void explain_mistake(const struct argp_state *state, const struct argp *argp) {
-    const char *argument = state->next > 1 ? state->argv[state->next - 1] : "";
+    const char *argument = state->next > 1 ? state->argv[state->next - 1] : "",
+               *verb = state->argv[0];
     if (strncmp(argument, "--", 2) || !argument[2])
-        options_fail(state, "%s: unknown option (see '%s --help')", argument, state->argv[0]);
+        options_fail(state, "%s: unknown option (see '%s --help')", argument, verb);
+    char name[64], list[512];
+    struct names names = {0};
     size_t length = strcspn(argument + 2, "=");
-    struct match match = {0};
-    match_name(argp, argument + 2, length, &match);
-    if (match.prefixes == 0)
-        options_fail(state, "%.*s: unknown option (see '%s --help')", (int)length + 2, argument,
-                     state->argv[0]);
-    if (match.prefixes > 1 && !match.exact)
-        options_fail(state, "%.*s: could be one of several options (see '%s --help')",
-                     (int)length + 2, argument, state->argv[0]);
-    options_fail(state, "%.*s: %s (see '%s --help')", (int)length + 2, argument,
-                 argument[2 + length] ? "takes no value" : "needs a value", state->argv[0]);
+    snprintf(name, sizeof name, "%.*s", (int)length, argument + 2);
+    list_names(argp, &names);
+    const size_t beginning = list_beginning(&names, name, list, sizeof list);
+    const char *nearest = nearest_word(name, names.names, names.count);
+    const char *other = instead(verb, argument + 2, length);
+    if (beginning == 0 && other)
+        options_fail(state, "--%s: %s", name, other);
+    if (beginning == 0 && nearest)
+        options_fail(state, "--%s: unknown option (did you mean '--%s'? see '%s --help')", name,
+                     nearest, verb);
+    if (beginning == 0)
+        options_fail(state, "--%s: unknown option (see '%s --help')", name, verb);
+    if (beginning > 1 && !is_name(&names, name))
+        options_fail(state, "--%s: could be %s (see '%s --help')", name, list, verb);
+    options_fail(state, "--%s: %s (see '%s --help')", name,
+                 argument[2 + length] ? "takes no value" : "needs a value", verb);
 }
 
 /* Wraps the verb's argp to be told of mistakes, and for --help, on which argp is silent as well. */

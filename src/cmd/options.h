@@ -23,9 +23,17 @@ struct input_options {
     uint64_t skip, limit;
     const char *from;
     int thread; /* −1: all */
-    bool follow;
+    bool follow, no_follow;
+    bool stop;       /* at the limit, the command */
+    double seconds;  /* --for; 0: to the end */
+    int on_signal;   /* begin when it comes; 0: at once */
+    bool repeatable; /* the command gets the same random numbers every time */
+    uint64_t seed;   /* which ones */
 };
 extern const struct argp input_argp;
+/* --for and --on-signal, of verbs that can; its input is the same struct input_options, and a child
+ * behind it. */
+extern const struct argp for_argp;
 
 enum { OPTIONS_MAX_SETTINGS = 64 };
 
@@ -42,28 +50,35 @@ struct output_options {
     enum report_by by;
     uint32_t top;
     bool json;
+    bool legend;
     const char *output; /* NULL: standard output or error */
     const char *svg;    /* NULL: no picture */
     char **words;       /* of options_words(), set before parsing; --svg is left out; or NULL */
 };
 extern const struct argp output_argp; /* --top, --json, --output */
 extern const struct argp report_argp; /* --json, --output */
+extern const struct argp legend_argp; /* --legend, likewise */
 extern const struct argp grain_argp;  /* --by; its input is an enum report_by */
 
 /* A verb with other outputs, or other words for them, lists them in a table of its own, as a child
  * with this parser, whose input is a struct output_options. One file for both the report and the
  * picture is refused. */
-enum output_key { OUTPUT_FILE = 'o', OUTPUT_JSON = 2048, OUTPUT_SVG };
+enum output_key { OUTPUT_FILE = 'o', OUTPUT_JSON = 2048, OUTPUT_SVG, OUTPUT_LEGEND };
 error_t options_parse_output(int key, char *value, struct argp_state *state);
 
 /* Rows of such a table: a heading, --json and --output. */
 #define OUTPUT_ROWS(group)                                                                         \
     {NULL, 0, NULL, 0, "What to print:", group},                                                   \
-        {"json", OUTPUT_JSON, NULL, 0, "One JSON object (docs/json.md) in place of the text", 0},  \
+        {"json",                                                                                   \
+         OUTPUT_JSON,                                                                              \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         "One JSON object (docs/json.md) in place of the text; without --output as with -o -",     \
+         0},                                                                                       \
     {                                                                                              \
         "output", OUTPUT_FILE, "FILE", 0,                                                          \
-            "Write the report there; -: to standard output (default: standard error when a "       \
-            "command runs, else standard output)",                                                 \
+            "Write the report there; -: to standard output, and what the command writes there to " \
+            "standard error (default: standard error when a command runs, else standard output)",  \
             0                                                                                      \
     }
 
@@ -90,6 +105,13 @@ void options_leave_out(char **words, const struct argp_state *state, const char 
  * to regions, "simulated". */
 void options_check_regions(const struct argp_state *state, const struct input_options *input,
                            const char *done);
+
+/* The value of an option that writes a file beside the report. "-" is refused: standard output has
+ * the report, or what a command writes. */
+const char *options_file(const struct argp_state *state, const char *option, const char *path);
+
+/* Whether to propose --follow: a command was run without it, and --no-follow was not given. */
+bool options_may_follow(const struct input_options *input);
 
 /* Values of --limit (at least 1), --from (not empty), --thread. */
 uint64_t options_limit(const struct argp_state *state, const char *text);

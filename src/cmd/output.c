@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/legend.h"
 #include "cmd/options.h"
 #include "report/report.h"
 #include "util/text.h"
@@ -64,9 +65,40 @@ bool output_open(struct output *output, const char *option, const char *path, FI
     return true;
 }
 
+/* Standard output for culprit alone: its programs get standard error in its place. */
+static bool take_standard_output(struct output *output, struct error *error) {
+    fflush(stdout);
+    int file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    output->file = file >= 0 ? fdopen(file, "w") : NULL;
+    if (!output->file || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return error_errno(error, "cannot write the report to standard output");
+    output->taken = true;
+    return true;
+}
+
+static bool give_back_standard_output(struct output *output, FILE *file) {
+    output->taken = false;
+    dup2(fileno(file), STDOUT_FILENO);
+    return fclose(file) == 0;
+}
+
+bool output_open_report(struct output *output, const struct output_options *options, bool command,
+                        struct error *error) {
+    const bool standard = options->output ? !strcmp(options->output, "-") : options->json;
+    if (!command || !standard)
+        return output_open(output, "--output", options->output, command ? stderr : stdout, error);
+    *output = (struct output){.option = "--output"};
+    return take_standard_output(output, error);
+}
+
 bool output_close(struct output *output, struct error *error) {
     FILE *file = output->file;
     output->file = NULL;
+    if (output->taken) {
+        bool good = !ferror(file);
+        good &= give_back_standard_output(output, file);
+        return good || errno == EPIPE || error_errno(error, "cannot write the report");
+    }
     if (!output->path) {
         bool good = fflush(file) == 0 && !ferror(file);
         return good || errno == EPIPE || error_errno(error, "cannot write the report");
@@ -83,7 +115,9 @@ bool output_close(struct output *output, struct error *error) {
 }
 
 void output_discard(struct output *output) {
-    if (output->file && output->path)
+    if (output->file && output->taken)
+        give_back_standard_output(output, output->file);
+    else if (output->file && output->path)
         fclose(output->file);
     output->file = NULL;
     if (output->temporary[0])
@@ -92,13 +126,14 @@ void output_discard(struct output *output) {
 }
 
 bool report_files_open(struct report_files *files, const struct output_options *options,
-                       FILE *standard, struct error *error) {
-    if (!output_open(&files->report, "--output", options->output, standard, error))
+                       bool command, struct error *error) {
+    if (!output_open_report(&files->report, options, command, error))
         return false;
     if (!options->svg)
         return true;
     return output_open(&files->picture, "--svg", options->svg, NULL, error) &&
-           (files->picture.file != files->report.file ||
+           ((files->picture.file != files->report.file &&
+             !(files->report.taken && !files->picture.path)) ||
             error_set(error, "--svg -: the report goes to standard output (add --output FILE)"));
 }
 
@@ -112,11 +147,15 @@ void report_files_discard(struct report_files *files) {
     output_discard(&files->picture);
 }
 
-bool output_report(struct output *output, const struct report *report, bool json,
-                   struct error *error) {
-    if (json)
+bool output_report(struct output *output, struct report *report,
+                   const struct output_options *options, struct error *error) {
+    if (options->json)
         return report_json(report, output->file, error);
-    report_text(report, text_use_colour(output->file), output->file);
+    const struct page page = page_of(output->file);
+    report->legend = options->legend || legend_is_new(output->file);
+    report_text(report, &page);
+    if (report->legend)
+        legend_was_shown(output->file);
     return true;
 }
 

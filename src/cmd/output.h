@@ -13,6 +13,7 @@
 
 struct output {
     FILE *file;
+    bool taken;                    /* file is standard output, which the command does not have */
     const char *option;            /* that gave the path, for errors */
     const char *path;              /* NULL: a standard stream */
     char target[PATH_MAX];         /* what the temporary file is renamed to */
@@ -22,23 +23,30 @@ struct output {
 /* `path` NULL: `standard`; "-": standard output. */
 bool output_open(struct output *output, const char *option, const char *path, FILE *standard,
                  struct error *error);
-/* A report, as text or as JSON. */
+
+/* Where the report of a verb goes. Without --output that is standard output; while a command runs,
+ * which has standard output, text goes to standard error. A JSON object, and whatever --output -
+ * asks for, goes to standard output all the same and has it to itself: what the command writes
+ * there goes to standard error. */
+struct output_options;
+bool output_open_report(struct output *output, const struct output_options *options, bool command,
+                        struct error *error);
+/* Writes the report of `sim` and `explain`, as text or as JSON; with a legend when the options ask
+ * for it, or on a terminal the first time (legend.h). */
 struct report;
-bool output_report(struct output *output, const struct report *report, bool json,
-                   struct error *error);
+bool output_report(struct output *output, struct report *report,
+                   const struct output_options *options, struct error *error);
 /* Flushes, closes and renames. */
 bool output_close(struct output *output, struct error *error);
 /* Leaves nothing behind. May follow output_close. */
 void output_discard(struct output *output);
 
 /* What --output and --svg of a verb name. */
-struct output_options;
 struct report_files {
     struct output report, picture; /* picture.file NULL: none was asked for */
 };
-/* Without a name the report goes to `standard`. */
 bool report_files_open(struct report_files *files, const struct output_options *options,
-                       FILE *standard, struct error *error);
+                       bool command, struct error *error);
 bool report_files_close(struct report_files *files, struct error *error);
 void report_files_discard(struct report_files *files);
 

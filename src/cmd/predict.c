@@ -236,6 +236,7 @@ struct job {
     uint32_t machine_count;
     struct icost_input input;
     struct region_list list;
+    struct regions_lost lost;
     struct predicted_regions regions;
     struct report_files files;
     struct hybrid_prediction prediction;
@@ -260,8 +261,7 @@ static bool prepare(struct job *job, struct error *error) {
         if (!predict_config(&job->machines[i], &request->methods[0], &config, error))
             return false;
     }
-    return report_files_open(&job->files, &request->output,
-                             request->input.command ? stderr : stdout, error);
+    return report_files_open(&job->files, &request->output, request->input.command, error);
 }
 
 static const char *program_of(const struct job *job) {
@@ -289,9 +289,12 @@ static bool run_model(struct job *job, struct error *error) {
                                             .progress = show_progress,
                                             .progress_context = &job->progress,
                                             .stop = &interrupt_signal};
-    progress_start(
-        &job->progress, stderr, request->check ? "simulating" : "predicting", "instructions",
-        request->regions ? region_list_work(&job->list, request->warm_up) : request->input.limit);
+    const char *label = request->check ? "simulating" : "predicting";
+    if (request->regions)
+        progress_start(&job->progress, stderr, label, "instructions",
+                       region_list_work(&job->list, request->warm_up));
+    else
+        progress_start_within(&job->progress, stderr, label, "instructions", request->input.limit);
     const bool good = predict_input(job, &options, error);
     progress_finish(&job->progress);
     if (!good || (!request->regions && !icost_input_end(&job->input, error)))
@@ -306,6 +309,7 @@ static bool run_model(struct job *job, struct error *error) {
 }
 
 static void note_regions(struct report *report, const struct job *job) {
+    note_lost_regions(report, job->request->regions, &job->lost);
     report_note(report, "estimated from %u of %u regions: %s of %s instructions", job->regions.done,
                 job->regions.count, text_count(job->regions.instructions).s,
                 text_count(job->list.instructions).s);
@@ -361,8 +365,9 @@ static bool write_report(struct job *job, struct error *error) {
     add_notes(job);
     if (!request->check)
         report->report.next = next_with_option("--check", request->argc, request->output.words);
+    const struct page page = page_of(job->files.report.file);
     if (!request->output.json)
-        predict_text(report, text_use_colour(job->files.report.file), job->files.report.file);
+        predict_text(report, &page);
     else if (!predict_json(report, job->files.report.file, error))
         return false;
     if (request->output.svg)
@@ -373,8 +378,10 @@ static bool write_report(struct job *job, struct error *error) {
 static bool open_input(struct job *job, int *failed, struct error *error) {
     const struct request *request = job->request;
     return request->regions
-               ? region_list_read(&job->list, request->regions, error)
-               : icost_input_open(&job->input, &request->input, 0, NULL, failed, error);
+               ? region_list_read(&job->list, request->regions, error) &&
+                     region_list_do_without(&job->list, request->regions, &job->lost, error)
+               : icost_input_open(&job->input, &request->input, 0, NULL, &job->progress, failed,
+                                  error);
 }
 
 static int run_steps(struct job *job, struct error *error) {
@@ -385,7 +392,7 @@ static int run_steps(struct job *job, struct error *error) {
         return failed;
     interrupt_catch();
     if (!open_input(job, &failed, error) || !run_model(job, error) || !write_report(job, error))
-        return failed;
+        return interrupt_signal && !job->prediction.instructions ? 128 + interrupt_signal : failed;
     return live               ? command_status(trace_exit_status(job->input.trace))
            : interrupt_signal ? 128 + interrupt_signal
                               : 0;

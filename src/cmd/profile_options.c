@@ -11,7 +11,7 @@ enum key { KEY_BY = 1024, KEY_EVENT, KEY_PROCESS, KEY_IMAGE };
 
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "Which rows:", 2},
-    {"by", KEY_BY, "GRAIN", 0, "procedure (default), image, line, process or epoch", 0},
+    {"by", KEY_BY, "GRAIN", 0, "procedure (default), image, line, process, epoch", 0},
     {"event", KEY_EVENT, "NAME", 0,
      "Of this event; where several are shown it may be repeated, and rows are sorted by the first",
      0},

@@ -37,7 +37,7 @@ static const struct argp_option OPTIONS[] = {
     {"period", KEY_PERIOD, "CYCLES", 0, "A sample every so many cycles; 1: every cycle", 0},
     {"random", KEY_RANDOM, NULL, 0, "A random cycle of every period (the default)", 0},
     {"periodic", KEY_PERIODIC, NULL, 0,
-     "The last cycle of every period: may keep step with a loop, as nothing in a simulated core "
+     "The last cycle of every period: it may keep step with a loop, as nothing in a simulated core "
      "disturbs it",
      0},
     {"seed", KEY_SEED, "N", 0, "Of the random choices (default 0)", 0},
@@ -235,6 +235,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[1] = &options->run.machine;
         state->child_inputs[2] = &options->run.output;
         state->child_inputs[3] = &options->run.save;
+        state->child_inputs[4] = &options->run.input;
         return 0;
     case KEY_PROFILER:
         add_list(state, options, value);
@@ -277,11 +278,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0},
-                                             {&machine_argp, 0, NULL, 0},
-                                             {&output_argp, 0, NULL, 0},
-                                             {&save_argp, 0, NULL, 0},
-                                             {0}};
+static const struct argp_child CHILDREN[] = {
+    {&input_argp, 0, NULL, 0}, {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0},
+    {&save_argp, 0, NULL, 0},  {&for_argp, 0, NULL, 0},     {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -296,14 +295,18 @@ static const struct argp ARGP = {
     .children = CHILDREN};
 
 int cmd_profilers(int argc, char **argv) {
-    struct profilers_options options = {
-        .run = {.verb = "profilers", .argc = argc, .argv = argv, .sampling = sampling_everything()},
-        .request = {.threads = 1},
-        .sampling = {.mode = SAMPLER_RANDOM}};
+    struct profilers_options options = {.run = {.verb = "profilers",
+                                                .argc = argc,
+                                                .argv = options_words(argc, argv),
+                                                .sampling = sampling_everything()},
+                                        .request = {.threads = 1},
+                                        .sampling = {.mode = SAMPLER_RANDOM}};
     options.run.input.traces_allowed = true;
     options.run.profilers = &options.request;
+    options.run.output.words = options.run.argv;
     options_parse(&ARGP, argc, argv, &options);
     int status = run_simulation(&options.run);
+    free(options.run.argv);
     for (uint32_t i = 0; i < options.request.count; i++)
         free((char *)options.request.labels[i]);
     free(options.lists);

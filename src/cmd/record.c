@@ -47,7 +47,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         request->seconds = options_duration(state, "--time", value);
         return 0;
     case KEY_STORE:
-        request->store = value;
+        request->store = options_file(state, "--store", value);
         return 0;
     case ARGP_KEY_ARG:
         request->command = &state->argv[state->next - 1];
@@ -81,7 +81,7 @@ int cmd_record(int argc, char **argv) {
     struct error error = {0}, late = {0};
     struct output output = {0};
     int status = request.command ? STATUS_BROKEN : STATUS_FAILED;
-    if (!output_open(&output, "--output", request.output.output, stderr, &error)) {
+    if (!output_open_report(&output, &request.output, true, &error)) {
         print_error(&error);
         return status;
     }

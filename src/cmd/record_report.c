@@ -38,8 +38,10 @@ static void print_row(const struct profile_row *row, double total, FILE *file) {
             text_clip(image, sizeof image, slash ? slash + 1 : row->image, IMAGE_COLUMNS));
 }
 
-/* The procedures with most samples of the first event. */
-static bool print_rows(const struct recording *recording, FILE *file, struct error *error) {
+/* The procedures with most samples of the first event, to `file` unless it is NULL, and notes on
+ * those without a name. */
+static bool show_rows(const struct recording *recording, FILE *file, struct report *notes,
+                      struct error *error) {
     const struct profile_table_options options = {.by = PROFILE_BY_PROCEDURE, .columns = 1};
     struct store *store = store_open(recording->store, STORE_READ, error);
     struct program *program = program_new();
@@ -48,8 +50,10 @@ static bool print_rows(const struct recording *recording, FILE *file, struct err
                 profile_table_add(table, store, &recording->session, 1, recording->events[0].name,
                                   1, 0, error) &&
                 profile_table_finish(table, ROWS, error);
-    for (size_t i = 0; good && i < profile_table_count(table); i++)
+    for (size_t i = 0; good && file && i < profile_table_count(table); i++)
         print_row(profile_table_row(table, i), profile_table_sum(table, 0), file);
+    good = good && (profile_table_note_images(table, ROWS, "samples", notes) ||
+                    error_set(error, "out of memory for the summary"));
     if (table)
         profile_table_free(table);
     if (program)
@@ -62,13 +66,14 @@ static bool print_rows(const struct recording *recording, FILE *file, struct err
 static bool print_text(const struct record_request *request, const struct recording *recording,
                        FILE *file, struct error *error) {
     char text[2048];
+    const struct page page = page_of(file);
     const struct attribution_statistics *attributed = &recording->attributed;
     live_events_describe(recording->events, recording->event_count, text, sizeof text);
-    report_text_wrapped(text, "", "  ", file);
+    page_wrap(&page, text, NULL, "", "  ");
     if (!sees_kernel(recording))
-        report_text_wrapped(USER_ALONE, "", "  ", file);
+        page_wrap(&page, USER_ALONE, NULL, "", "  ");
     if (recording->note)
-        report_text_wrapped(recording->note, "", "  ", file);
+        page_wrap(&page, recording->note, NULL, "", "  ");
     fprintf(file, "%s: %s sample%s in %s%s\n",
             text_clip(text, sizeof text, recording->name, COMMAND_COLUMNS),
             text_grouped(attributed->samples).s, text_plural(attributed->samples),
@@ -76,7 +81,11 @@ static bool print_text(const struct record_request *request, const struct record
     fprintf(file, "%s %% kernel, %s unknown, %s dropped\n",
             text_percent((double)attributed->kernel, (double)attributed->samples).s,
             text_grouped(attributed->unknown).s, text_grouped(recording->recorded.dropped).s);
-    bool good = !attributed->samples || print_rows(recording, file, error);
+    struct report notes = {0};
+    bool good = !attributed->samples || show_rows(recording, file, &notes, error);
+    for (uint32_t i = 0; i < notes.note_count; i++)
+        report_text_note(&notes, i, "", "  ", &page);
+    report_free(&notes);
     fprintf(file, "saved as epoch %lld\n", (long long)recording->session);
     print_next(request, recording, file);
     return good;
@@ -97,7 +106,9 @@ static json_t *events_json(const struct recording *recording) {
 }
 
 static json_t *notes_json(const struct recording *recording) {
-    char text[1024];
+    char text[4096];
+    struct error ignored;
+    struct report names = {0};
     json_t *notes = json_array();
     live_events_describe(recording->events, recording->event_count, text, sizeof text);
     json_array_append_new(notes, json_string(text));
@@ -105,6 +116,11 @@ static json_t *notes_json(const struct recording *recording) {
         json_array_append_new(notes, json_string(USER_ALONE));
     if (recording->note)
         json_array_append_new(notes, json_string(recording->note));
+    if (recording->attributed.samples)
+        show_rows(recording, NULL, &names, &ignored);
+    for (uint32_t i = 0; i < names.note_count; i++)
+        json_array_append_new(notes, json_string(text_clean(text, sizeof text, names.notes[i])));
+    report_free(&names);
     return notes;
 }
 

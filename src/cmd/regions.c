@@ -138,7 +138,10 @@ static void print_next(const struct work *work, int argc, char **argv) {
         printf(" -- %s\n", plain ? run->table.command : "COMMAND");
         return;
     }
-    char *next = next_with_option("-o regions.csv", argc, argv);
+    const char *option = !request->merge      ? "-o regions.csv"
+                         : request->run_given ? "-o run.csv"
+                                              : "-o run0.csv --run 0";
+    char *next = next_with_option(option, argc, argv);
     if (next)
         printf("\nnext: %s\n", next);
     free(next);

@@ -63,7 +63,7 @@ static const struct argp_option OPTIONS[] = {
     {"coverage", KEY_COVERAGE, "SHARE", 0,
      "Only the heaviest clusters, that together have this share of the run (default 1)", 0},
     {"split", KEY_SPLIT, "N", 0,
-     "Split the heaviest clusters in time until there are N: what the vectors do not show may "
+     "Split clusters in time, each into two and then the heaviest into more, until there are N: what the vectors do not show may "
      "differ within a cluster (default: as they are)",
      0},
     {"method", KEY_METHOD, "NAME", 0, "simpoint (default), or to compare with: random, systematic",
@@ -74,7 +74,9 @@ static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "From what:", 2},
     {"merge", KEY_MERGE, NULL, 0, "Of several runs of a program together", 0},
     {"run", KEY_RUN, "N", 0,
-     "With --merge: write the regions in the N-th run (the first is 0), for it alone", 0},
+     "With --merge: write the regions that lie in the N-th run (the first is 0), with their weights "
+     "among all runs",
+     0},
     {"merge-slices", KEY_MERGE_SLICES, "N", 0, "Take N slices in a row as one", 0},
     {"load-simpoints", KEY_LOAD_SIMPOINTS, "FILE", 0,
      "Take the choice that SimPoint made of these vectors", 0},
@@ -328,13 +330,13 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         request->run_given = true;
         return 0;
     case 'o':
-        request->output = value;
+        request->output = options_file(state, "--output", value);
         return 0;
     case KEY_SIMPOINTS:
-        request->simpoints = value;
+        request->simpoints = options_file(state, "--simpoints", value);
         return 0;
     case KEY_WEIGHTS:
-        request->weights = value;
+        request->weights = options_file(state, "--weights", value);
         return 0;
     case KEY_LOAD_SIMPOINTS:
         request->load_simpoints = value;
@@ -343,10 +345,10 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         request->load_weights = value;
         return 0;
     case KEY_LABELS:
-        request->labels = value;
+        request->labels = options_file(state, "--labels", value);
         return 0;
     case KEY_SVG:
-        request->svg = value;
+        request->svg = options_file(state, "--svg", value);
         return 0;
     case KEY_JSON:
         request->json = true;

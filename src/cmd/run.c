@@ -12,13 +12,17 @@
 #include "cmd/floor.h"
 #include "cmd/forecasting.h"
 #include "cmd/interrupt.h"
+#include "cmd/limit.h"
 #include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/notes.h"
 #include "cmd/output.h"
+#include "cmd/temporary.h"
+#include "cmd/timed_capture.h"
 #include "program/program.h"
 #include "report/comparison.h"
 #include "report/kanata.h"
+#include "report/missing_names.h"
 #include "report/report.h"
 #include "simulate/simulate.h"
 #include "util/progress.h"
@@ -34,14 +38,15 @@ struct run {
     bool kanata_attached;
     struct simulation_observer observers[2];
     struct forecasting forecasting; /* `plain`: explain */
-    struct forecast_result forecast;
+    struct forecasting_result forecast;
     struct trace *trace;
-    char *captured; /* --floor: temporary trace of the command; NULL: not (yet) made */
+    struct timed_capture timed; /* --for */
+    char *captured; /* --floor, --for: temporary trace of the command; NULL: not (yet) made */
     struct program *program;
     struct simulation simulation;
     struct report report;
     struct comparison comparison;
-    struct progress progress;
+    struct progress own_progress, *progress;
     bool live;
 };
 
@@ -51,8 +56,7 @@ static void show_progress(void *context, uint64_t instructions) {
 
 static bool open_files(struct run *run, struct error *error) {
     const struct run_request *request = run->request;
-    if (!output_open(&run->report_file, "--output", request->output.output,
-                     run->live ? stderr : stdout, error) ||
+    if (!output_open_report(&run->report_file, &request->output, run->live, error) ||
         !slices_open(&run->slices, &request->slices, error) ||
         !save_open(&run->save, &request->save, error))
         return false;
@@ -80,10 +84,21 @@ static struct trace *start_command(struct run *run, int *status, struct error *e
                                       .limit = input->limit,
                                       .from_symbol = input->from,
                                       .thread = input->thread,
-                                      .follow = input->follow};
+                                      .follow = input->follow,
+                                      .seconds = input->seconds,
+                                      .repeatable = input->repeatable,
+                                      .seed = input->seed};
+    limit_watch(&capture, input->stop, run->progress);
+    if (!run->captured)
+        capture.begin = interrupt_await(input->on_signal);
     int exec_status = STATUS_BROKEN;
     struct trace *trace = NULL;
-    if (!has_floor(run))
+    if (input->seconds && !run->captured) {
+        bool good = timed_capture(&capture, &run->timed, &exec_status, error);
+        run->captured = run->timed.path;
+        if (good)
+            trace = trace_open(run->captured, error);
+    } else if (!has_floor(run))
         trace = trace_capture(&capture, &exec_status, error);
     else if (run->captured || (run->captured = floor_capture(&capture, &exec_status, error)))
         trace = trace_open(run->captured, error);
@@ -142,6 +157,14 @@ static bool close_tracers(const struct run *run, bool good, struct error *error)
     return good;
 }
 
+/* Files that a --tap left empty, or did not end, for want of a trigger. */
+static void note_triggers(const struct run *run, struct report *report) {
+    const struct tracers *tracers = run->request->tracers;
+    const char *kind, *path, *what;
+    for (uint32_t next = 0; tracers && (what = tracers_missed(tracers, &next, &kind, &path));)
+        report_note(report, "--tap %s:%s: %s", kind, path, what);
+}
+
 static uint32_t set_observers(struct run *run, const struct machine *machine) {
     struct simulation_observer *observers = run->observers;
     struct tracers *tracers = run->request->tracers;
@@ -166,20 +189,19 @@ static uint32_t set_observers(struct run *run, const struct machine *machine) {
 static struct simulation_options options_of(struct run *run, const struct machine *machine) {
     const struct run_request *request = run->request;
     const struct input_options *input = &request->input;
-    struct simulation_options options = {.machine = machine,
-                                         .ideal = request->machine.ideal,
-                                         .sampling = request->sampling,
-                                         .selection = {.thread = -1},
-                                         .graph = request->plain && !machine->core.in_order,
-                                         .graph_lives = GRAPH_SOME,
-                                         .observers = run->observers,
-                                         .observer_count = set_observers(run, machine),
-                                         .instructions = forecasting_observer(&run->forecasting),
-                                         .progress = show_progress,
-                                         .progress_context = &run->progress,
-                                         .stop = &interrupt_signal,
-                                         .slicing =
-                                             request->slices.path ? &run->slices.slicing : NULL};
+    struct simulation_options options = {
+        .machine = machine,
+        .ideal = request->machine.ideal,
+        .sampling = request->sampling,
+        .selection = {.thread = -1},
+        .observers = run->observers,
+        .observer_count = set_observers(run, machine),
+        .instructions = run->forecasting.observers,
+        .instruction_observer_count = run->forecasting.observer_count,
+        .progress = show_progress,
+        .progress_context = run->progress,
+        .stop = &interrupt_signal,
+        .slicing = request->slices.path ? &run->slices.slicing : NULL};
     if (request->profilers) {
         options.observe_commits = true;
         options.profiles = request->profilers->profiles;
@@ -199,9 +221,10 @@ static bool rehearse(struct run *run, const struct machine *machine, int *status
                      struct error *error) {
     struct profilers_request *profilers = run->request->profilers;
     struct simulation_options options = options_of(run, machine);
-    progress_start(&run->progress, stderr, "counting", "instructions", run->request->input.limit);
+    progress_start_within(run->progress, stderr, "counting", "instructions",
+                          run->request->input.limit);
     uint64_t period = floor_period(run->trace, &options, profilers->floor, error);
-    progress_finish(&run->progress);
+    progress_finish(run->progress);
     if (!period)
         return false;
     for (uint32_t i = 0; i < profilers->profile_count; i++)
@@ -225,14 +248,14 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     struct simulation_options options = options_of(run, machine);
     if (run->request->tracers) /* one may write to a pipe; the command runs already */
         signal(SIGPIPE, SIG_IGN);
-    progress_start(&run->progress, stderr, "simulating", "instructions", input->limit);
+    progress_start_within(run->progress, stderr, "simulating", "instructions", input->limit);
     bool good = simulation_run(run->trace, &options, &run->simulation, error);
-    progress_finish(&run->progress);
+    progress_finish(run->progress);
     forecasting_end(&run->forecasting, &run->forecast);
     good = close_tracers(run, good, error);
     if (run->live && run->simulation.interrupted)
         await_end(run->trace);
-    if (good && !run->simulation.executed && !interrupt_signal)
+    if (good && !run->simulation.executed)
         return explain_nothing(input, run->trace, "simulated", error);
     return good;
 }
@@ -294,14 +317,16 @@ static bool write_comparison(struct run *run, const struct machine *machine, boo
         return error_set(error, "out of memory for the report");
     bool saved = save_profile(run, machine, &comparison->report, error);
     bool unfollowed =
-        note_trace(&comparison->report, run->trace) && !request->input.follow && run->live;
+        note_trace(&comparison->report, run->trace) && options_may_follow(&request->input);
+    missing_names_note_code(&comparison->report, trace_code(run->trace), run->program);
     if (unfollowed || !profilers->systematic)
         comparison->report.next = next_with_option(unfollowed ? "--follow" : "--systematic",
                                                    request->argc, request->argv);
     FILE *file = run->report_file.file;
+    const struct page page = page_of(file);
     struct error late;
     if (!request->output.json)
-        comparison_text(comparison, text_use_colour(file), file);
+        comparison_text(comparison, &page);
     else if (!comparison_json(comparison, file, saved ? error : &late))
         return false;
     return output_close(&run->report_file, saved ? error : &late) && saved;
@@ -320,8 +345,8 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
                                   .by = request->output.by,
                                   .top = request->output.top,
                                   .partial = partial,
-                                  .plain = request->plain,
-                                  .forecast = &run->forecast};
+                                  .forecast = &run->forecast.upgrades,
+                                  .causes = &run->forecast.causes};
     run->program = program_new();
     if (!run->program)
         return error_set(error, "out of memory for the report");
@@ -333,11 +358,13 @@ static bool write_report(struct run *run, const struct machine *machine, bool pa
     struct error late;
     if (!saved) /* the report is written all the same */
         error = &late;
-    bool unfollowed = note_trace(&run->report, run->trace) && !request->input.follow;
-    note_images(&run->report, code, run->program);
-    run->report.next =
-        next_command(&run->report, unfollowed && run->live, request->argc, request->argv);
-    if (!output_report(&run->report_file, &run->report, request->output.json, error))
+    bool unfollowed = note_trace(&run->report, run->trace) && options_may_follow(&request->input);
+    missing_names_note_code(&run->report, code, run->program);
+    note_made_code(&run->report, code, request->input.command, request->argc, request->argv);
+    note_triggers(run, &run->report);
+    run->report.next = next_command(&run->report, unfollowed, request->input.command, request->argc,
+                                    request->argv);
+    if (!output_report(&run->report_file, &run->report, &request->output, error))
         return false;
     if (run->kanata && !kanata_write(run->kanata, code, run->kanata_file.file, error))
         return false;
@@ -369,20 +396,24 @@ static int run_steps(struct run *run, struct error *error) {
     bool good = simulate(run, machine, error);
     trace_settle(run->trace);
     struct error late = {0};
-    bool partial = !good || run->simulation.interrupted || trace_is_cut(run->trace);
+    int ended_by = run->request->signal ? run->request->signal : run->timed.signal;
+    bool partial = !good || run->simulation.interrupted || ended_by || trace_is_cut(run->trace);
     bool written = !good && !run->simulation.executed
                        ? true
                        : write_report(run, machine, partial, good ? error : &late);
     if (!good || !written)
-        return failed;
-    return run->live          ? command_status(trace_exit_status(run->trace))
-           : interrupt_signal ? 128 + interrupt_signal
-                              : 0;
+        return interrupt_signal && !run->simulation.executed ? 128 + interrupt_signal : failed;
+    const struct trace_exit exit =
+        run->timed.path ? run->timed.exit : trace_exit_status(run->trace);
+    if (ended_by && !(run->live && exit.known))
+        return 128 + ended_by;
+    return run->live ? command_status(exit) : interrupt_signal ? 128 + interrupt_signal : 0;
 }
 
 int run_simulation(const struct run_request *request) {
     struct machine_choice machines = {0};
     struct run run = {.request = request, .machines = &machines, .live = request->input.command};
+    run.progress = request->progress ? request->progress : &run.own_progress;
     struct error error = {0};
     int status = run_steps(&run, &error);
     if (error.message[0])
@@ -394,9 +425,7 @@ int run_simulation(const struct run_request *request) {
     if (run.program)
         program_free(run.program);
     trace_close(run.trace);
-    if (run.captured)
-        unlink(run.captured);
-    free(run.captured);
+    temporary_remove(run.captured);
     kanata_free(run.kanata);
     tracers_free(request->tracers);
     output_discard(&run.report_file);

@@ -14,10 +14,12 @@
 #include "tap/tracer.h"
 
 /* What simulates regions in place of a run. */
+enum { RUN_MOST_LISTS = 64 };
 struct regions_request {
-    const char *list; /* file; NULL: none */
-    uint32_t jobs;    /* 0: as many as processors */
-    uint64_t warm_up; /* instructions before each, at most */
+    const char *lists[RUN_MOST_LISTS]; /* files: one, or one of each merged run */
+    uint32_t list_count;               /* 0: none */
+    uint32_t jobs;                     /* 0: as many as processors */
+    uint64_t warm_up;                  /* instructions before each, at most */
 };
 
 struct run_request {
@@ -36,9 +38,11 @@ struct run_request {
     struct slices_request slices;
     struct regions_request regions;
     struct save_options save;
-    struct trace *begun;     /* already being read, and then closed here; NULL: it is opened */
-    const char *note;        /* for the report; NULL: none */
-    struct tracers *tracers; /* run_simulation frees them; NULL: none */
+    struct trace *begun;       /* already being read, and then closed here; NULL: it is opened */
+    int signal;                /* that ended `begun` early, so that it is a part; 0: none */
+    struct progress *progress; /* that `begun` speaks to while it waits; or NULL */
+    const char *note;          /* for the report; NULL: none */
+    struct tracers *tracers;   /* run_simulation frees them; NULL: none */
 };
 
 /* Returns the exit status. */

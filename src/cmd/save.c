@@ -5,6 +5,7 @@
 
 #include "cmd/options.h"
 #include "cmd/store_options.h"
+#include "cmd/temporary.h"
 #include "core/core.h"
 
 enum key { KEY_SAVE = 1536, KEY_STORE };
@@ -23,7 +24,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         options->save = true;
         return 0;
     case KEY_STORE:
-        options->store = value;
+        options->store = options_file(state, "--store", value);
         return 0;
     case ARGP_KEY_END:
         if (options->store && !options->save)
@@ -41,7 +42,14 @@ bool save_open(struct save *save, const struct save_options *options, struct err
     if (!save->wanted)
         return true;
     save->saving.store = store_options_open(options->store, STORE_WRITE, error);
-    return save->saving.store || error_prefix(error, "--save");
+    if (!save->saving.store)
+        return error_prefix(error, "--save");
+    char path[PATH_MAX];
+    if (!(save->folder = temporary_folder(error)))
+        return false;
+    snprintf(path, sizeof path, "%s/parts.db", save->folder);
+    save->saving.parts = store_open(path, STORE_WRITE, error);
+    return save->saving.parts || error_prefix(error, "--save");
 }
 
 void save_describe(struct save *save, const char *command, const struct machine *machine,
@@ -60,30 +68,29 @@ struct saving *save_to(struct save *save) {
 }
 
 bool save_note(struct save *save, struct report *report, struct error *error) {
-    const struct saving *saving = &save->saving;
+    struct saving *saving = &save->saving;
     if (!save->wanted)
         return true;
+    saving_finish(saving);
     if (saving->failed) {
         *error = saving->error;
         return error_prefix(error, "--save");
     }
-    if (!saving->count)
+    if (!saving->session)
         return true;
-    char epochs[64];
-    int64_t first = saving->sessions[0], last = saving->sessions[saving->count - 1];
-    if (saving->count == 1)
-        snprintf(epochs, sizeof epochs, "%" PRId64, first);
-    else
-        snprintf(epochs, sizeof epochs, "%" PRId64 "..%" PRId64, first, last);
-    return report_note(report, "saved as epoch%s %s of %s (culprit top --store %s --epoch %s)",
-                       saving->count == 1 ? "" : "s", epochs, store_path(saving->store),
-                       store_path(saving->store), epochs) ||
+    return report_note(report,
+                       "saved as epoch %" PRId64 " of %s (culprit top --store %s --epoch %" PRId64
+                       ")",
+                       saving->session, store_path(saving->store), store_path(saving->store),
+                       saving->session) ||
            error_set(error, "out of memory for the report");
 }
 
 void save_close(struct save *save) {
-    if (save->saving.store)
-        store_close(save->saving.store);
+    store_close(save->saving.parts);
+    store_close(save->saving.store);
+    temporary_remove(save->folder);
+    save->folder = NULL;
     saving_free(&save->saving);
     save->wanted = false;
 }

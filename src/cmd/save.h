@@ -13,10 +13,11 @@ struct save_options {
 };
 extern const struct argp save_argp; /* --save, --store FILE */
 
-/* A saving, and the texts that it refers to. */
+/* A saving, with its stores and the texts that it refers to. */
 struct save {
     bool wanted;
     struct saving saving;
+    char *folder; /* of the parts */
     char machine[256];
 };
 

@@ -11,27 +11,45 @@
 
 #include "cmd/interrupt.h"
 #include "cmd/muted_output.h"
+#include "cmd/temporary.h"
+#include "region/captured.h"
 #include "region/split.h"
 #include "trace/region_file.h"
 #include "util/progress.h"
 #include "util/text.h"
 
-enum { LEAST_REGIONS = 40 }; /* when there are as many slices */
+/* Clusters are as many as the vectors tell apart, for the less slices of one differ the nearer is
+ * the estimate; but few enough that each can have two regions, and heavy ones more. */
+static uint32_t most_clusters(uint32_t regions) {
+    const uint32_t clusters = regions > 8 ? regions * 3 / 8 : regions / 2;
+    return clusters < 1 ? 1 : clusters < 80 ? clusters : 80;
+}
+
+/* Of what may be lost of a run that goes another way, in instructions (REGIONS_MOST_LOST), code
+ * that no other region has: it may take half or twice as long as the nearest. */
+static const double MOST_LOST_ALONE = 0.05;
 
 struct second_run {
     const struct second_run_request *request;
     const struct projection *slices;
     const struct slice_table *table;
     struct region_choice choice;
+    uint32_t *clusters;             /* of the slices, before they were split */
+    struct region_capture *capture; /* while it runs */
+    size_t failed;                  /* regions, as far as looked at */
     struct capture_image *images;
     struct capture_region *wanted; /* in the order of the run */
     char **paths;
     uint64_t *stand_for; /* instructions, as wanted[] */
+    size_t *order;       /* in which they were added, as wanted[]; valid for complete ones */
+    size_t added_count;
+    bool *lost; /* as wanted[] */
     struct second_run_result *result;
     struct muted_output output;
     int input; /* descriptor */
     struct progress progress;
-    uint64_t simulated_to; /* position of the end of the region before */
+    uint32_t thread;       /* of the region before */
+    uint64_t simulated_to; /* position of its end */
     bool added;            /* no region failed to be added */
     struct error add_error;
 };
@@ -47,13 +65,13 @@ static struct capture_marker marker_of(const struct slice_place *place) {
     const struct region_marker *start = &place->start;
     return (struct capture_marker){.image =
                                        start->image == MARKER_NO_IMAGE ? UINT32_MAX : start->image,
-                                   .thread = place->thread,
                                    .offset = start->offset,
                                    .count = start->count};
 }
 
 /* What the clusters have in instructions. */
 static void sum_clusters(struct second_run *run) {
+    memset(run->stand_for, 0, run->choice.point_count * sizeof *run->stand_for);
     for (uint32_t i = 0; i < run->choice.point_count; i++)
         for (size_t k = 0; k < run->choice.slice_count; k++)
             if (run->choice.labels[k] == run->choice.points[i].cluster)
@@ -71,28 +89,52 @@ static bool want_region(struct second_run *run, uint32_t i, struct error *error)
     run->wanted[i] = (struct capture_region){.id = i + 1,
                                              .process = place->process,
                                              .thread = place->thread,
+                                             .ordinal = 0, /* no program of it has threads */
                                              .first = place->first,
                                              .instructions = place->instructions,
                                              .start = marker_of(place),
                                              .path = run->paths[i]};
-    if (slice + 1 < table->slice_count)
+    if (slice + 1 < table->slice_count && table->slices[slice + 1].thread == place->thread)
         run->wanted[i].end = marker_of(&table->slices[slice + 1]);
     return true;
 }
 
-static bool choose(struct second_run *run, struct error *error) {
-    const struct region_settings settings = REGION_DEFAULTS;
+/* Regions are simulated one after the other with the same caches: none is warmed with what another
+ * simulates. */
+static void warm_once(struct second_run *run) {
+    for (uint32_t i = 1; i < run->choice.point_count; i++) {
+        const struct capture_region *before = &run->wanted[i - 1];
+        if (before->thread == run->wanted[i].thread)
+            run->wanted[i].warm_from = before->first + before->instructions;
+    }
+}
+
+static bool choose_points(struct second_run *run, struct error *error) {
+    struct region_settings settings = REGION_DEFAULTS;
+    settings.max_clusters = most_clusters(run->request->regions);
+    settings.threshold = 1;
     if (!chunk_profile_finish(run->request->profile, &run->slices, &run->table, error) ||
-        !region_choose(run->slices, &settings, &run->choice, error) ||
-        !region_split(run->slices, LEAST_REGIONS, &run->choice, error))
+        !region_choose(run->slices, &settings, &run->choice, error))
+        return false;
+    size_t size = run->choice.slice_count * sizeof *run->clusters;
+    if (!(run->clusters = malloc(size)))
+        return error_set(error, "out of memory for the regions");
+    memcpy(run->clusters, run->choice.labels, size);
+    return region_split(run->slices, run->request->regions, settings.seed, &run->choice, error);
+}
+
+static bool choose(struct second_run *run, struct error *error) {
+    if (!choose_points(run, error))
         return false;
     uint32_t count = run->choice.point_count;
     qsort(run->choice.points, count, sizeof *run->choice.points, by_slice);
     run->wanted = calloc(count, sizeof *run->wanted);
     run->paths = calloc(count, sizeof *run->paths);
     run->stand_for = calloc(count, sizeof *run->stand_for);
+    run->order = calloc(count, sizeof *run->order);
+    run->lost = calloc(count, sizeof *run->lost);
     run->images = calloc(run->table->image_count + 1, sizeof *run->images);
-    if (!run->wanted || !run->paths || !run->stand_for || !run->images)
+    if (!run->wanted || !run->paths || !run->stand_for || !run->order || !run->lost || !run->images)
         return error_set(error, "out of memory for the regions");
     for (size_t i = 0; i < run->table->image_count; i++) {
         const struct region_image *image = &run->table->images[i];
@@ -104,6 +146,7 @@ static bool choose(struct second_run *run, struct error *error) {
     for (uint32_t i = 0; i < count; i++)
         if (!want_region(run, i, error))
             return false;
+    warm_once(run);
     return true;
 }
 
@@ -115,11 +158,13 @@ static void show_progress(void *context, uint64_t instructions) {
 
 static void on_complete(void *context, const struct capture_region *region) {
     struct second_run *run = context;
-    uint64_t gap = region->found_first - run->simulated_to, warm_up = run->request->warm_up;
+    uint64_t before = region->thread == run->thread ? run->simulated_to : 0;
+    uint64_t gap = region->found_first - before, warm_up = run->request->warm_up;
     int64_t skew = region_skew(region);
     uint64_t distance = skew < 0 ? -(uint64_t)skew : (uint64_t)skew;
     if (distance > run->result->skew)
         run->result->skew = distance;
+    uint32_t cluster = run->clusters[run->choice.points[region->id - 1].slice];
     char name[32];
     snprintf(name, sizeof name, "region %" PRIu32, region->id);
     const struct region_trace trace = {.name = name,
@@ -130,10 +175,38 @@ static void on_complete(void *context, const struct capture_region *region) {
                                        .only = -1,
                                        .process = region->process,
                                        .thread = region->thread,
+                                       .first = region->first,
+                                       .cluster = cluster,
                                        .stands_for = run->stand_for[region->id - 1]};
+    run->thread = region->thread;
     run->simulated_to = region->found_end;
+    run->order[region->id - 1] = run->added_count++;
     if (run->added)
         run->added = region_run_add(run->result->regions, &trace, &run->add_error);
+}
+
+/* Of the regions that failed so far. */
+static struct region_loss loss_so_far(struct second_run *run) {
+    for (uint32_t i = 0; i < run->choice.point_count; i++)
+        run->lost[i] = run->wanted[i].state == REGION_FAILED;
+    return region_loss_of(run->slices, &run->choice, run->clusters, run->lost);
+}
+
+static bool is_too_much(const struct second_run *run, const struct region_loss *loss) {
+    double all = (double)run->request->instructions;
+    return (double)loss->instructions > REGIONS_MOST_LOST * all ||
+           (double)loss->alone > MOST_LOST_ALONE * all;
+}
+
+/* Ends a run of which too much is lost already. */
+static void on_progress(void *context, const struct region_capture_progress *sofar) {
+    struct second_run *run = context;
+    if (sofar->failed == run->failed || run->request->trace)
+        return;
+    run->failed = sofar->failed;
+    struct region_loss loss = loss_so_far(run);
+    if (is_too_much(run, &loss))
+        region_capture_interrupt(run->capture);
 }
 
 static struct capture_options muted_capture(const struct second_run *run) {
@@ -163,20 +236,45 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
     if (!forecasting_start(forecasting, run->request->machine, run->request->ideal,
                            FORECAST_SOME_OF_REGION, error))
         return NULL;
-    const struct region_run_options options = {.machine = run->request->machine,
-                                               .ideal = run->request->ideal,
-                                               .graph = !run->request->machine->core.in_order,
-                                               .graph_lives = GRAPH_SOME_OF_REGION,
-                                               .instructions = forecasting_observer(forecasting),
-                                               .isa = run->request->isa,
-                                               .chained = true,
-                                               .stop = &interrupt_signal,
-                                               .progress = show_progress,
-                                               .progress_context = &run->progress,
-                                               .keep =
-                                                   run->request->saving ? saving_keep_region : NULL,
-                                               .keep_context = run->request->saving};
+    const struct region_run_options options = {
+        .machine = run->request->machine,
+        .ideal = run->request->ideal,
+        .instructions = forecasting->observers,
+        .instruction_observer_count = forecasting->observer_count,
+        .isa = run->request->isa,
+        .chained = true,
+        .reweighted = true,
+        .stop = &interrupt_signal,
+        .progress = show_progress,
+        .progress_context = &run->progress,
+        .keep = run->request->saving ? saving_keep_region : NULL,
+        .keep_context = run->request->saving};
     return region_run_new(&options, error);
+}
+
+/* Regions that the run did not come to are left out, unless that is too much. */
+static bool do_without(struct second_run *run) {
+    struct region_loss loss = loss_so_far(run);
+    if (is_too_much(run, &loss))
+        return false;
+    run->result->loss = loss;
+    region_leave_out(run->slices, run->clusters, run->lost, &run->choice);
+    sum_clusters(run);
+    return true;
+}
+
+/* What is left stands for what is lost. */
+static void reweigh(struct second_run *run) {
+    for (uint32_t i = 0; i < run->choice.point_count; i++) {
+        const struct capture_region *region = &run->wanted[i];
+        uint64_t length = region->found_end - region->found_first;
+        if (run->lost[i])
+            continue;
+        region_run_reweigh(run->result->regions, run->order[i], run->stand_for[i]);
+        if (run->request->saving)
+            saving_weigh(run->request->saving, run->order[i],
+                         (double)run->stand_for[i] / (double)length);
+    }
 }
 
 /* False with `why` set in place of `error`: the run went another way. */
@@ -185,6 +283,7 @@ static bool capture_regions(struct second_run *run, struct error *error) {
                                                    .images = run->images,
                                                    .image_count = run->table->image_count,
                                                    .warm_up = run->request->warm_up,
+                                                   .progress = on_progress,
                                                    .complete = on_complete,
                                                    .context = run};
     int exec_status;
@@ -196,10 +295,16 @@ static bool capture_regions(struct second_run *run, struct error *error) {
     if (!capture)
         return false;
     struct error diverged = {0};
+    run->capture = capture;
     interrupt_watch_regions(capture);
     bool complete = region_capture_run(capture, &diverged);
     interrupt_watch_regions(NULL);
+    size_t symbol_count;
+    const struct code_symbol *symbols = region_capture_symbols(capture, &symbol_count);
+    bool named = region_run_name(run->result->regions, symbols, symbol_count, error);
     region_capture_close(capture);
+    if (!named)
+        return false;
     if (!run->added) {
         *error = run->add_error;
         return false;
@@ -208,9 +313,11 @@ static bool capture_regions(struct second_run *run, struct error *error) {
         *error = diverged;
         return false;
     }
-    if (!complete && !interrupt_signal)
-        run->result->why = diverged;
-    return complete || interrupt_signal;
+    if (complete || interrupt_signal)
+        return true;
+    run->result->why = diverged;
+    temporary_unname(&run->result->why);
+    return do_without(run);
 }
 
 /* ---- when the second run went another way ---- */
@@ -228,15 +335,16 @@ static bool sample_again(struct second_run *run, struct error *error) {
         return false;
     const struct simulation_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,
-                                               .graph = !run->request->machine->core.in_order,
-                                               .graph_lives = GRAPH_SOME,
-                                               .instructions = forecasting_observer(&forecasting),
+                                               .instructions = forecasting.observers,
+                                               .instruction_observer_count =
+                                                   forecasting.observer_count,
                                                .sampling = run->request->sampling,
                                                .selection = {.thread = -1},
                                                .progress = show_progress,
                                                .progress_context = &run->progress,
                                                .stop = &interrupt_signal};
-    progress_start(&run->progress, stderr, "sampling", "instructions", run->request->instructions);
+    progress_start_within(&run->progress, stderr, "sampling", "instructions",
+                          run->request->instructions);
     bool good = simulation_run(result->trace, &options, &result->sampled, error);
     progress_finish(&run->progress);
     forecasting_end(&forecasting, &result->forecast);
@@ -249,11 +357,21 @@ static uint64_t work(const struct second_run *run) {
     uint64_t sum = 0, end = 0;
     for (uint32_t i = 0; i < run->choice.point_count; i++) {
         const struct capture_region *region = &run->wanted[i];
+        if (i && region->thread != run->wanted[i - 1].thread)
+            end = 0;
         uint64_t gap = region->first - end;
         sum += region->instructions + (gap < run->request->warm_up ? gap : run->request->warm_up);
         end = region->first + region->instructions;
     }
     return sum;
+}
+
+/* Nothing that was found of the second run counts: its regions are simulated no further. */
+static bool abandon_regions(struct second_run *run, struct error *error) {
+    struct second_run_result *result = run->result;
+    region_run_free(result->regions);
+    forecasting_end(&result->forecasting, NULL);
+    return (result->regions = new_regions(run, error)) != NULL;
 }
 
 static bool steps(struct second_run *run, struct error *error) {
@@ -262,15 +380,17 @@ static bool steps(struct second_run *run, struct error *error) {
         !(result->regions = new_regions(run, error)))
         return false;
     result->slices = run->choice.slice_count;
-    progress_start(&run->progress, stderr, "simulating regions", "instructions", work(run));
+    progress_start_within(&run->progress, stderr, "simulating regions", "instructions", work(run));
     bool good = capture_regions(run, error) && region_run_wait(result->regions, error);
     progress_finish(&run->progress);
+    if (good && result->loss.points)
+        reweigh(run);
     if (good)
         forecasting_end(&result->forecasting, &result->forecast);
     if (good || !result->why.message[0])
         return good;
     close_ends(run);
-    return open_ends(run, error) && sample_again(run, error);
+    return abandon_regions(run, error) && open_ends(run, error) && sample_again(run, error);
 }
 
 bool second_run(const struct second_run_request *request, struct second_run_result *result,
@@ -286,6 +406,9 @@ bool second_run(const struct second_run_request *request, struct second_run_resu
     free(run.paths);
     free(run.wanted);
     free(run.stand_for);
+    free(run.order);
+    free(run.lost);
+    free(run.clusters);
     free(run.images);
     region_choice_free(&run.choice);
     return good;

@@ -6,6 +6,7 @@
 #include "cmd/forecasting.h"
 #include "cmd/kept_input.h"
 #include "region/chunk_profile.h"
+#include "region/leave_out.h"
 #include "simulate/regions.h"
 #include "simulate/saving.h"
 #include "trace/trace.h"
@@ -22,26 +23,30 @@ struct second_run_request {
     struct chunk_profile *profile;  /* complete */
     uint64_t instructions;          /* in it */
     uint64_t warm_up;               /* before each region */
+    uint32_t regions;               /* as many, or all slices there are */
     struct sampling sampling;       /* of a third run, when the second goes another way */
     struct saving *saving;          /* keeps the regions; NULL: nothing does */
 };
 
-/* The second run went as the first, and its regions, complete but not yet combined, stand for the
- * instructions of the profile; or a third was sampled, and `regions` holds nothing. */
+/* The second run went as the first, or nearly so, and its regions, complete but not yet combined,
+ * stand for the instructions of the profile; or a third was sampled, and `regions` is worth
+ * nothing. */
 struct second_run_result {
     struct region_run *regions;
     size_t slices;             /* that the regions were chosen from */
     uint64_t skew;             /* a region was found that many instructions from where it was */
+    struct region_loss loss;   /* regions that were not found: others stand for what they did */
     struct simulation sampled; /* with `trace`, whose code it speaks of; NULL: regions */
     struct trace *trace;
-    struct forecasting forecasting;  /* while regions are simulated */
-    struct forecast_result forecast; /* of the regions, or of what was sampled */
-    struct error why;                /* not empty: there was a third run */
+    struct forecasting forecasting;     /* while regions are simulated */
+    struct forecasting_result forecast; /* of the regions, or of what was sampled */
+    struct error why;                   /* not empty: regions were not found; which, and why */
 };
 
 /* The caller calls second_run_free() either way. */
 bool second_run(const struct second_run_request *request, struct second_run_result *result,
                 struct error *error);
+/* May be called again after second_run_free(), with another number of regions. */
 void second_run_free(struct second_run_result *result);
 
 #endif

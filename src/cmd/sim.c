@@ -3,6 +3,7 @@
 
 #include "attribute/tracers.h"
 #include "cmd/cmd.h"
+#include "cmd/legend.h"
 #include "cmd/run.h"
 #include "cmd/sim_regions.h"
 #include "report/kanata.h"
@@ -25,7 +26,8 @@ enum { MAX_JOBS = 1024 };
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "The whole run from regions of it:", 4},
     {"regions", KEY_REGIONS, "LIST", 0,
-     "Simulate the regions of this list, captured by 'culprit trace --regions', and combine them",
+     "Simulate the regions of this list, captured by 'culprit trace --regions', and combine them; "
+     "once for each of several runs whose regions were chosen together ('culprit regions --merge')",
      0},
     {"jobs", KEY_JOBS, "N", 0, "N regions at once (default: as many as processors)", 0},
     {"warm-up", KEY_WARM_UP, "N", 0,
@@ -44,7 +46,8 @@ static const struct argp_option OPTIONS[] = {
      "calls (cycles by call stack, folded for flame graphs), counters (a line per interval), bbv "
      "(basic block vectors for SimPoint), tip, tea (samples, for 'culprit samples'), shotgun "
      "(samples, for 'culprit icost --shotgun-file'). SETTING: "
-     "start=TRIGGER, stop=TRIGGER, interval=N. "
+     "start=TRIGGER, stop=TRIGGER, interval=N; of tip and tea also sampling=random (a random cycle "
+     "of each interval in place of its last) and seed=N. "
      "TRIGGER: cycle:N, insn:N, 0xADDRESS, 0xADDRESS:N (its N-th execution)",
      0},
     {NULL, 0, NULL, 0, "What each slice took:", 7},
@@ -72,17 +75,17 @@ static void check_slices(const struct run_request *request, const struct argp_st
                      option);
     if (slices->size && slices->like)
         options_fail(state, "--slice-size and --slices-like: one or the other");
-    if (slices->path && (request->input.skip || request->input.from))
-        options_fail(state, "--slices: slices count from the beginning of the run (without --skip "
-                            "and --from)");
+    if (slices->path && (request->input.skip || request->input.from || request->input.on_signal))
+        options_fail(state, "--slices: slices count from the beginning of the run (without --skip, "
+                            "--from and --on-signal)");
 }
 
 static void check_regions(const struct run_request *request, const struct argp_state *state) {
     const struct regions_request *regions = &request->regions;
-    if (!regions->list && (regions->jobs || regions->warm_up != UINT64_MAX))
+    if (!regions->list_count && (regions->jobs || regions->warm_up != UINT64_MAX))
         options_fail(state, "%s: it is about regions (add --regions LIST)",
                      regions->jobs ? "--jobs" : "--warm-up");
-    if (!regions->list)
+    if (!regions->list_count)
         return;
     options_check_regions(state, &request->input, "simulated");
     if (request->kanata || request->tracers || request->slices.path)
@@ -99,10 +102,12 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         state->child_inputs[2] = &request->output;
         state->child_inputs[3] = &request->output.by;
         state->child_inputs[4] = &request->save;
+        state->child_inputs[5] = &request->input;
+        state->child_inputs[6] = &request->output;
         return 0;
     case KEY_KANATA:
         options_leave_out(request->argv, state, value);
-        request->kanata = value;
+        request->kanata = options_file(state, "--kanata", value);
         return 0;
     case KEY_KANATA_FROM:
         options_leave_out(request->argv, state, value);
@@ -117,7 +122,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
             options_fail(state, "--kanata-cycles %s: from 1 to %d", value, KANATA_MAX_CYCLES);
         return 0;
     case KEY_REGIONS:
-        request->regions.list = value;
+        if (request->regions.list_count == RUN_MOST_LISTS)
+            options_fail(state, "--regions: more than %d lists", RUN_MOST_LISTS);
+        request->regions.lists[request->regions.list_count++] = value;
         return 0;
     case KEY_JOBS: {
         uint64_t jobs = options_count(state, "--jobs", value);
@@ -131,7 +138,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         return 0;
     case KEY_SLICES:
         options_leave_out(request->argv, state, value);
-        request->slices.path = value;
+        request->slices.path = options_file(state, "--slices", value);
         return 0;
     case KEY_SLICE_SIZE:
         options_leave_out(request->argv, state, value);
@@ -152,7 +159,10 @@ static error_t parse(int key, char *value, struct argp_state *state) {
                          request->kanata_window);
         check_slices(request, state);
         check_regions(request, state);
-        if (!request->input.command && !request->input.trace && !request->regions.list)
+        if (request->output.legend && !request->input.command && !request->input.trace &&
+            !request->regions.list_count)
+            legend_alone();
+        if (!request->input.command && !request->input.trace && !request->regions.list_count)
             options_fail(state, "what to simulate? (culprit sim [OPTION...] -- COMMAND..., "
                                 "culprit sim FILE.ctrace, or culprit sim --regions LIST)");
         return 0;
@@ -162,8 +172,10 @@ static error_t parse(int key, char *value, struct argp_state *state) {
 }
 
 static const struct argp_child CHILDREN[] = {
-    {&input_argp, 0, NULL, 0}, {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0},
-    {&grain_argp, 0, NULL, 0}, {&save_argp, 0, NULL, 0},    {0}};
+    {&input_argp, 0, NULL, 0},  {&machine_argp, 0, NULL, 0},
+    {&output_argp, 0, NULL, 0}, {&grain_argp, 0, NULL, 0},
+    {&save_argp, 0, NULL, 0},   {&for_argp, 0, NULL, 0},
+    {&legend_argp, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -184,8 +196,9 @@ int cmd_sim(int argc, char **argv) {
                                   .regions = {.warm_up = UINT64_MAX},
                                   .kanata_cycles = 1000};
     request.input.traces_allowed = true;
+    request.output.words = request.argv;
     options_parse(&ARGP, argc, argv, &request);
-    int status = request.regions.list ? run_regions(&request) : run_simulation(&request);
+    int status = request.regions.list_count ? run_regions(&request) : run_simulation(&request);
     free(request.argv);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "cmd/next.h"
 #include "cmd/notes.h"
 #include "cmd/output.h"
+#include "report/missing_names.h"
 #include "report/report.h"
 #include "simulate/regions.h"
 #include "util/progress.h"
@@ -18,7 +19,10 @@ struct regions {
     struct machine_choice *machines;
     struct output file;
     struct save save;
-    struct region_list list;
+    struct region_list lists[RUN_MOST_LISTS]; /* of each run, when several were merged */
+    struct regions_lost lost[RUN_MOST_LISTS];
+    char *command; /* of all of them */
+    uint64_t instructions, slices;
     struct region_run *run;
     struct simulation simulation;
     struct program *program;
@@ -30,29 +34,97 @@ static void show_progress(void *context, uint64_t instructions) {
     progress_update(context, instructions);
 }
 
+/* How many processes and threads there are in the lists so far. */
+struct counted {
+    uint32_t processes, threads;
+};
+
+/* Those of later lists are others than those of the first, though each counts from 0. */
+static void tell_apart(struct region_list *list, struct counted *before) {
+    struct counted most = {0};
+    for (size_t i = 0; i < list->region_count; i++) {
+        struct region *region = &list->regions[i];
+        most.processes = region->process > most.processes ? region->process : most.processes;
+        most.threads = region->thread > most.threads ? region->thread : most.threads;
+        region->process += before->processes;
+        region->thread += before->threads;
+    }
+    before->processes += most.processes + 1;
+    before->threads += most.threads + 1;
+}
+
+static bool name_commands(struct regions *regions, uint32_t count, struct error *error) {
+    size_t size;
+    FILE *out = open_memstream(&regions->command, &size);
+    for (uint32_t i = 0; out && i < count; i++)
+        fprintf(out, "%s%s", i ? ", " : "", regions->lists[i].command);
+    return (out && fclose(out) == 0) || error_set(error, "out of memory for the commands");
+}
+
+static bool read_lists(struct regions *regions, struct error *error) {
+    const struct regions_request *request = &regions->request->regions;
+    const uint32_t count = request->list_count;
+    struct counted counted = {0};
+    for (uint32_t i = 0; i < count; i++)
+        if (!region_list_read_merged(&regions->lists[i], request->lists[i], error))
+            return false;
+    if (!region_lists_are_whole(regions->lists, request->lists, count, error))
+        return false;
+    regions->instructions =
+        count > 1 ? regions->lists[0].all_instructions : region_list_stands_for(regions->lists);
+    for (uint32_t i = 0; i < count; i++) {
+        struct region_list *list = &regions->lists[i];
+        if (!region_list_do_without(list, request->lists[i], &regions->lost[i], error))
+            return false;
+        tell_apart(list, &counted);
+        regions->slices += list->slice_count;
+    }
+    return name_commands(regions, count, error);
+}
+
+static bool add_lists(struct regions *regions, struct error *error) {
+    const struct regions_request *request = &regions->request->regions;
+    bool good = true;
+    for (uint32_t i = 0; i < request->list_count && good; i++)
+        good = region_run_add_list(regions->run, &regions->lists[i], request->lists[i],
+                                   request->warm_up, error);
+    return good;
+}
+
 static bool simulate(struct regions *regions, const struct machine *machine, struct error *error) {
     const struct run_request *request = regions->request;
-    const struct region_list *list = &regions->list;
     struct saving *saving = save_to(&regions->save);
-    save_describe(&regions->save, list->command, machine, request->machine.ideal);
+    save_describe(&regions->save, regions->command, machine, request->machine.ideal);
     const struct region_run_options options = {.machine = machine,
                                                .ideal = request->machine.ideal,
-                                               .isa = list->isa,
+                                               .isa = regions->lists[0].isa,
                                                .jobs = request->regions.jobs,
                                                .stop = &interrupt_signal,
                                                .progress = show_progress,
                                                .progress_context = &regions->progress,
                                                .keep = saving ? saving_keep_region : NULL,
                                                .keep_context = saving};
-    uint64_t warm_up = request->regions.warm_up;
-    progress_start(&regions->progress, stderr, "simulating", "instructions",
-                   region_list_work(list, warm_up));
-    bool good = (regions->run = region_run_new(&options, error)) &&
-                region_run_add_list(regions->run, list, request->regions.list, warm_up, error) &&
-                region_run_finish(regions->run, list->instructions, &regions->simulation, error);
+    uint64_t work = 0;
+    for (uint32_t i = 0; i < request->regions.list_count; i++)
+        work += region_list_work(&regions->lists[i], request->regions.warm_up);
+    progress_start(&regions->progress, stderr, "simulating", "instructions", work);
+    bool good = (regions->run = region_run_new(&options, error)) && add_lists(regions, error) &&
+                region_run_finish(regions->run, regions->instructions, &regions->simulation, error);
     progress_finish(&regions->progress);
-    regions->simulation.regions.slices = list->slice_count;
+    regions->simulation.regions.slices = regions->slices;
     return good;
+}
+
+static void add_notes(struct regions *regions) {
+    struct report *report = &regions->report;
+    const struct regions_request *request = &regions->request->regions;
+    if (request->list_count > 1)
+        report_note(report,
+                    "%u runs together: the share of each region is of all of them, and says "
+                    "nothing of one run by itself",
+                    request->list_count);
+    for (uint32_t i = 0; i < request->list_count; i++)
+        note_lost_regions(report, request->lists[i], &regions->lost[i]);
 }
 
 static bool write_report(struct regions *regions, const struct machine *machine,
@@ -61,7 +133,7 @@ static bool write_report(struct regions *regions, const struct machine *machine,
     const struct code *code = region_run_code(regions->run);
     struct report *report = &regions->report;
     struct report_request what = {.verb = request->verb,
-                                  .program = regions->list.command,
+                                  .program = regions->command,
                                   .machine = machine,
                                   .ideal = request->machine.ideal,
                                   .by = request->output.by,
@@ -71,23 +143,25 @@ static bool write_report(struct regions *regions, const struct machine *machine,
         return error_set(error, "out of memory for the report");
     if (!report_build(&what, &regions->simulation, code, regions->program, report, error))
         return false;
-    note_images(report, code, regions->program);
+    missing_names_note_code(report, code, regions->program);
+    add_notes(regions);
     bool saved = save_note(&regions->save, report, error);
     struct error late;
     error = saved ? error : &late;
-    report->next = next_command(report, false, request->argc, request->argv);
-    return output_report(&regions->file, report, request->output.json, error) &&
+    report->next = next_command(report, false, NULL, request->argc, request->argv);
+    return output_report(&regions->file, report, &request->output, error) &&
            output_close(&regions->file, error) && saved;
 }
 
 static bool run_steps(struct regions *regions, struct error *error) {
     const struct run_request *request = regions->request;
     if (!machine_choice_load(regions->machines, &request->machine, error) ||
-        !region_list_read(&regions->list, request->regions.list, error) ||
-        !output_open(&regions->file, "--output", request->output.output, stdout, error) ||
+        !read_lists(regions, error) ||
+        !output_open_report(&regions->file, &request->output, false, error) ||
         !save_open(&regions->save, &request->save, error))
         return false;
-    const struct machine *machine = machine_choice_of(regions->machines, regions->list.isa, error);
+    const struct machine *machine =
+        machine_choice_of(regions->machines, regions->lists[0].isa, error);
     if (!machine)
         return false;
     interrupt_catch();
@@ -106,7 +180,9 @@ int run_regions(const struct run_request *request) {
     if (regions.program)
         program_free(regions.program);
     region_run_free(regions.run);
-    region_list_free(&regions.list);
+    for (uint32_t i = 0; i < request->regions.list_count; i++)
+        region_list_free(&regions.lists[i]);
+    free(regions.command);
     output_discard(&regions.file);
     save_close(&regions.save);
     return interrupt_signal ? 128 + interrupt_signal : good ? 0 : STATUS_FAILED;

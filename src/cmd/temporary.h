@@ -1,4 +1,5 @@
-/* Temporary files, below $TMPDIR or /tmp: a folder for the files of one run of culprit. */
+/* Temporary files, below $TMPDIR or /tmp: a folder for the files of one run of culprit, or a trace.
+ */
 #ifndef CULPRIT_CMD_TEMPORARY_H
 #define CULPRIT_CMD_TEMPORARY_H
 
@@ -7,9 +8,22 @@
 /* $TMPDIR, or /tmp. */
 const char *temporary_parent(void);
 
-/* Its path, the caller's; NULL with an error. */
+/* The path of a new folder; NULL with an error. temporary_remove() takes it. */
 char *temporary_folder(struct error *error);
-/* Removes it with the files in it, and frees the path. NULL: there is none. */
-void temporary_remove(char *folder);
+
+/* The path of a new, empty file for a trace; NULL with an error, which names the `option` that
+ * needs it. temporary_remove() takes it. */
+char *temporary_trace(const char *option, struct error *error);
+
+/* Removes it, a folder with the files in it, and frees the path. NULL: there is none. */
+void temporary_remove(char *path);
+
+/* Takes out of an error the names of such files, and of what lies in such folders, which are gone
+ * when it is read: "region 3: /tmp/culprit-aX3f/r3.ctrace: ..." -> "region 3: a temporary file in
+ * /tmp: ...". */
+void temporary_unname(struct error *error);
+
+/* Removes all that there are: for a signal handler that ends culprit, safe there. */
+void temporary_abandon(void);
 
 #endif

@@ -158,7 +158,7 @@ static bool prepare(struct job *job, struct error *error) {
         return false;
     if (request->check && !locality_inputs_simulable(&job->inputs, error))
         return false;
-    return report_files_open(&job->files, &request->output, stdout, error);
+    return report_files_open(&job->files, &request->output, false, error);
 }
 
 static bool profile(struct job *job, struct error *error) {
@@ -281,8 +281,10 @@ static void add_notes(struct job *job) {
     else if (job->request->check)
         report_note(report,
                     "simulated: until every program has run to its end once, those that "
-                    "end before begin again; figures are of first runs%s",
-                    job->simulated.by_thread ? "; extra misses: beyond those of a run alone" : "");
+                    "end before begin again; what cores execute is counted over all that time%s",
+                    job->simulated.by_thread ? ", a thread's figures are of its first run; extra "
+                                               "misses: beyond those of a run alone"
+                                             : "");
     else
         report_note(report, "--check simulates the same");
     report_note(report, "not modelled: lines of code that take room in the L2 or are lost from it, "
@@ -312,8 +314,9 @@ static bool write_report(struct job *job, struct error *error) {
     add_notes(job);
     if (!request->check && locality_inputs_simulable(&job->inputs, &none))
         report->report.next = next_with_option("--check", request->argc, request->output.words);
+    const struct page page = page_of(job->files.report.file);
     if (!request->output.json)
-        throughput_text(report, text_use_colour(job->files.report.file), job->files.report.file);
+        throughput_text(report, &page);
     else if (!throughput_json(report, job->files.report.file, error))
         return false;
     if (request->output.svg)

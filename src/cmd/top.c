@@ -159,6 +159,7 @@ static bool write_report(void *context, const struct profile_set *set, struct pr
                                                   .columns = report.event_count};
     struct profile_table *table = profile_table_new(&options, program);
     report.table = table;
+    const struct page page = page_of(output->file);
     bool good = table ? fill_table(&report, table, request, error)
                       : error_set(error, "out of memory for the profile");
     if (good && !profile_report_add_worth(&report))
@@ -168,7 +169,7 @@ static bool write_report(void *context, const struct profile_set *set, struct pr
     if (good && request->output.json)
         good = profile_report_json(&report, output->file, error);
     else if (good)
-        profile_report_text(&report, text_use_colour(output->file), output->file);
+        profile_report_text(&report, &page);
     good = good && output_close(output, error);
     profile_table_free(table);
     report_free(&report.report);

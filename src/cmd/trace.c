@@ -3,13 +3,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <jansson.h>
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/limit.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "cmd/timed_capture.h"
 #include "cmd/trace_info.h"
 #include "cmd/trace_regions.h"
 #include "trace/region_capture.h"
@@ -19,10 +22,12 @@
 enum key {
     KEY_COMPRESS = 1024,
     KEY_NO_ADDRESSES,
+    KEY_NO_CHECK,
     KEY_REPEATABLE,
     KEY_SEED,
     KEY_REGIONS,
     KEY_WARM_UP,
+    KEY_OTHER_THREADS,
     KEY_INFO,
     KEY_JSON
 };
@@ -30,8 +35,8 @@ enum key {
 struct request {
     struct input_options input;
     const char *output, *info, *regions;
-    bool compress, no_addresses, repeatable, json, warms_up;
-    uint64_t seed, warm_up;
+    bool compress, no_addresses, no_check, repeatable, json, warms_up, with_others;
+    uint64_t seed, warm_up, other_threads;
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -41,6 +46,8 @@ static const struct argp_option OPTIONS[] = {
     {"compress", KEY_COMPRESS, NULL, 0, "Make the file about four times smaller, more slowly", 0},
     {"no-addresses", KEY_NO_ADDRESSES, NULL, 0,
      "Leave out memory addresses: faster, smaller, but not for simulation", 0},
+    {"no-check", KEY_NO_CHECK, NULL, 0,
+     "Do not read the trace once more to see that it can be simulated", 0},
     {"repeatable", KEY_REPEATABLE, NULL, 0, "Give the command the same random numbers every time",
      0},
     {"seed", KEY_SEED, "N", 0, "Which ones, with --repeatable (default 1)", 0},
@@ -48,6 +55,10 @@ static const struct argp_option OPTIONS[] = {
      "A trace of each region of the list, and the list with where they are", 0},
     {"warm-up", KEY_WARM_UP, "N", 0,
      "Instructions before each region that its trace begins with (default 100M)", 0},
+    {"other-threads", KEY_OTHER_THREADS, "N", 0,
+     "Of other threads, at most N times the instructions of the region's own (default 100; 0: only "
+     "its own thread)",
+     0},
     {NULL, 0, NULL, 0, "Other:", 5},
     {"info", KEY_INFO, "FILE.ctrace", 0, "Tell what a trace holds; no command", 0},
     {"json", KEY_JSON, NULL, 0, "JSON in place of text", 0},
@@ -57,11 +68,16 @@ static void check_regions(const struct request *request, const struct argp_state
     const struct input_options *input = &request->input;
     if (!request->regions && request->warms_up)
         options_fail(state, "--warm-up: needs --regions LIST.csv");
+    if (!request->regions && request->with_others)
+        options_fail(state, "--other-threads: needs --regions LIST.csv");
     if (!request->regions)
         return;
-    if (input->skip || input->limit || input->from || input->thread >= 0)
+    if (request->output)
+        options_file(state, "--output", request->output);
+    if (input->skip || input->limit || input->from || input->thread >= 0 || input->seconds ||
+        input->on_signal)
         options_fail(state, "--regions: the list says what part of the run: leave out --skip, "
-                            "--limit, --from and --thread");
+                            "--limit, --from, --thread, --for and --on-signal");
     if (request->no_addresses)
         options_fail(state, "--regions: traces of regions have addresses: leave out "
                             "--no-addresses");
@@ -72,6 +88,7 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &request->input;
+        state->child_inputs[1] = &request->input;
         return 0;
     case 'o':
         request->output = value;
@@ -81,6 +98,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         return 0;
     case KEY_NO_ADDRESSES:
         request->no_addresses = true;
+        return 0;
+    case KEY_NO_CHECK:
+        request->no_check = true;
         return 0;
     case KEY_REPEATABLE:
         request->repeatable = true;
@@ -94,6 +114,10 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_WARM_UP:
         request->warms_up = true;
         request->warm_up = options_count(state, "--warm-up", value);
+        return 0;
+    case KEY_OTHER_THREADS:
+        request->with_others = true;
+        request->other_threads = options_count(state, "--other-threads", value);
         return 0;
     case KEY_INFO:
         request->info = value;
@@ -112,7 +136,8 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     }
 }
 
-static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0}, {0}};
+static const struct argp_child CHILDREN[] = {
+    {&input_argp, 0, NULL, 0}, {&for_argp, 0, NULL, 0}, {0}};
 
 static const struct argp ARGP = {
     .options = OPTIONS,
@@ -121,15 +146,16 @@ static const struct argp ARGP = {
     .doc = "Captures what a command executes, instruction by instruction, into a file that sim and "
            "explain read."
            "\vExample:\n  culprit trace -o ls.ctrace -- ls / && culprit sim ls.ctrace\n\n"
-           "The command keeps standard output and its exit status; 125 when culprit failed.",
+           "The command keeps standard output and its exit status; 125 when culprit failed.\n",
     .children = CHILDREN};
 
 static void show_progress(void *context, const struct capture_result *sofar) {
     progress_update(context, sofar->instructions);
 }
 
+/* `good`: there is something to do next with it. */
 static void print_result(const struct request *request, const char *path,
-                         const struct capture_result *result) {
+                         const struct capture_result *result, bool good) {
     double bytes_each =
         result->instructions ? (double)result->bytes / (double)result->instructions : 0;
     if (request->json) {
@@ -148,9 +174,10 @@ static void print_result(const struct request *request, const char *path,
             text_count(result->instructions).s, text_plural(result->instructions), result->threads,
             result->threads == 1 ? "" : "s", result->processes, result->processes == 1 ? "" : "es",
             text_duration(result->seconds).s, interrupt_signal ? " (partial)" : "");
-    fprintf(stderr, "%s, %.3f bytes per instruction\nnext: culprit %s %s\n",
-            text_bytes(result->bytes).s, bytes_each, request->no_addresses ? "trace --info" : "sim",
-            path);
+    fprintf(stderr, "%s, %.3f bytes per instruction\n", text_bytes(result->bytes).s, bytes_each);
+    if (good && strcmp(path, "-") != 0)
+        fprintf(stderr, "next: culprit %s %s\n", request->no_addresses ? "trace --info" : "sim",
+                path);
 }
 
 static int record_regions(const struct request *request) {
@@ -158,12 +185,31 @@ static int record_regions(const struct request *request) {
         &(struct trace_regions_request){.list = request->regions,
                                         .prefix = request->output,
                                         .warm_up = request->warm_up,
+                                        .other_threads = request->other_threads,
                                         .compress = request->compress,
                                         .json = request->json,
                                         .capture = {.command = request->input.command,
                                                     .follow = request->input.follow,
                                                     .repeatable = request->repeatable,
                                                     .seed = request->seed}});
+}
+
+static void show_checked(void *context, uint64_t instructions) {
+    progress_update(context, instructions);
+}
+
+/* What was written can be read again. Not of a pipe, nor after an interrupt. */
+static bool check(const struct request *request, const char *path,
+                  const struct capture_result *result, struct error *error) {
+    struct stat status;
+    struct progress progress;
+    if (request->no_check || interrupt_signal || !strcmp(path, "-") || stat(path, &status) != 0 ||
+        !S_ISREG(status.st_mode))
+        return true;
+    progress_start(&progress, stderr, "checking", "instructions", result->instructions);
+    bool good = trace_check(path, show_checked, &progress, &interrupt_signal, error);
+    progress_finish(&progress);
+    return good || error_prefix(error, "what was written cannot be read again");
 }
 
 static int record(const struct request *request) {
@@ -183,27 +229,41 @@ static int record(const struct request *request) {
                                       .from_symbol = request->input.from,
                                       .thread = request->input.thread,
                                       .follow = request->input.follow,
+                                      .seconds = request->input.seconds,
                                       .repeatable = request->repeatable,
                                       .seed = request->seed};
+    options.begin = interrupt_await(request->input.on_signal);
+    if (options.seconds)
+        timed_capture_announce(options.seconds);
+    options.stop = &interrupt_signal;
     struct progress progress;
+    limit_watch(&options, request->input.stop, &progress);
     struct capture_result result = {0};
     int exec_status = STATUS_BROKEN;
-    progress_start(&progress, stderr, "capturing", "instructions", request->input.limit);
+    progress_start_within(&progress, stderr, "capturing", "instructions", request->input.limit);
     interrupt_catch();
     bool good = trace_record(&options, path, request->compress, show_progress, &progress, &result,
                              &exec_status, &error);
     progress_finish(&progress);
-    if (good || result.bytes)
-        print_result(request, path, &result);
+    if (good && !result.instructions)
+        good =
+            error_set(&error, "no instruction was captured%s",
+                      interrupt_signal ? " before the interrupt" : ": the command executed none");
+    good = good && check(request, path, &result, &error);
+    if (result.instructions)
+        print_result(request, path, &result, good);
     if (!good) {
         print_error(&error);
+        if (interrupt_signal && !result.instructions)
+            return 128 + interrupt_signal;
         return result.instructions || !exec_status ? STATUS_BROKEN : exec_status;
     }
     return command_status(result.exit);
 }
 
 int cmd_trace(int argc, char **argv) {
-    struct request request = {.seed = 1, .warm_up = REGION_DEFAULT_WARM_UP};
+    struct request request = {
+        .seed = 1, .warm_up = REGION_DEFAULT_WARM_UP, .other_threads = REGION_DEFAULT_OTHERS};
     options_parse(&ARGP, argc, argv, &request);
     if (!request.info)
         return request.regions ? record_regions(&request) : record(&request);

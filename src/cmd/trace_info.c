@@ -11,13 +11,23 @@
 #include "util/array.h"
 #include "util/text.h"
 
+enum { SHOWN_THREADS = 40, MOST_THREADS = 1 << 22 /* as many as Linux has */ };
+
+struct counted_thread {
+    uint64_t first, instructions;
+    uint32_t process;
+    bool seen;
+};
+
 struct counted {
     char *command, *host;
     enum isa isa;
     bool addresses, ended;
     struct trace_exit exit;
     uint64_t instructions, chunks, blocks, bytes;
-    uint32_t threads, processes, untraced, images;
+    struct counted_thread *threads; /* by number */
+    size_t thread_count, thread_capacity;
+    uint32_t processes, untraced, images;
     char **paths; /* of images, by number */
     size_t path_capacity;
     json_t *notes;
@@ -31,6 +41,24 @@ static bool count_image(struct counted *counted, const struct item_image *image)
         return false;
     counted->paths[counted->images] = strdup(image->path);
     return counted->paths[counted->images++] != NULL;
+}
+
+static bool count_data(struct counted *counted, const struct item_data *data, struct error *error) {
+    if (data->thread > MOST_THREADS)
+        return error_set(error, "thread number %" PRIu32 " is absurd", data->thread);
+    if (!array_reserve((void **)&counted->threads, &counted->thread_capacity,
+                       (size_t)data->thread + 1, sizeof *counted->threads))
+        return error_set(error, "out of memory for what the trace holds");
+    while (counted->thread_count <= data->thread)
+        counted->threads[counted->thread_count++] = (struct counted_thread){0};
+    struct counted_thread *thread = &counted->threads[data->thread];
+    if (!thread->seen)
+        *thread = (struct counted_thread){
+            .first = data->first_insn, .process = data->process, .seen = true};
+    thread->instructions += data->insn_count;
+    counted->chunks++;
+    counted->instructions += data->insn_count;
+    return true;
 }
 
 static json_t *clean_string(const char *text) {
@@ -61,11 +89,7 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
         counted->blocks++;
         break;
     case ITEM_DATA:
-        counted->chunks++;
-        counted->instructions += item->data.insn_count;
-        if (item->data.thread >= counted->threads)
-            counted->threads = item->data.thread + 1;
-        break;
+        return count_data(counted, &item->data, error);
     case ITEM_CUT:
     case ITEM_NOTE:
         room = json_array_append_new(counted->notes, clean_string(item->note)) == 0;
@@ -75,8 +99,10 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
         counted->exit = item->end;
         break;
     case ITEM_THREAD_END:
+    case ITEM_SYMBOLS:
     case ITEM_MARKER:
     case ITEM_EFFECT:
+    case ITEM_CHILD:
         break;
     }
     return room || error_set(error, "out of memory for what the trace holds");
@@ -97,6 +123,36 @@ static double bytes_each(const struct counted *counted) {
 static const char *const ISA_NAMES[ISA_COUNT] = {
     [ISA_X86_64] = "x86-64", [ISA_RISCV64] = "riscv64"};
 
+/* Of one thread that was captured from its beginning there is no more to say. */
+static void print_threads(const struct counted *counted, FILE *file) {
+    if (counted->thread_count < 2 && !(counted->thread_count && counted->threads[0].first))
+        return;
+    for (size_t i = 0; i < counted->thread_count && i < SHOWN_THREADS; i++) {
+        const struct counted_thread *thread = &counted->threads[i];
+        fprintf(file, "  thread %-4zu %s instruction%s", i, text_grouped(thread->instructions).s,
+                text_plural(thread->instructions));
+        if (thread->first)
+            fprintf(file, ", after %s", text_grouped(thread->first).s);
+        if (counted->processes > 1)
+            fprintf(file, ", of process %" PRIu32, thread->process);
+        fputc('\n', file);
+    }
+    if (counted->thread_count > SHOWN_THREADS)
+        fprintf(file, "  ... and %zu more\n", counted->thread_count - SHOWN_THREADS);
+}
+
+static json_t *threads_json(const struct counted *counted) {
+    json_t *threads = json_array();
+    for (size_t i = 0; i < counted->thread_count; i++) {
+        const struct counted_thread *thread = &counted->threads[i];
+        json_array_append_new(threads, json_pack("{s:I, s:I, s:I, s:I}", "thread", (json_int_t)i,
+                                                 "process", (json_int_t)thread->process, "first",
+                                                 (json_int_t)thread->first, "instructions",
+                                                 (json_int_t)thread->instructions));
+    }
+    return threads;
+}
+
 static void print_text(const char *path, const struct counted *counted, FILE *file) {
     char clean[4096], end[64];
     describe_end(counted, end, sizeof end);
@@ -106,9 +162,10 @@ static void print_text(const char *path, const struct counted *counted, FILE *fi
     fprintf(file, "architecture  %s\n", ISA_NAMES[counted->isa]);
     fprintf(file, "instructions  %s%s\n", text_grouped(counted->instructions).s,
             counted->addresses ? "" : ", without memory addresses");
-    fprintf(file, "threads       %" PRIu32 " of %" PRIu32 " process%s", counted->threads,
+    fprintf(file, "threads       %zu of %" PRIu32 " process%s", counted->thread_count,
             counted->processes, counted->processes == 1 ? "" : "es");
     fprintf(file, counted->untraced ? ", %" PRIu32 " not captured\n" : "\n", counted->untraced);
+    print_threads(counted, file);
     fprintf(file, "size          %s, %.3f bytes per instruction\n", text_bytes(counted->bytes).s,
             bytes_each(counted));
     fprintf(file, "end           %s\n", end);
@@ -131,14 +188,14 @@ static bool print_json(const char *path, const struct counted *counted, FILE *fi
         json_array_append_new(images, clean_string(counted->paths[i]));
     bool known = counted->ended && counted->exit.known;
     json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:O}", "trace",
-        clean_string(path), "command", clean_string(counted->command), "host",
+        "{s:o, s:o, s:o, s:s, s:b, s:I, s:I, s:o, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:O}",
+        "trace", clean_string(path), "command", clean_string(counted->command), "host",
         clean_string(counted->host), "isa", ISA_NAMES[counted->isa], "addresses",
         counted->addresses, "instructions", (json_int_t)counted->instructions, "threads",
-        (json_int_t)counted->threads, "processes", (json_int_t)counted->processes,
-        "untraced_processes", (json_int_t)counted->untraced, "bytes", (json_int_t)counted->bytes,
-        "bytes_per_instruction", bytes_each(counted), "blocks", (json_int_t)counted->blocks,
-        "images", images, "exit_status",
+        (json_int_t)counted->thread_count, "thread_list", threads_json(counted), "processes",
+        (json_int_t)counted->processes, "untraced_processes", (json_int_t)counted->untraced,
+        "bytes", (json_int_t)counted->bytes, "bytes_per_instruction", bytes_each(counted), "blocks",
+        (json_int_t)counted->blocks, "images", images, "exit_status",
         known && !counted->exit.signaled ? json_integer(counted->exit.status) : json_null(),
         "signal",
         known && counted->exit.signaled ? json_integer(counted->exit.status) : json_null(), "notes",
@@ -182,6 +239,7 @@ bool trace_info(const char *path, bool json, FILE *file, struct error *error) {
     for (uint32_t i = 0; i < counted.images; i++)
         free(counted.paths[i]);
     free(counted.paths);
+    free(counted.threads);
     json_decref(counted.notes);
     return good;
 }

@@ -10,6 +10,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
+#include "region/captured.h"
 #include "region/region_traces.h"
 #include "util/progress.h"
 #include "util/text.h"
@@ -53,14 +54,15 @@ static bool print_json(const struct region_traces *traces, const char *list, uin
             (json_int_t)region->process, "thread", (json_int_t)region->thread, "expected_start",
             (json_int_t)region->first, "expected_instructions", (json_int_t)region->instructions);
         if (complete)
-            json_object_update_new(object,
-                                   json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:n}", "trace",
-                                             region->path, "start", (json_int_t)region->found_first,
-                                             "instructions", (json_int_t)region_size(region),
-                                             "skew", (json_int_t)region_skew(region), "trace_start",
-                                             (json_int_t)region_trace_start(region), "trace_end",
-                                             (json_int_t)region_trace_end(region), "bytes",
-                                             (json_int_t)region->bytes, "failure"));
+            json_object_update_new(
+                object,
+                json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:n}", "trace",
+                          region->path, "start", (json_int_t)region->found_first, "instructions",
+                          (json_int_t)region_size(region), "skew", (json_int_t)region_skew(region),
+                          "trace_start", (json_int_t)region_trace_start(region), "trace_end",
+                          (json_int_t)region_trace_end(region), "trace_threads",
+                          (json_int_t)region->trace_threads, "others_cut", region->others_cut,
+                          "bytes", (json_int_t)region->bytes, "failure"));
         else
             json_object_update_new(object,
                                    json_pack("{s:n, s:s}", "trace", "failure", region->failure));
@@ -76,23 +78,26 @@ static bool print_json(const struct region_traces *traces, const char *list, uin
 
 static void print_table(const struct region_traces *traces) {
     size_t shown = 0;
-    fprintf(stderr, "region  thread   instructions    warm-up       skew        size  trace\n");
+    fprintf(stderr,
+            "region  thread   instructions    warm-up       skew  threads        size  trace\n");
     for (size_t i = 0; i < traces->list->region_count && shown < SHOWN; i++) {
         const struct capture_region *region = &traces->regions[i];
         char path[4096];
         if (region->state != REGION_COMPLETE)
             continue;
         shown++;
-        fprintf(stderr, "%6" PRIu32 " %7" PRIu32 " %14s %10s %+10" PRId64 " %11s  %s\n", region->id,
-                region->thread, text_grouped(region_size(region)).s,
-                text_count(region_trace_start(region)).s, region_skew(region),
-                text_bytes(region->bytes).s, text_clean(path, sizeof path, region->path));
+        fprintf(
+            stderr, "%6" PRIu32 " %7" PRIu32 " %14s %10s %+10" PRId64 " %8" PRIu32 " %11s  %s\n",
+            region->id, region->thread, text_grouped(region_size(region)).s,
+            text_count(region_trace_start(region)).s, region_skew(region), region->trace_threads,
+            text_bytes(region->bytes).s, text_clean(path, sizeof path, region->path));
     }
 }
 
 static void print_text(const struct region_traces *traces, const char *list,
                        const struct region_capture_progress *last) {
     uint64_t instructions = 0, bytes = 0, skew = 0;
+    size_t cut = 0;
     char path[4096];
     for (size_t i = 0; i < traces->list->region_count; i++) {
         const struct capture_region *region = &traces->regions[i];
@@ -102,6 +107,7 @@ static void print_text(const struct region_traces *traces, const char *list,
         uint64_t size = off < 0 ? -(uint64_t)off : (uint64_t)off;
         instructions += region_size(region);
         bytes += region->bytes;
+        cut += region->others_cut;
         skew = size > skew ? size : skew;
     }
     fprintf(stderr, "%s: %zu of %zu region%s, %s instructions, %s%s\n",
@@ -110,13 +116,26 @@ static void print_text(const struct region_traces *traces, const char *list,
             text_bytes(bytes).s, interrupt_signal ? " (partial)" : "");
     if (!last->complete)
         return;
+    const struct regions_lost lost = region_list_lost(traces->list);
+    if (lost.count)
+        fprintf(stderr, "not captured: %s %% of the run; culprit sim --regions %s\n",
+                text_percent(lost.share, 1).s,
+                region_list_can_spare(&lost) ? "lets the other regions stand for it"
+                                             : "cannot do without so much of it");
     print_table(traces);
     if (last->complete > SHOWN)
         fprintf(stderr, "... and %zu more\n", last->complete - SHOWN);
+    if (cut)
+        fprintf(stderr,
+                "%zu of the traces lack%s what other threads executed later in the region, beyond "
+                "%" PRIu64 " times its own instructions (--other-threads)\n",
+                cut, cut == 1 ? "s" : "", traces->options.other_threads);
     if (skew)
         fprintf(stderr,
                 "skew up to %s instructions: this run differs from the one that was profiled\n",
                 text_grouped(skew).s);
+    if (!region_list_can_spare(&lost) || traces->list->runs > 1)
+        return;
     fputs("next: culprit sim --regions ", stderr);
     text_put_word(stderr, list);
     fputc('\n', stderr);
@@ -185,16 +204,17 @@ int trace_regions(const struct trace_regions_request *request) {
     bool good = prefix && asprintf(&path, "%s.regions.csv", prefix) >= 0;
     if (!good)
         error_set(&error, "out of memory");
-    good = good && region_list_read(&list, request->list, &error) &&
+    good = good && region_list_read_merged(&list, request->list, &error) &&
            output_open(&output, "--output", path, NULL, &error);
     struct region_traces_options options = {.capture = request->capture,
                                             .prefix = prefix,
                                             .warm_up = request->warm_up,
+                                            .other_threads = request->other_threads,
                                             .compress = request->compress,
                                             .progress = show_progress,
                                             .context = &shown};
     interrupt_catch();
-    progress_start(&shown.progress, stderr, "capturing", "instructions", list.instructions);
+    progress_start_within(&shown.progress, stderr, "capturing", "instructions", list.instructions);
     good = good && region_traces_start(&traces, &list, &options, &status, &error);
     if (good) {
         status = run(request, &traces, &shown, &output, path);

@@ -5,9 +5,10 @@
 #include "trace/trace.h"
 
 struct trace_regions_request {
-    const char *list;   /* file */
-    const char *prefix; /* of the files that are written; NULL: the list's name */
-    uint64_t warm_up;
+    const char *list;       /* file */
+    const char *prefix;     /* of the files that are written; NULL: the list's name */
+    uint64_t warm_up;       /* instructions */
+    uint64_t other_threads; /* times the region's own */
     bool compress, json;
     struct capture_options capture;
 };

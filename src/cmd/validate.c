@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/limit.h"
 #include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/options.h"
@@ -26,7 +27,11 @@ enum key {
     KEY_SIZE,
     KEY_LIMIT,
     KEY_MAX_CLUSTERS,
-    KEY_RERUN
+    KEY_REPEATABLE,
+    KEY_NO_REPEATABLE,
+    KEY_RERUN,
+    KEY_SEED,
+    KEY_STOP
 };
 
 struct request {
@@ -39,21 +44,29 @@ struct request {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Of a command:", 1},
+    {NULL, 0, NULL, 0, "What to validate:", 1},
     {"size", KEY_SIZE, "N", 0, "Choose among slices of N instructions (default 10M)", 0},
     {"max-clusters", KEY_MAX_CLUSTERS, "N", 0, "Choose at most N regions (default 30)", 0},
     {"limit", KEY_LIMIT, "N", 0, "The first N instructions are the whole run", 0},
+    {"stop", KEY_STOP, NULL, 0, LIMIT_STOP_HELP, 0},
     {"rerun", KEY_RERUN, NULL, 0,
      "Run the command a second time also when it changes the world, such as files", 0},
-    {NULL, 0, NULL, 0, "Of a list of regions:", 2},
-    {"full", KEY_FULL, "TRACE", 0, "A trace of the whole run that the regions are of", 0},
+    {"repeatable", KEY_REPEATABLE, NULL, 0,
+     "Give the command the same random numbers in both runs, which is the default", 0},
+    {"no-repeatable", KEY_NO_REPEATABLE, NULL, 0,
+     "Leave the command the kernel's random numbers; else it gets the same ones in every run, and "
+     "keys that it makes are no secret",
+     0},
+    {"seed", KEY_SEED, "N", 0, "Which random numbers (default 1)", 0},
     {NULL, 0, NULL, 0, "How:", 3},
+    {"full", KEY_FULL, "TRACE", 0,
+     "With a list of regions: a trace of the whole run that they are of", 0},
     {"warm-up", KEY_WARM_UP, "N[,N...]", 0,
      "Simulate regions alone after so many instructions of warm-up each (default 1M,10M,100M; "
      "'all': "
      "everything before them)",
      0},
-    {"jobs", KEY_JOBS, "N", 0, "N regions at once (default: as many as processors)", 0},
+    {"jobs", KEY_JOBS, "N", 0, "N regions at once (default: one for each processor)", 0},
     {0}};
 
 /* ---- options ---- */
@@ -94,6 +107,8 @@ static void check(struct request *request, const struct argp_state *state) {
     if (!request->list && (!request->run.command || request->full))
         options_fail(state, "what to validate? (culprit validate [OPTION...] -- COMMAND..., or "
                             "culprit validate LIST.csv --full TRACE.ctrace)");
+    if (request->run.stop && !request->run.limit)
+        options_fail(state, "--stop: ends the command at --limit N, which is missing");
     request->run.warm_up = 0;
     for (uint32_t i = 0; i < request->warm_up_count; i++) {
         uint64_t length =
@@ -132,6 +147,15 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         if (!(request->run.limit = options_count(state, "--limit", value)))
             options_fail(state, "--limit 0: at least one instruction");
         return 0;
+    case KEY_REPEATABLE:
+        request->run.repeatable = true;
+        return 0;
+    case KEY_NO_REPEATABLE:
+        request->run.repeatable = false;
+        return 0;
+    case KEY_SEED:
+        request->run.seed = options_count(state, "--seed", value);
+        return 0;
     case KEY_MAX_CLUSTERS: {
         uint64_t clusters = options_count(state, "--max-clusters", value);
         if (!clusters || clusters > KMEANS_MAX_CLUSTERS)
@@ -139,6 +163,9 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         request->run.max_regions = (uint32_t)clusters;
         return 0;
     }
+    case KEY_STOP:
+        request->run.stop = true;
+        return 0;
     case KEY_RERUN:
         request->run.rerun = true;
         return 0;
@@ -237,11 +264,13 @@ static bool is_large(double error) {
 
 /* Once more with another option; or, when all is well, the command explained. */
 static char *next_of_command(const struct work *work, double choice, bool cold) {
+    char *const *command = work->request->run.command;
     if (cold)
-        return next_with_option("--warm-up 100M,300M", work->argc, work->argv);
+        return next_in_place("--warm-up 100M,300M", command, work->argc,
+                             work->request->output.words);
     if (is_large(choice))
-        return next_with_option("--max-clusters 60", work->argc, work->argv);
-    int first = (int)(work->request->run.command - work->argv) - 1;
+        return next_in_place("--max-clusters 60", command, work->argc, work->request->output.words);
+    int first = (int)(command - work->argv) - 1;
     int count = work->argc - first;
     char **words = malloc((size_t)count * sizeof *words);
     if (!words)
@@ -293,8 +322,9 @@ static bool write_report(struct work *work, struct error *error) {
         return error_set(error, "out of memory for the report");
     report->report.next = next_step(work);
     FILE *file = work->file.file;
+    const struct page page = page_of(file);
     if (!work->request->output.json)
-        validation_text(report, text_use_colour(file), file);
+        validation_text(report, &page);
     else if (!validation_json(report, file, error))
         return false;
     return output_close(&work->file, error);
@@ -317,10 +347,9 @@ static bool prepare(struct work *work, int *status, struct error *error) {
 
 static bool run(struct work *work, int *status, struct error *error) {
     const struct request *request = work->request;
-    FILE *standard = request->list ? stdout : stderr;
     *status = request->list ? STATUS_FAILED : STATUS_BROKEN;
     if (!machine_choice_load(&work->machines, &request->machine, error) ||
-        !output_open(&work->file, "--output", request->output.output, standard, error))
+        !output_open_report(&work->file, &request->output, !request->list, error))
         return false;
     interrupt_catch();
     if (!prepare(work, status, error))
@@ -337,9 +366,11 @@ static bool run(struct work *work, int *status, struct error *error) {
 }
 
 int cmd_validate(int argc, char **argv) {
-    struct request request = {.warm_ups = {1000000, 10000000, REGION_DEFAULT_WARM_UP},
-                              .warm_up_count = 3,
-                              .run = {.slice = 10000000, .max_regions = 30}};
+    struct request request = {
+        .warm_ups = {1000000, 10000000, REGION_DEFAULT_WARM_UP},
+        .warm_up_count = 3,
+        .run = {.slice = 10000000, .max_regions = 30, .repeatable = true, .seed = 1}};
+    request.output.words = options_words(argc, argv);
     options_parse(&ARGP, argc, argv, &request);
     struct work work = {.request = &request, .argc = argc, .argv = argv};
     struct error error = {0};
@@ -351,5 +382,6 @@ int cmd_validate(int argc, char **argv) {
     region_list_free(&work.list);
     validate_run_free(&work.run);
     output_discard(&work.file);
+    free(request.output.words);
     return interrupt_signal ? 128 + interrupt_signal : status;
 }

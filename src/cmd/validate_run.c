@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/kept_input.h"
+#include "cmd/limit.h"
 #include "cmd/muted_output.h"
 #include "cmd/temporary.h"
 #include "live/counters.h"
@@ -42,15 +43,19 @@ static void show_count(void *context, uint64_t instructions) {
 static bool capture_full(struct validate_run *run, const struct validate_run_request *request,
                          const struct kept_input *input, struct capture_result *result,
                          int *exec_status, struct error *error) {
-    const struct capture_options capture = {.command = request->command,
-                                            .addresses = true,
-                                            .limit = request->limit,
-                                            .thread = -1,
-                                            .watch_effects = true,
-                                            .descriptors = {input->first}};
+    struct capture_options capture = {.command = request->command,
+                                      .addresses = true,
+                                      .limit = request->limit,
+                                      .thread = -1,
+                                      .repeatable = request->repeatable,
+                                      .seed = request->seed,
+                                      .watch_effects = true,
+                                      .descriptors = {input->first},
+                                      .stop = &interrupt_signal};
     struct progress progress;
+    limit_watch(&capture, request->stop, &progress);
     *exec_status = STATUS_BROKEN;
-    progress_start(&progress, stderr, "capturing", "instructions", request->limit);
+    progress_start_within(&progress, stderr, "capturing", "instructions", request->limit);
     bool good = trace_record(&capture, run->full, false, show_capture, &progress, result,
                              exec_status, error);
     progress_finish(&progress);
@@ -62,7 +67,7 @@ static bool capture_full(struct validate_run *run, const struct validate_run_req
         good = error_set(error, "the command executed no instruction that was captured");
     memcpy(run->effect, result->effect, sizeof run->effect);
     const struct trace_exit *exit = &result->exit;
-    run->exit_status = !exit->known ? STATUS_BROKEN : exit->status + (exit->signaled ? 128 : 0);
+    run->exit_status = command_status(*exit);
     return good;
 }
 
@@ -139,6 +144,8 @@ static void capture_regions(struct validate_run *run, const struct validate_run_
         return;
     struct region_traces_options options = {.capture = {.command = request->command,
                                                         .thread = -1,
+                                                        .repeatable = request->repeatable,
+                                                        .seed = request->seed,
                                                         .stop_at_limit = true,
                                                         .watch_effects = !request->rerun,
                                                         .harmless = !request->rerun},
@@ -147,10 +154,11 @@ static void capture_regions(struct validate_run *run, const struct validate_run_
                                             .progress = show_regions,
                                             .context = &progress};
     memcpy(options.capture.descriptors, streams->descriptors, sizeof streams->descriptors);
-    progress_start(&progress, stderr, "running again", "instructions", list->instructions);
+    progress_start_within(&progress, stderr, "running again", "instructions", list->instructions);
     bool good = region_traces_start(&traces, list, &options, &exec_status, &error) &&
                 region_traces_run(&traces, &error);
     progress_finish(&progress);
+    temporary_unname(&error);
     if (!good)
         snprintf(run->failure, sizeof run->failure, "%.390s", error.message);
     region_traces_close(&traces);
@@ -176,7 +184,7 @@ static void run_again(struct validate_run *run, const struct validate_run_reques
     struct error error = {0};
     if (run->effect[0] && !request->rerun)
         snprintf(run->kept, sizeof run->kept,
-                 "the command changes the world (%s), so it was not run again; --rerun does",
+                 "the command cannot be repeated (%s), so it was not run again; --rerun does",
                  run->effect);
     else if (!kept_input_end(input, &error) || !open_streams(&streams, input, &error))
         snprintf(run->kept, sizeof run->kept, "%.390s", error.message);

@@ -17,7 +17,10 @@ struct validate_run_request {
     uint64_t slice;       /* instructions */
     uint64_t warm_up;     /* of the regions that are captured */
     uint32_t max_regions; /* clusters */
+    bool stop;            /* kill the command at the limit */
     bool rerun;           /* although the command changes the world */
+    bool repeatable;      /* the same random numbers in both runs */
+    uint64_t seed;        /* which ones */
 };
 
 struct validate_run {

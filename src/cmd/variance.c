@@ -61,13 +61,14 @@ static bool write_report(const void *context, const struct profile_sets *sets,
                                      .by = request->rows.by,
                                      .table = table,
                                      .top = request->output.top};
+    const struct page page = page_of(file);
     bool good = variance_build(&report) || error_set(error, "out of memory for the report");
     if (good)
         report.report.next = next_of(request, sets, &report);
     if (good && request->output.json)
         good = variance_json(&report, file, error);
     else if (good)
-        variance_text(&report, text_use_colour(file), file);
+        variance_text(&report, &page);
     variance_free(&report);
     return good;
 }

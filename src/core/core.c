@@ -66,15 +66,12 @@ void core_give(struct core *core, struct core_learned *learned) {
         inorder_give(core->inorder, learned);
 }
 
-void core_take(struct core *core, struct core_learned *learned) {
-    if (core->ooo)
-        ooo_take(core->ooo, learned);
-    else
-        inorder_take(core->inorder, learned);
-}
-
 const struct memory *core_memory(const struct core *core) {
     return core->ooo ? ooo_memory(core->ooo) : inorder_memory(core->inorder);
+}
+
+const struct branch_predictor *core_predictor(const struct core *core) {
+    return core->ooo ? ooo_predictor(core->ooo) : inorder_predictor(core->inorder);
 }
 
 void core_statistics(const struct core *core, struct core_statistics *statistics) {

@@ -37,6 +37,12 @@ bool ideal_parse(const char *list, uint32_t *ideal, struct error *error);
 const char *ideal_name(unsigned index);        /* of bit 1 << index */
 const char *ideal_description(unsigned index); /* for help */
 
+/* What a core has learned, apart from it: caches, TLBs and predictors. */
+struct core_learned {
+    struct memory *memory; /* NULL: nothing yet */
+    struct branch_predictor *predictor;
+};
+
 struct executor;
 struct stall_causes;
 struct core_options {
@@ -46,6 +52,9 @@ struct core_options {
     struct tap *tap;           /* NULL: none */
     struct stall_causes
         *causes; /* of a core in order: filled in (core/stall_causes.h). NULL: none */
+    /* Of the same machine: what it begins with, which is taken over when the core is made. NULL, or
+     * without memory: nothing. */
+    struct core_learned *learned;
 };
 
 struct core;
@@ -72,19 +81,19 @@ bool core_drain(struct core *core, struct error *error);
 /* core_drain, and flushes the tap, even when the former fails. */
 bool core_finish(struct core *core, struct error *error);
 
-/* What a core has learned, apart from it: caches, TLBs and predictors. */
-struct core_learned {
-    struct memory *memory; /* NULL: nothing yet */
-    struct branch_predictor *predictor;
-};
-/* Of a core that has finished and is then only to be freed. */
+/* Of a core that has finished and is then only to be freed; time begins anew. */
 void core_give(struct core *core, struct core_learned *learned);
-/* To a core of the same machine to which nothing was pushed yet; time begins anew. */
-void core_take(struct core *core, struct core_learned *learned);
 void core_learned_free(struct core_learned *learned);
 /* The caches as what was pushed so far has left them, but for what the pipeline still holds; until
  * the next call that pushes, warms or drains. */
 const struct memory *core_memory(const struct core *core);
+const struct branch_predictor *core_predictor(const struct core *core);
+
+/* What this memory and predictor of the same machine know, for cores with these idealisations (enum
+ * ideal); time begins anew. False: `copy` has nothing. */
+bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
+                       const struct memory *memory, const struct branch_predictor *predictor,
+                       struct error *error);
 
 struct core_statistics {
     uint64_t cycles, instructions, uops;

@@ -20,8 +20,8 @@
     bool kind##_drain(struct kind *core, struct error *error);                                     \
     bool kind##_finish(struct kind *core, struct error *error);                                    \
     void kind##_give(struct kind *core, struct core_learned *learned);                             \
-    void kind##_take(struct kind *core, struct core_learned *learned);                             \
     const struct memory *kind##_memory(const struct kind *core);                                   \
+    const struct branch_predictor *kind##_predictor(const struct kind *core);                      \
     void kind##_statistics(const struct kind *core, struct core_statistics *statistics);
 
 CORE_KIND(ooo)     /* core/ooo/ */
@@ -57,8 +57,8 @@ bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_s
 /* Branches of `all` but those of `warmed`. */
 void core_subtract_branches(struct branch_statistics *all, const struct branch_statistics *warmed);
 
-/* NULL members: failed. */
-bool core_learned_new(struct core_learned *learned, const struct machine *machine, uint32_t ideal,
-                      struct error *error);
+/* What a core begins with. NULL members: failed. */
+bool core_learned_new(struct core_learned *learned, const struct machine *machine,
+                      const struct core_options *options, struct error *error);
 
 #endif

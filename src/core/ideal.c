@@ -11,7 +11,7 @@ static const struct {
     {"dmiss", "data accesses always hit the L1 cache and TLB"},
     {"dl1", "L1 data cache latency zero"},
     {"shalu", "one-cycle integer operations take zero cycles"},
-    {"lgalu", "longer integer and floating-point operations take zero"},
+    {"lgalu", "longer integer and fp operations take zero cycles"},
     {"bw", "unlimited fetch, issue, commit, units, ports, stores"},
     {"bmisp", "branches always predicted right"},
     {"win", "window (ROB, queues, registers) 20 times larger"},

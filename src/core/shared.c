@@ -50,14 +50,35 @@ bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_s
     return true;
 }
 
-bool core_learned_new(struct core_learned *learned, const struct machine *machine, uint32_t ideal,
-                      struct error *error) {
-    uint32_t memory_ideal = (ideal & IDEAL_IMISS ? MEMORY_IDEAL_FETCH : 0) |
-                            (ideal & IDEAL_DMISS ? MEMORY_IDEAL_DATA : 0) |
-                            (ideal & IDEAL_DLONG ? MEMORY_IDEAL_LONG : 0);
-    learned->memory = memory_new(machine, memory_ideal, error);
+static uint32_t memory_ideal(uint32_t ideal) {
+    return (ideal & IDEAL_IMISS ? MEMORY_IDEAL_FETCH : 0) |
+           (ideal & IDEAL_DMISS ? MEMORY_IDEAL_DATA : 0) |
+           (ideal & IDEAL_DLONG ? MEMORY_IDEAL_LONG : 0);
+}
+
+bool core_learned_new(struct core_learned *learned, const struct machine *machine,
+                      const struct core_options *options, struct error *error) {
+    if (options->learned && options->learned->memory) {
+        *learned = *options->learned;
+        *options->learned = (struct core_learned){NULL, NULL};
+        return true;
+    }
+    learned->memory = memory_new(machine, memory_ideal(options->ideal), error);
     learned->predictor = learned->memory ? branch_new(&machine->branch, error) : NULL;
     return learned->predictor != NULL;
+}
+
+bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
+                       const struct memory *memory, const struct branch_predictor *predictor,
+                       struct error *error) {
+    *copy = (struct core_learned){.memory = memory_new(machine, memory_ideal(ideal), error)};
+    if (!copy->memory)
+        return false;
+    memory_copy(copy->memory, memory);
+    if ((copy->predictor = branch_copy(predictor, &machine->branch)))
+        return true;
+    core_learned_free(copy);
+    return error_set(error, "branch predictor: out of memory");
 }
 
 void core_learned_free(struct core_learned *learned) {

@@ -130,17 +130,17 @@ uint64_t gathered_place_of_name(const char *name) {
 /* ---- symbols ---- */
 
 static int by_start(const void *a, const void *b) {
-    const struct store_symbol *left = a, *right = b;
+    const struct code_symbol *left = a, *right = b;
     return left->start != right->start ? (left->start < right->start ? -1 : 1)
                                        : strcmp(left->name, right->name);
 }
 
 /* Joins neighbours of one name, which are pieces of one procedure, and cuts what reaches into the
  * next. Returns how many are left. */
-static size_t settle(struct store_symbol *symbols, size_t count) {
+static size_t settle(struct code_symbol *symbols, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        struct store_symbol *last = kept ? &symbols[kept - 1] : NULL;
+        struct code_symbol *last = kept ? &symbols[kept - 1] : NULL;
         if (last && !strcmp(last->name, symbols[i].name)) {
             uint64_t end = symbols[i].start + symbols[i].size;
             if (end > last->start + last->size)
@@ -160,17 +160,17 @@ static size_t settle(struct store_symbol *symbols, size_t count) {
  */
 static bool save_symbols(const struct gathered *gathered, struct store *store, int64_t image,
                          const uint32_t *own, size_t own_count, struct error *error) {
-    struct store_symbol *old = NULL;
+    struct code_symbol *old = NULL;
     size_t old_count = 0;
     if (!store_get_symbols(store, image, &old, &old_count, error))
         return false;
-    struct store_symbol *all = calloc(old_count + own_count, sizeof *all);
+    struct code_symbol *all = calloc(old_count + own_count, sizeof *all);
     bool good = all || error_set(error, "out of memory for symbols");
     for (size_t i = 0; good && i < old_count; i++)
         all[i] = old[i];
     for (size_t i = 0; good && i < own_count; i++) {
         const struct symbol_key *key = (const void *)gathered->symbols.items[own[i]].bytes;
-        all[old_count + i] = (struct store_symbol){
+        all[old_count + i] = (struct code_symbol){
             .start = key->start,
             .size = gathered->symbol_sizes[own[i]],
             .name = intern_text(&gathered->strings, key->name),

@@ -120,7 +120,10 @@ struct breakdown_error breakdown_compare(const struct breakdown *reference,
     struct breakdown_error error = {0};
     for (uint32_t i = 0; i < set_count; i++) {
         double expected = share(reference, sets[i]), got = share(measured, sets[i]);
-        if (!(fabs(expected) >= LEAST) || isnan(got))
+        if (isnan(expected) || isnan(got))
+            continue;
+        error.false_alarms += fabs(got) >= LEAST && fabs(expected) < fabs(got) / 2;
+        if (fabs(expected) < LEAST)
             continue;
         double relative = fabs(got - expected) / fabs(expected);
         error.mean += relative;
@@ -133,7 +136,7 @@ struct breakdown_error breakdown_compare(const struct breakdown *reference,
         for (uint32_t b = a + 1; b < reference->count; b++) {
             uint32_t pair = 1u << a | 1u << b;
             double expected = share(reference, pair), got = share(measured, pair);
-            if (!(fabs(expected) > LEAST_PAIR) || isnan(got))
+            if (isnan(expected) || isnan(got) || fmax(fabs(expected), fabs(got)) <= LEAST_PAIR)
                 continue;
             error.pairs++;
             error.same_sign += (expected > 0) == (got > 0);

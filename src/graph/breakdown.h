@@ -71,8 +71,11 @@ struct breakdown_error {
      * reference is 5 % of the time or more (Table IX); 0 when there are none. */
     double mean, largest;
     uint32_t sets;
-    /* Of the pairs whose icost is over 2 % of the time in the reference: how many there are, and
-     * in how many the sign is the same. */
+    /* False alarms: of the sets asked for those of 5 % or more as measured, and less than half of
+     * that in the reference. */
+    uint32_t false_alarms;
+    /* Of the pairs whose icost is over 2 % of the time in either: how many there are, and in how
+     * many the sign is the same. */
     uint32_t pairs, same_sign;
 };
 /* Of breakdowns with as many categories; what either did not measure is left out. */

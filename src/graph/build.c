@@ -109,7 +109,7 @@ static struct kind kind_of(const struct machine *machine, unsigned operation) {
                         .slow = class->interval > 1};
     bool integer = operation == OP_INT_ALU || operation == OP_BRANCH;
     if (operation != OP_LOAD && operation != OP_STORE && operation != OP_SYSTEM &&
-        operation != OP_NOP)
+        operation != OP_CLOCK && operation != OP_NOP)
         kind.flags = integer && class->latency <= 1 ? GRAPH_SHORT : GRAPH_LONG;
     return kind;
 }
@@ -297,9 +297,9 @@ static inline void set_execution(struct graph_builder *builder, const struct pac
     uop->unit_wait = kind->slow ? cycles(kept->unit_wait) : 0;
     uop->mshr_wait = cycles(kept->mshr_wait);
     if (uop->flags & (GRAPH_LOAD | GRAPH_STORE)) {
-        uop->miss = cycles(kept->miss_latency);
-        uop->level = kept->memory_level;
-        uop->tlb = (life->psv & PSV_ST_TLB) != 0;
+        uop->walk = kept->walk_latency;
+        uop->miss = cycles(kept->miss_latency - kept->walk_latency);
+        uop->level = kept->memory_level & 0xf;
         if (uop->flags & GRAPH_LOAD)
             set_load(builder, life, uop);
         else if (uop->store_entry && kept->write_latency) {

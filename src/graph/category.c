@@ -6,14 +6,14 @@
 #include <string.h>
 
 static_assert(GRAPH_PARTS <= 64, "parts fit a bit set");
-static_assert(GRAPH_PART_MISS_TLB + LEVEL_DRAM == GRAPH_PART_MISS_DRAM && LEVEL_L1 == 0,
+static_assert(GRAPH_PART_MISS_L2 + (LEVEL_DRAM - LEVEL_L2) == GRAPH_PART_MISS_DRAM,
               "levels in order");
 
 #define BIT(part) (UINT64_C(1) << (part))
 
 void categories_standard(struct categories *categories) {
     static const uint64_t parts[] = {BIT(GRAPH_PART_FETCH_CACHE) | BIT(GRAPH_PART_FETCH_TLB),
-                                     BIT(GRAPH_PART_MISS_TLB) | BIT(GRAPH_PART_MISS_L2) |
+                                     BIT(GRAPH_PART_WALK) | BIT(GRAPH_PART_MISS_L2) |
                                          BIT(GRAPH_PART_MISS_LLC) | BIT(GRAPH_PART_MISS_DRAM) |
                                          BIT(GRAPH_PART_WRITE),
                                      BIT(GRAPH_PART_L1),

@@ -18,7 +18,7 @@
 enum graph_part {
     GRAPH_PART_FETCH_CACHE, /* wait of fetch for the cache */
     GRAPH_PART_FETCH_TLB,
-    GRAPH_PART_MISS_TLB, /* of a load that the L1 served then, of a store its translation */
+    GRAPH_PART_WALK,     /* translation of a load or store beyond the first-level TLB */
     GRAPH_PART_MISS_L2,  /* of a load that the L2 served; likewise: */
     GRAPH_PART_MISS_LLC, /* and of what waits for it: a line on its way, an MSHR */
     GRAPH_PART_MISS_DRAM,
@@ -62,7 +62,8 @@ struct categories {
  *     NAME=PART[,PART...][:CHANGE][@PLACE[,PLACE...]]     or without NAME=, the only part's
  *
  * PART: a standard category, which stands for its parts; icache, itlb; dtlb, l2, llc, dram (data
- * misses by what served them; dtlb: the L1, behind a TLB miss), write; an operation ("int_mul").
+ * misses by what served them; dtlb: translation, wherever the data comes from then), write; an
+ * operation ("int_mul").
  * CHANGE: -N, N cycles faster; N%, what is left of it. PLACE: see simulate/category_places.h;
  * `places` points to them inside `text`, NULL: all instructions; the set of instructions is empty
  * then, of CATEGORY_INSNS. */
@@ -101,11 +102,11 @@ bool categories_keep(const struct categories *categories, uint32_t set);
 uint32_t categories_window(const struct categories *categories, uint32_t set,
                            const struct graph_machine *machine);
 
-/* The part that a load's or store's `miss` is of. */
+/* The part that a load's `miss` is of, its wait for an MSHR, and its edge from what brought its
+ * line. Of a load that the L1 served the two latter are memory's: those are held longest. */
 static inline enum graph_part graph_miss_part(const struct graph_uop *uop) {
-    if (!(uop->flags & GRAPH_LOAD))
-        return GRAPH_PART_MISS_TLB;
-    return (enum graph_part)(GRAPH_PART_MISS_TLB + uop->level);
+    return uop->level == LEVEL_L1 ? GRAPH_PART_MISS_DRAM
+                                  : (enum graph_part)(GRAPH_PART_MISS_L2 + (uop->level - LEVEL_L2));
 }
 
 /* Those that idealise the execution of a µop that is neither load nor store. */

@@ -13,14 +13,14 @@ static const struct {
     const char *name;
     enum graph_part part;
 } PARTS[] = {{"icache", GRAPH_PART_FETCH_CACHE}, {"itlb", GRAPH_PART_FETCH_TLB},
-             {"dtlb", GRAPH_PART_MISS_TLB},      {"l2", GRAPH_PART_MISS_L2},
+             {"dtlb", GRAPH_PART_WALK},          {"l2", GRAPH_PART_MISS_L2},
              {"llc", GRAPH_PART_MISS_LLC},       {"dram", GRAPH_PART_MISS_DRAM},
              {"write", GRAPH_PART_WRITE}};
 enum { OWN_PARTS = sizeof PARTS / sizeof *PARTS };
 
 static bool executes(unsigned operation) {
     return operation != OP_NOP && operation != OP_LOAD && operation != OP_STORE &&
-           operation != OP_SYSTEM;
+           operation != OP_SYSTEM && operation != OP_CLOCK;
 }
 
 /* 0: there is none of that name. */

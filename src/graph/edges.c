@@ -144,7 +144,7 @@ static void add_execution(struct list *list, int64_t execution, uint32_t l1, uin
 static void add_complete(struct list *list, const struct graph_machine *machine,
                          const struct graph_uop *uop, const struct graph_nodes *nodes) {
     if (uop->flags & GRAPH_STORE) {
-        add_execution(list, uop->execution, 0, uop->miss);
+        add_execution(list, uop->execution, 0, uop->walk);
         add(list, EDGE_PR, uop->producer[UOP_MAX_SOURCES], NODE_P, NODE_P,
             wakeup(machine, uop, UOP_MAX_SOURCES));
     } else if (!(uop->flags & GRAPH_LOAD)) {
@@ -154,7 +154,8 @@ static void add_complete(struct list *list, const struct graph_machine *machine,
         add(list, EDGE_SP, uop->store, NODE_P, NODE_P, machine->forward_latency);
     } else {
         bool pending = uop->flags & GRAPH_PENDING;
-        add_execution(list, uop->execution, machine->l1_latency, pending ? 0 : uop->miss);
+        add_execution(list, uop->execution, machine->l1_latency,
+                      uop->walk + (pending ? 0u : uop->miss));
         add(list, EDGE_PP, uop->bringer, NODE_P, NODE_P, pending ? uop->miss : 0);
     }
 }

@@ -221,6 +221,8 @@ static int64_t complete_load(const struct graph_evaluation *evaluation, const st
         return start + weight(evaluation, GRAPH_PART_L1, uop->insn, machine->forward_latency);
     }
     int64_t cycle = address + weight(evaluation, GRAPH_PART_L1, uop->insn, machine->l1_latency);
+    if (uop->walk)
+        cycle += weight(evaluation, GRAPH_PART_WALK, uop->insn, uop->walk);
     if (!uop->miss && !uop->bringer)
         return cycle;
     uint32_t miss = weight(evaluation, graph_miss_part(uop), uop->insn, uop->miss);
@@ -239,7 +241,7 @@ static int64_t complete(const struct graph_evaluation *evaluation, const struct 
     uint32_t set = categories_of_execution(categories, uop) & evaluation->set;
     int64_t cycle = executed + categories_weight(categories, set, uop->execution);
     if (uop->flags & GRAPH_STORE) {
-        cycle += weight(evaluation, graph_miss_part(uop), uop->insn, uop->miss);
+        cycle += weight(evaluation, GRAPH_PART_WALK, uop->insn, uop->walk);
         EDGE(cycle, uop->producer[UOP_MAX_SOURCES], complete,
              wakeup(evaluation, uop, UOP_MAX_SOURCES));
     }

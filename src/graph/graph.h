@@ -26,8 +26,9 @@
  *                          queue and pool have one left by the older, as they issue oldest first;
  *                          as observed for units not pipelined (bw) and for MSHRs (dmiss), which
  *                          are counted instead where the window is ideal (graph/mshrs.h)
- *   EP   E(i) -> P(i)      execution (shalu, lgalu); of a load address generation, L1 (dl1) and
- *                          what is beyond it (dmiss)
+ *   EP   E(i) -> P(i)      execution (shalu, lgalu); of a load address generation, L1 (dl1),
+ *                          translation and what is beyond the L1 (both dmiss); of a store address
+ *                          generation and translation (dmiss)
  *   PP   P(j) -> P(i)      0, i loads from the line that j's miss brings; of a line that was on its
  *                          way when i wanted it, how much later it arrived, observed (dmiss)
  *   PC   P(i) -> C(i)      pipeline
@@ -138,13 +139,14 @@ struct graph_uop {
                                 beyond a cycle */
     };
     uint16_t execution; /* EP; of loads and stores address generation */
-    uint16_t miss; /* EP of a load beyond the L1, of a store its translation; of PP if pending */
+    uint16_t walk; /* EP: of a load or store what its translation took beyond the first-level TLB */
+    uint16_t miss; /* EP of a load beyond L1 and translation; of PP if pending */
     uint8_t operation; /* enum operation */
-    uint8_t level;     /* enum memory_level that served a load, or that write */
-    uint8_t tlb;       /* the load or store missed the first-level data TLB */
-    uint8_t pool;      /* of functional units */
+    uint8_t level : 4; /* enum memory_level that served a load, or that write */
+    uint8_t pool : 4;  /* of functional units */
 };
 static_assert(sizeof(struct graph_uop) == 64, "one cache line");
+static_assert(MACHINE_MAX_POOLS <= 16 && LEVEL_DRAM < 16, "four bits each");
 
 /* What every µop has alike, in µops and cycles. */
 struct graph_machine {

@@ -172,8 +172,9 @@ static bool add_window(struct graph_lanes *lanes, const uint32_t *bound, uint32_
 static void order_sets(const struct categories *categories, uint32_t *ordered) {
     const uint32_t *parts = categories->everywhere;
     uint32_t all = (1u << categories->count) - 1, made = 0;
-    uint32_t misses = parts[GRAPH_PART_MISS_L2] | parts[GRAPH_PART_MISS_LLC] |
-                      parts[GRAPH_PART_MISS_DRAM] | parts[GRAPH_PART_MISPREDICT];
+    uint32_t misses = parts[GRAPH_PART_WALK] | parts[GRAPH_PART_MISS_L2] |
+                      parts[GRAPH_PART_MISS_LLC] | parts[GRAPH_PART_MISS_DRAM] |
+                      parts[GRAPH_PART_MISPREDICT];
     uint32_t of_waits = 0;
     do {
         uint32_t others = 0;

@@ -8,7 +8,7 @@
 
 enum { FAR = GRAPH_FAR + 1, MISSES = 1024, FETCHES = 256, PACKETS = 1024 };
 /* As many rows of weights as a µop may need at most. */
-enum { WEIGHTS_OF_UOP = 16, FEW = 32 };
+enum { WEIGHTS_OF_UOP = 20, FEW = 32 };
 
 struct lanes_decoder {
     struct graph_machine machine;
@@ -368,6 +368,10 @@ static void decode_ready(struct lanes_decoder *decoder, const struct lanes_layou
 static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout *layout,
                         const struct graph_uop *uop, struct lanes_step *step,
                         struct lanes_extra *extra) {
+    extra->walk = lanes_weight_of(&decoder->weights, GRAPH_PART_WALK, uop->insn, uop->walk);
+    extra->miss = extra->bringer_weight = extra->bringer_keep = LANES_NOTHING_ROW;
+    extra->bringer = LANES_NEVER_ROW;
+    step->flags |= uop->walk ? STEP_BEYOND : 0;
     if (uop->miss || uop->bringer) {
         unsigned part = graph_miss_part(uop);
         bool pending = uop->flags & GRAPH_PENDING;
@@ -434,9 +438,9 @@ static uint32_t find_execution(struct lanes_decoder *decoder, const struct graph
     if (uop->flags & GRAPH_LOAD)
         return lanes_weight(&decoder->weights, categories_of(categories, GRAPH_PART_L1, uop->insn),
                             decoder->machine.l1_latency, uop->execution);
-    if (uop->flags & GRAPH_STORE && uop->miss)
+    if (uop->flags & GRAPH_STORE && uop->walk)
         return lanes_weight(&decoder->weights,
-                            categories_of(categories, graph_miss_part(uop), uop->insn), uop->miss,
+                            categories_of(categories, GRAPH_PART_WALK, uop->insn), uop->walk,
                             uop->execution);
     return lanes_weight(&decoder->weights, categories_of_execution(categories, uop), uop->execution,
                         0);
@@ -445,7 +449,7 @@ static uint32_t find_execution(struct lanes_decoder *decoder, const struct graph
 /* It is most often one of few. */
 static uint32_t execution_weight(struct lanes_decoder *decoder, const struct graph_uop *uop) {
     if (decoder->categories->restricted || uop->execution >= FEW ||
-        (uop->flags & GRAPH_STORE && uop->miss))
+        (uop->flags & GRAPH_STORE && uop->walk))
         return find_execution(decoder, uop);
     uint32_t flags = uop->flags;
     uint32_t kind =
@@ -474,8 +478,8 @@ bool lanes_machine_is_narrow(const struct graph_machine *machine) {
 /* and of what was observed these. */
 static bool is_large(const struct graph_uop *uop) {
     uint32_t sum = uop->after_commit + uop->fetch_cache + uop->fetch_tlb + uop->unit_wait +
-                   uop->mshr_wait + uop->execution + uop->miss + uop->store_wait + uop->write_wait +
-                   uop->fill;
+                   uop->mshr_wait + uop->execution + uop->walk + uop->miss + uop->store_wait +
+                   uop->write_wait + uop->fill;
     return sum > LANES_NARROW_STEP - OF_MACHINE;
 }
 

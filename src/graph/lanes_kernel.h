@@ -199,7 +199,7 @@ INLINE void step_complete(const struct lanes_step *step, const struct lanes_extr
             latest(nodes->complete[k], ROW(extra->data) + ROW(extra->data_wakeup));
     if (step->flags & STEP_BEYOND)
         EACH_VECTOR {
-            vector alone = nodes->complete[k] + ROW(extra->miss);
+            vector alone = nodes->complete[k] + ROW(extra->walk) + ROW(extra->miss);
             vector brought = ROW(extra->bringer) + ROW(extra->bringer_weight);
             nodes->complete[k] = where(ROW(extra->bringer_keep), latest(alone, brought), alone);
         }

@@ -108,9 +108,9 @@ struct lanes_extra {
     uint32_t producer[UOP_MAX_SOURCES], wakeup[UOP_MAX_SOURCES], producers; /* ready */
     uint32_t head, head_weight, store_complete, store_execute, data_execute;
     uint32_t mshr;
-    uint32_t data, data_wakeup, at_store;                          /* STEP_STORE */
-    uint32_t miss, bringer, bringer_weight, bringer_keep, at_miss; /* STEP_BEYOND */
-    uint32_t store_commit, stored, address, forward, write_keep;   /* STEP_FORWARD */
+    uint32_t data, data_wakeup, at_store;                                /* STEP_STORE */
+    uint32_t walk, miss, bringer, bringer_weight, bringer_keep, at_miss; /* STEP_BEYOND */
+    uint32_t store_commit, stored, address, forward, write_keep;         /* STEP_FORWARD */
 };
 
 struct lanes_ring {

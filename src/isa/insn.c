@@ -15,6 +15,7 @@ static const char *const OPERATION_NAMES[OP_COUNT] = {
     [OP_FP_SQRT] = "fp_sqrt", [OP_FP_MISC] = "fp_misc",   [OP_VEC_ALU] = "vec_alu",
     [OP_VEC_MUL] = "vec_mul", [OP_VEC_PERM] = "vec_perm", [OP_CRYPTO] = "crypto",
     [OP_LOAD] = "load",       [OP_STORE] = "store",       [OP_SYSTEM] = "system",
+    [OP_CLOCK] = "clock",
 };
 
 const char *operation_name(enum operation operation) {

@@ -10,7 +10,7 @@
 
 #include "live/attribution_internal.h"
 #include "live/kernel_map.h"
-#include "live/perf_map.h"
+#include "program/perf_map.h"
 #include "util/array.h"
 
 struct saved_entry {
@@ -168,8 +168,8 @@ static bool jit_image(struct save *save, uint32_t number, uint32_t **slot, struc
         return true;
     char path[64];
     struct store_image image = {.kind = IMAGE_JIT, .path = path, .root = ""};
-    int map = perf_map_open(&save->attribution->roots, process->key.pid, process->inner_pid,
-                            process->user);
+    int map = perf_map_open(save->attribution->roots.proc, save->attribution->roots.files,
+                            process->key.pid, process->inner_pid, process->user);
     const char *command = process->command[0] ? process->command : "[unknown]";
     if (map < 0) {
         snprintf(path, sizeof path, "[jit] %s", command);
@@ -334,15 +334,15 @@ static bool find_symbols(const struct save *save, const struct saved_image *imag
     if (image->kernel_image != KERNEL_MAP_NONE)
         return kernel_map_cover(&save->kernel, (uint32_t)image->kernel_image, cover);
     const struct tracked_process *process = &save->attribution->processes.items[image->process];
-    int map = perf_map_open(&save->attribution->roots, process->key.pid, process->inner_pid,
-                            process->user);
+    int map = perf_map_open(save->attribution->roots.proc, save->attribution->roots.files,
+                            process->key.pid, process->inner_pid, process->user);
     return map < 0 || perf_map_read(map, cover);
 }
 
 /* What was saved before stays, where nothing newer is in its place. */
 static bool merge_symbols(struct save *save, int64_t image, struct symbol_cover *found,
                           struct error *error) {
-    struct store_symbol *before = NULL;
+    struct code_symbol *before = NULL;
     size_t before_count = 0;
     struct symbol_cover all = {0};
     if (!store_get_symbols(save->store, image, &before, &before_count, error))

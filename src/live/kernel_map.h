@@ -4,7 +4,7 @@
 #define CULPRIT_LIVE_KERNEL_MAP_H
 
 #include "live/proc_files.h"
-#include "live/symbol_cover.h"
+#include "program/symbol_cover.h"
 #include "util/arena.h"
 
 struct kernel_image {

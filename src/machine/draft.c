@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/nearest.h"
+
 static const char NAME_LETTERS[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
 static void reset_section(const char *section, void *object) {
@@ -228,6 +230,8 @@ static bool settle_classes(const struct draft *draft, struct machine *machine,
         names[i] = machine->pools[i].name;
     for (int operation = OP_NOP + 1; operation < OP_COUNT; operation++) {
         uint32_t *pool = &machine->classes[operation].pool;
+        if (operation == OP_CLOCK && !machine->core.vdso && !draft->class_pool[operation][0])
+            continue;
         for (*pool = 0; *pool < machine->pool_count; ++*pool)
             if (!strcmp(names[*pool], draft->class_pool[operation]))
                 break;
@@ -237,6 +241,12 @@ static bool settle_classes(const struct draft *draft, struct machine *machine,
                                  machine->pool_count, error);
     }
     return true;
+}
+
+/* Without a vDSO, reading the clock is a system call; nor need a file know of its class. */
+static void settle_clock(struct machine *machine) {
+    if (!machine->core.vdso)
+        machine->classes[OP_CLOCK] = machine->classes[OP_SYSTEM];
 }
 
 static void settle_cache(const char *section, struct machine_cache *cache,
@@ -253,6 +263,7 @@ bool draft_settle(const struct draft *draft, struct machine *machine, struct err
     if (!settle_queues(draft, &settled, error) || !settle_pools(draft, &settled, error) ||
         !settle_classes(draft, &settled, error))
         return false;
+    settle_clock(&settled);
     settle_cache("l1i", &settled.l1i, &settled);
     settle_cache("l1d", &settled.l1d, &settled);
     settle_cache("l2", &settled.l2, &settled);

@@ -16,6 +16,7 @@
 #include "machine/key.h"
 #include "machine/machine.h"
 #include "util/array.h"
+#include "util/nearest.h"
 
 enum { MAX_LISTED = 4096 };
 

@@ -56,8 +56,4 @@ bool key_check(const struct key *key, const void *object, struct error *error);
 /* Writes the field as text that key_parse reads back to the same bits. */
 void key_format(const struct key *key, const void *object, char text[VALUE_SIZE]);
 
-/* The candidate nearest to `word` in edits, NULL when none is near. Call with NULL candidates
- * skipped. */
-const char *nearest_word(const char *word, const char *const *candidates, size_t count);
-
 #endif

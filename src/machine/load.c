@@ -1,7 +1,8 @@
 /* A file is read whole (64 KiB at most, regular files only), refused when it has NULs or lines
  * inih would cut, and given to inih line by line without indentation (which inih would take for a
  * continued value). `base` loads the other machine first, into the same draft; files of
- * the chain, known by device and inode, are passed over in the search. */
+ * the chain, known by device and inode, are passed over in the search; a base that is given by its
+ * path is seen from the file that names it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
@@ -53,21 +54,42 @@ static bool in_chain(const struct stat *status, void *context) {
     return false;
 }
 
+/* A path is seen from the folder of the file that names it. */
+static int open_base_path(const struct file *file, const char *folder, const char *name,
+                          char path[PATH_MAX]) {
+    struct stat status;
+    const int length = *name == '/' ? snprintf(path, PATH_MAX, "%s", name)
+                                    : snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    if (length < 0 || length >= PATH_MAX) {
+        error_set(file->error, "the path is too long");
+        return -1;
+    }
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) {
+        error_errno(file->error, "%.200s", path);
+    } else if (fstat(descriptor, &status) == 0 && in_chain(&status, (void *)file)) {
+        close(descriptor);
+        error_set(file->error, "the machine would be its own base");
+        return -1;
+    }
+    return descriptor;
+}
+
 static bool load_base(struct file *file, const char *name) {
     if (file->field_count)
         return error_set(file->error, "base = %.60s: must come before every other key", name);
     if (file->depth == MAX_DEPTH)
         return error_set(file->error, "base = %.60s: more than %d machines in a chain of bases",
                          name, MAX_DEPTH);
-    if (strchr(name, '/'))
-        return error_set(file->error, "base = %.60s: a name is wanted, without directory", name);
     char path[PATH_MAX], directory[PATH_MAX];
     snprintf(directory, sizeof directory, "%s", file->path);
     char *slash = strrchr(directory, '/');
     if (slash)
         *slash = 0;
-    int descriptor =
-        find_open(name, slash ? directory : ".", in_chain, file, path, sizeof path, file->error);
+    const char *beside = slash ? directory : ".";
+    int descriptor = find_is_path(name)
+                         ? open_base_path(file, beside, name, path)
+                         : find_open(name, beside, in_chain, file, path, sizeof path, file->error);
     if (descriptor < 0)
         return error_prefix(file->error, "base = %.60s", name);
     bool loaded = load_file(descriptor, path, file, file->draft, file->error);

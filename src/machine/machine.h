@@ -59,6 +59,7 @@ struct machine_cache {
     enum replacement_kind replacement;
     enum prefetcher_kind prefetcher;
     uint32_t prefetch_degree; /* lines ahead per trigger, ≥ 1 */
+    bool free_pending_hits; /* a hit on a line on its way is like any other (Chen 2009, Fig. 2.4) */
 };
 
 /* [itlb] [dtlb] [l2tlb] */
@@ -144,6 +145,8 @@ struct machine_core {
     enum disambiguation_kind disambiguation;
     bool fuse_compare_branch;
     bool eliminate_moves; /* register copies and zero idioms need no functional unit */
+    bool vdso; /* what the kernel's vDSO serves (OP_CLOCK) is an operation of its class; else a
+                  system call as any */
     bool group_issue; /* in order: what was fetched together issues wholly before what follows */
 };
 
@@ -179,6 +182,14 @@ struct machine {
  */
 static inline bool machine_is_chip(const struct machine *machine) {
     return machine->chip.cores > 1 || machine->chip.threads > 1;
+}
+
+/* Flags of an instruction on this core (enum insn_flags): what the vDSO serves does not flush;
+ * later loads wait for it, for they read what it wrote. */
+static inline uint16_t machine_insn_flags(const struct machine_core *core, unsigned operation,
+                                          uint16_t flags) {
+    bool served = operation == OP_CLOCK && core->vdso;
+    return served ? (uint16_t)((flags & ~INSN_SYSCALL) | INSN_FENCE_LOAD) : flags;
 }
 
 /* Loads a machine by name (searched in the directories of $CULPRIT_MACHINES, then in machines/

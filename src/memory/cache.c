@@ -41,6 +41,7 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->latency = machine->latency;
     cache->level = (uint8_t)level;
     cache->replacement = (uint8_t)machine->replacement;
+    cache->free_pending_hits = machine->free_pending_hits;
     cache->detect = level == LEVEL_L1 ? 0 : machine->latency;
     cache->random = 0x9e3779b97f4a7c15u;
     cache->mshrs = machine->mshrs;
@@ -79,6 +80,34 @@ void cache_restart(struct cache *cache) {
     memset(cache->flights, 0, cache->flight_slots * sizeof *cache->flights);
     memset(cache->mshr_free, 0, (cache->mshrs + 1) * sizeof *cache->mshr_free);
     memset(cache->prefetcher.table, 0, sizeof cache->prefetcher.table);
+}
+
+/* What was never written stays so, and costs no memory. */
+static void copy_words(uint64_t *to, const uint64_t *from, size_t count) {
+    enum { PAGE_WORDS = 512 };
+    static const uint64_t NOTHING[PAGE_WORDS];
+    for (size_t i = 0; i < count; i += PAGE_WORDS) {
+        const size_t size = (count - i < PAGE_WORDS ? count - i : (size_t)PAGE_WORDS) * sizeof *to;
+        if (memcmp(from + i, NOTHING, size) != 0)
+            memcpy(to + i, from + i, size);
+    }
+}
+
+/* No flight has the line that its tag calls pending: it is there. The stride prefetcher knows
+ * instructions by their static numbers, which are the same. */
+void cache_copy(struct cache *cache, const struct cache *from) {
+    if (!cache->tags)
+        return;
+    const size_t sets = cache->set_mask + 1, lines = sets * cache->ways;
+    assert(cache->set_mask == from->set_mask && cache->ways == from->ways);
+    copy_words(cache->tags, from->tags, lines);
+    copy_words(cache->used, from->used, lines);
+    if (cache->replacement == REPLACE_PLRU)
+        copy_words(cache->trees, from->trees, sets);
+    memcpy(cache->hints, from->hints, sizeof cache->hints);
+    cache->uses = from->uses;
+    cache->random = from->random;
+    cache->prefetcher = from->prefetcher;
 }
 
 void cache_copy_lines(struct cache *cache, const struct cache *other) {

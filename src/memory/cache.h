@@ -66,6 +66,7 @@ struct cache {
     uint8_t replacement; /* enum replacement_kind */
     struct cache_statistics statistics;
 
+    bool free_pending_hits; /* as struct machine_cache */
     uint8_t level;          /* enum memory_level */
     uint32_t detect;        /* cycles from the access of the L1 to a miss being known here */
     struct cache *next;     /* next level; NULL: DRAM */
@@ -86,6 +87,9 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
 void cache_free(struct cache *cache);
 /* See memory_restart(). */
 void cache_restart(struct cache *cache);
+
+/* See memory_copy(). */
+void cache_copy(struct cache *cache, const struct cache *from);
 
 /* The lines of a cache of the same shape, and in which order they were used; settled, and nobody is
  * known to have brought them. */

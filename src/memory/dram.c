@@ -80,6 +80,11 @@ void dram_restart(struct dram *dram) {
     dram->bus_free = dram->bus_part = 0;
 }
 
+void dram_copy(struct dram *dram, const struct dram *from) {
+    for (uint32_t bank = 0; bank < dram->bank_count; bank++)
+        dram->banks[bank].open_row_plus_one = from->banks[bank].open_row_plus_one;
+}
+
 void dram_free(struct dram *dram) {
     free(dram->banks);
     free(dram->slot_free);

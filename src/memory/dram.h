@@ -48,6 +48,8 @@ bool dram_new(struct dram *dram, const struct machine *machine, uint32_t line_by
 void dram_free(struct dram *dram);
 /* Time begins anew: nothing is busy; open rows stay open. */
 void dram_restart(struct dram *dram);
+/* See memory_copy(). */
+void dram_copy(struct dram *dram, const struct dram *from);
 
 /* Cycle at which a line asked for at `cycle` (the miss in the last level) is at the core. */
 uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address);

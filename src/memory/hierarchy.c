@@ -170,7 +170,7 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
                                   .bringer = cache_bringer(cache, index),
                                   .level = cache->level};
         const struct flight *flight = cache_flight(cache, index, memory->now);
-        if (flight && flight->ready > request->cycle) {
+        if (flight && flight->ready > request->cycle && !cache->free_pending_hits) {
             answer->pending = true;
             answer->level = flight->level;
             if (cache->tags[index] & TAG_PREFETCHED)

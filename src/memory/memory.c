@@ -102,6 +102,17 @@ void memory_free(struct memory *memory) {
     free(memory);
 }
 
+void memory_copy(struct memory *memory, const struct memory *from) {
+    cache_copy(&memory->l1i, &from->l1i);
+    cache_copy(&memory->l1d, &from->l1d);
+    cache_copy(&memory->l2, &from->l2);
+    cache_copy(&memory->llc, &from->llc);
+    tlb_copy(&memory->itlb, &from->itlb);
+    tlb_copy(&memory->dtlb, &from->dtlb);
+    tlb_copy(&memory->l2tlb, &from->l2tlb);
+    dram_copy(&memory->dram, &from->dram);
+}
+
 void memory_restart(struct memory *memory) {
     cache_restart(&memory->l1i);
     cache_restart(&memory->l1d);

@@ -91,6 +91,10 @@ void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, ui
  * have brought a line. What caches, TLBs and open rows hold stays, and so do the counts. */
 void memory_restart(struct memory *memory);
 
+/* To one of the same machine that is new: what caches, prefetchers, TLBs and open rows of `from`
+ * hold, as after memory_restart(). Idealisations and counts stay its own. */
+void memory_copy(struct memory *memory, const struct memory *from);
+
 /* Functional warming: updates tags, replacement and TLBs as if each access completed at once. */
 void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store);
 void memory_warm_fetch(struct memory *memory, uint64_t address);

@@ -2,6 +2,7 @@
 #include "memory/tlb.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool tlb_new(struct tlb *tlb, const struct machine_tlb *machine, uint32_t page_size,
              const char *name, struct error *error) {
@@ -32,6 +33,15 @@ void tlb_free(struct tlb *tlb) {
 void tlb_restart(struct tlb *tlb) {
     for (uint32_t entry = 0; tlb->items && entry < tlb->entries; entry++)
         tlb->items[entry].ready = 0;
+}
+
+void tlb_copy(struct tlb *tlb, const struct tlb *from) {
+    if (!tlb->items)
+        return;
+    memcpy(tlb->items, from->items, tlb->entries * sizeof *tlb->items);
+    memcpy(tlb->hints, from->hints, sizeof tlb->hints);
+    tlb->uses = from->uses;
+    tlb_restart(tlb);
 }
 
 uint32_t tlb_use(struct tlb *tlb, uint64_t address) {

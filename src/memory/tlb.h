@@ -34,6 +34,8 @@ bool tlb_new(struct tlb *tlb, const struct machine_tlb *machine, uint32_t page_s
 void tlb_free(struct tlb *tlb);
 /* Time begins anew: all translations are known. */
 void tlb_restart(struct tlb *tlb);
+/* See memory_copy(). */
+void tlb_copy(struct tlb *tlb, const struct tlb *from);
 
 /* Entry of an address, noting its use; TLB_NONE when it has none. */
 uint32_t tlb_use(struct tlb *tlb, uint64_t address);

@@ -13,6 +13,14 @@ uint32_t contend_place(const struct machine *machine, enum contend_placing placi
     return n % chip->cores * chip->threads + n / chip->cores;
 }
 
+/* The n-th thread's. Elsewhere than on a chip each thread has a core of its own. */
+static uint32_t core_of(const struct contend_options *options, uint32_t n) {
+    const struct machine *machine = options->machine;
+    return machine_is_chip(machine)
+               ? contend_place(machine, options->placing, n) / machine->chip.threads
+               : n;
+}
+
 static double rate(const struct locality *program, uint64_t count) {
     return (double)count / (double)program->events.instructions;
 }
@@ -116,6 +124,40 @@ static bool elsewhere(const struct locality *const *programs, uint32_t program_c
     }
     free(ipc);
     return good;
+}
+
+/* ---- speeds that are given ---- */
+
+/* A fused compare and branch is two instructions; a core of a chip issues one whatever it is. */
+static double most_ipc(const struct machine *machine) {
+    const struct machine_core *core = &machine->core;
+    const double fused = core->fuse_compare_branch ? 2 : 1;
+    return machine_is_chip(machine)
+               ? 1
+               : fmin(core->fetch_width, fused * fmin(core->dispatch_width, core->commit_width));
+}
+
+bool contend_check_ipc(const uint32_t *threads, uint32_t thread_count,
+                       const struct contend_options *options, struct error *error) {
+    const struct machine *machine = options->machine;
+    const double most = most_ipc(machine), rounding = 1e-6;
+    for (uint32_t t = 0; t < thread_count; t++) {
+        const uint32_t core = core_of(options, t);
+        double sum = 0;
+        uint32_t sharers = 0;
+        for (uint32_t other = 0; other < thread_count; other++)
+            if (core_of(options, other) == core) {
+                sum += options->ipc[threads[other]];
+                sharers++;
+            }
+        if (sum > most * (1 + rounding))
+            return error_set(error,
+                             "--ipc: %g instructions per cycle%s: a core of machine %.60s executes "
+                             "at most %g",
+                             sum, sharers > 1 ? " of threads that share a core" : "", machine->name,
+                             most);
+    }
+    return true;
 }
 
 bool contend_predict(const struct locality *const *programs, uint32_t program_count,

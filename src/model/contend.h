@@ -49,6 +49,11 @@ bool contend_predict(const struct locality *const *programs, uint32_t program_co
                      const struct contend_options *options, struct contend_program *result,
                      struct error *error);
 
+/* Whether the machine could execute options->ipc: no core can be given more than it issues, a core
+ * of a chip by all its threads together. Before anything is profiled. */
+bool contend_check_ipc(const uint32_t *threads, uint32_t thread_count,
+                       const struct contend_options *options, struct error *error);
+
 /* The hardware thread of a chip that the n-th of the threads runs on. */
 uint32_t contend_place(const struct machine *machine, enum contend_placing placing, uint32_t n);
 

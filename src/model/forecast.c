@@ -251,9 +251,10 @@ static void add_stratum(struct forecast *forecast, const struct stratum *stratum
         result->then[i] += factor * stratum->cycles[i + 1];
 }
 
-static void collect(void *context, void *state, double weight) {
+static bool collect(void *context, void *state, double weight, struct error *error) {
     struct forecast *forecast = context;
     struct lane *lane = state;
+    (void)error;
     close_window(forecast, lane, stratum_of(forecast, lane));
     for (int i = 0; i < 2; i++) /* a part that nobody looked at is like the other */
         if (!lane->strata[i].looked) {
@@ -265,6 +266,7 @@ static void collect(void *context, void *state, double weight) {
         add_stratum(forecast, &lane->strata[i], weight);
     pthread_mutex_unlock(&forecast->lock);
     memset(lane->strata, 0, sizeof lane->strata);
+    return true;
 }
 
 static void detach(void *context, void *state) {

@@ -29,7 +29,9 @@ static bool run(struct trace *trace, struct selector *selector, struct locality_
         return false;
     if (status == 0 && !selector_started(selector))
         return error_set(error, "the function was never entered (see its name with nm)");
-    return instructions > 0 || error_set(error, "no instructions were selected");
+    return instructions > 0 ||
+           error_set(error, stopped(watch) ? "interrupted before the first instruction was profiled"
+                                           : "no instructions were selected");
 }
 
 bool locality_measure(struct trace *trace, const struct selection *selection,

@@ -101,6 +101,8 @@ static bool predict_region(struct regions_run *run, const struct region *region,
         return error_set(error, "out of memory for regions");
     struct trace *trace = trace_open(file, error);
     const uint64_t before = region->trace_start < warm ? region->trace_start : warm;
+    if (trace)
+        trace_only(trace, 0); /* the region's; the list's weights are shares of single threads */
     const bool good = trace && predict_trace(run, trace, region, before, share, done, error);
     if (trace)
         trace_close(trace);

@@ -32,10 +32,10 @@ static void find_throughput(const struct sharing_result *result,
         thread->ipc = ipc_of(first);
         thread->extra_l1d = per_instruction(first, first->l1d_misses);
         thread->extra_l2 = per_instruction(first, first->l2_misses);
-        simulated->by_core[h / simulated->threads] += thread->ipc;
-        simulated->ipc += thread->ipc;
+        const double ipc = (double)result->all[h].instructions / (double)result->cycles;
+        simulated->by_core[h / simulated->threads] += ipc;
+        simulated->ipc += ipc;
     }
-
     simulated->seconds = result->seconds;
     simulated->interrupted = result->interrupted;
 }

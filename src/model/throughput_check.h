@@ -1,6 +1,8 @@
 /* The cycle-level chip (simulate/sharing.h) to compare predictions of throughput with. What a
  * hardware thread does is measured in the first run of its program, as the profile was; when a
- * program begins again its lines are in the caches, which the profile knows nothing of. */
+ * program begins again its lines are in the caches, which the profile knows nothing of. First runs
+ * take different times, so their rates do not add up: what cores and the chip execute is counted
+ * over one span, from the start until every program has run once. */
 #ifndef CULPRIT_MODEL_THROUGHPUT_CHECK_H
 #define CULPRIT_MODEL_THROUGHPUT_CHECK_H
 
@@ -32,9 +34,9 @@ struct throughput_checked {
 struct throughput_simulated {
     uint32_t cores, threads;
     struct throughput_checked *by_thread; /* [cores × threads] */
-    double *by_core;                      /* sum of the IPCs of its threads */
-    double ipc;                           /* of the chip */
-    double seconds;                       /* processor time of the programs together */
+    double *by_core; /* instructions per cycle of all its threads, over the whole simulation */
+    double ipc;      /* of the chip, likewise: the sum of its cores */
+    double seconds;  /* processor time of the programs together */
     bool interrupted;
 };
 

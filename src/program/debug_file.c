@@ -20,21 +20,43 @@ static bool same_build_id(const struct elf_image *a, const struct elf_image *b) 
            !memcmp(a->build_id, b->build_id, a->build_id_size);
 }
 
-static bool open_by_build_id(struct elf_image *debug, const struct elf_image *image) {
-    char path[sizeof DEBUG_ROOT "/.build-id/xx/.debug" + 2 * BUILD_ID_MAX];
+/* Takes a file whose build id is the image's. */
+static bool open_checked(struct elf_image *debug, const struct elf_image *image, const char *path) {
     struct error error;
-    if (image->build_id_size < 2)
-        return false;
-    int length = snprintf(path, sizeof path, DEBUG_ROOT "/.build-id/%02x/", image->build_id[0]);
-    for (size_t i = 1; i < image->build_id_size; i++)
-        length += snprintf(path + length, sizeof path - (size_t)length, "%02x", image->build_id[i]);
-    snprintf(path + length, sizeof path - (size_t)length, ".debug");
     if (!elf_image_open(debug, path, &error))
         return false;
     if (same_build_id(debug, image))
         return true;
     elf_image_close(debug);
     return false;
+}
+
+static bool open_by_build_id(struct elf_image *debug, const struct elf_image *image) {
+    char path[sizeof DEBUG_ROOT "/.build-id/xx/.debug" + 2 * BUILD_ID_MAX];
+    if (image->build_id_size < 2)
+        return false;
+    int length = snprintf(path, sizeof path, DEBUG_ROOT "/.build-id/%02x/", image->build_id[0]);
+    for (size_t i = 1; i < image->build_id_size; i++)
+        length += snprintf(path + length, sizeof path - (size_t)length, "%02x", image->build_id[i]);
+    snprintf(path + length, sizeof path - (size_t)length, ".debug");
+    return open_checked(debug, image, path);
+}
+
+/* What debuginfod-find fetched, where its manual page says that it is. */
+static bool open_fetched(struct elf_image *debug, const struct elf_image *image) {
+    const char *cache = getenv("DEBUGINFOD_CACHE_PATH"), *user = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME"), *below = "";
+    char path[PATH_MAX], id[2 * BUILD_ID_MAX + 1] = "";
+    for (size_t i = 0; i < image->build_id_size; i++)
+        snprintf(id + 2 * i, 3, "%02x", image->build_id[i]);
+    if (!cache || !cache[0]) {
+        bool own = user && user[0];
+        cache = own ? user : home;
+        below = own ? "/debuginfod_client" : "/.cache/debuginfod_client";
+    }
+    return id[0] && cache && cache[0] &&
+           snprintf(path, sizeof path, "%s%s/%s/debuginfo", cache, below, id) < (int)sizeof path &&
+           open_checked(debug, image, path);
 }
 
 /* The CRC-32 of zlib, bit by bit from a table of nibbles. */
@@ -68,7 +90,7 @@ static const char *debug_link(const struct elf_image *image, uint32_t *sum) {
 }
 
 bool debug_file_open(struct elf_image *debug, const struct elf_image *image, const char *path) {
-    if (open_by_build_id(debug, image))
+    if (open_by_build_id(debug, image) || open_fetched(debug, image))
         return true;
     uint32_t sum;
     const char *name = debug_link(image, &sum);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "program/demangle.h"
+#include "program/go_table.h"
 #include "util/array.h"
 
 bool function_read_symbols(struct function_list *list, const struct elf_image *image,
@@ -222,13 +223,15 @@ static bool keep_names(struct function_table *table) {
 }
 
 bool function_table_build(struct function_table *table, const struct elf_image *image,
-                          const struct elf_image *const *symbols, size_t symbols_count) {
+                          const struct elf_image *const *symbols, size_t symbols_count,
+                          const struct go_table *go) {
     *table = (struct function_table){0};
     struct function_list *list = &table->list;
     bool done = function_read_symbols(list, image, image, SHT_DYNSYM);
     for (size_t i = 0; i < symbols_count && done; i++)
         if (symbols[i]->elf)
             done = function_read_symbols(list, image, symbols[i], SHT_SYMTAB);
+    done = done && (!go || go_table_functions(go, image, list));
     sort(list);
     done = done && function_read_linkage(list, image) && function_read_unwind(list, image);
     sort(list);

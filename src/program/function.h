@@ -1,4 +1,5 @@
-/* The functions of an image: from symbol tables, from the procedure linkage table, and, where a
+/* The functions of an image: from symbol tables, from the procedure linkage table, from the
+ * table of Go programs, and, where a
  * stripped file has no symbol, from the unwind tables (.eh_frame), which give a function's extent
  * but not its name. */
 #ifndef CULPRIT_PROGRAM_FUNCTION_H
@@ -48,12 +49,15 @@ bool function_read_linkage(struct function_list *list, const struct elf_image *i
 /* Appends a nameless function for each range of .eh_frame. */
 bool function_read_unwind(struct function_list *list, const struct elf_image *image);
 
-/* Reads all of the above and builds the lookup table. `symbols` are files with a .symtab for this
- * image (itself, a separate debug file, .gnu_debugdata); those that are closed are skipped. The
- * table does not refer to any of the files afterwards. False, and the table is to be freed, when
- * memory is out. */
+struct go_table;
+
+/* Reads all of the above, and the functions of a table of Go unless it is NULL, and builds the
+ * lookup table. `symbols` are files with a .symtab for this image (itself, a separate debug file,
+ * .gnu_debugdata); those that are closed are skipped. The table does not refer to any of the files
+ * afterwards. False, and the table is to be freed, when memory is out. */
 bool function_table_build(struct function_table *table, const struct elf_image *image,
-                          const struct elf_image *const *symbols, size_t symbols_count);
+                          const struct elf_image *const *symbols, size_t symbols_count,
+                          const struct go_table *go);
 void function_table_free(struct function_table *table);
 
 /* The function at an address; NULL: none. Without a gap it reaches to `until`, where it ends or a

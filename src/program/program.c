@@ -13,6 +13,7 @@
 #include "program/demangle.h"
 #include "program/elf_image.h"
 #include "program/function.h"
+#include "program/go_table.h"
 #include "program/source.h"
 #include "util/arena.h"
 #include "util/array.h"
@@ -27,8 +28,10 @@ struct image {
     struct elf_image *described; /* whichever of them has DWARF; NULL: neither */
     struct function_table functions;
     struct contents contents;
+    struct go_table *go;   /* of a stripped Go program; NULL: none */
     struct source *source; /* over `described`; NULL: none, or not looked for yet */
     bool source_sought;
+    bool stripped; /* see program_image_is_stripped() */
 };
 
 struct program {
@@ -43,6 +46,7 @@ struct program *program_new(void) {
 
 static void image_free(struct image *image) {
     source_free(image->source);
+    go_table_free(image->go);
     contents_free(&image->contents);
     function_table_free(&image->functions);
     elf_image_close(&image->debug);
@@ -92,18 +96,20 @@ static void image_load_functions(struct program *program, struct image *image) {
         debug_file_open(&image->debug, binary, image->path);
     if (!symbols && !image->debug.elf)
         debug_data_open(&mini, binary, image->path);
+    if (!symbols && !image->debug.elf && !mini.elf)
+        image->go = go_table_read(binary);
     if (dwarf)
         image->described = binary;
     else if (image->debug.elf && source_available(&image->debug))
         image->described = &image->debug;
     const struct elf_image *const files[] = {binary, &image->debug, &mini};
-    if (!function_table_build(&image->functions, binary, files, sizeof files / sizeof *files)) {
+    image->stripped = !symbols && !image->debug.elf && !mini.elf && !image->go;
+    if (!function_table_build(&image->functions, binary, files, sizeof files / sizeof *files,
+                              image->go)) {
         function_table_free(&image->functions);
         image_note(program, image, "%s: not enough memory for its symbols", image->path);
     } else if (!any_named(&image->functions)) {
-        image_note(program, image,
-                   "%s: stripped: no function names (install its debug symbol package)",
-                   image->path);
+        image_note(program, image, "%s: stripped: no function names", image->path);
     }
     elf_image_close(&mini);
 }
@@ -187,6 +193,11 @@ const char *program_image_note(const struct program *program, uint32_t image) {
     return found ? found->note : "no such image";
 }
 
+bool program_image_is_stripped(const struct program *program, uint32_t image) {
+    const struct image *found = image_at(program, image);
+    return found && found->stripped;
+}
+
 static void find_source(struct program *program, struct image *image) {
     struct error error;
     image->source_sought = true;
@@ -233,6 +244,8 @@ bool program_locate(struct program *program, uint32_t number, uint64_t file_offs
         find_source(program, image);
     if (image->source)
         source_locate(image->source, address, &program->arena, location);
+    else if (image->go)
+        go_table_locate(image->go, address, location);
     return location->function;
 }
 

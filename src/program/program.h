@@ -1,9 +1,10 @@
 /* From an image and an offset to names a person knows: function, source line, inlined callers.
  * Works on ELF files of any machine on disk (the program need not run), with symbols from .symtab,
  * from separate debug files found by build id or .gnu_debuglink under /usr/lib/debug, from
- * .gnu_debugdata, else from .dynsym; and on anonymous code (no names). Hostile ELF files give an
- * image without symbols and a note, never a crash. Results are cached; strings live as long as the
- * struct program. One thread at a time may use a struct program. */
+ * .gnu_debugdata, of stripped Go programs from .gopclntab, else from .dynsym; and on anonymous code
+ * (no names). Hostile ELF files give an image without symbols and a note, never a crash. Results
+ * are cached; strings live as long as the struct program. One thread at a time may use a struct
+ * program. */
 #ifndef CULPRIT_PROGRAM_PROGRAM_H
 #define CULPRIT_PROGRAM_PROGRAM_H
 
@@ -28,6 +29,9 @@ uint32_t program_add_image(struct program *program, const char *path, const uint
 const char *program_image_path(const struct program *program, uint32_t image);
 const char *program_image_name(const struct program *program, uint32_t image); /* base name */
 const char *program_image_note(const struct program *program, uint32_t image); /* NULL: all well */
+/* Whether functions of the file have no names, all or those that it does not export, because its
+ * symbols were stripped and are nowhere on this system. */
+bool program_image_is_stripped(const struct program *program, uint32_t image);
 
 /* An inlined function and the place where it was inlined. An instruction's stack reads: inlined[0]
  * at location.file:line, inlined[1] at inlined[0].file:line ..., the real function at the last

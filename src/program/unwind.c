@@ -109,12 +109,46 @@ static bool read_range(const Dwarf_FDE *entry, uint8_t encoding, const struct el
     return true;
 }
 
+/* Where the frame entries lie of a file that has no section headers: its segment PT_GNU_EH_FRAME
+ * (.eh_frame_hdr) says where they begin; a length of zero ends them. */
+static Elf_Data *frames_by_header(const struct elf_image *image, uint64_t *address) {
+    size_t count;
+    GElf_Phdr segment;
+    uint64_t offset, limit = 0;
+    if (elf_getphdrnum(image->elf, &count))
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        Elf_Data *data = NULL;
+        if (gelf_getphdr(image->elf, (int)i, &segment) && segment.p_type == PT_GNU_EH_FRAME &&
+            segment.p_offset <= INT64_MAX)
+            data = elf_getdata_rawchunk(image->elf, (int64_t)segment.p_offset, segment.p_filesz,
+                                        ELF_T_BYTE);
+        const uint8_t *bytes = data ? data->d_buf : NULL;
+        if (!bytes || data->d_size < 8 || bytes[0] != 1 ||
+            bytes[1] != (DW_EH_PE_pcrel | DW_EH_PE_sdata4))
+            continue;
+        int32_t distance;
+        memcpy(&distance, bytes + 4, sizeof distance);
+        *address = segment.p_vaddr + 4 + (uint64_t)(int64_t)distance;
+        if (!elf_image_address_to_offset(image, *address, &offset))
+            return NULL;
+        for (size_t k = 0; k < image->segment_count; k++)
+            if (offset - image->segments[k].file_offset < image->segments[k].file_size)
+                limit = image->segments[k].file_size - (offset - image->segments[k].file_offset);
+        return limit ? elf_getdata_rawchunk(image->elf, (int64_t)offset, limit, ELF_T_BYTE) : NULL;
+    }
+    return NULL;
+}
+
 bool function_read_unwind(struct function_list *list, const struct elf_image *image) {
     GElf_Shdr header;
+    uint64_t address = 0;
     Elf_Scn *section = elf_image_section(image, ".eh_frame", &header);
-    Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+    Elf_Data *data = section ? elf_rawdata(section, NULL) : frames_by_header(image, &address);
     if (!data || !data->d_buf || image->header.e_ident[EI_DATA] != ELFDATA2LSB)
         return true;
+    if (section)
+        address = header.sh_addr;
     unsigned address_size = image->header.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
     Dwarf_Off known_cie = (Dwarf_Off)-1, next;
     bool readable = false;
@@ -136,8 +170,7 @@ bool function_read_unwind(struct function_list *list, const struct elf_image *im
                 dwarf_cfi_cie_p(&cie) && address_encoding(&cie.cie, address_size, &encoding);
         }
         struct function function;
-        if (!readable ||
-            !read_range(&entry.fde, encoding, image, header.sh_addr, data->d_buf, &function))
+        if (!readable || !read_range(&entry.fde, encoding, image, address, data->d_buf, &function))
             continue;
         if (!array_reserve((void **)&list->items, &list->capacity, list->count + 1,
                            sizeof *list->items))

@@ -18,24 +18,25 @@
 #include "trace/counts.h"
 #include "trace/event.h"
 #include "trace/item.h"
+#include "trace/missed.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 enum { MAX_THREADS = 1 << 20, TOLD_UNFOLLOWED = 5 };
 
 struct profiled {
     bool known, open, ended;
-    uint32_t process;
+    uint32_t process, ordinal;
     uint64_t position;         /* instructions of the thread so far */
     uint64_t *before, *within; /* executions by id − 1: until the open slice, in it */
     size_t capacity, within_capacity;
     uint32_t *touched; /* ids of those in the open slice that are not 0 */
     size_t touched_count, touched_capacity;
-    struct slice_place place; /* of the open slice */
-    struct counts_pace pace;  /* from events */
-    uint32_t last;            /* id of the block entered last; 0: none */
-    uint32_t cut, cut_insns;  /* block that was not executed whole, and its instructions that
-                                 were not */
+    struct slice_place place;    /* of the open slice */
+    struct counts_pace pace;     /* from events */
+    uint32_t last;               /* id of the block entered last; 0: none */
+    struct missed_blocks missed; /* by id, in the open slice */
     struct execution_place execution;
 };
 
@@ -45,6 +46,7 @@ struct profile {
     struct profile_code code;
     struct execution_counts counts;
     struct slice_files files;
+    bool begun;                              /* the files were made */
     uint32_t images_written, blocks_written; /* to the table */
     char *table_path, *command;
     struct profiled *threads;
@@ -61,6 +63,11 @@ char *bbv_slices_path(const char *path) {
 
 static bool out_of_memory(struct profile *profile) {
     return error_set(profile->error, "out of memory for the profile");
+}
+
+static bool make_no_sense(struct profile *profile) {
+    return error_set(profile->error, "the counts of a thread make no sense: the program may have "
+                                     "overwritten the memory they pass through");
 }
 
 static void note(struct bbv_profile_result *result, const char *format, ...)
@@ -141,9 +148,22 @@ static bool add(struct profile *profile, struct profiled *thread, uint32_t id, u
     uint32_t insn_count = profile_code_at(&profile->code, id)->place.insn_count;
     if (__builtin_mul_overflow(times, insn_count, &insns) ||
         __builtin_add_overflow(thread->position, insns, &thread->position))
-        return error_set(profile->error, "the counts of a thread make no sense: the program may "
-                                         "have overwritten the memory they pass through");
+        return make_no_sense(profile);
     *within += times;
+    return true;
+}
+
+/* Instructions of a block that were counted with it in this slice, and not executed. */
+static bool miss(struct profile *profile, struct profiled *thread, uint32_t id, uint64_t insns) {
+    uint64_t counted =
+        id <= thread->within_capacity
+            ? thread->within[id - 1] * profile_code_at(&profile->code, id)->place.insn_count
+            : 0;
+    if (insns > counted - missed_of(&thread->missed, id))
+        return make_no_sense(profile);
+    if (!missed_add(&thread->missed, id, insns))
+        return out_of_memory(profile);
+    thread->position -= insns;
     return true;
 }
 
@@ -179,11 +199,12 @@ static bool end_slice(struct profile *profile, struct profiled *thread) {
         uint64_t times = thread->within[id - 1];
         profile->entries[i] =
             (struct slice_entry){id, times * profile_code_at(&profile->code, id)->place.insn_count -
-                                         (id == thread->cut ? thread->cut_insns : 0)};
+                                         missed_of(&thread->missed, id)};
         thread->before[id - 1] += times;
         thread->within[id - 1] = 0;
     }
     thread->touched_count = 0;
+    thread->missed.count = 0;
     bool filled = thread->open && thread->position > thread->place.first;
     thread->open = false;
     if (!filled)
@@ -208,6 +229,8 @@ static bool end_thread(struct profile *profile, struct profiled *thread) {
     free(thread->before);
     free(thread->within);
     free(thread->touched);
+    free(thread->missed.items);
+    thread->missed = (struct missed_blocks){0};
     thread->before = thread->within = NULL;
     thread->touched = NULL;
     thread->capacity = thread->within_capacity = thread->touched_capacity = 0;
@@ -224,22 +247,26 @@ static uint32_t id_of(struct profile *profile, const struct item_data *data, uin
     return id;
 }
 
-static bool is_times(uint64_t event) {
-    return event_kind(event) == EVENT_MARK && event_mark_kind(event) == MARK_TIMES;
+static bool is_mark(const struct item_data *data, uint32_t at, unsigned mark) {
+    return at < data->event_count && event_kind(data->events[at]) == EVENT_MARK &&
+           event_mark_kind(data->events[at]) == mark;
 }
 
 static bool take_counts(struct profile *profile, struct profiled *thread,
                         const struct item_data *data) {
     for (uint32_t i = 0; i < data->event_count; i++) {
         uint64_t event = data->events[i];
-        if (event_kind(event) == EVENT_MARK && event_mark_kind(event) == MARK_SLICE) {
+        if (is_mark(data, i, MARK_SLICE)) {
             if (!end_slice(profile, thread))
                 return false;
         } else if (event_kind(event) == EVENT_BLOCK) {
             uint32_t id = id_of(profile, data, event);
-            bool counts = i + 1 < data->event_count && is_times(data->events[i + 1]);
-            if (!id || !(counts ? add(profile, thread, id, event_payload(data->events[++i]))
-                                : begin_slice(profile, thread, data->thread, id)))
+            bool counts = is_mark(data, i + 1, MARK_TIMES);
+            if (!id ||
+                !(counts ? add(profile, thread, id, event_payload(data->events[++i]))
+                         : begin_slice(profile, thread, data->thread, id)) ||
+                (is_mark(data, i + 1, MARK_MISSED) &&
+                 !miss(profile, thread, id, event_payload(data->events[++i]))))
                 return false;
         }
     }
@@ -279,37 +306,42 @@ static bool enter_block(struct profile *profile, struct profiled *thread, uint32
 }
 
 /* Marks that say something of the block before them. */
-static void take_mark(struct profile *profile, struct profiled *thread, uint64_t event) {
+static bool take_mark(struct profile *profile, struct profiled *thread, uint64_t event) {
     uint64_t payload = event_payload(event);
     switch (event_mark_kind(event)) {
     case MARK_EXECUTED: {
         uint32_t insn_count =
             thread->last ? profile_code_at(&profile->code, thread->last)->place.insn_count : 0;
-        if (payload >= insn_count || thread->cut)
+        if (payload >= insn_count)
             break;
-        thread->cut = thread->last;
-        thread->cut_insns = insn_count - (uint32_t)payload;
-        thread->position -= thread->cut_insns;
         thread->execution.cut = (uint32_t)payload + 1;
-        break;
+        return miss(profile, thread, thread->last, insn_count - payload);
     }
     case MARK_SIGNAL:
         thread->execution.signal = true;
         break;
-    case MARK_GAP:
-        thread->execution = (struct execution_place){0};
-        break;
     default:
         break;
     }
+    return true;
+}
+
+/* What was executed next is not known. */
+static bool take_gap(struct profile *profile, struct profiled *thread) {
+    thread->execution = (struct execution_place){0};
+    return end_slice(profile, thread);
 }
 
 static bool take_events(struct profile *profile, struct profiled *thread,
                         const struct item_data *data) {
     for (uint32_t i = 0; i < data->event_count; i++) {
         uint64_t event = data->events[i];
-        if (event_kind(event) == EVENT_MARK) {
-            take_mark(profile, thread, event);
+        if (is_mark(data, i, MARK_GAP)) {
+            if (!take_gap(profile, thread))
+                return false;
+        } else if (event_kind(event) == EVENT_MARK) {
+            if (!take_mark(profile, thread, event))
+                return false;
         } else if (event_kind(event) == EVENT_BLOCK) {
             uint32_t id = id_of(profile, data, event);
             if (!id || !enter_block(profile, thread, data->thread, id))
@@ -335,8 +367,10 @@ static bool take_data(struct profile *profile, const struct item_data *data) {
     if (!thread->known) {
         profile->result->threads++;
         profile->code.processes[data->process].threads++;
-        *thread = (struct profiled){
-            .known = true, .process = data->process, .pace.reach = COUNTS_REACH_FIRST};
+        *thread = (struct profiled){.known = true,
+                                    .process = data->process,
+                                    .ordinal = data->ordinal,
+                                    .pace.reach = COUNTS_REACH_FIRST};
         if (data->first_insn && !profile->code.counted)
             note(profile->result,
                  "thread %" PRIu32 " begins at instruction %" PRIu64 ": markers of its slices "
@@ -353,7 +387,12 @@ static bool take_data(struct profile *profile, const struct item_data *data) {
 }
 
 static bool take_process(struct profile *profile, const struct item_process *item) {
-    const struct slice_process process = {item->pid, (char *)item->executable};
+    const struct slice_process process = {.pid = item->pid,
+                                          .executable = (char *)item->executable,
+                                          .command = item->traced ? (char *)item->command : NULL,
+                                          .forker = item->forker,
+                                          .fork = item->fork,
+                                          .generation = item->generation};
     profile->result->processes += item->traced;
     if (!item->traced && profile->result->unfollowed++ < TOLD_UNFOLLOWED)
         note(profile->result, "process %" PRIu32 " (%s) is not included: %s", item->pid,
@@ -367,6 +406,7 @@ static bool take_header(struct profile *profile, const struct item_header *heade
     profile->command = strdup(header->command);
     if (!profile->command)
         return out_of_memory(profile);
+    profile->begun = true;
     return slice_files_open(&profile->files, profile->options->path, profile->table_path,
                             header->isa, header->command, profile->options->size, profile->error);
 }
@@ -414,7 +454,7 @@ static bool take_item(struct profile *profile, const struct item *item) {
     case ITEM_END:
         profile->result->exit = item->end;
         note_death(profile);
-        profile->result->complete = item->end.known;
+        profile->result->complete = item->end.known || item->end.stopped;
         return true;
     default:
         return true;
@@ -470,6 +510,58 @@ static bool take_all(struct profile *profile, struct item_source *source) {
     }
 }
 
+/* Of a trace, which does not say so, a thread's place in its process is by number. */
+static bool write_threads(struct profile *profile) {
+    for (uint32_t i = 0; i < profile->thread_count; i++) {
+        const struct profiled *thread = &profile->threads[i];
+        struct slice_thread place = {i, thread->process, thread->ordinal};
+        if (!thread->known)
+            continue;
+        if (!profile->options->capture)
+            place.ordinal = profile->code.processes[thread->process].told++;
+        if (!slice_writer_thread(&profile->files.table, &place, profile->error))
+            return false;
+    }
+    return true;
+}
+
+static void remove_regular(const char *path) {
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
+        unlink(path);
+}
+
+/* Files that were begun, without a slice in them. */
+static void remove_empty(const struct profile *profile) {
+    if (!profile->begun)
+        return;
+    remove_regular(profile->options->path);
+    remove_regular(profile->table_path);
+}
+
+/* Always false. */
+static bool nothing_profiled(const struct profile *profile, struct error *error) {
+    const struct bbv_profile_options *options = profile->options;
+    uint64_t skip = options->capture ? options->capture->skip : 0, executed = 0;
+    if (profile->thread_count)
+        executed = profile->threads[0].position;
+    if (options->stop && *options->stop)
+        return error_set(error,
+                         "interrupted before the first slice of %s instructions was complete",
+                         text_count(options->size).s);
+    if (skip && profile->result->complete)
+        return error_set(error,
+                         "no instruction was profiled: the first thread ended after %s "
+                         "instructions, within --skip %" PRIu64,
+                         text_grouped(executed).s, skip);
+    if (profile->result->exit.signaled || profile->result->exit.stopped)
+        return error_set(error,
+                         "the command ended before its first slice of %s instructions was complete "
+                         "(--size makes them shorter)",
+                         text_count(options->size).s);
+    return error_set(error, "%s: nothing was executed that could be profiled", options->path);
+}
+
 bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_result *result,
                  int *exec_status, struct error *error) {
     struct error ignored;
@@ -500,13 +592,18 @@ bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_r
     profile.error = good ? error : &ignored;
     if (profile.files.table.stream.buffer)
         good &= write_code(&profile, (uint32_t)profile.code.block_count);
+    if (profile.files.table.stream.buffer)
+        good &= write_threads(&profile);
     bool closed =
         slice_files_close(&profile.files, result->complete && good, good ? error : &ignored);
+    result->written = closed && result->slices;
+    if (!result->slices)
+        remove_empty(&profile);
     if (good && closed && options->counts_path)
         good = execution_counts_write(&profile.counts, &profile.code, profile.command,
                                       options->counts_path, error);
     if (good && closed && !result->slices)
-        good = error_set(error, "%s: nothing was executed that could be profiled", options->path);
+        good = nothing_profiled(&profile, error);
     profile_code_free(&profile.code);
     execution_counts_free(&profile.counts);
     free(profile.threads);

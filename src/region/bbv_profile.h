@@ -36,6 +36,7 @@ struct bbv_profile_result {
     uint32_t threads, processes, unfollowed;
     double seconds;
     bool complete; /* the run was seen to its end, or limit */
+    bool written;  /* the files hold the slices */
     struct trace_exit exit;
     struct trace_effect effect; /* with watch_effects; `what` NULL: none */
     char **notes;
@@ -43,7 +44,7 @@ struct bbv_profile_result {
 };
 
 /* False with *exec_status as capture_start(), or STATUS 0 when the command did run; what was
- * written until then stays. bbv_profile_result_free() either way. */
+ * written until then stays, unless it holds no slice. bbv_profile_result_free() either way. */
 bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_result *result,
                  int *exec_status, struct error *error);
 void bbv_profile_result_free(struct bbv_profile_result *result);

@@ -36,20 +36,52 @@ static bool take_markers(struct region_list *list, const struct profiled_run *ru
 }
 
 static bool add_region(struct region_list *list, const struct profiled_runs *profile,
-                       const struct region_point *point, double weight) {
+                       const struct region_point *point, uint64_t total) {
     const struct run_slice *slice = &profile->slices[point->slice];
     const struct profiled_run *run = &profile->runs[slice->run];
     struct region *region = &list->regions[list->region_count++];
     *region = (struct region){.id = (uint32_t)list->region_count,
-                              .cluster = point->cluster,
+                              .cluster = point->whole,
                               .slice = slice->first_slice,
                               .process = slice->process,
                               .thread = slice->thread,
                               .first = slice->first,
                               .instructions = slice->instructions,
-                              .weight = weight};
-    region->multiplier = weight * (double)run->instructions / (double)slice->instructions;
+                              .weight = point->weight};
+    region->multiplier = point->weight * (double)total / (double)slice->instructions;
     return take_markers(list, run, slice, region);
+}
+
+static const struct slice_thread *find_thread(const struct slice_table *table, uint32_t number) {
+    for (size_t i = 0; i < table->thread_count; i++)
+        if (table->threads[i].thread == number)
+            return &table->threads[i];
+    return NULL;
+}
+
+/* Processes, all of them, for among those that are alike the order tells; and the regions' threads.
+ */
+static bool add_origins(struct region_list *list, const struct slice_table *table) {
+    list->processes = calloc(table->process_count + 1, sizeof *list->processes);
+    list->threads = calloc(list->region_count + 1, sizeof *list->threads);
+    if (!list->processes || !list->threads)
+        return false;
+    for (size_t i = 0; i < table->process_count; i++) {
+        struct slice_process *process = &list->processes[list->process_count++];
+        *process = table->processes[i];
+        process->executable = strdup(process->executable);
+        process->command = process->command ? strdup(process->command) : NULL;
+        if (!process->executable || (table->processes[i].command && !process->command))
+            return false;
+    }
+    uint32_t last = UINT32_MAX; /* regions are in the order of slices: thread by thread */
+    for (size_t i = 0; i < list->region_count; i++) {
+        const struct slice_thread *thread = find_thread(table, list->regions[i].thread);
+        if (thread && thread->thread != last)
+            list->threads[list->thread_count++] = *thread;
+        last = list->regions[i].thread;
+    }
+    return true;
 }
 
 static bool begin_list(struct region_list *list, const struct profiled_runs *profile,
@@ -72,22 +104,28 @@ bool region_list_build(struct region_list *list, const struct profiled_runs *pro
                        struct error *error) {
     const struct profiled_run *of = &profile->runs[run];
     struct region_point *order = malloc((count + 1) * sizeof *order);
+    const uint64_t total = profiled_runs_instructions(profile);
     bool good = begin_list(list, profile, of, count, method) && order;
-    double sum = 0;
-    for (uint32_t i = 0; i < count && good; i++) {
-        order[i] = points[i];
-        if (profile->slices[points[i].slice].run == run)
-            sum += points[i].weight;
+    if (good && profile->run_count > 1) {
+        list->run = run;
+        list->runs = (uint32_t)profile->run_count;
+        list->all_instructions = total;
     }
+    double sum = 0;
+    for (uint32_t i = 0; i < count && good; i++)
+        sum += (order[i] = points[i]).weight;
+    for (uint32_t i = 0; i < count && good; i++)
+        order[i].weight /= sum;
     if (good)
         qsort(order, count, sizeof *order, by_slice);
     for (uint32_t i = 0; i < count && good; i++)
         if (profile->slices[order[i].slice].run == run)
-            good = add_region(list, profile, &order[i], sum > 0 ? order[i].weight / sum : 0);
+            good = add_region(list, profile, &order[i], total);
+    good = good && (!of->has_table || !of->table.thread_count || add_origins(list, &of->table));
     free(order);
     if (!good)
         return error_set(error, "out of memory for %u regions", count);
-    return sum > 0 || error_set(error, "%s: no region lies in this run", of->path);
+    return list->region_count || error_set(error, "%s: no region lies in this run", of->path);
 }
 
 bool region_list_choose(struct region_list *list, const char *vectors,

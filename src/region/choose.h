@@ -20,8 +20,10 @@ struct choose_settings {
 bool region_list_choose(struct region_list *list, const char *vectors,
                         const struct choose_settings *settings, struct error *error);
 
-/* The points that lie in `run` as regions of it, by place, with weights that sum to 1. Fails when
- * none does. region_list_free() either way. */
+/* The points that lie in `run` as regions of it, by place. Of one run the weights sum to 1; where
+ * several were merged, those of all runs together do: one run's regions say nothing of what the
+ * points in other runs stand for in it (PinPoints §4.4). Fails when no point lies in the run.
+ * region_list_free() either way. */
 bool region_list_build(struct region_list *list, const struct profiled_runs *profile, uint32_t run,
                        const struct region_point *points, uint32_t count, const char *method,
                        struct error *error);

@@ -23,8 +23,10 @@ struct chunk_profile {
     struct bbv_set vector;
 
     uint32_t process, thread; /* NONE: no chunk yet */
-    bool threaded;
+    bool threaded, children;
     uint64_t instructions;   /* of all chunks */
+    uint64_t before;         /* of them, of the programs before exec started this one */
+    uint32_t blocks_before;  /* likewise: ids of blocks go on from there */
     struct slice_place open; /* the slice being made; 0 instructions: none */
 
     uint32_t block_count; /* known */
@@ -68,6 +70,18 @@ uint64_t chunk_profile_instructions(const struct chunk_profile *profile) {
 
 bool chunk_profile_threaded(const struct chunk_profile *profile) {
     return profile->threaded;
+}
+
+bool chunk_profile_has_children(const struct chunk_profile *profile) {
+    return profile->children;
+}
+
+bool chunk_profile_reached(const struct chunk_profile *profile, uint32_t thread,
+                           uint64_t position) {
+    /* Threads are numbered as they come: of an earlier program's all instructions are there. */
+    return profile->thread != NONE &&
+           (thread < profile->thread ||
+            (thread == profile->thread && position <= profile->instructions - profile->before));
 }
 
 /* ---- blocks ---- */
@@ -153,7 +167,8 @@ static bool end_slice(struct chunk_profile *profile, struct error *error) {
         if (!executions)
             continue;
         uint32_t insns = trace_block(profile->trace, profile->process, block).insn_count;
-        if (!bbv_set_block(&profile->vector, block + 1, executions * insns, error))
+        if (!bbv_set_block(&profile->vector, profile->blocks_before + block + 1, executions * insns,
+                           error))
             return false;
         profile->totals[block] += executions;
         profile->executions[block] = 0;
@@ -168,17 +183,41 @@ static bool end_slice(struct chunk_profile *profile, struct error *error) {
            projection_add(&profile->projection, &profile->vector, 0, error);
 }
 
-/* Slices twice as long, half as many. */
+/* Slices twice as long, half as many; but for a program's odd last one. */
 static void merge_slices(struct chunk_profile *profile) {
     struct slice_table *table = &profile->table;
-    size_t pairs = table->slice_count / 2;
-    for (size_t i = 0; i < pairs; i++) {
-        table->slices[i] = table->slices[2 * i];
-        table->slices[i].instructions += table->slices[2 * i + 1].instructions;
+    struct slice_place *slices = table->slices;
+    size_t merged = 0;
+    for (size_t i = 0, count; i < table->slice_count; i += count, merged++) {
+        count = i + 1 < table->slice_count && slices[i + 1].process == slices[i].process ? 2 : 1;
+        uint64_t instructions = slices[i].instructions;
+        instructions += count > 1 ? slices[i + 1].instructions : 0;
+        slices[merged] = slices[i];
+        slices[merged].instructions = instructions;
+        projection_merge(&profile->projection, merged, i, count);
     }
-    table->slice_count = pairs;
-    projection_merge_pairs(&profile->projection);
+    table->slice_count = profile->projection.count = merged;
     profile->settings.slice *= 2;
+}
+
+/* What exec put in place of the program that is profiled. */
+static bool goes_on_in(const struct chunk_profile *profile, uint32_t process) {
+    return trace_process_goes_on(profile->trace, process) &&
+           trace_process(profile->trace, process)->parent == profile->process;
+}
+
+/* Its blocks are others, whose executions count from none. */
+static bool begin_program(struct chunk_profile *profile, const struct trace_chunk *chunk,
+                          struct error *error) {
+    if (profile->open.instructions && !end_slice(profile, error))
+        return false;
+    profile->before = profile->instructions;
+    profile->blocks_before += profile->block_count;
+    profile->block_count = 0;
+    profile->container_count = profile->containing_count = 0;
+    profile->process = chunk->process;
+    profile->thread = chunk->thread;
+    return true;
 }
 
 /* Events that are no blocks are counted behind the blocks, so that there is no branch to guess, and
@@ -199,9 +238,13 @@ bool chunk_profile_chunk(void *context, const struct trace_chunk *chunk, struct 
         profile->thread = chunk->thread;
         profile->process = chunk->process;
     }
+    if (chunk->process != profile->process && goes_on_in(profile, chunk->process) &&
+        !begin_program(profile, chunk, error))
+        return false;
     profile->instructions += chunk->insn_count;
     if (chunk->thread != profile->thread || chunk->process != profile->process) {
         profile->threaded = true;
+        profile->children |= chunk->process != profile->process;
         return true;
     }
     if (!learn_blocks(profile))
@@ -243,15 +286,20 @@ static bool name_images(struct chunk_profile *profile) {
     return true;
 }
 
-bool chunk_profile_finish(struct chunk_profile *profile, const struct projection **slices,
-                          const struct slice_table **table, struct error *error) {
+static bool complete(struct chunk_profile *profile, struct error *error) {
     if (profile->open.instructions && !end_slice(profile, error))
         return false;
     profile->table.size = profile->settings.slice;
-    profile->table.complete = true;
     profile->table.command = strdup(trace_command(profile->trace));
     if (!profile->table.command || !name_images(profile))
         return error_set(error, "out of memory for the profile of the run");
+    return profile->table.complete = true;
+}
+
+bool chunk_profile_finish(struct chunk_profile *profile, const struct projection **slices,
+                          const struct slice_table **table, struct error *error) {
+    if (!profile->table.complete && !complete(profile, error))
+        return false;
     *slices = &profile->projection;
     *table = &profile->table;
     return true;

@@ -3,8 +3,9 @@
  * so that memory does not.
  *
  * A slice is made of whole chunks, so it is longer than asked for by up to some hundred thousand
- * instructions; its exact place is kept. One thread is profiled, the first; a run with more is told
- * as such. */
+ * instructions; its exact place is kept, and no slice reaches from one program into the next that
+ * exec put in its place. One thread is profiled, the first; a run with more, or with children, is
+ * told as such. */
 #ifndef CULPRIT_REGION_CHUNK_PROFILE_H
 #define CULPRIT_REGION_CHUNK_PROFILE_H
 
@@ -21,7 +22,7 @@ struct chunk_profile_settings {
 };
 #define CHUNK_PROFILE_DEFAULTS                                                                     \
     ((struct chunk_profile_settings){                                                              \
-        .slice = 1000000, .longest = 4000000, .most_slices = 4096, .dimensions = 15, .seed = 1})
+        .slice = 250000, .longest = 1000000, .most_slices = 4096, .dimensions = 15, .seed = 1})
 
 struct chunk_profile;
 /* `trace` must outlive it. NULL: out of memory. */
@@ -36,8 +37,12 @@ bool chunk_profile_chunk(void *profile, const struct trace_chunk *chunk, struct 
 uint64_t chunk_profile_instructions(const struct chunk_profile *profile);
 /* Chunks came from more than one thread: the slices are of the first alone. */
 bool chunk_profile_threaded(const struct chunk_profile *profile);
+/* Of more than one process. */
+bool chunk_profile_has_children(const struct chunk_profile *profile);
+/* The thread's first `position` instructions are in the chunks so far. */
+bool chunk_profile_reached(const struct chunk_profile *profile, uint32_t thread, uint64_t position);
 
-/* Completes the last slice. What is handed out is the profile's, and final. */
+/* Completes the last slice. What is handed out is the profile's, and final: the same every time. */
 bool chunk_profile_finish(struct chunk_profile *profile, const struct projection **slices,
                           const struct slice_table **table, struct error *error);
 

@@ -23,6 +23,8 @@ struct region_point {
     uint32_t slice;   /* from 0 */
     uint32_t cluster; /* that it stands for, from 0 */
     double weight;    /* of the cluster in all instructions, over 0; of all points together 1 */
+    uint32_t whole;   /* the cluster that this one is a part of, when it was split (split.h); else
+                         itself */
 };
 
 struct region_choice {

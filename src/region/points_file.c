@@ -125,6 +125,7 @@ bool region_points_read(struct region_point **points, uint32_t *count, const cha
     for (size_t i = 0; good && i < slices.count; i++)
         (*points)[i] = (struct region_point){.slice = (uint32_t)slices.items[i].value,
                                              .cluster = slices.items[i].cluster,
+                                             .whole = slices.items[i].cluster,
                                              .weight = weights.items[i].value};
     free(slices.items);
     free(weights.items);

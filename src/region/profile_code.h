@@ -29,6 +29,7 @@ struct profile_code {
         uint32_t *ids; /* by the process's number of the block */
         size_t count, capacity;
         uint32_t threads; /* of it that were seen */
+        uint32_t told;    /* and whose places are in the table */
     } * processes;
     size_t process_count, process_capacity;
     uint32_t *index; /* open addressing: id; 0 empty */

@@ -71,18 +71,17 @@ bool projection_add(struct projection *projection, const struct bbv_set *set, si
 }
 
 /* The projection is linear, and a vector of two slices the mean of both by instructions. */
-void projection_merge_pairs(struct projection *projection) {
+void projection_merge(struct projection *projection, size_t to, size_t from, size_t count) {
     uint32_t stride = projection->stride;
-    projection->count /= 2;
-    for (size_t i = 0; i < projection->count; i++) {
-        uint64_t a = projection->instructions[2 * i], b = projection->instructions[2 * i + 1];
-        const float *from = projection->coordinates + 2 * i * stride;
-        float *to = projection->coordinates + i * stride;
-        double share = (double)a / (double)(a + b);
-        for (uint32_t d = 0; d < stride; d++)
-            to[d] = (float)(share * from[d] + (1 - share) * from[stride + d]);
-        projection->instructions[i] = a + b;
-    }
+    uint64_t a = projection->instructions[from];
+    uint64_t b = count > 1 ? projection->instructions[from + 1] : 0;
+    const float *one = projection->coordinates + from * stride;
+    const float *other = count > 1 ? one + stride : one;
+    float *merged = projection->coordinates + to * stride;
+    double share = (double)a / (double)(a + b);
+    for (uint32_t d = 0; d < stride; d++)
+        merged[d] = (float)(share * one[d] + (1 - share) * other[d]);
+    projection->instructions[to] = a + b;
 }
 
 bool projection_read(struct projection *projection, const char *path, struct error *error) {

@@ -10,9 +10,28 @@ static const char *file_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static struct capture_marker marker_of(const struct region_marker *marker, uint32_t thread) {
+static struct capture_marker marker_of(const struct region_marker *marker) {
     return (struct capture_marker){
-        .image = marker->image, .thread = thread, .offset = marker->offset, .count = marker->count};
+        .image = marker->image, .offset = marker->offset, .count = marker->count};
+}
+
+static bool describe_processes(struct region_traces *traces) {
+    const struct region_list *list = traces->list;
+    if (!region_list_has_origins(list))
+        return true;
+    traces->processes = calloc(list->process_count + 1, sizeof *traces->processes);
+    if (!traces->processes)
+        return false;
+    for (; traces->process_count < list->process_count; traces->process_count++) {
+        const struct slice_process *process = &list->processes[traces->process_count];
+        traces->processes[traces->process_count] =
+            (struct capture_process){.executable = process->executable,
+                                     .command = process->command,
+                                     .forker = process->forker,
+                                     .fork = process->fork,
+                                     .generation = process->generation};
+    }
+    return true;
 }
 
 static bool describe(struct region_traces *traces) {
@@ -20,7 +39,7 @@ static bool describe(struct region_traces *traces) {
     traces->regions = calloc(list->region_count + 1, sizeof *traces->regions);
     traces->images = calloc(list->image_count + 1, sizeof *traces->images);
     traces->paths = calloc(list->region_count + 1, sizeof *traces->paths);
-    if (!traces->regions || !traces->images || !traces->paths)
+    if (!traces->regions || !traces->images || !traces->paths || !describe_processes(traces))
         return false;
     for (size_t i = 0; i < list->image_count; i++) {
         const struct region_image *image = &list->images[i];
@@ -37,15 +56,15 @@ static bool describe(struct region_traces *traces) {
         }
         free(region->trace);
         region->trace = NULL;
-        traces->regions[i] =
-            (struct capture_region){.id = region->id,
-                                    .process = region->process,
-                                    .thread = region->thread,
-                                    .first = region->first,
-                                    .instructions = region->instructions,
-                                    .start = marker_of(&region->start, region->thread),
-                                    .end = marker_of(&region->end, region->thread),
-                                    .path = traces->paths[i]};
+        traces->regions[i] = (struct capture_region){.id = region->id,
+                                                     .process = region->process,
+                                                     .thread = region->thread,
+                                                     .ordinal = region_list_ordinal(list, region),
+                                                     .first = region->first,
+                                                     .instructions = region->instructions,
+                                                     .start = marker_of(&region->start),
+                                                     .end = marker_of(&region->end),
+                                                     .path = traces->paths[i]};
     }
     return true;
 }
@@ -85,8 +104,11 @@ bool region_traces_start(struct region_traces *traces, struct region_list *list,
     struct region_capture_options what = {.capture = options->capture,
                                           .images = traces->images,
                                           .image_count = list->image_count,
+                                          .processes = traces->processes,
+                                          .process_count = traces->process_count,
                                           .list_command = list->command,
                                           .warm_up = options->warm_up,
+                                          .other_threads = options->other_threads,
                                           .compress = options->compress,
                                           .progress = on_progress,
                                           .complete = on_complete,
@@ -107,6 +129,7 @@ void region_traces_close(struct region_traces *traces) {
         free(traces->paths[i]);
     free(traces->paths);
     free(traces->images);
+    free(traces->processes);
     free(traces->regions);
     *traces = (struct region_traces){0};
 }

@@ -10,6 +10,7 @@ struct region_traces_options {
     struct capture_options capture; /* see region_capture_options */
     const char *prefix;             /* of the paths of traces */
     uint64_t warm_up;               /* instructions; REGION_DEFAULT_WARM_UP */
+    uint64_t other_threads;         /* instructions; see region_capture_options */
     bool compress;
     void (*progress)(void *context, const struct region_capture_progress *sofar);
     /* The region of that index is in list->regions[].trace and the columns beside it, and its trace
@@ -23,7 +24,9 @@ struct region_traces {
     struct region_list *list;
     struct capture_region *regions; /* as the list's, one each */
     struct capture_image *images;
-    char **paths; /* PREFIX.rID.ctrace */
+    struct capture_process *processes;
+    size_t process_count; /* 0: the list does not say where they come from */
+    char **paths;         /* PREFIX.rID.ctrace */
     struct region_capture *capture;
 };
 

@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,11 +72,50 @@ void region_list_free(struct region_list *list) {
         free(list->images[i].path);
     for (size_t i = 0; i < list->region_count; i++)
         free(list->regions[i].trace);
+    for (size_t i = 0; i < list->process_count; i++) {
+        free(list->processes[i].executable);
+        free(list->processes[i].command);
+    }
+    free(list->processes);
+    free(list->threads);
     free(list->images);
     free(list->regions);
     free(list->command);
     free(list->method);
     *list = (struct region_list){0};
+}
+
+/* ---- origins ---- */
+
+static const struct slice_thread *find_thread(const struct region_list *list, uint32_t number) {
+    for (size_t i = 0; i < list->thread_count; i++)
+        if (list->threads[i].thread == number)
+            return &list->threads[i];
+    return NULL;
+}
+
+bool region_list_has_origins(const struct region_list *list) {
+    for (size_t i = 0; i < list->region_count; i++) {
+        const struct region *region = &list->regions[i];
+        const struct slice_thread *thread = find_thread(list, region->thread);
+        if (!thread || thread->process != region->process ||
+            region->process >= list->process_count || !list->processes[region->process].command)
+            return false;
+    }
+    return true;
+}
+
+/* In older lists: the command's own threads by number, those of others as if the first of them had
+ * regions. */
+uint32_t region_list_ordinal(const struct region_list *list, const struct region *region) {
+    const struct slice_thread *thread = find_thread(list, region->thread);
+    uint32_t first = region->process ? region->thread : 0;
+    if (thread)
+        return thread->ordinal;
+    for (size_t i = 0; i < list->region_count; i++)
+        if (list->regions[i].process == region->process && list->regions[i].thread < first)
+            first = list->regions[i].thread;
+    return region->thread - first;
 }
 
 /* ---- reading ---- */
@@ -123,6 +163,70 @@ static bool take_isa(struct reader *reader, const char *text, struct error *erro
     return reader->has_isa = true;
 }
 
+/* "12 rest" */
+static bool take_word(const char **text, uint32_t *value) {
+    char *end;
+    unsigned long number = **text >= '0' && **text <= '9' ? strtoul(*text, &end, 10) : ULONG_MAX;
+    if (number > UINT32_MAX || (*end && *end != ' '))
+        return false;
+    *value = (uint32_t)number;
+    *text = *end ? end + 1 : end;
+    return true;
+}
+
+/* As the command in front is written: without what would end the line. */
+static bool take_process(struct reader *reader, const char *text, struct error *error) {
+    struct region_list *list = reader->list;
+    struct slice_process process = {.forker = UINT32_MAX};
+    uint32_t number;
+    bool good = take_word(&text, &number) && number == list->process_count;
+    if (good && strncmp(text, "- ", 2) == 0)
+        text += 2;
+    else
+        good = good && take_word(&text, &process.forker);
+    if (!good || !take_word(&text, &process.fork) || !take_word(&text, &process.generation))
+        return fail(reader, error,
+                    "not '# process: NUMBER FORKER FORK EXECS EXECUTABLE' with the next number");
+    if (!array_reserve((void **)&list->processes, &list->process_capacity, list->process_count + 1,
+                       sizeof *list->processes) ||
+        !(process.executable = strdup(text)))
+        return fail(reader, error, "out of memory");
+    list->processes[list->process_count++] = process;
+    return true;
+}
+
+static bool take_process_command(struct reader *reader, const char *text, struct error *error) {
+    struct region_list *list = reader->list;
+    uint32_t number;
+    if (!take_word(&text, &number) || number + 1 != list->process_count)
+        return fail(reader, error, "not of the process before it");
+    return take_text(reader, text, &list->processes[number].command, error);
+}
+
+static bool take_thread(struct reader *reader, const char *text, struct error *error) {
+    struct region_list *list = reader->list;
+    struct slice_thread thread;
+    if (!take_word(&text, &thread.thread) || !take_word(&text, &thread.process) ||
+        !take_word(&text, &thread.ordinal) || thread.process >= list->process_count)
+        return fail(reader, error,
+                    "not '# thread: NUMBER PROCESS ORDINAL' with a process named before");
+    if (!array_reserve((void **)&list->threads, &list->thread_capacity, list->thread_count + 1,
+                       sizeof *list->threads))
+        return fail(reader, error, "out of memory");
+    list->threads[list->thread_count++] = thread;
+    return true;
+}
+
+static bool take_merged(struct reader *reader, const char *text, struct error *error) {
+    struct region_list *list = reader->list;
+    return (take_word(&text, &list->run) && take_word(&text, &list->runs) && list->runs > 1 &&
+            list->run < list->runs &&
+            take_count(reader, text, "merged instructions", RUN_MOST, &list->all_instructions,
+                       error) &&
+            list->all_instructions) ||
+           fail(reader, error, "not '# merged: RUN RUNS INSTRUCTIONS'");
+}
+
 /* What a comment says; those of other words say nothing. */
 static bool take_comment(struct reader *reader, struct error *error) {
     const char *comment = reader->csv.fields[0], *value;
@@ -136,11 +240,19 @@ static bool take_comment(struct reader *reader, struct error *error) {
         return take_isa(reader, value, error);
     if ((value = value_of(comment, "command")))
         return take_text(reader, value, &list->command, error);
+    if ((value = value_of(comment, "process")))
+        return take_process(reader, value, error);
+    if ((value = value_of(comment, "process-command")))
+        return take_process_command(reader, value, error);
+    if ((value = value_of(comment, "thread")))
+        return take_thread(reader, value, error);
     if ((value = value_of(comment, "method")))
         return take_text(reader, value, &list->method, error);
     if ((value = value_of(comment, "instructions")))
         return reader->has_instructions =
                    take_count(reader, value, "instructions", RUN_MOST, &list->instructions, error);
+    if ((value = value_of(comment, "merged")))
+        return take_merged(reader, value, error);
     if ((value = value_of(comment, "slices")))
         return reader->has_slices =
                    take_count(reader, value, "slices", UINT64_MAX, &list->slice_count, error);
@@ -354,15 +466,39 @@ static bool check_overlap(const struct region_list *list, const char *path, stru
     return good;
 }
 
-static bool check_weights(const struct region_list *list, const char *path, struct error *error) {
+static double sum_of_weights(const struct region_list *list) {
     double sum = 0;
     for (size_t i = 0; i < list->region_count; i++)
         sum += list->regions[i].weight;
-    return fabs(sum - 1) <= 0.01 ||
+    return sum;
+}
+
+static bool check_weights(const struct region_list *list, const char *path, struct error *error) {
+    const double sum = sum_of_weights(list);
+    if (list->runs &&
+        (sum > 1 + REGIONS_WEIGHTS_OFF || list->instructions > list->all_instructions))
+        return error_set(error, "%s: more than all of the merged runs", path);
+    return list->runs || fabs(sum - 1) <= REGIONS_WEIGHTS_OFF ||
            error_set(error, "%s: the weights sum to %g, not to 1", path, sum);
 }
 
+uint64_t region_list_stands_for(const struct region_list *list) {
+    return list->runs ? (uint64_t)round(sum_of_weights(list) * (double)list->all_instructions)
+                      : list->instructions;
+}
+
 bool region_list_read(struct region_list *list, const char *path, struct error *error) {
+    if (!region_list_read_merged(list, path, error))
+        return false;
+    const double sum = sum_of_weights(list);
+    return !list->runs || fabs(sum - 1) <= REGIONS_WEIGHTS_OFF ||
+           error_set(error,
+                     "%s: its regions stand for %.1f %% of %" PRIu32 " merged runs, not for one "
+                     "run ('culprit sim --regions' combines the lists of all)",
+                     path, 100 * sum, list->runs);
+}
+
+bool region_list_read_merged(struct region_list *list, const char *path, struct error *error) {
     struct reader reader = {.list = list};
     *list = (struct region_list){0};
     bool good = csv_open(&reader.csv, path, error) && take_all(&reader, error);
@@ -424,18 +560,47 @@ static void put_region(FILE *out, const struct region_list *list, const struct r
     putc('\n', out);
 }
 
+static void put_comment(FILE *out, const char *text) {
+    size_t room = 4 * strlen(text) + 1;
+    char *clean = malloc(room); /* a line end in it would end the comment */
+    fputs(clean ? text_clean(clean, room, text) : "", out);
+    free(clean);
+    putc('\n', out);
+}
+
+static void put_origins(FILE *out, const struct region_list *list) {
+    for (size_t i = 0; i < list->process_count; i++) {
+        const struct slice_process *process = &list->processes[i];
+        fprintf(out, "# process: %zu ", i);
+        if (process->forker == UINT32_MAX)
+            fputs("-", out);
+        else
+            fprintf(out, "%" PRIu32, process->forker);
+        fprintf(out, " %" PRIu32 " %" PRIu32 " ", process->fork, process->generation);
+        put_comment(out, process->executable);
+        if (!process->command)
+            continue;
+        fprintf(out, "# process-command: %zu ", i);
+        put_comment(out, process->command);
+    }
+    for (size_t i = 0; i < list->thread_count; i++)
+        fprintf(out, "# thread: %" PRIu32 " %" PRIu32 " %" PRIu32 "\n", list->threads[i].thread,
+                list->threads[i].process, list->threads[i].ordinal);
+}
+
 void region_list_print(const struct region_list *list, FILE *out) {
     bool captured = false;
     for (size_t i = 0; i < list->region_count; i++)
         captured |= list->regions[i].trace != NULL;
-    size_t room = 4 * strlen(list->command) + 1;
-    char *command = malloc(room); /* a line end in it would end the comment */
-    fprintf(out, "# culprit-regions 1\n# isa: %s\n# command: %s\n",
-            list->isa == ISA_X86_64 ? "x86_64" : "riscv64",
-            command ? text_clean(command, room, list->command) : "");
-    free(command);
+    fprintf(out, "# culprit-regions 1\n# isa: %s\n# command: ",
+            list->isa == ISA_X86_64 ? "x86_64" : "riscv64");
+    put_comment(out, list->command);
     fprintf(out, "# instructions: %" PRIu64 "\n# slices: %" PRIu64 "\n# method: %s\n",
             list->instructions, list->slice_count, list->method);
+    if (list->runs)
+        fprintf(out, "# merged: %" PRIu32 " %" PRIu32 " %" PRIu64 "\n", list->run, list->runs,
+                list->all_instructions);
+    put_origins(out, list);
     for (int i = 0; i < (captured ? COLUMNS : CHOSEN_COLUMNS); i++)
         fprintf(out, "%s%s", i ? "," : "", NAMES[i]);
     putc('\n', out);

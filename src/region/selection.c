@@ -38,6 +38,7 @@ bool selection_draw(const struct projection *slices, enum selection_method metho
         total += (double)slices->instructions[points[i].slice];
     for (uint32_t i = 0; i < count; i++) {
         points[i].cluster = i;
+        points[i].whole = 0; /* all slices are one cluster, of which they are drawn */
         points[i].weight = (double)slices->instructions[points[i].slice] / total;
     }
     return true;
@@ -89,7 +90,7 @@ bool selection_choose(const struct projection *slices, const struct selection_se
     if (settings->method == SELECT_SIMPOINT || count == 0) {
         if (!region_choose(slices, &settings->clusters, choice, error))
             return false;
-        if (!region_split(slices, settings->split, choice, error)) {
+        if (!region_split(slices, settings->split, settings->clusters.seed, choice, error)) {
             region_choice_free(choice);
             return false;
         }

@@ -192,6 +192,48 @@ static bool add_process(struct reading *reading, char *rest) {
     return process.executable != NULL;
 }
 
+/* "-" or a number. */
+static bool take_forker(char **rest, uint32_t *forker) {
+    *forker = UINT32_MAX;
+    if (strncmp(*rest, "- ", 2) == 0)
+        return *rest += 2, true;
+    return take_number32(rest, forker);
+}
+
+static bool add_origin(struct reading *reading, char *rest) {
+    struct slice_table *table = reading->table;
+    struct slice_process origin = {0};
+    uint32_t number;
+    if (!take_number32(&rest, &number) || number >= table->process_count ||
+        table->processes[number].command || !take_forker(&rest, &origin.forker) ||
+        !take_number32(&rest, &origin.fork) || !take_number32(&rest, &origin.generation))
+        return refuse(reading,
+                      "not origin PROCESS FORKER|- FORK EXECS COMMAND with a process named "
+                      "before");
+    struct slice_process *process = &table->processes[number];
+    origin.pid = process->pid;
+    origin.executable = process->executable;
+    if (!(origin.command = copy_text(reading, rest)))
+        return false;
+    *process = origin;
+    return true;
+}
+
+static bool add_thread(struct reading *reading, char *rest) {
+    struct slice_table *table = reading->table;
+    struct slice_thread thread;
+    uint64_t ordinal;
+    if (!take_number32(&rest, &thread.thread) || !take_number32(&rest, &thread.process) ||
+        thread.process >= table->process_count || !parse_number(rest, 10, UINT32_MAX, &ordinal))
+        return refuse(reading, "not thread NUMBER PROCESS ORDINAL with a process named before");
+    thread.ordinal = (uint32_t)ordinal;
+    if (!array_reserve((void **)&table->threads, &table->thread_capacity, table->thread_count + 1,
+                       sizeof *table->threads))
+        return refuse(reading, "out of memory");
+    table->threads[table->thread_count++] = thread;
+    return true;
+}
+
 static bool add_block(struct reading *reading, char *rest) {
     struct slice_table *table = reading->table;
     struct slice_block block;
@@ -213,7 +255,7 @@ static bool add_block(struct reading *reading, char *rest) {
 
 static bool add_slice(struct reading *reading, char *rest) {
     struct slice_table *table = reading->table;
-    struct slice_place slice;
+    struct slice_place slice = {0};
     uint64_t end;
     if (!take_number32(&rest, &slice.process) || slice.process >= table->process_count ||
         !take_number32(&rest, &slice.thread) || !take_number(&rest, 10, UINT64_MAX, &slice.first) ||
@@ -304,6 +346,10 @@ static bool read_body(struct reading *reading) {
             good = add_image(reading, rest);
         else if (strcmp(what, "process") == 0)
             good = add_process(reading, rest);
+        else if (strcmp(what, "origin") == 0)
+            good = add_origin(reading, rest);
+        else if (strcmp(what, "thread") == 0)
+            good = add_thread(reading, rest);
         else if (strcmp(what, "end") == 0)
             return read_end(reading, rest);
         else
@@ -334,8 +380,11 @@ bool slice_table_read(struct slice_table *table, const char *path, struct error 
 void slice_table_free(struct slice_table *table) {
     for (size_t i = 0; i < table->image_count; i++)
         free(table->images[i].path);
-    for (size_t i = 0; i < table->process_count; i++)
+    for (size_t i = 0; i < table->process_count; i++) {
         free(table->processes[i].executable);
+        free(table->processes[i].command);
+    }
+    free(table->threads);
     free(table->command);
     free(table->images);
     free(table->processes);
@@ -412,7 +461,21 @@ bool slice_writer_process(struct slice_writer *writer, uint32_t number,
                           const struct slice_process *process, struct error *error) {
     char line[LINE_ROOM], *to = put_number(put_text(line, "process"), number);
     to = put_number(to, process->pid);
-    return write_text(writer, line, to, *process->executable ? process->executable : "?", error);
+    if (!write_text(writer, line, to, *process->executable ? process->executable : "?", error))
+        return false;
+    if (!process->command)
+        return true;
+    to = put_number(put_text(line, "origin"), number);
+    to = process->forker == UINT32_MAX ? put_text(to, " -") : put_number(to, process->forker);
+    to = put_number(put_number(to, process->fork), process->generation);
+    return write_text(writer, line, to, process->command, error);
+}
+
+bool slice_writer_thread(struct slice_writer *writer, const struct slice_thread *thread,
+                         struct error *error) {
+    char line[LINE_ROOM], *to = put_number(put_text(line, "thread"), thread->thread);
+    to = put_number(put_number(to, thread->process), thread->ordinal);
+    return write_line(writer, line, to, error);
 }
 
 bool slice_writer_block(struct slice_writer *writer, uint32_t id, const struct slice_block *block,

@@ -10,6 +10,9 @@
  *     size 10000000                        instructions asked for, of a slice
  *     image 0 BUILD-ID|- PATH              number, in hexadecimal, as mapped; before it is named
  *     process 0 PID EXECUTABLE             number, likewise
+ *     origin 0 -|FORKER 0 0 COMMAND        process, which one forked it (-: none), the number of
+ *                                          that fork among its forks, execs since
+ *     thread 0 0 0                         number, process, number among the process's threads
  *     block 1 0 6a2c 5                     id, image|-, offset in the file (hexadecimal; the
  *                                          address when there is no image), instructions
  *     slice 0 0 0 10000003 0 6a2c 1        process, thread, first instruction in the thread,
@@ -61,6 +64,12 @@ struct slice_place {
 struct slice_process {
     uint32_t pid;
     char *executable;
+    char *command;                     /* NULL: not known, as the next */
+    uint32_t forker, fork, generation; /* as of a capture_process (trace/trace.h) */
+};
+struct slice_thread {
+    uint32_t thread, process;
+    uint32_t ordinal; /* in its process, in order of creation, from 0 */
 };
 
 struct slice_table {
@@ -69,10 +78,11 @@ struct slice_table {
     uint64_t size;
     struct region_image *images;
     struct slice_process *processes;
-    struct slice_block *blocks; /* by id − 1 */
+    struct slice_thread *threads; /* of those that have slices; by number; none: not known */
+    struct slice_block *blocks;   /* by id − 1 */
     struct slice_place *slices;
-    size_t image_count, process_count, block_count, slice_count;
-    size_t image_capacity, process_capacity, block_capacity, slice_capacity;
+    size_t image_count, process_count, thread_count, block_count, slice_count;
+    size_t image_capacity, process_capacity, thread_capacity, block_capacity, slice_capacity;
     bool complete; /* the run was seen to its end */
 };
 
@@ -95,6 +105,9 @@ bool slice_writer_image(struct slice_writer *writer, uint32_t number,
                         const struct region_image *image, struct error *error);
 bool slice_writer_process(struct slice_writer *writer, uint32_t number,
                           const struct slice_process *process, struct error *error);
+/* The process's origin, where it has a command, comes with it. */
+bool slice_writer_thread(struct slice_writer *writer, const struct slice_thread *thread,
+                         struct error *error);
 bool slice_writer_block(struct slice_writer *writer, uint32_t id, const struct slice_block *block,
                         struct error *error);
 bool slice_writer_slice(struct slice_writer *writer, const struct slice_place *slice,

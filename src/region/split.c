@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "region/random.h"
+
 enum { NONE = UINT32_MAX };
 
 struct cluster {
@@ -12,9 +14,12 @@ struct cluster {
 };
 
 struct part {
-    uint32_t number; /* in the choice; NONE: it has no slice yet */
-    uint32_t point;  /* slice */
-    uint64_t instructions, passed;
+    uint32_t whole;   /* cluster */
+    uint32_t number;  /* in the choice; NONE: it has no slice yet */
+    uint32_t point;   /* slice */
+    size_t seen;      /* slices that may be drawn, looked at so far */
+    uint64_t longest; /* slice, in instructions */
+    uint64_t instructions;
 };
 
 struct splitting {
@@ -38,14 +43,20 @@ static void measure(struct splitting *splitting) {
 static void share_out(struct splitting *splitting, uint32_t most) {
     struct cluster *clusters = splitting->clusters;
     uint32_t count = splitting->choice->point_count, given = count;
-    for (uint32_t i = 0; i < count; i++)
+    double whole = 0;
+    for (uint32_t i = 0; i < count; i++) {
         clusters[i].parts = 1;
+        whole += (double)clusters[i].instructions;
+    }
     while (given < most) {
         uint32_t heaviest = NONE;
         double weight = 0;
         for (uint32_t i = 0; i < count; i++) {
-            double each = (double)clusters[i].instructions / clusters[i].parts;
-            if (clusters[i].parts < clusters[i].slices && each > weight) {
+            const struct cluster *cluster = &clusters[i];
+            double each = (double)cluster->instructions / cluster->parts;
+            if (cluster->parts == 1)
+                each += whole; /* before any that has two */
+            if (cluster->parts < cluster->slices && each > weight) {
                 heaviest = i;
                 weight = each;
             }
@@ -57,7 +68,8 @@ static void share_out(struct splitting *splitting, uint32_t most) {
     }
     for (uint32_t i = 0; i < count; i++) {
         clusters[i].first_part = splitting->part_count;
-        splitting->part_count += clusters[i].parts;
+        for (uint32_t k = 0; k < clusters[i].parts; k++)
+            splitting->parts[splitting->part_count++].whole = splitting->choice->points[i].whole;
     }
 }
 
@@ -71,20 +83,23 @@ static void label(struct splitting *splitting) {
         uint32_t at = (uint32_t)(middle * cluster->parts / (double)cluster->instructions);
         cluster->passed += slices->instructions[i];
         labels[i] = cluster->first_part + (at < cluster->parts ? at : cluster->parts - 1);
-        splitting->parts[labels[i]].instructions += slices->instructions[i];
+        struct part *part = &splitting->parts[labels[i]];
+        part->instructions += slices->instructions[i];
+        if (slices->instructions[i] > part->longest)
+            part->longest = slices->instructions[i];
     }
 }
 
-/* What is not split keeps its point. Of a part it is the slice in the middle, in time: where slices
- * differ by what the vectors do not show, the one nearest to the centroid is no better, and such
- * points are evenly spread. */
-static void find_points(struct splitting *splitting) {
+/* What is not split keeps its point. Of a part each slice takes the place of the one drawn before
+ * it with a chance of one in those seen so far (Vitter 1985, algorithm R), so that all are as
+ * likely; but for the short rest of a run. */
+static void find_points(struct splitting *splitting, uint64_t seed) {
     const struct region_choice *choice = splitting->choice;
     for (size_t i = 0; i < choice->slice_count; i++) {
         struct part *part = &splitting->parts[choice->labels[i]];
-        if (2 * part->passed <= part->instructions)
+        if (splitting->slices->instructions[i] >= part->longest / 2 &&
+            random_fraction(&seed) * (double)++part->seen < 1)
             part->point = (uint32_t)i;
-        part->passed += splitting->slices->instructions[i];
     }
     for (uint32_t i = 0; i < choice->point_count; i++)
         if (splitting->clusters[i].parts == 1)
@@ -108,6 +123,7 @@ static bool put_points(struct splitting *splitting, struct error *error) {
             part->number = count;
             points[count] = (struct region_point){.slice = part->point,
                                                   .cluster = count,
+                                                  .whole = part->whole,
                                                   .weight = (double)part->instructions / total};
             count++;
         }
@@ -119,8 +135,8 @@ static bool put_points(struct splitting *splitting, struct error *error) {
     return true;
 }
 
-bool region_split(const struct projection *slices, uint32_t most, struct region_choice *choice,
-                  struct error *error) {
+bool region_split(const struct projection *slices, uint32_t most, uint64_t seed,
+                  struct region_choice *choice, struct error *error) {
     struct splitting splitting = {.slices = slices, .choice = choice};
     if (most <= choice->point_count)
         return true;
@@ -131,7 +147,7 @@ bool region_split(const struct projection *slices, uint32_t most, struct region_
         measure(&splitting);
         share_out(&splitting, most);
         label(&splitting);
-        find_points(&splitting);
+        find_points(&splitting, seed);
         good = put_points(&splitting, error);
     } else {
         error_set(error, "out of memory for %u regions", most);

@@ -294,8 +294,10 @@ static void find_points(const struct trials *trials, const float *centroids, con
             spreads[label].nearest + trials->settings->early * sqrt(spreads[label].mean_square);
         if (may_stand(kmeans, i, spreads) &&
             sqrt((double)kmeans_distance2(kmeans, i, centroids, label)) <= limit)
-            choice->points[cluster] = (struct region_point){
-                .slice = (uint32_t)i, .cluster = cluster, .weight = kmeans->shares[label]};
+            choice->points[cluster] = (struct region_point){.slice = (uint32_t)i,
+                                                            .cluster = cluster,
+                                                            .whole = cluster,
+                                                            .weight = kmeans->shares[label]};
     }
 }
 

@@ -76,20 +76,19 @@ void annotation_free(struct annotation *annotation);
 /* Notes on what the figures rest on (annotation_worth.c). False: out of memory. */
 bool annotation_add_worth(struct annotation *annotation);
 
-/* ---- text: at most 100 columns ---- */
+/* ---- text ---- */
 
 struct annotation_style {
-    bool colour;
     bool full;    /* blocks without samples as well */
     bool source;  /* source lines between the instructions */
     uint32_t top; /* of the blocks with a thousandth of the cycles those with most; 0: all */
 };
 /* When, where, of what event: once for several procedures. */
 void annotation_text_head(const struct profile_set *set, const struct profile_event *event,
-                          double total, const struct annotation_style *style, FILE *file);
+                          double total, const struct page *page);
 /* The procedure by its blocks, its summary and its notes. False: out of memory. */
 bool annotation_text(const struct annotation *annotation, const struct annotation_style *style,
-                     FILE *file);
+                     const struct page *page);
 
 /* ---- JSON and picture ---- */
 
@@ -102,7 +101,7 @@ bool annotation_svg(const struct annotation *annotation, FILE *file, struct erro
 
 /* Fills in the loops, once the blocks are (annotation_loops.c). False: out of memory. */
 bool annotation_find_loops(struct annotation *annotation);
-void annotation_text_loops(const struct annotation *annotation, bool colour, FILE *file);
+void annotation_text_loops(const struct annotation *annotation, const struct page *page);
 json_t *annotation_loops_json(const struct annotation *annotation);
 
 /* "d" of a D-cache miss: the letter of bubbles. */
@@ -139,6 +138,6 @@ void annotation_insn_text(const struct annotation *annotation, uint32_t insn, ch
 /* Cycles by true cause, and of all causes together; 0 where the truth is not known. */
 double annotation_true_cycles(const struct annotation *annotation, enum stall_cause cause);
 
-void annotation_text_summary(const struct annotation *annotation, bool colour, FILE *file);
+void annotation_text_summary(const struct annotation *annotation, const struct page *page);
 
 #endif

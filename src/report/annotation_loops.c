@@ -103,7 +103,7 @@ static uint64_t address_of(const struct annotation *annotation,
     return annotation_address(annotation, graph_of(annotation)->blocks[loop->head].first_insn);
 }
 
-enum { PLACE_COLUMNS = 16, MOST_INDENT = 6 };
+enum { PLACE_COLUMNS = 14, MOST_INDENT = 6 };
 
 static void print_loop(const struct annotation *annotation, const struct annotation_loop *loop,
                        FILE *file) {
@@ -126,7 +126,8 @@ static void print_loop(const struct annotation *annotation, const struct annotat
             rounds, trips, best, each);
 }
 
-void annotation_text_loops(const struct annotation *annotation, bool colour, FILE *file) {
+void annotation_text_loops(const struct annotation *annotation, const struct page *page) {
+    FILE *file = page->file;
     double least = LEAST_SHARE * annotation->input.profile->sum_cycles;
     uint32_t shown = 0;
     while (shown < annotation->loop_count && shown < MOST_LOOPS &&
@@ -135,9 +136,9 @@ void annotation_text_loops(const struct annotation *annotation, bool colour, FIL
     if (!shown)
         return;
     fprintf(file,
-            "\n%sloop at           cycles   insns     rounds   each time  best case  cycles a "
+            "\n%sloop at         cycles   insns     rounds   each time  best case  cycles a "
             "round%s\n",
-            colour ? "\033[1m" : "", colour ? "\033[0m" : "");
+            page->bold, page->plain);
     for (uint32_t i = 0; i < shown; i++)
         print_loop(annotation, &annotation->loops[i], file);
 }

@@ -94,15 +94,16 @@ static double print_static(const struct table *table) {
     return sum;
 }
 
-void annotation_text_summary(const struct annotation *annotation, bool colour, FILE *file) {
+void annotation_text_summary(const struct annotation *annotation, const struct page *page) {
+    FILE *file = page->file;
     const struct analysis *analysis = annotation->input.analysis;
     const struct procedure_profile *profile = annotation->input.profile;
     const struct stall_summary *summary = &analysis->culprits.summary;
     struct table table = {.annotation = annotation,
                           .summary = summary,
                           .truth = profile->has_stalls,
-                          .bold = colour ? "\033[1m" : "",
-                          .plain = colour ? "\033[0m" : "",
+                          .bold = page->bold,
+                          .plain = page->plain,
                           .file = file};
     if (!(summary->total > 0))
         return;

@@ -10,11 +10,12 @@
 #include "report/source_text.h"
 #include "util/text.h"
 
-enum { WIDTH = 100, TEXT_BYTES = 512, MOST_MARKS = 3, BUBBLE_LINES = 3 };
+enum { TEXT_BYTES = 512, MOST_MARKS = 3, BUBBLE_LINES = 3 };
 
 struct printer {
     const struct annotation *annotation;
     const struct annotation_style *style;
+    const struct page *page;
     const char *bold, *dim, *plain;
     FILE *file;
     struct source_text *sources;                    /* NULL: source lines are not wanted */
@@ -24,7 +25,7 @@ struct printer {
     struct annotation_place place;                  /* last told */
 };
 
-enum { VALUES = 11, CPI = 14 };
+enum { VALUES = 11, CPI = 14, INSN_LEAST = 24, EXACT_LEAST = 20 };
 #define LEAST_SHARE 0.001
 
 static const struct cfg *graph_of(const struct printer *printer) {
@@ -63,10 +64,11 @@ static const char *cy_text(double cycles, char text[32]) {
 /* ---- head ---- */
 
 void annotation_text_head(const struct profile_set *set, const struct profile_event *event,
-                          double total, const struct annotation_style *style, FILE *file) {
-    fputs(style->colour ? "\033[1m" : "", file);
+                          double total, const struct page *page) {
+    FILE *file = page->file;
+    fputs(page->bold, file);
     profile_set_text(set, file);
-    fputs(style->colour ? "\033[0m" : "", file);
+    fputs(page->plain, file);
     profile_event_text(event, total, file);
 }
 
@@ -77,12 +79,13 @@ static void print_head(const struct printer *printer) {
     const struct cfg *cfg = graph_of(printer);
     FILE *file = printer->file;
     char fitted[TEXT_BYTES];
-    fprintf(file, "\n%s%s%s\n", printer->bold, text_clip(fitted, sizeof fitted, input->name, WIDTH),
-            printer->plain);
+    fprintf(file, "\n%s%s%s\n", printer->bold,
+            text_clip(fitted, sizeof fitted, input->name, printer->page->columns), printer->plain);
     fprintf(file, "0x%" PRIx64 " to 0x%" PRIx64 " of ", input->code->address,
             input->code->address + input->code->size);
     unsigned columns = text_columns(text_clean(fitted, sizeof fitted, input->image));
-    profile_put_path(input->image, columns < WIDTH - 70 ? columns : WIDTH - 70, file);
+    const unsigned room = printer->page->columns > 90 ? printer->page->columns - 70 : 20;
+    profile_put_path(input->image, columns < room ? columns : room, file);
     fprintf(file, ": %" PRIu32 " instruction%s in %" PRIu32 " block%s\n", cfg->insn_count,
             text_plural(cfg->insn_count), cfg->block_count, text_plural(cfg->block_count));
     print_values(profile->sum, input->event->unit, file);
@@ -167,7 +170,7 @@ static void print_bubble(struct printer *printer, uint32_t block, const char *le
         if (line == 0)
             used += (unsigned)fprintf(printer->file, "%s %s", lines == BUBBLE_LINES ? " ..." : "",
                                       cy_text(cycles, text));
-        print_meanings(printer, letters, WIDTH - used);
+        print_meanings(printer, letters, printer->page->columns - used);
         fprintf(printer->file, "%s\n", printer->plain);
     }
 }
@@ -268,13 +271,14 @@ static void print_source(struct printer *printer, uint32_t insn) {
     const struct annotation_place *place = &annotation->places[insn];
     const char *slash = strrchr(place->file, '/');
     const char *line = source_text_line(printer->sources, place->file, place->line);
-    char text[4 * TEXT_BYTES], fitted[4 * WIDTH + 1];
+    char text[4 * TEXT_BYTES], fitted[4 * TEXT_BYTES];
     snprintf(text, sizeof text, "%s:%" PRIu32 "%s%s%s%s", slash ? slash + 1 : place->file,
              place->line, place->inlined ? ", in " : "", place->inlined ? place->inlined : "",
              line ? ": " : "", line ? line : "");
     print_margin(printer, graph_of(printer)->insns[insn].block);
     fprintf(printer->file, "%s%s%s\n", printer->dim,
-            text_clip(fitted, sizeof fitted, text, WIDTH - printer->marks), printer->plain);
+            text_clip(fitted, sizeof fitted, text, printer->page->columns - printer->marks),
+            printer->plain);
     printer->place = *place;
 }
 
@@ -384,6 +388,35 @@ static void choose_blocks(struct printer *printer) {
     }
 }
 
+/* Of the longest instruction that is shown. */
+static unsigned longest_insn(const struct printer *printer) {
+    const struct cfg *cfg = graph_of(printer);
+    unsigned longest = INSN_LEAST;
+    for (uint32_t i = 0; i < cfg->insn_count; i++) {
+        char text[TEXT_BYTES];
+        if (!printer->shown[cfg->insns[i].block])
+            continue;
+        annotation_insn_text(printer->annotation, i, text, sizeof text);
+        longest = text_columns(text) > longest ? text_columns(text) : longest;
+    }
+    return longest;
+}
+
+/* The instruction has what the other columns leave of 100, or more where it needs that; the exact
+ * stack, if it is shown, what is left then. */
+static void set_widths(struct printer *printer, bool exact) {
+    const unsigned columns = printer->page->columns, longest = longest_insn(printer);
+    printer->exact = exact ? EXACT_LEAST : 0;
+    printer->culprits = exact ? 9 : 17;
+    const unsigned taken = printer->marks + printer->address + 2 + VALUES + CPI + 2 +
+                           printer->culprits + (exact ? printer->exact + 2 : 0);
+    const unsigned room = columns > taken ? columns - taken : 1, usual = 100 - taken;
+    const unsigned most = longest > usual ? longest : usual;
+    printer->insn = room < most ? room : most;
+    if (exact)
+        printer->exact += room - printer->insn;
+}
+
 static void lay_out(struct printer *printer) {
     const struct annotation_input *input = &printer->annotation->input;
     const struct cfg *cfg = graph_of(printer);
@@ -395,22 +428,21 @@ static void lay_out(struct printer *printer) {
     printer->marks = depth ? (depth < MOST_MARKS ? depth : MOST_MARKS) + 1 : 0;
     int digits = snprintf(last, sizeof last, "%" PRIx64, input->code->address + input->code->size);
     printer->address = digits < 7 ? 7 : (unsigned)digits;
-    bool exact = input->profile->part_count && !input->machine->core.in_order;
-    printer->exact = exact ? 20 : 0;
-    printer->culprits = exact ? 9 : 17;
-    unsigned taken = printer->marks + printer->address + 2 + VALUES + CPI + 2 + printer->culprits +
-                     (exact ? printer->exact + 2 : 0);
-    printer->insn = WIDTH - taken;
+    const bool exact = input->profile->part_count && !input->machine->core.in_order;
+    set_widths(printer, exact);
+    if (exact && printer->insn < INSN_LEAST)
+        set_widths(printer, false);
 }
 
 bool annotation_text(const struct annotation *annotation, const struct annotation_style *style,
-                     FILE *file) {
+                     const struct page *page) {
     struct printer printer = {.annotation = annotation,
                               .style = style,
-                              .bold = style->colour ? "\033[1m" : "",
-                              .dim = style->colour ? "\033[2m" : "",
-                              .plain = style->colour ? "\033[0m" : "",
-                              .file = file};
+                              .page = page,
+                              .bold = page->bold,
+                              .dim = page->dim,
+                              .plain = page->plain,
+                              .file = page->file};
     printer.shown = calloc(annotation->input.analysis->cfg.block_count, sizeof *printer.shown);
     if (style->source)
         printer.sources = source_text_new();
@@ -421,9 +453,9 @@ bool annotation_text(const struct annotation *annotation, const struct annotatio
         print_head(&printer);
         print_columns(&printer);
         print_blocks(&printer);
-        annotation_text_loops(annotation, style->colour, file);
-        annotation_text_summary(annotation, style->colour, file);
-        report_text_foot(&annotation->report, style->colour, file);
+        annotation_text_loops(annotation, page);
+        annotation_text_summary(annotation, page);
+        report_text_foot(&annotation->report, page);
     }
     source_text_free(printer.sources);
     free(printer.shown);

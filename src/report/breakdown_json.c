@@ -62,9 +62,9 @@ static json_t *times_object(const struct breakdown_report *report,
 static json_t *error_object(const struct breakdown_report *report,
                             const struct breakdown_program *program, enum breakdown_way way) {
     struct breakdown_error error = breakdown_report_error(report, program, way);
-    return json_pack("{s:f, s:f, s:I, s:I, s:I}", "mean", error.mean, "largest", error.largest,
-                     "sets", (json_int_t)error.sets, "pairs", (json_int_t)error.pairs, "same_sign",
-                     (json_int_t)error.same_sign);
+    return json_pack("{s:f, s:f, s:I, s:I, s:I, s:I}", "mean", error.mean, "largest", error.largest,
+                     "sets", (json_int_t)error.sets, "false_alarms", (json_int_t)error.false_alarms,
+                     "pairs", (json_int_t)error.pairs, "same_sign", (json_int_t)error.same_sign);
 }
 
 static json_t *shotgun_object(const struct shotgun_statistics *statistics) {

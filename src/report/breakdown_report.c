@@ -25,11 +25,34 @@ double breakdown_share(const struct breakdown *breakdown, uint32_t set) {
     return breakdown_icost(breakdown, set) / breakdown->cycles[0];
 }
 
+const struct breakdown *breakdown_source(const struct breakdown_program *program, uint32_t set) {
+    const struct breakdown *reference = program->ways[WAY_MULTISIM];
+    return reference && !isnan(breakdown_icost(reference, set)) ? reference
+                                                                : breakdown_shown(program);
+}
+
+bool breakdown_trusted(const struct breakdown_program *program, uint32_t set, double threshold) {
+    const struct breakdown *reference = program->ways[WAY_MULTISIM];
+    if (!reference || breakdown_source(program, set) == reference)
+        return true;
+    for (uint32_t part = (set - 1) & set; part; part = (part - 1) & set) {
+        double off =
+            breakdown_share(reference, part) - breakdown_share(breakdown_shown(program), part);
+        if (fabs(off) >= threshold)
+            return false;
+    }
+    return true;
+}
+
+static double known_share(const struct breakdown_program *program, uint32_t set) {
+    return breakdown_share(breakdown_source(program, set), set);
+}
+
 /* Over programs, of the shares that are known. */
 static double mean_share(const struct breakdown_program *programs, uint32_t count, uint32_t set) {
     double sum = 0;
     for (uint32_t i = 0; i < count; i++) {
-        double share = breakdown_share(breakdown_shown(&programs[i]), set);
+        double share = known_share(&programs[i], set);
         sum += isnan(share) ? 0 : share;
     }
     return count ? sum / count : 0;
@@ -38,9 +61,11 @@ static double mean_share(const struct breakdown_program *programs, uint32_t coun
 static double largest_share(const struct breakdown_report *report, uint32_t set) {
     double largest = 0;
     for (uint32_t i = 0; i < report->program_count; i++)
-        for (int way = 0; way < WAY_COUNT; way++)
+        for (int way = 0; way < WAY_COUNT && !report->checked; way++)
             if (report->programs[i].ways[way])
                 largest = fmax(largest, fabs(breakdown_share(report->programs[i].ways[way], set)));
+    for (uint32_t i = 0; i < report->program_count && report->checked; i++)
+        largest = fmax(largest, fabs(known_share(&report->programs[i], set)));
     return largest;
 }
 
@@ -126,6 +151,16 @@ double breakdown_rest(const struct breakdown_report *report, const struct breakd
     double rest = 1;
     for (uint32_t i = 0; i < report->singles + report->pairs + report->others; i++) {
         double share = breakdown_share(breakdown, report->rows[i]);
+        rest -= isnan(share) ? 0 : share;
+    }
+    return rest;
+}
+
+double breakdown_known_rest(const struct breakdown_report *report,
+                            const struct breakdown_program *program) {
+    double rest = 1;
+    for (uint32_t i = 0; i < report->singles + report->pairs + report->others; i++) {
+        double share = known_share(program, report->rows[i]);
         rest -= isnan(share) ? 0 : share;
     }
     return rest;

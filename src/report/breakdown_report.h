@@ -39,6 +39,8 @@ struct breakdown_report {
     double threshold; /* share of the time from which other sets are shown and read */
     uint32_t largest; /* members of a set shown, at most */
     uint32_t top;     /* other sets shown, at most; 0: all */
+    uint32_t changed; /* set of the categories that are made less or more, not taken away */
+    bool checked;     /* multisim has some of the rows, to check the graph: both make one column */
 
     /* Rows, chosen by breakdown_report_choose(): the categories, the pairs of the focus, and other
      * sets over the threshold. */
@@ -58,8 +60,17 @@ enum breakdown_way breakdown_way_shown(const struct breakdown_program *program);
 const struct breakdown *breakdown_shown(const struct breakdown_program *program);
 /* Part of the execution time, NAN: not measured. */
 double breakdown_share(const struct breakdown *breakdown, uint32_t set);
+/* What a set's interaction cost is best known from: multisim where it has all subsets, else the one
+ * that is shown. */
+const struct breakdown *breakdown_source(const struct breakdown_program *program, uint32_t set);
+/* Whether it is simulated, or what multisim has of its smaller sets is what is shown of them, to
+ * less than `threshold` of the time. */
+bool breakdown_trusted(const struct breakdown_program *program, uint32_t set, double threshold);
 /* What the rows do not show, as a part of the execution time. */
 double breakdown_rest(const struct breakdown_report *report, const struct breakdown *breakdown);
+/* The same, each row by what it is best known from. */
+double breakdown_known_rest(const struct breakdown_report *report,
+                            const struct breakdown_program *program);
 /* Of a way against multisim, over the categories and the pairs of the focus. */
 struct breakdown_error breakdown_report_error(const struct breakdown_report *report,
                                               const struct breakdown_program *program,
@@ -71,14 +82,14 @@ uint32_t breakdown_report_farthest(const struct breakdown_report *report,
                                    const struct breakdown_program *program, enum breakdown_way way,
                                    double *difference);
 
-/* Plain words on a program's strongest interactions, by multisim where it has all causes, for
- * printing: one note each, added to `to`,
- * whose other members are not touched (breakdown_reading.c). False: out of memory. */
+/* Plain words on a program's strongest interactions, each by what it is best known from, for
+ * printing: one note each, added to `to`, whose other members are not touched
+ * (breakdown_reading.c). False: out of memory. */
 bool breakdown_read(const struct breakdown_report *report, const struct breakdown_program *program,
                     struct report *to);
 
 /* At most 100 columns wide. */
-void breakdown_text(const struct breakdown_report *report, bool colour, FILE *file);
+void breakdown_text(const struct breakdown_report *report, const struct page *page);
 /* One object, with a newline (docs/json.md). */
 bool breakdown_json(const struct breakdown_report *report, FILE *file, struct error *error);
 /* Stacked bars, one for each program and way, negative parts below the axis. */

@@ -42,9 +42,13 @@ static void set_label(const struct picture *picture, uint32_t row, char *text, s
 
 /* The row behind the last is Other. */
 static double share_of(const struct picture *picture, const struct bar *bar, uint32_t row) {
-    double share = row < picture->row_count
-                       ? breakdown_share(bar->breakdown, picture->report->rows[row])
-                       : breakdown_rest(picture->report, bar->breakdown);
+    const struct breakdown_report *report = picture->report;
+    const struct breakdown *breakdown = bar->breakdown;
+    if (report->checked && row < picture->row_count)
+        breakdown = breakdown_source(bar->program, report->rows[row]);
+    double share = row < picture->row_count ? breakdown_share(breakdown, report->rows[row])
+                   : report->checked        ? breakdown_known_rest(report, bar->program)
+                                            : breakdown_rest(report, breakdown);
     return isnan(share) ? 0 : share;
 }
 
@@ -125,18 +129,12 @@ static void draw_legend(const struct picture *picture, double x) {
     }
 }
 
-static void draw_title(const struct picture *picture) {
+static void draw_title(const struct picture *picture, double width) {
     const struct breakdown_report *report = picture->report;
-    char title[512];
-    if (report->program_count == 1)
-        snprintf(title, sizeof title, "%.200s on %.60s, %% of execution time",
-                 report->programs[0].name, report->report.machine->name);
-    else
-        snprintf(title, sizeof title, "Breakdown on %.60s, %% of execution time",
-                 report->report.machine->name);
-    fputs("<g font-size=\"13\">", picture->out);
-    svg_text(picture->out, 8, 20, SVG_START, title);
-    fputs("</g>\n", picture->out);
+    bool one = report->program_count == 1;
+    char rest[128];
+    snprintf(rest, sizeof rest, " on %.60s, %% of execution time", report->report.machine->name);
+    svg_title(picture->out, 8, width, one ? report->programs[0].name : "Breakdown", rest);
 }
 
 void breakdown_svg(const struct breakdown_report *report, FILE *out) {
@@ -145,7 +143,7 @@ void breakdown_svg(const struct breakdown_report *report, FILE *out) {
     picture.bars = calloc((size_t)report->program_count * WAY_COUNT, sizeof *picture.bars);
     for (uint32_t i = 0; picture.bars && i < report->program_count; i++)
         for (int way = 0; way < WAY_COUNT; way++)
-            if (report->programs[i].ways[way])
+            if (report->programs[i].ways[way] && !(report->checked && way == WAY_MULTISIM))
                 picture.bars[picture.bar_count++] = (struct bar){
                     &report->programs[i], report->programs[i].ways[way], (enum breakdown_way)way};
     double width = LEFT + GAP + picture.bar_count * (double)(BAR + GAP);
@@ -153,7 +151,7 @@ void breakdown_svg(const struct breakdown_report *report, FILE *out) {
     svg_begin(out, width + LEGEND, fmax(TOP + HEIGHT + BOTTOM, legend));
     if (picture.bar_count) {
         find_limits(&picture);
-        draw_title(&picture);
+        draw_title(&picture, width + LEGEND);
         draw_axis(&picture, width);
         for (uint32_t i = 0; i < picture.bar_count; i++)
             draw_bar(&picture, i);

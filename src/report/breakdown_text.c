@@ -7,16 +7,16 @@
 #include "report/breakdown_report.h"
 #include "util/text.h"
 
-enum { WIDTH = 100, NAME = 24, CELL = 9, CYCLES = 10, REMARK = WIDTH - NAME - CELL - CYCLES - 2 };
+enum { NAME = 24, CELL = 9, CYCLES = 10, TEXT_BYTES = 1024 };
 
-struct page {
+struct sheet {
     const struct breakdown_report *report;
+    const struct page *page;
     FILE *file;
-    const char *bold, *plain;
 };
 
 static void cell(FILE *file, const char *text, unsigned columns, enum text_align align) {
-    char fitted[4 * WIDTH + 1];
+    char fitted[TEXT_BYTES];
     fputs(text_fit(fitted, sizeof fitted, text, columns, align), file);
 }
 
@@ -25,8 +25,8 @@ static uint32_t row_count(const struct breakdown_report *report) {
 }
 
 /* "dl1 + win" */
-static const char *name_of(const struct page *page, uint32_t set, char *name, size_t size) {
-    const struct breakdown *breakdown = breakdown_shown(&page->report->programs[0]);
+static const char *name_of(const struct sheet *sheet, uint32_t set, char *name, size_t size) {
+    const struct breakdown *breakdown = breakdown_shown(&sheet->report->programs[0]);
     *name = '\0';
     for (uint32_t i = 0; i < breakdown->count; i++)
         if (set & 1u << i)
@@ -35,59 +35,77 @@ static const char *name_of(const struct page *page, uint32_t set, char *name, si
     return name;
 }
 
-static void print_name(const struct page *page, uint32_t set) {
+static void print_name(const struct sheet *sheet, uint32_t set) {
     char name[BREAKDOWN_CATEGORIES * (BREAKDOWN_NAME_BYTES + 3)];
-    name_of(page, set, name, sizeof name);
-    fputc(' ', page->file);
-    cell(page->file, name, NAME - 1, TEXT_LEFT);
+    name_of(sheet, set, name, sizeof name);
+    fputc(' ', sheet->file);
+    cell(sheet->file, name, NAME - 1, TEXT_LEFT);
 }
 
-static void print_share(const struct page *page, double share) {
-    cell(page->file, isnan(share) ? "-" : text_percent(share, 1).s, CELL, TEXT_RIGHT);
+static void print_share(const struct sheet *sheet, double share) {
+    cell(sheet->file, isnan(share) ? "-" : text_percent(share, 1).s, CELL, TEXT_RIGHT);
 }
 
-static void print_difference(const struct page *page, double difference) {
+/* "~5.8": where others were simulated, and this is by the graph alone. */
+static void print_known(const struct sheet *sheet, const struct breakdown_program *program,
+                        uint32_t set) {
+    const struct breakdown *source = breakdown_source(program, set);
+    char text[40];
+    snprintf(text, sizeof text, "%s%s", source == program->ways[WAY_MULTISIM] ? "" : "~",
+             text_percent(breakdown_share(source, set), 1).s);
+    cell(sheet->file, text, CELL, TEXT_RIGHT);
+}
+
+/* Whether a program's way has a column of its own. */
+static bool is_column(const struct sheet *sheet, const struct breakdown_program *program, int way) {
+    return program->ways[way] && !(sheet->report->checked && way == WAY_MULTISIM);
+}
+
+static void print_difference(const struct sheet *sheet, double difference) {
     char text[40] = "-";
     if (!isnan(difference)) {
         struct text percent = text_percent(difference, 1);
         snprintf(text, sizeof text, "%s%s", percent.s[0] == '-' ? "" : "+", percent.s);
     }
-    cell(page->file, text, CELL, TEXT_RIGHT);
+    cell(sheet->file, text, CELL, TEXT_RIGHT);
 }
 
 /* ---- head ---- */
 
-static void print_program(const struct page *page, const struct breakdown_program *program,
+static void print_program(const struct sheet *sheet, const struct breakdown_program *program,
                           bool labelled) {
     const struct breakdown *breakdown = breakdown_shown(program);
-    char name[4 * WIDTH + 1], line[sizeof name + WIDTH];
+    char name[TEXT_BYTES], line[2 * TEXT_BYTES];
     double cycles = breakdown->cycles[0], instructions = (double)breakdown->instructions;
     snprintf(line, sizeof line, "%s%s%s", labelled ? program->label : "", labelled ? ": " : "",
              text_clean(name, sizeof name, program->name));
-    unsigned columns = text_columns(line), room = WIDTH - (page->report->report.partial ? 10 : 0);
-    fputs(page->bold, page->file);
-    cell(page->file, line, columns < room ? columns : room, TEXT_LEFT);
-    fprintf(page->file, "%s%s\n", page->plain, page->report->report.partial ? " (partial)" : "");
-    fprintf(page->file, "%s instruction%s, %s cycle%s, CPI %.3f\n",
+    unsigned columns = text_columns(line),
+             room = sheet->page->columns - (sheet->report->report.partial ? 10 : 0);
+    fputs(sheet->page->bold, sheet->file);
+    cell(sheet->file, line, columns < room ? columns : room, TEXT_LEFT);
+    fprintf(sheet->file, "%s%s\n", sheet->page->plain,
+            sheet->report->report.partial ? " (partial)" : "");
+    fprintf(sheet->file, "%s instruction%s, %s cycle%s, CPI %.3f\n",
             text_count(breakdown->instructions).s, text_plural(breakdown->instructions),
             text_count((uint64_t)cycles).s, text_plural((uint64_t)cycles),
             instructions > 0 ? cycles / instructions : 0);
 }
 
-static void print_head(const struct page *page) {
-    const struct breakdown_report *report = page->report;
-    char machine[4 * WIDTH + 1];
+static void print_head(const struct sheet *sheet) {
+    const struct breakdown_report *report = sheet->report;
+    char machine[TEXT_BYTES];
     for (uint32_t i = 0; i < report->program_count; i++)
-        print_program(page, &report->programs[i], report->program_count > 1);
-    fprintf(page->file, "machine %s at %s GHz\n",
+        print_program(sheet, &report->programs[i], report->program_count > 1);
+    report_text_children(&report->report, sheet->page);
+    fprintf(sheet->file, "machine %s at %s GHz\n",
             text_clean(machine, sizeof machine, report->report.machine->name),
             text_quantity(report->report.machine->clock_ghz).s);
     if (report->report.ideal) {
-        fputs("idealised:", page->file);
+        fputs("idealised:", sheet->file);
         for (unsigned i = 0; i < IDEAL_COUNT; i++)
             if (report->report.ideal & 1u << i)
-                fprintf(page->file, " %s", ideal_name(i));
-        fputc('\n', page->file);
+                fprintf(sheet->file, " %s", ideal_name(i));
+        fputc('\n', sheet->file);
     }
 }
 
@@ -95,136 +113,146 @@ static void print_head(const struct page *page) {
 
 /* The sign of a pair says how it stands; of more causes, only how they differ from their subsets:
  * three in series have a positive one, as three that overlap. */
-static const char *remark_on(const struct page *page, uint32_t set, double share) {
+static const char *remark_on(const struct sheet *sheet, uint32_t set, double share) {
+    const struct breakdown_report *report = sheet->report;
     if (!(set & (set - 1)))
-        return page->report->descriptions[__builtin_ctz(set)];
+        return sheet->report->descriptions[__builtin_ctz(set)];
     if (isnan(share))
         return "not measured";
-    if (fabs(share) < page->report->threshold)
+    if (fabs(share) < report->threshold)
         return "";
+    if (!breakdown_trusted(&report->programs[0], set, report->threshold))
+        return "doubtful: the graph is off in its smaller sets";
     if (__builtin_popcount(set) > 2)
         return share < 0 ? "together less than its smaller sets add up to"
                          : "together more than its smaller sets add up to";
+    if (set & report->changed)
+        return share < 0 ? "in series: one of them is enough" : "overlap: it takes both";
     return share < 0 ? "in series: removing one is enough" : "overlap: they go only together";
 }
 
-static void print_detailed_row(const struct page *page, const struct breakdown *breakdown,
-                               uint32_t set) {
+static void print_detailed_row(const struct sheet *sheet, uint32_t set) {
+    const struct breakdown_program *program = &sheet->report->programs[0];
+    const struct breakdown *breakdown = breakdown_source(program, set);
     double share = breakdown_share(breakdown, set), cycles = breakdown_icost(breakdown, set);
     char text[40] = "-";
     if (!isnan(cycles))
         snprintf(text, sizeof text, "%s%s", cycles <= -0.5 ? "-" : "",
                  text_count((uint64_t)llround(fabs(cycles))).s);
-    print_name(page, set);
-    print_share(page, share);
-    cell(page->file, text, CYCLES, TEXT_RIGHT);
-    fputs("  ", page->file);
-    char fitted[4 * REMARK + 1];
-    const char *remark = remark_on(page, set, share);
-    unsigned columns = text_columns(remark);
-    fprintf(
-        page->file, "%s\n",
-        text_fit(fitted, sizeof fitted, remark, columns < REMARK ? columns : REMARK, TEXT_LEFT));
+    print_name(sheet, set);
+    if (sheet->report->checked)
+        print_known(sheet, program, set);
+    else
+        print_share(sheet, share);
+    cell(sheet->file, text, CYCLES, TEXT_RIGHT);
+    const char *remark = remark_on(sheet, set, share);
+    const unsigned room = sheet->page->columns - NAME - CELL - CYCLES - 2;
+    fputs(*remark ? "  " : "", sheet->file);
+    page_clip(sheet->page, remark, room);
+    fputc('\n', sheet->file);
 }
 
-static void print_total(const struct page *page, const char *name, double share) {
-    fputc(' ', page->file);
-    cell(page->file, name, NAME - 1, TEXT_LEFT);
-    print_share(page, share);
+static void print_total(const struct sheet *sheet, const char *name, double share) {
+    fputc(' ', sheet->file);
+    cell(sheet->file, name, NAME - 1, TEXT_LEFT);
+    print_share(sheet, share);
 }
 
-static void print_detailed(const struct page *page) {
-    const struct breakdown_report *report = page->report;
-    const struct breakdown *breakdown = breakdown_shown(&report->programs[0]);
-    fprintf(page->file, "\n%s", page->bold);
-    cell(page->file, " idealised", NAME, TEXT_LEFT);
-    cell(page->file, "% of time", CELL, TEXT_RIGHT);
-    cell(page->file, "cycles", CYCLES, TEXT_RIGHT);
-    fprintf(page->file, "%s\n", page->plain);
+static void print_detailed(const struct sheet *sheet) {
+    const struct breakdown_report *report = sheet->report;
+    fprintf(sheet->file, "\n%s", sheet->page->bold);
+    cell(sheet->file, " idealised", NAME, TEXT_LEFT);
+    cell(sheet->file, "% of time", CELL, TEXT_RIGHT);
+    cell(sheet->file, "cycles", CYCLES, TEXT_RIGHT);
+    fprintf(sheet->file, "%s\n", sheet->page->plain);
     for (uint32_t i = 0; i < row_count(report); i++) {
         if (i == report->singles || (i == report->singles + report->pairs && report->others))
-            fputc('\n', page->file);
-        print_detailed_row(page, breakdown, report->rows[i]);
+            fputc('\n', sheet->file);
+        print_detailed_row(sheet, report->rows[i]);
     }
-    fputc('\n', page->file);
-    print_total(page, "Other", breakdown_rest(report, breakdown));
-    fputc('\n', page->file);
-    print_total(page, "Total", 1);
-    fputc('\n', page->file);
+    fputc('\n', sheet->file);
+    print_total(sheet, "Other", breakdown_known_rest(report, &report->programs[0]));
+    fputc('\n', sheet->file);
+    print_total(sheet, "Total", 1);
+    fputc('\n', sheet->file);
 }
 
 /* ---- several columns ---- */
 
 /* Ways of the first program are those of all. Each but the first has its difference beside it. */
-static unsigned column_width(const struct breakdown_report *report) {
+static unsigned column_width(const struct sheet *sheet) {
     unsigned ways = 0;
     for (int way = 0; way < WAY_COUNT; way++)
-        ways += report->programs[0].ways[way] != NULL;
+        ways += is_column(sheet, &sheet->report->programs[0], way);
     return ways > 1 ? CELL * (2 * ways - 1) : CELL;
 }
 
 /* Cells of a program: a value for each way, and differences; `values` by way. */
-static void print_cells(const struct page *page, const struct breakdown_program *program,
+static void print_cells(const struct sheet *sheet, const struct breakdown_program *program,
                         const double values[WAY_COUNT], bool comparable) {
     bool first = true;
     double reference = NAN;
     for (int way = 0; way < WAY_COUNT; way++) {
-        if (!program->ways[way])
+        if (!is_column(sheet, program, way))
             continue;
-        print_share(page, values[way]);
+        print_share(sheet, values[way]);
         if (first)
             reference = values[way];
         else
-            print_difference(page, comparable ? values[way] - reference : NAN);
+            print_difference(sheet, comparable ? values[way] - reference : NAN);
         first = false;
     }
 }
 
-static void print_ways(const struct page *page, const struct breakdown_program *program) {
+static void print_ways(const struct sheet *sheet, const struct breakdown_program *program) {
     bool first = true;
     for (int way = 0; way < WAY_COUNT; way++) {
-        if (!program->ways[way])
+        if (!is_column(sheet, program, way))
             continue;
-        cell(page->file, breakdown_way_name((enum breakdown_way)way), CELL, TEXT_RIGHT);
+        cell(sheet->file, breakdown_way_name((enum breakdown_way)way), CELL, TEXT_RIGHT);
         if (!first)
-            cell(page->file, "error", CELL, TEXT_RIGHT);
+            cell(sheet->file, "error", CELL, TEXT_RIGHT);
         first = false;
     }
 }
 
-static void print_column_heads(const struct page *page, uint32_t from, uint32_t to) {
-    const struct breakdown_report *report = page->report;
-    unsigned width = column_width(report);
-    fprintf(page->file, "\n%s", page->bold);
-    cell(page->file, " idealised, % of time", NAME, TEXT_LEFT);
+static void print_column_heads(const struct sheet *sheet, uint32_t from, uint32_t to) {
+    const struct breakdown_report *report = sheet->report;
+    unsigned width = column_width(sheet);
+    fprintf(sheet->file, "\n%s", sheet->page->bold);
+    cell(sheet->file, " idealised, % of time", NAME, TEXT_LEFT);
     if (report->program_count > 1) {
         for (uint32_t i = from; i < to; i++) {
-            fputc(' ', page->file);
-            cell(page->file, report->programs[i].label, width - 1, TEXT_RIGHT);
+            fputc(' ', sheet->file);
+            cell(sheet->file, report->programs[i].label, width - 1, TEXT_RIGHT);
         }
         if (width > CELL) {
-            fputc('\n', page->file);
-            cell(page->file, "", NAME, TEXT_LEFT);
+            fputc('\n', sheet->file);
+            cell(sheet->file, "", NAME, TEXT_LEFT);
         }
     }
     if (width > CELL)
         for (uint32_t i = from; i < to; i++)
-            print_ways(page, &report->programs[i]);
-    fprintf(page->file, "%s\n", page->plain);
+            print_ways(sheet, &report->programs[i]);
+    fprintf(sheet->file, "%s\n", sheet->page->plain);
 }
 
-static void print_row(const struct page *page, uint32_t row, uint32_t from, uint32_t to) {
-    const struct breakdown_report *report = page->report;
-    print_name(page, report->rows[row]);
+static void print_row(const struct sheet *sheet, uint32_t row, uint32_t from, uint32_t to) {
+    const struct breakdown_report *report = sheet->report;
+    print_name(sheet, report->rows[row]);
     for (uint32_t i = from; i < to; i++) {
         const struct breakdown_program *program = &report->programs[i];
         double values[WAY_COUNT];
+        if (report->checked) {
+            print_known(sheet, program, report->rows[row]);
+            continue;
+        }
         for (int way = 0; way < WAY_COUNT; way++)
             values[way] =
                 program->ways[way] ? breakdown_share(program->ways[way], report->rows[row]) : NAN;
-        print_cells(page, program, values, true);
+        print_cells(sheet, program, values, true);
     }
-    fputc('\n', page->file);
+    fputc('\n', sheet->file);
 }
 
 /* Whether both have the same rows, so that what they leave over can be compared. */
@@ -243,55 +271,56 @@ static bool same_rows(const struct breakdown_report *report,
     return true;
 }
 
-static void print_sums(const struct page *page, uint32_t from, uint32_t to) {
-    const struct breakdown_report *report = page->report;
+static void print_sums(const struct sheet *sheet, uint32_t from, uint32_t to) {
+    const struct breakdown_report *report = sheet->report;
     for (int total = 0; total < 2; total++) {
-        fputc(' ', page->file);
-        cell(page->file, total ? "Total" : "Other", NAME - 1, TEXT_LEFT);
+        fputc(' ', sheet->file);
+        cell(sheet->file, total ? "Total" : "Other", NAME - 1, TEXT_LEFT);
         for (uint32_t i = from; i < to; i++) {
             const struct breakdown_program *program = &report->programs[i];
             double values[WAY_COUNT];
             for (int way = 0; way < WAY_COUNT; way++)
                 values[way] = total                ? 1
+                              : report->checked    ? breakdown_known_rest(report, program)
                               : program->ways[way] ? breakdown_rest(report, program->ways[way])
                                                    : NAN;
-            print_cells(page, program, values, total || same_rows(report, program));
+            print_cells(sheet, program, values, total || same_rows(report, program));
         }
-        fputc('\n', page->file);
+        fputc('\n', sheet->file);
     }
 }
 
-static void print_columns(const struct page *page) {
-    const struct breakdown_report *report = page->report;
-    uint32_t fit = (WIDTH - NAME) / column_width(report);
+static void print_columns(const struct sheet *sheet) {
+    const struct breakdown_report *report = sheet->report;
+    uint32_t fit = (sheet->page->columns - NAME) / column_width(sheet);
     fit = fit ? fit : 1;
     for (uint32_t from = 0; from < report->program_count; from += fit) {
         uint32_t to = from + fit < report->program_count ? from + fit : report->program_count;
-        print_column_heads(page, from, to);
+        print_column_heads(sheet, from, to);
         for (uint32_t row = 0; row < row_count(report); row++) {
             if (row == report->singles ||
                 (row == report->singles + report->pairs && report->others))
-                fputc('\n', page->file);
-            print_row(page, row, from, to);
+                fputc('\n', sheet->file);
+            print_row(sheet, row, from, to);
         }
-        fputc('\n', page->file);
-        print_sums(page, from, to);
+        fputc('\n', sheet->file);
+        print_sums(sheet, from, to);
     }
 }
 
 /* ---- errors, reading ---- */
 
-static void print_error_of(const struct page *page, const struct breakdown_program *program,
+static void print_error_of(const struct sheet *sheet, const struct breakdown_program *program,
                            enum breakdown_way way) {
-    struct breakdown_error error = breakdown_report_error(page->report, program, way);
-    bool several = page->report->program_count > 1;
+    struct breakdown_error error = breakdown_report_error(sheet->report, program, way);
+    bool several = sheet->report->program_count > 1;
     char text[1024], rows[256] = "no row is 5 % or more", farthest[300] = "";
     double difference;
-    uint32_t set = breakdown_report_farthest(page->report, program, way, &difference);
+    uint32_t set = breakdown_report_farthest(sheet->report, program, way, &difference);
     if (set) {
         char name[200];
         snprintf(farthest, sizeof farthest, "; farthest off is %s, by %s%s %% of the time",
-                 name_of(page, set, name, sizeof name), difference > 0 ? "+" : "",
+                 name_of(sheet, set, name, sizeof name), difference > 0 ? "+" : "",
                  text_percent(difference, 1).s);
     }
     if (error.sets)
@@ -300,69 +329,68 @@ static void print_error_of(const struct page *page, const struct breakdown_progr
                  text_percent(error.mean, 1).s, text_percent(error.largest, 1).s, error.sets,
                  text_plural(error.sets));
     snprintf(text, sizeof text,
-             "%.100s%s%s: %s; sign right in %" PRIu32 " of %" PRIu32 " pairs "
-             "over 2 %%%s",
+             "%.100s%s%s: %s; %" PRIu32 " false alarm%s; sign right in %" PRIu32 " of %" PRIu32
+             " pairs over 2 %% either way%s",
              several ? program->label : "", several ? ", " : "", breakdown_way_name(way), rows,
-             error.same_sign, error.pairs, farthest);
-    report_text_wrapped(text, " - ", "   ", page->file);
+             error.false_alarms, text_plural(error.false_alarms), error.same_sign, error.pairs,
+             farthest);
+    page_wrap(sheet->page, text, NULL, " - ", "   ");
 }
 
-static void print_errors(const struct page *page) {
-    const struct breakdown_report *report = page->report;
+static void print_errors(const struct sheet *sheet) {
+    const struct breakdown_report *report = sheet->report;
     bool headed = false;
     for (uint32_t i = 0; i < report->program_count; i++)
         for (int way = WAY_MULTISIM + 1; way < WAY_COUNT; way++) {
             const struct breakdown_program *program = &report->programs[i];
-            if (!program->ways[WAY_MULTISIM] || !program->ways[way])
+            if (report->checked || !program->ways[WAY_MULTISIM] || !program->ways[way])
                 continue;
             if (!headed)
-                fprintf(page->file, "\n%serror against multisim%s\n", page->bold, page->plain);
+                fprintf(sheet->file, "\n%serror against multisim%s\n", sheet->page->bold,
+                        sheet->page->plain);
             headed = true;
-            print_error_of(page, program, (enum breakdown_way)way);
+            print_error_of(sheet, program, (enum breakdown_way)way);
         }
 }
 
-static void print_reading(const struct page *page) {
-    const struct breakdown_report *report = page->report;
+static void print_reading(const struct sheet *sheet) {
+    const struct breakdown_report *report = sheet->report;
     for (uint32_t i = 0; i < report->program_count; i++) {
         struct report reading = {0};
-        char label[4 * WIDTH + 1];
+        char label[TEXT_BYTES];
         bool several = report->program_count > 1;
         text_clean(label, sizeof label, report->programs[i].label);
-        fprintf(page->file, "\n%swhat this says%s%s%s\n", page->bold, several ? " of " : "",
-                several ? label : "", page->plain);
+        fprintf(sheet->file, "\n%swhat this says%s%s%s\n", sheet->page->bold, several ? " of " : "",
+                several ? label : "", sheet->page->plain);
         breakdown_read(report, &report->programs[i], &reading);
         for (uint32_t k = 0; k < reading.note_count; k++)
-            report_text_wrapped(reading.notes[k], " - ", "   ", page->file);
+            page_wrap(sheet->page, reading.notes[k], NULL, " - ", "   ");
         report_free(&reading);
     }
 }
 
-static void print_inspections(const struct page *page, bool colour) {
-    const struct breakdown_report *report = page->report;
+static void print_inspections(const struct sheet *sheet) {
+    const struct breakdown_report *report = sheet->report;
     for (uint32_t i = 0; i < report->program_count; i++) {
-        char label[4 * WIDTH + 1];
+        char label[TEXT_BYTES];
         if (!report->programs[i].inspection)
             continue;
         if (report->program_count > 1)
-            fprintf(page->file, "\n%s%s%s\n", page->bold,
-                    text_clean(label, sizeof label, report->programs[i].label), page->plain);
-        inspection_text(report->programs[i].inspection, colour, page->file);
+            fprintf(sheet->file, "\n%s%s%s\n", sheet->page->bold,
+                    text_clean(label, sizeof label, report->programs[i].label), sheet->page->plain);
+        inspection_text(report->programs[i].inspection, sheet->page);
     }
 }
 
-void breakdown_text(const struct breakdown_report *report, bool colour, FILE *file) {
-    const struct page page = {.report = report,
-                              .file = file,
-                              .bold = colour ? "\033[1m" : "",
-                              .plain = colour ? "\033[0m" : ""};
-    print_head(&page);
-    if (report->program_count == 1 && column_width(report) == CELL)
-        print_detailed(&page);
+void breakdown_text(const struct breakdown_report *report, const struct page *page) {
+    const struct sheet sheet = {.report = report, .page = page, .file = page->file};
+    print_head(&sheet);
+    if (report->program_count == 1 && column_width(&sheet) == CELL)
+        print_detailed(&sheet);
     else
-        print_columns(&page);
-    print_errors(&page);
-    print_reading(&page);
-    print_inspections(&page, colour);
-    report_text_foot(&report->report, colour, file);
+        print_columns(&sheet);
+    print_errors(&sheet);
+    print_reading(&sheet);
+    print_inspections(&sheet);
+    report_text_foot(&report->report, page);
 }

@@ -35,10 +35,12 @@ bool report_build(const struct report_request *request, const struct simulation 
                               .ideal = request->ideal,
                               .by = request->by,
                               .simulation = simulation,
-                              .partial = request->partial,
-                              .plain = request->plain};
+                              .partial = request->partial};
     if (request->forecast)
         report->forecast = *request->forecast;
+    if (request->causes &&
+        !what_if_build(request->causes, simulation, code, program, &report->what_if, error))
+        return false;
     if (!build_stack(simulation, &report->stack))
         return error_set(error, "out of memory for the report");
     if (!rows_build(BY_FUNCTION, request->top, simulation, code, program, &report->functions,
@@ -54,13 +56,16 @@ bool report_build(const struct report_request *request, const struct simulation 
 
 void report_free(struct report *report) {
     free(report->stack.parts);
+    what_if_free(&report->what_if);
     rows_free(&report->functions);
     rows_free(&report->instructions);
     rows_free(&report->grouped);
     for (uint32_t i = 0; i < report->note_count; i++)
         free(report->notes[i]);
     free(report->notes);
+    free(report->note_commands);
     free(report->next);
+    free(report->children.name);
     memset(report, 0, sizeof *report);
 }
 
@@ -69,10 +74,23 @@ bool report_note(struct report *report, const char *format, ...) {
     if (!notes)
         return false;
     report->notes = notes;
+    uint32_t *commands =
+        realloc(report->note_commands, (report->note_count + 1) * sizeof *commands);
+    if (!commands)
+        return false;
+    report->note_commands = commands;
+    commands[report->note_count] = 0;
     va_list arguments;
     va_start(arguments, format);
     bool good = vasprintf(&notes[report->note_count], format, arguments) >= 0;
     va_end(arguments);
     report->note_count += good;
     return good;
+}
+
+bool report_note_command(struct report *report, const char *intro, const char *command) {
+    if (!report_note(report, "%s %s", intro, command))
+        return false;
+    report->note_commands[report->note_count - 1] = (uint32_t)strlen(intro) + 1;
+    return true;
 }

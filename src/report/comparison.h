@@ -92,7 +92,7 @@ const struct pics_cell *comparison_stack(const struct pics_cell *cells, uint64_t
 /* Notes on what the figures rest on (comparison_worth.c). */
 bool comparison_add_worth(struct comparison *comparison);
 
-void comparison_text(const struct comparison *comparison, bool colour, FILE *file);
+void comparison_text(const struct comparison *comparison, const struct page *page);
 bool comparison_json(const struct comparison *comparison, FILE *file, struct error *error);
 
 #endif

@@ -41,19 +41,25 @@ static json_t *events_array(uint32_t events) {
     return array;
 }
 
-static json_t *profiler_object(const struct compared *row) {
+static json_t *storage_of(const struct profiler *profiler, const struct machine *machine) {
+    uint32_t bytes = profiler_storage_bytes(profiler, &machine->core);
+    return bytes ? json_integer(bytes) : json_null();
+}
+
+static json_t *profiler_object(const struct compared *row, const struct machine *machine) {
     const struct profiler *profiler = row->profiler;
     const struct profile_result *result = &row->result;
     bool random = row->sampling.mode == SAMPLER_RANDOM;
     json_t *object = json_pack(
-        "{s:s, s:o, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-        profiler->name, "label", string(row->label), "section", profiler->section, "events",
+        "{s:s, s:o, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "name", profiler->name, "label", string(row->label), "section", profiler->section, "events",
         events_array(profiler->events), "sampling", random ? "random" : "periodic", "seed",
         (json_int_t)row->sampling.seed, "period", (json_int_t)result->period, "samples",
-        (json_int_t)result->samples, "sample_bytes", (json_int_t)result->bytes, "lost_cycles",
-        (double)result->lost, "error", by_grain(row->error.profile), "floor",
-        by_grain(row->floor.profile), "stack_error", number(row->error.stacks[GRAIN_INSTRUCTION]),
-        "stack_floor", number(row->floor.stacks[GRAIN_INSTRUCTION]), "stack_errors",
+        (json_int_t)result->samples, "sample_bytes", (json_int_t)result->bytes, "storage_bytes",
+        storage_of(profiler, machine), "lost_cycles", (double)result->lost, "error",
+        by_grain(row->error.profile), "floor", by_grain(row->floor.profile), "stack_error",
+        number(row->error.stacks[GRAIN_INSTRUCTION]), "stack_floor",
+        number(row->floor.stacks[GRAIN_INSTRUCTION]), "stack_errors",
         stacks_by_grain(profiler, row->error.stacks), "stack_floors",
         stacks_by_grain(profiler, row->floor.stacks));
     if (object && !isnan(row->systematic.profile[GRAIN_INSTRUCTION]))
@@ -190,7 +196,8 @@ static json_t *comparison_object(const struct comparison *comparison) {
     struct event_share share = commit_summary_combined(&simulation->commits);
     json_t *profiles = json_array(), *notes = json_array();
     for (uint32_t i = 0; i < comparison->count; i++)
-        json_array_append_new(profiles, profiler_object(&comparison->rows[i]));
+        json_array_append_new(profiles,
+                              profiler_object(&comparison->rows[i], comparison->report.machine));
     for (uint32_t i = 0; i < report->note_count; i++)
         json_array_append_new(notes, string(report->notes[i]));
     return json_pack(

@@ -1,6 +1,7 @@
 /* Notes on the worth of a comparison: what chance leaves of an error, and what the run showed of
  * the papers' other findings. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "report/comparison.h"
 #include "util/text.h"
@@ -43,6 +44,26 @@ static bool note_samples(struct comparison *comparison) {
                        text_count(lost).s);
 }
 
+/* "TIP 57, TEA 306" */
+static bool note_storage(struct comparison *comparison) {
+    char text[512] = "";
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        const struct profiler *profiler = comparison->rows[i].profiler;
+        uint32_t bytes = profiler_storage_bytes(profiler, &comparison->report.machine->core);
+        bool seen = false;
+        for (uint32_t j = 0; j < i; j++)
+            seen |= comparison->rows[j].profiler == profiler;
+        size_t length = strlen(text);
+        if (bytes && !seen)
+            snprintf(text + length, sizeof text - length, "%s%s %" PRIu32, *text ? ", " : "",
+                     profiler->name, bytes);
+    }
+    return !*text || report_note(&comparison->report,
+                                 "bytes of storage that the hardware would take on this core: %s "
+                                 "(TEA with TIP's)",
+                                 text);
+}
+
 static bool note_events(struct comparison *comparison) {
     const struct commit_summary *summary = &comparison->report.simulation->commits;
     struct event_share share = commit_summary_combined(summary);
@@ -65,5 +86,5 @@ static bool note_events(struct comparison *comparison) {
 
 bool comparison_add_worth(struct comparison *comparison) {
     return report_add_worth(&comparison->report) && note_floor(comparison) &&
-           note_samples(comparison) && note_events(comparison);
+           note_samples(comparison) && note_events(comparison) && note_storage(comparison);
 }

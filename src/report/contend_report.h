@@ -16,7 +16,7 @@ struct contend_report {
 
 /* Each program's fate in words, then tables: misses of the shared cache and, where threads share
  * cores, of the L1D, and cycles; simulated ones beside them when checked. */
-void contend_text(const struct contend_report *report, bool colour, FILE *file);
+void contend_text(const struct contend_report *report, const struct page *page);
 /* One object, with a newline (docs/json.md). */
 bool contend_json(const struct contend_report *report, FILE *file, struct error *error);
 /* Misses of the shared cache, alone and extra, a bar for each program; a second one simulated. */

@@ -5,7 +5,7 @@
 #include "report/contend_report.h"
 #include "report/svg.h"
 
-enum { LEFT = 150, TOP = 54, AREA = 460, BAR = 16, GAP = 14, RIGHT = 90, BOTTOM = 44 };
+enum { LEFT = 150, TOP = 54, AREA = 460, BAR = 16, GAP = 14, RIGHT = 130, BOTTOM = 44 };
 
 struct picture {
     const struct contend_report *report;
@@ -29,7 +29,7 @@ static void draw_bar(const struct picture *picture, const struct contend_program
     fprintf(picture->out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", alone, y,
             beside - alone, BAR, light);
-    snprintf(label, sizeof label, "+%.3g%s",
+    snprintf(label, sizeof label, "+%.3f%s",
              1000 * fmax(program->beside.shared - program->alone.shared, 0),
              simulated ? " simulated" : "");
     svg_text(picture->out, beside + 4, y + BAR - 4, SVG_START, label);
@@ -52,18 +52,16 @@ void contend_svg(const struct contend_report *report, FILE *out) {
     struct picture picture = {.report = report, .out = out, .most = 1e-6};
     const double row = GAP + BAR * (report->check ? 2 : 1);
     const double bottom = TOP + row * report->program_count + GAP;
-    char title[256];
+    char rest[160];
     for (uint32_t i = 0; i < report->program_count; i++) {
         picture.most = fmax(picture.most, 1000 * report->programs[i].beside.shared);
         if (report->check)
             picture.most = fmax(picture.most, 1000 * report->check->programs[i].beside.shared);
     }
     svg_begin(out, LEFT + AREA + RIGHT, bottom + BOTTOM);
-    snprintf(title, sizeof title, "%.120s on %.60s: misses of the %s, alone (dark) and extra",
-             report->report.program, report->report.machine->name, contend_cache_name(report));
-    fputs("<g font-size=\"13\">", out);
-    svg_text(out, 8, 20, SVG_START, title);
-    fputs("</g>\n", out);
+    snprintf(rest, sizeof rest, " on %.60s: misses of the %s, alone (dark) and extra",
+             report->report.machine->name, contend_cache_name(report));
+    svg_title(out, 8, LEFT + AREA + RIGHT, report->report.program, rest);
     draw_axis(&picture, bottom);
     for (uint32_t i = 0; i < report->program_count; i++) {
         const double y = TOP + GAP + row * i;

@@ -18,13 +18,11 @@ static double extra_l1d(const struct contend_program *program) {
     return program->beside.l1d - program->alone.l1d;
 }
 
-static void print_head(const struct contend_report *report, bool colour, FILE *file) {
+static void print_head(const struct contend_report *report, const struct page *page) {
+    FILE *file = page->file;
     const struct machine *machine = report->report.machine;
     const struct machine_cache *shared = machine->llc.present ? &machine->llc : &machine->l2;
-    char line[512];
-    text_clip(line, sizeof line, report->report.program, 90);
-    fprintf(file, "%s%s%s%s\n", colour ? "\033[1m" : "", line, colour ? "\033[0m" : "",
-            report->report.partial ? " (partial)" : "");
+    page_title(page, report->report.program, report->report.partial);
     fprintf(file, "%u thread%s on machine %s, whose %s of %s %s\n\n", report->thread_count,
             text_plural(report->thread_count), machine->name, contend_cache_name(report),
             text_bytes(shared->size).s,
@@ -62,7 +60,8 @@ static struct growth longer_of(const struct contend_program *program) {
     return text;
 }
 
-static void print_fate(const struct contend_report *report, uint32_t number, FILE *file) {
+static void print_fate(const struct contend_report *report, uint32_t number,
+                       const struct page *page) {
     const struct contend_program *program = &report->programs[number];
     const double alone = 1000 * program->alone.shared, beside = 1000 * program->beside.shared;
     const char *cache = contend_cache_name(report), *each = program->copies > 1 ? "each " : "";
@@ -81,7 +80,7 @@ static void print_fate(const struct contend_report *report, uint32_t number, FIL
                  "times alone: %s%s",
                  each, name, cache, beside, alone, growth_of(alone, beside).s,
                  longer_of(program).s);
-    report_text_wrapped(text, "", "  ", file);
+    page_wrap(page, text, NULL, "", "  ");
 }
 
 static void put_value(double value, int width, int digits, FILE *file) {
@@ -135,15 +134,16 @@ static void print_cycles(const struct contend_report *report, FILE *file) {
     }
 }
 
-void contend_text(const struct contend_report *report, bool colour, FILE *file) {
+void contend_text(const struct contend_report *report, const struct page *page) {
+    FILE *file = page->file;
     bool l1d = false, cycles = false;
     for (uint32_t i = 0; i < report->program_count; i++) {
         l1d |= extra_l1d(&report->programs[i]) > 0;
         cycles |= isfinite(report->programs[i].beside.cycles);
     }
-    print_head(report, colour, file);
+    print_head(report, page);
     for (uint32_t i = 0; i < report->program_count; i++)
-        print_fate(report, i, file);
+        print_fate(report, i, page);
     print_misses(report, false, file);
     if (l1d)
         print_misses(report, true, file);
@@ -151,5 +151,5 @@ void contend_text(const struct contend_report *report, bool colour, FILE *file) 
         print_cycles(report, file);
     if (report->check && !report->report.partial)
         fprintf(file, "\n%s instructions simulated\n", text_count(report->check->instructions).s);
-    report_text_foot(&report->report, colour, file);
+    report_text_foot(&report->report, page);
 }

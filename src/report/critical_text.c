@@ -4,8 +4,6 @@
 #include "report/inspection_report.h"
 #include "util/text.h"
 
-enum { WIDTH = 100, FIGURES = 36 };
-
 static struct text percent(const struct inspection_report *report, int64_t cycles) {
     return text_percent((double)cycles, (double)report->inspection->cycles);
 }
@@ -25,7 +23,7 @@ static uint32_t sort_parts(const int64_t cycles[CRITICAL_PARTS], unsigned sorted
     return count;
 }
 
-static void print_edges(const struct inspection_report *report, FILE *file) {
+static void print_edges(const struct inspection_report *report, const struct page *page) {
     const int64_t *cycles = report->inspection->critical.parts;
     unsigned sorted[CRITICAL_PARTS];
     uint32_t count = sort_parts(cycles, sorted);
@@ -35,27 +33,43 @@ static void print_edges(const struct inspection_report *report, FILE *file) {
         bool negative = cycles[part] < 0;
         snprintf(count, sizeof count, "%s%s", negative ? "-" : "",
                  text_count((uint64_t)(negative ? -cycles[part] : cycles[part])).s);
-        fprintf(file, " %-9s%8s%11s  %-14s%s\n", critical_part_name(part),
-                percent(report, cycles[part]).s, count, critical_part_category(part),
-                critical_part_description(part));
+        char first[160];
+        snprintf(first, sizeof first, " %-9s%8s%11s  %-14s", critical_part_name(part),
+                 percent(report, cycles[part]).s, count, critical_part_category(part));
+        page_wrap(page, critical_part_description(part), NULL, first,
+                  "                                             ");
     }
 }
 
-static void print_instructions(const struct inspection_report *report, FILE *file) {
+static void print_instructions(const struct inspection_report *report, const struct page *page) {
+    struct table *table = table_new(page);
+    table_column(table,
+                 (struct table_column){.heading = " % path", .kind = TABLE_FIGURE, .gap = 0});
+    table_column(table,
+                 (struct table_column){.heading = "  cycles", .kind = TABLE_FIGURE, .gap = 1});
+    table_column(table, (struct table_column){.heading = "mostly", .kind = TABLE_WORD, .gap = 2});
+    table_column(table, (struct table_column){.heading = "     %", .kind = TABLE_FIGURE, .gap = 0});
+    inspection_place_columns(table);
     for (uint32_t i = 0; i < report->critical.count; i++) {
         const struct critical_insn *row =
             critical_find(&report->inspection->critical, report->critical.insns[i]);
         unsigned sorted[CRITICAL_PARTS];
         sort_parts(row->parts, sorted);
-        fprintf(file, "%7s%9s  %-9s%6s   ", percent(report, row->cycles).s,
-                text_count((uint64_t)row->cycles).s, critical_part_name(sorted[0]),
-                percent(report, row->parts[sorted[0]]).s);
-        inspection_print_place(report, row->insn, WIDTH - FIGURES, file);
+        table_cell(table, percent(report, row->cycles).s);
+        table_cell(table, text_count((uint64_t)row->cycles).s);
+        table_cell(table, critical_part_name(sorted[0]));
+        table_cell(table, percent(report, row->parts[sorted[0]]).s);
+        inspection_place_cells(report, row->insn, table);
     }
+    table_more(table, 8, report->critical.total - report->critical.count);
+    fputc('\n', page->file);
+    table_print(table);
+    table_free(table);
 }
 
-void critical_text(const struct inspection_report *report, bool colour, FILE *file) {
-    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
+void critical_text(const struct inspection_report *report, const struct page *page) {
+    FILE *file = page->file;
+    const char *bold = page->bold, *plain = page->plain;
     const struct inspection *inspection = report->inspection;
     fprintf(file, "\n%scritical path%s of %" PRIu32 " piece%s of the graph: %s cycle%s, %s µop%s",
             bold, plain, inspection->fragments, text_plural(inspection->fragments),
@@ -64,12 +78,6 @@ void critical_text(const struct inspection_report *report, bool colour, FILE *fi
     if (inspection->seen > inspection->kept)
         fprintf(file, " of %s", text_count(inspection->seen).s);
     fprintf(file, "\n%s edge     %% of path    cycles  idealised by  what it is%s\n", bold, plain);
-    print_edges(report, file);
-    fprintf(file, "\n%s %% path   cycles  mostly        %%   ", bold);
-    inspection_print_heading(WIDTH - FIGURES, file);
-    fputs(plain, file);
-    print_instructions(report, file);
-    if (report->critical.total > report->critical.count)
-        fprintf(file, "        %" PRIu32 " more (--top 0 shows all)\n",
-                report->critical.total - report->critical.count);
+    print_edges(report, page);
+    print_instructions(report, page);
 }

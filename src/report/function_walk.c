@@ -17,12 +17,13 @@ bool function_walk_begin(struct function_walk *walk, const struct code *code,
             walk->images[i] =
                 program_add_image(program, code->images[i].path, code->images[i].build_id,
                                   code->images[i].build_id_size);
-    return walk->images;
+    return walk->images && code_pieces_build(&walk->pieces, code);
 }
 
 void function_walk_end(struct function_walk *walk) {
     free(walk->images);
     free(walk->functions);
+    code_pieces_free(&walk->pieces);
     memset(walk, 0, sizeof *walk);
 }
 
@@ -33,6 +34,19 @@ bool function_walk_is_file(const struct function_walk *walk, uint32_t image) {
 bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint64_t offset,
                           struct location *location) {
     memset(location, 0, sizeof *location);
+    if (image < walk->code->image_count && walk->code->images[image].symbol) {
+        *location = (struct location){.function = walk->code->images[image].symbol,
+                                      .function_size = UINT64_MAX,
+                                      .function_rest = UINT64_MAX - offset};
+        return true;
+    }
+    const struct code_piece *piece = code_pieces_find(&walk->pieces, image, offset);
+    if (piece) {
+        location->function_offset = piece->first;
+        location->function_size = piece->end - piece->start;
+        location->function_rest = piece->end - offset;
+        return true;
+    }
     return function_walk_is_file(walk, image) &&
            program_locate(walk->program, walk->images[image], offset, location);
 }

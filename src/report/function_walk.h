@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 #include "program/program.h"
+#include "report/code_pieces.h"
 #include "trace/dynamic.h"
 #include "util/error.h"
 
-/* A function, or all code of an image that no function covers. */
+/* A function, a piece of anonymous code, or all code of a file that no function covers. */
 struct walked_function {
     const char *name; /* NULL: no symbol; owned by the program */
     uint64_t offset;  /* of its first byte in the image's file; 0 of uncovered code */
@@ -23,6 +24,7 @@ struct function_walk {
     const struct code *code;
     struct program *program;
     uint32_t *images; /* number in `program` of each image of the code */
+    struct code_pieces pieces;
     struct walked_function *functions;
     size_t count, capacity;
     uint32_t image;   /* where the walk is */

@@ -101,42 +101,38 @@ void inspection_place(const struct inspection_report *report, uint32_t number,
     insn_text(code->isa, insn->bytes, insn->length, address, place->text, sizeof place->text);
 }
 
-/* Three cells of which the last is not filled up. */
-static void print_cells(const char *function, const char *source, const char *text,
-                        unsigned columns, FILE *file) {
-    unsigned widths[2] = {columns * 27 / 100, columns * 24 / 100};
-    unsigned rest = columns - widths[0] - widths[1] - 2, need = text_columns(text);
-    char fitted[3][4 * 100 + 1];
-    fprintf(file, "%s %s %s\n",
-            text_fit(fitted[0], sizeof fitted[0], function, widths[0], TEXT_LEFT),
-            text_fit(fitted[1], sizeof fitted[1], source, widths[1], TEXT_LEFT),
-            text_fit(fitted[2], sizeof fitted[2], text, need < rest ? need : rest, TEXT_LEFT));
+void inspection_place_columns(struct table *table) {
+    table_column(table, (struct table_column){
+                            .heading = "function", .kind = TABLE_NAME, .gap = 3, .least = 16});
+    table_column(table, (struct table_column){
+                            .heading = "source", .kind = TABLE_PATH, .gap = 2, .least = 12});
+    table_column(table, (struct table_column){
+                            .heading = "instruction", .kind = TABLE_TEXT, .gap = 2, .least = 16});
 }
 
-void inspection_print_heading(unsigned columns, FILE *file) {
-    print_cells("function", "source", "instruction", columns, file);
-}
-
-void inspection_print_place(const struct inspection_report *report, uint32_t insn, unsigned columns,
-                            FILE *file) {
+void inspection_place_cells(const struct inspection_report *report, uint32_t insn,
+                            struct table *table) {
     struct insn_place place;
-    char offset[512], line[512];
+    char source[512];
     inspection_place(report, insn, &place);
-    snprintf(offset, sizeof offset, "%s+0x%" PRIx64, place.image, place.offset);
     const char *slash = place.file ? strrchr(place.file, '/') : NULL;
-    snprintf(line, sizeof line, "%s:%" PRIu32, slash && slash[1] ? slash + 1 : place.file,
-             place.line);
-    print_cells(place.function ? place.function : "[no symbol]", place.file ? line : offset,
-                place.text, columns, file);
+    if (place.file)
+        snprintf(source, sizeof source, "%s:%" PRIu32, slash && slash[1] ? slash + 1 : place.file,
+                 place.line);
+    else
+        snprintf(source, sizeof source, "%s+0x%" PRIx64, place.image, place.offset);
+    table_cell(table, place.function ? place.function : "[no symbol]");
+    table_cell(table, source);
+    table_cell(table, place.text);
 }
 
-void inspection_text(const struct inspection_report *report, bool colour, FILE *file) {
+void inspection_text(const struct inspection_report *report, const struct page *page) {
     if (!report->inspection->fragments)
         return;
     if (report->parts & INSPECT_CRITICAL)
-        critical_text(report, colour, file);
+        critical_text(report, page);
     if (report->parts & INSPECT_SLACK)
-        slack_text(report, colour, file);
+        slack_text(report, page);
     if (report->parts & INSPECT_LOADS)
-        loads_text(report, colour, file);
+        loads_text(report, page);
 }

@@ -11,6 +11,8 @@
 
 #include "graph/inspect.h"
 #include "report/function_walk.h"
+#include "report/page.h"
+#include "report/table.h"
 
 /* Where an instruction stands, and what it is. */
 struct insn_place {
@@ -62,14 +64,14 @@ uint32_t inspection_read_loads(const struct inspection_report *report,
                                char text[LOAD_READINGS][LOAD_READING_BYTES]);
 
 /* Lines of at most 100 columns (critical_text.c, slack_text.c, loads_text.c: one part each). */
-void inspection_text(const struct inspection_report *report, bool colour, FILE *file);
-void critical_text(const struct inspection_report *report, bool colour, FILE *file);
-void slack_text(const struct inspection_report *report, bool colour, FILE *file);
-void loads_text(const struct inspection_report *report, bool colour, FILE *file);
-/* "chase_one  chase.c:36  mov rax, [rax]" and the end of the line, in `columns` columns. */
-void inspection_print_heading(unsigned columns, FILE *file);
-void inspection_print_place(const struct inspection_report *report, uint32_t insn, unsigned columns,
-                            FILE *file);
+void inspection_text(const struct inspection_report *report, const struct page *page);
+void critical_text(const struct inspection_report *report, const struct page *page);
+void slack_text(const struct inspection_report *report, const struct page *page);
+void loads_text(const struct inspection_report *report, const struct page *page);
+/* Where an instruction lies and what it is, as the last columns of a table. */
+void inspection_place_columns(struct table *table);
+void inspection_place_cells(const struct inspection_report *report, uint32_t insn,
+                            struct table *table);
 
 /* Adds the parts to an object (docs/json.md). */
 void inspection_json(const struct inspection_report *report, json_t *object);

@@ -4,10 +4,10 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "report/interval.h"
 #include "report/report.h"
 #include "report/stalls.h"
 #include "report/upgrades.h"
-#include "report/what_if.h"
 #include "util/text.h"
 
 static double cycles_of(uint64_t units) {
@@ -34,12 +34,13 @@ static json_t *stack_object(const struct stack *stack) {
     return object;
 }
 
+static const char *const KEYS[COMPONENT_COUNT] = {
+    [COMPONENT_LLC_MISS] = "llc_miss",   [COMPONENT_MISPREDICT] = "mispredict",
+    [COMPONENT_FLUSH] = "flush",         [COMPONENT_TLB_MISS] = "tlb_miss",
+    [COMPONENT_L1_MISS] = "l1_miss",     [COMPONENT_STORES] = "stores",
+    [COMPONENT_FRONT_END] = "front_end", [COMPONENT_EXECUTE] = "execute"};
+
 static json_t *components_object(const struct stack *stack) {
-    static const char *const KEYS[COMPONENT_COUNT] = {
-        [COMPONENT_LLC_MISS] = "llc_miss",   [COMPONENT_MISPREDICT] = "mispredict",
-        [COMPONENT_FLUSH] = "flush",         [COMPONENT_TLB_MISS] = "tlb_miss",
-        [COMPONENT_L1_MISS] = "l1_miss",     [COMPONENT_STORES] = "stores",
-        [COMPONENT_FRONT_END] = "front_end", [COMPONENT_EXECUTE] = "execute"};
     uint64_t units[COMPONENT_COUNT];
     stack_components(stack, units);
     json_t *object = json_object();
@@ -49,15 +50,16 @@ static json_t *components_object(const struct stack *stack) {
 }
 
 static json_t *row_object(const struct report_row *row, double total_units) {
-    return json_pack("{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:f, s:I, s:f, s:I, s:f, s:o, s:o}",
-                     "image", string(row->image), "offset", (json_int_t)row->offset, "address",
-                     (json_int_t)row->address, "function", string(row->function), "file",
-                     string(row->file), "line", row->line ? json_integer(row->line) : json_null(),
-                     "text", string(row->text), "cycles", cycles_of(row->units), "units",
-                     (json_int_t)row->units, "share", ratio((double)row->units, total_units),
-                     "instructions", (json_int_t)row->executions, "cpi",
-                     ratio(cycles_of(row->units), (double)row->executions), "components",
-                     components_object(&row->stack), "stack", stack_object(&row->stack));
+    return json_pack(
+        "{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:f, s:I, s:f, s:I, s:f, s:o, s:o}", "image",
+        string(row->image), "offset", (json_int_t)row->offset, "address", (json_int_t)row->address,
+        "function", string(row->function), "function_size",
+        row->function_size ? json_integer((json_int_t)row->function_size) : json_null(), "file",
+        string(row->file), "line", row->line ? json_integer(row->line) : json_null(), "text",
+        string(row->text), "cycles", cycles_of(row->units), "units", (json_int_t)row->units,
+        "share", ratio((double)row->units, total_units), "instructions",
+        (json_int_t)row->executions, "cpi", ratio(cycles_of(row->units), (double)row->executions),
+        "components", components_object(&row->stack), "stack", stack_object(&row->stack));
 }
 
 static json_t *cache_object(const struct cache_statistics *cache) {
@@ -117,14 +119,42 @@ static json_t *sampling_object(const struct simulation *simulation) {
         half < 0 ? json_null() : json_real(ratio(half, (double)simulation->instructions)));
 }
 
+static json_t *half_interval(double half) {
+    return half < 0 ? json_null() : json_real(half);
+}
+
+static json_t *component_intervals(const struct simulation *simulation) {
+    json_t *object = json_object();
+    for (int i = COMPONENT_COUNT - 1; i >= 0; i--) {
+        const struct stack_figure figure = figure_of_component(i);
+        json_object_set_new(object, KEYS[i],
+                            half_interval(interval_of_cycles(simulation, &figure)));
+    }
+    return object;
+}
+
+static json_t *state_intervals(const struct simulation *simulation) {
+    json_t *object = json_object();
+    for (int state = 0; state < STATE_COUNT; state++) {
+        const struct stack_figure figure = figure_of_state(state);
+        json_object_set_new(object, commit_state_name(state),
+                            half_interval(interval_of_cycles(simulation, &figure)));
+    }
+    return object;
+}
+
 static json_t *regions_object(const struct simulation *simulation) {
     const struct simulation_regions *regions = &simulation->regions;
     if (!regions->count)
         return json_null();
-    return json_pack("{s:I, s:I, s:o, s:I}", "count", (json_int_t)regions->count, "simulated",
-                     (json_int_t)regions->simulated, "slices",
+    double half = simulation_interval(simulation);
+    return json_pack("{s:I, s:I, s:o, s:I, s:o, s:o, s:o}", "count", (json_int_t)regions->count,
+                     "simulated", (json_int_t)regions->simulated, "slices",
                      regions->slices ? json_integer((json_int_t)regions->slices) : json_null(),
-                     "warmed_instructions", (json_int_t)simulation->warmed);
+                     "warmed_instructions", (json_int_t)simulation->warmed, "cpi_half_interval_95",
+                     half_interval(half < 0 ? half : ratio(half, (double)simulation->instructions)),
+                     "component_half_intervals_95", component_intervals(simulation),
+                     "commit_state_half_intervals_95", state_intervals(simulation));
 }
 
 static json_t *threads_array(const struct simulation *simulation) {
@@ -238,6 +268,14 @@ static json_t *head_object(const struct report *report) {
         "components", components_object(&report->stack));
 }
 
+static json_t *children_object(const struct report_children *children) {
+    if (!children->count)
+        return json_null();
+    return json_pack("{s:i, s:b, s:f, s:f, s:o, s:f}", "count", (int)children->count, "included",
+                     children->included, "share", children->share, "seconds", children->seconds,
+                     "largest", string(children->name), "largest_share", children->largest);
+}
+
 static json_t *notes_array(const struct report *report) {
     json_t *notes = json_array();
     for (uint32_t i = 0; i < report->note_count; i++)
@@ -260,10 +298,10 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
                                    statistics_object(report), "notes", notes_array(report)));
     if (report->by == BY_LINE || report->by == BY_IMAGE)
         put_rows(&writer, report->by == BY_LINE ? "lines" : "images", &report->grouped, total);
-    put_members(&writer,
-                json_pack("{s:o, s:o, s:o, s:o}", "stalls", stalls_json(simulation), "what_if",
-                          what_if_json(&simulation->breakdown), "larger_machine",
-                          upgrades_json(report), "next", string(report->next)));
+    put_members(&writer, json_pack("{s:o}", "children", children_object(&report->children)));
+    put_members(&writer, json_pack("{s:o, s:o, s:o, s:o}", "stalls", stalls_json(simulation),
+                                   "what_if", what_if_json(&report->what_if), "larger_machine",
+                                   upgrades_json(report), "next", string(report->next)));
     fputs("\n}\n", file);
     if (ferror(file))
         return error_errno(error, "writing the JSON report");

@@ -8,23 +8,33 @@
 #include "report/report.h"
 #include "util/text.h"
 
-enum { WIDTH = 100, FIGURES = 41, PAIR_CELL = 8 };
+enum { PAIR_CELL = 8 };
 
 static struct text percent(const struct inspection_report *report, int64_t cycles) {
     return text_percent((double)cycles, (double)report->inspection->loads.cycles);
 }
 
-static void print_loads(const struct inspection_report *report, FILE *file) {
+static void print_loads(const struct inspection_report *report, const struct page *page) {
+    static const char *const FIGURES[] = {"  no", "saves %", " % path", " miss %", " cycles"};
     const struct load_costs *costs = &report->inspection->loads;
+    struct table *table = table_new(page);
+    for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)
+        table_column(table, (struct table_column){
+                                .heading = FIGURES[i], .kind = TABLE_FIGURE, .gap = i > 0});
+    inspection_place_columns(table);
     for (uint32_t i = 0; i < costs->count; i++) {
         const struct load_cost *load = &costs->loads[i];
         double executions = (double)load->tally.executions, misses = (double)load->tally.misses;
-        fprintf(file, "%4" PRIu32 "%8s%9s%9s%8s   ", i + 1, percent(report, load->cost).s,
-                percent(report, load->path).s, text_percent(misses, executions).s,
-                text_quantity((double)load->tally.wait / misses).s);
-        inspection_print_place(report, load->insn, WIDTH - FIGURES, file);
+        table_figure(table, "%" PRIu32, i + 1);
+        table_cell(table, percent(report, load->cost).s);
+        table_cell(table, percent(report, load->path).s);
+        table_cell(table, text_percent(misses, executions).s);
+        table_cell(table, text_quantity((double)load->tally.wait / misses).s);
+        inspection_place_cells(report, load->insn, table);
     }
-    fprintf(file, " all%8s   together; the misses of all loads and stores (dmiss): %s\n",
+    table_print(table);
+    table_free(table);
+    fprintf(page->file, " all%8s   together; the misses of all loads and stores (dmiss): %s\n",
             percent(report, costs->together).s, percent(report, costs->dmiss).s);
 }
 
@@ -89,20 +99,21 @@ uint32_t inspection_read_loads(const struct inspection_report *report,
     return count;
 }
 
-static void print_reading(const struct inspection_report *report, FILE *file) {
+static void print_reading(const struct inspection_report *report, const struct page *page) {
     char text[LOAD_READINGS][LOAD_READING_BYTES];
     uint32_t count = inspection_read_loads(report, text);
     for (uint32_t i = 0; i < count; i++)
-        report_text_wrapped(text[i], " - ", "   ", file);
+        page_wrap(page, text[i], NULL, " - ", "   ");
     if (!count)
-        fprintf(file,
-                " - no two of them interact by %s %% of the time or more: each can be judged "
-                "alone\n",
-                text_percent(report->threshold, 1).s);
+        page_print(page,
+                   " - no two of them interact by %s %% of the time or more: each can be judged "
+                   "alone",
+                   text_percent(report->threshold, 1).s);
 }
 
-void loads_text(const struct inspection_report *report, bool colour, FILE *file) {
-    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
+void loads_text(const struct inspection_report *report, const struct page *page) {
+    FILE *file = page->file;
+    const char *bold = page->bold, *plain = page->plain;
     const struct load_costs *costs = &report->inspection->loads;
     fprintf(file,
             "\n%sloads%s: time without the misses of each, as perfect prefetching would have "
@@ -112,12 +123,9 @@ void loads_text(const struct inspection_report *report, bool colour, FILE *file)
         fputs(" - no load missed the first-level cache or its TLB\n", file);
         return;
     }
-    fprintf(file, "%s  no saves %%   %% path   miss %%  cycles   ", bold);
-    inspection_print_heading(WIDTH - FIGURES, file);
-    fputs(plain, file);
-    print_loads(report, file);
+    print_loads(report, page);
     if (costs->paired < 2)
         return;
     print_pairs(report, bold, plain, file);
-    print_reading(report, file);
+    print_reading(report, page);
 }

@@ -121,6 +121,9 @@ static void draw_thread(struct picture *picture, const struct thread *thread, do
 
 static void draw_lane_names(const struct picture *picture, double top) {
     const struct region_choice *choice = picture->report->choice;
+    fputs("<g font-size=\"8\">", picture->out);
+    svg_text(picture->out, LEFT - 6, top - 4, SVG_END, "cluster  weight");
+    fputs("</g>\n", picture->out);
     for (uint32_t i = 0; i < choice->point_count; i++) {
         char name[48];
         snprintf(name, sizeof name, "%" PRIu32 "  %s %%", choice->points[i].cluster,
@@ -173,14 +176,12 @@ static void draw_axis(const struct picture *picture, double y) {
 }
 
 static void draw_title(const struct picture *picture, const struct profiled_run *run) {
-    char title[512];
-    const char *name = run->has_table ? run->table.command : run->path;
-    snprintf(title, sizeof title, "%.200s%s: %s instructions, %s slices, %" PRIu32 " regions", name,
-             strlen(name) > 200 ? "..." : "", text_count(run->instructions).s,
-             text_grouped(run->count).s, picture->report->choice->point_count);
-    fputs("<g font-size=\"13\">", picture->out);
-    svg_text(picture->out, LEFT, 18, SVG_START, title);
-    fputs("</g>\n", picture->out);
+    char rest[160];
+    snprintf(rest, sizeof rest, ": %s instructions, %s slices, %" PRIu32 " regions",
+             text_count(run->instructions).s, text_grouped(run->count).s,
+             picture->report->choice->point_count);
+    svg_title(picture->out, LEFT, LEFT + COLUMNS + RIGHT,
+              run->has_table ? run->table.command : run->path, rest);
 }
 
 void phases_svg(const struct regions_report *report, uint32_t run, FILE *out) {

@@ -20,7 +20,7 @@ struct predict_report {
 
 /* A row per machine; of a single machine what the figure is made of. Checked: beside what was
  * simulated, and how far each refinement is off, on average over machines. */
-void predict_text(const struct predict_report *report, bool colour, FILE *file);
+void predict_text(const struct predict_report *report, const struct page *page);
 /* One object, with a newline (docs/json.md). */
 bool predict_json(const struct predict_report *report, FILE *file, struct error *error);
 /* CPI by the first figure that varies, a line for each combination of the others; dashed: what was

@@ -43,6 +43,11 @@ static void find_most(struct picture *picture) {
         }
 }
 
+static const char *value_name(const struct sweep_axis *axis, uint32_t value) {
+    bool unlimited = axis->axis == AXIS_MSHR && !strcmp(axis->values[value], "0");
+    return unlimited ? "unlimited" : axis->values[value];
+}
+
 static void draw_axes(const struct picture *picture) {
     const double step = svg_step(picture->most, 6);
     for (int i = 0; i * step <= picture->most * 1.0001; i++) {
@@ -53,11 +58,9 @@ static void draw_axes(const struct picture *picture) {
         svg_text(picture->out, LEFT - 6, y + 4, SVG_END, label);
     }
     const struct sweep_axis *first = &picture->report->sweep->axis[0];
-    for (uint32_t i = 0; i < picture->columns; i++) {
-        const bool unlimited = first->axis == AXIS_MSHR && !strcmp(first->values[i], "0");
+    for (uint32_t i = 0; i < picture->columns; i++)
         svg_text(picture->out, x_of(picture, i), TOP + AREA_HEIGHT + 18, SVG_MIDDLE,
-                 unlimited ? "unlimited" : first->values[i]);
-    }
+                 value_name(first, i));
     svg_text(picture->out, LEFT + AREA_WIDTH / 2.0, TOP + AREA_HEIGHT + 38, SVG_MIDDLE,
              predict_axis_name(first->axis));
 }
@@ -71,7 +74,7 @@ static void draw_path(const struct picture *picture, uint32_t line, bool simulat
             svg_colour(line).code, simulated ? " stroke-dasharray=\"5 4\"" : "");
 }
 
-/* "mshr 4, prefetch tagged" */
+/* "mshr unlimited, prefetch tagged" */
 static void draw_name(const struct picture *picture, uint32_t line) {
     const struct predict_sweep *sweep = picture->report->sweep;
     char name[128] = "";
@@ -80,7 +83,7 @@ static void draw_name(const struct picture *picture, uint32_t line) {
         char more[128];
         const struct sweep_axis *axis = &sweep->axis[i];
         snprintf(more, sizeof more, "%s %s%s%.80s", predict_axis_name(axis->axis),
-                 axis->values[left % axis->count], *name ? ", " : "", name);
+                 value_name(axis, left % axis->count), *name ? ", " : "", name);
         left /= axis->count;
         memcpy(name, more, sizeof name);
     }
@@ -95,14 +98,11 @@ void predict_svg(const struct predict_report *report, FILE *out) {
     picture.columns = report->sweep->axis[0].count;
     picture.lines = report->machine_count / picture.columns;
     const double legend = TOP + (picture.lines + 2) * (double)LINE;
-    char title[256];
+    char rest[160];
     svg_begin(out, LEFT + AREA_WIDTH + LEGEND, fmax(TOP + AREA_HEIGHT + BOTTOM, legend));
-    snprintf(title, sizeof title, "%.100s on %.60s: CPI due to long data misses%s",
-             report->report.program, report->report.machine->name,
-             report->checked ? " (dashed: simulated)" : "");
-    fputs("<g font-size=\"13\">", out);
-    svg_text(out, 8, 20, SVG_START, title);
-    fputs("</g>\n", out);
+    snprintf(rest, sizeof rest, " on %.60s: CPI due to long data misses%s",
+             report->report.machine->name, report->checked ? " (dashed: simulated)" : "");
+    svg_title(out, 8, LEFT + AREA_WIDTH + LEGEND, report->report.program, rest);
     find_most(&picture);
     draw_axes(&picture);
     for (uint32_t line = 0; line < picture.lines; line++) {

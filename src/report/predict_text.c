@@ -1,10 +1,9 @@
 /* A prediction as text. */
 #include <math.h>
+#include <string.h>
 
 #include "report/predict_report.h"
 #include "util/text.h"
-
-enum { WIDTH = 100 };
 
 static const char *const PREFETCHERS[] = {[PREFETCH_NONE] = "none",
                                           [PREFETCH_NEXT_LINE] = "next_line",
@@ -76,12 +75,10 @@ static void put_error(double error, FILE *file) {
         fprintf(file, "%+7.1f %%", 100 * error);
 }
 
-static void print_head(const struct predict_report *report, bool colour, FILE *file) {
-    char line[4 * WIDTH + 1];
+static void print_head(const struct predict_report *report, const struct page *page) {
+    FILE *file = page->file;
     const struct hybrid_prediction *prediction = report->prediction;
-    text_clip(line, sizeof line, report->report.program, WIDTH - 10);
-    fprintf(file, "%s%s%s%s\n", colour ? "\033[1m" : "", line, colour ? "\033[0m" : "",
-            report->report.partial ? " (partial)" : "");
+    page_title(page, report->report.program, report->report.partial);
     fprintf(file, "%s instruction%s", text_count(prediction->instructions).s,
             text_plural(prediction->instructions));
     if (prediction->threads > 1)
@@ -93,28 +90,31 @@ static double per_thousand(const struct predict_report *report, double count) {
     return 1000 * count / (double)report->prediction->instructions;
 }
 
-static void print_sizes(const struct predict_report *report, FILE *file) {
+static void print_sizes(const struct predict_report *report, const struct page *page) {
     struct hybrid_config config;
     struct error error;
     if (!predict_config(&report->machines[0], &report->methods[0], &config, &error))
         return;
-    fprintf(file, "reorder buffer of %u µops, %u wide, memory %u cycles, ", config.rob,
-            config.width, config.latency);
+    char mshrs[32] = "unlimited MSHRs", stores[32] = "";
     if (config.mshrs)
-        fprintf(file, "%u MSHRs", config.mshrs);
-    else
-        fputs(report->methods[0].ignore_mshrs ? "MSHRs ignored" : "unlimited MSHRs", file);
+        snprintf(mshrs, sizeof mshrs, "%u MSHRs", config.mshrs);
+    else if (report->methods[0].ignore_mshrs)
+        strcpy(mshrs, "MSHRs ignored");
     if (config.windows == WINDOWS_SLIDING)
-        fprintf(file, ", store queue of %u", config.store_queue);
-    fprintf(file, ", L1D prefetcher %s\n", PREFETCHERS[report->machines[0].l1d.prefetcher]);
+        snprintf(stores, sizeof stores, ", store queue of %u", config.store_queue);
+    page_print(page,
+               "reorder buffer of %u µops, %u wide, memory %u cycles, %s%s, L1D prefetcher %s",
+               config.rob, config.width, config.latency, mshrs, stores,
+               PREFETCHERS[report->machines[0].l1d.prefetcher]);
 }
 
 /* Of a single machine: what its figure is made of. */
-static void print_single(const struct predict_report *report, FILE *file) {
+static void print_single(const struct predict_report *report, const struct page *page) {
+    FILE *file = page->file;
     const struct hybrid_prediction *prediction = report->prediction;
     const struct hybrid_result *result = predict_result(report, 0, 0);
     const struct data_counts *counts = &prediction->machines[0].counts;
-    print_sizes(report, file);
+    print_sizes(report, page);
     fprintf(file, "\ncycles per instruction due to long data misses: %.4f predicted",
             predicted_cpi(prediction, result));
     if (report->checked)
@@ -175,28 +175,33 @@ static void print_table(const struct predict_report *report, FILE *file) {
         print_row(report, i, file);
 }
 
+/* Of one machine each refinement's CPI and its error, with its sign; of several the mean of errors
+ * without their signs. */
 static void print_refinements(const struct predict_report *report, FILE *file) {
     const bool one = report->machine_count == 1;
-    fprintf(file, "\n%-28s %10s %9s\n", "refinement", one ? "CPI" : "", one ? "error" : "|error|");
+    fprintf(file, one ? "\n%-28s        CPI     error\n" : "\n%-28s mean |error|\n", "refinement");
     for (uint32_t i = 1; i < report->method_count; i++) {
         fprintf(file, " %-27s ", predict_refinement_names[i - 1]);
-        if (one)
+        if (one) {
             fprintf(file, "%10.4f ",
                     predicted_cpi(report->prediction, predict_result(report, 0, i)));
+            put_error(predict_error(report, 0, i), file);
+        } else if (isnan(predict_mean_error(report, i)))
+            fprintf(file, "%12s", "-");
         else
-            fprintf(file, "%10s ", "");
-        put_error(one ? predict_error(report, 0, i) : predict_mean_error(report, i), file);
+            fprintf(file, "%10.1f %%", 100 * predict_mean_error(report, i));
         fputc('\n', file);
     }
 }
 
-void predict_text(const struct predict_report *report, bool colour, FILE *file) {
-    print_head(report, colour, file);
+void predict_text(const struct predict_report *report, const struct page *page) {
+    FILE *file = page->file;
+    print_head(report, page);
     if (report->machine_count == 1)
-        print_single(report, file);
+        print_single(report, page);
     else
         print_table(report, file);
     if (report->checked)
         print_refinements(report, file);
-    report_text_foot(&report->report, colour, file);
+    report_text_foot(&report->report, page);
 }

@@ -2,13 +2,37 @@
  * instructions, with its difference: of rates near 0 percentages say nothing. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "attribute/attribute.h"
 #include "report/regions.h"
 #include "util/text.h"
 
 static void draws_text(const char *name, const struct draw_errors *errors, FILE *out) {
     fprintf(out, "%-12s %8.2f %% %10.2f %% %14.2f %%\n", name, 100 * errors->mean,
             100 * errors->deviation, 100 * errors->most_95);
+}
+
+/* Columns of 'sim --slices' in parts of a cycle, CYCLE_UNITS each, are cycles here. */
+static bool is_of_units(const char *name) {
+    return !strncmp(name, "units_", 6);
+}
+
+static double per_1000(const char *name) {
+    return is_of_units(name) ? 1000. / CYCLE_UNITS : 1000;
+}
+
+struct label {
+    char s[160];
+};
+
+/* "units_base" -> "cycles, base" */
+static struct label label_of(const char *name) {
+    struct label label;
+    snprintf(label.s, sizeof label.s, is_of_units(name) ? "cycles, %s" : "%s",
+             is_of_units(name) ? name + 6 : name);
+    return label;
 }
 
 void prediction_text(const struct prediction *prediction, FILE *out) {
@@ -21,10 +45,11 @@ void prediction_text(const struct prediction *prediction, FILE *out) {
                 "difference");
     for (uint32_t i = COSTS_CYCLES + 1; i < costs->column_count; i++) {
         char name[160];
-        text_fit(name, sizeof name, costs->names[i], 32, TEXT_LEFT);
-        fprintf(out, "%s %12.3f %12.3f %+12.3f\n", name, 1000 * prediction->truth[i],
-                1000 * prediction->predicted[i],
-                1000 * (prediction->predicted[i] - prediction->truth[i]));
+        const double per = per_1000(costs->names[i]);
+        text_fit(name, sizeof name, label_of(costs->names[i]).s, 32, TEXT_LEFT);
+        fprintf(out, "%s %12.3f %12.3f %+12.3f\n", name, per * prediction->truth[i],
+                per * prediction->predicted[i],
+                per * (prediction->predicted[i] - prediction->truth[i]));
     }
     fprintf(out, "\n%" PRIu32 " draws of as many slices: errors of CPI\n%-12s %10s %12s %16s\n",
             prediction->draws, "", "mean size", "std. dev.", "95 % are below");

@@ -8,8 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "program/function_name.h"
 #include "util/array.h"
 #include "util/text.h"
+
+enum { ENDINGS_TOLD = 4 };
 
 /* A build of a file, as the store has it. */
 struct build {
@@ -198,9 +201,7 @@ static bool add_row(struct choosing *choosing, const struct profile_row *row) {
 }
 
 static bool is_called(const struct profile_row *row, const char *name) {
-    size_t length = strlen(name);
-    return row->procedure && !strncmp(row->procedure, name, length) &&
-           (!row->procedure[length] || row->procedure[length] == '(');
+    return function_is_named(row->procedure, name, strlen(name));
 }
 
 static bool note_others(struct choosing *choosing, const char *name, const char *image,
@@ -256,6 +257,33 @@ static bool choose_mangled(struct choosing *choosing, const char *name, const ch
     return false;
 }
 
+/* By the end of its name, when that is the end of one name only. */
+static bool choose_ending(struct choosing *choosing, const char *name, const char *image,
+                          bool *found) {
+    const struct profile_row *chosen = NULL;
+    char others[400] = "";
+    size_t count = 0;
+    for (size_t i = 0; i < profile_table_count(choosing->table); i++) {
+        const struct profile_row *row = profile_table_row(choosing->table, i);
+        if (!function_ends_in(row->procedure, name, strlen(name)) ||
+            (image && !profile_path_is(row->image, image)) ||
+            (chosen && !strcmp(row->procedure, chosen->procedure)))
+            continue;
+        size_t used = strlen(others);
+        if (count++ < ENDINGS_TOLD)
+            snprintf(others + used, sizeof others - used, "%s%.100s", used ? ", " : "",
+                     row->procedure);
+        chosen = chosen ? chosen : row;
+    }
+    if (!chosen)
+        return false;
+    *found = true;
+    if (count > 1)
+        return error_set(choosing->error, "%s: which of %zu procedures? %s%s", name, count, others,
+                         count > ENDINGS_TOLD ? ", ..." : "");
+    return add_row(choosing, chosen);
+}
+
 /* ---- texts ---- */
 
 static bool read_hexadecimal(const char *text, uint64_t *number) {
@@ -300,9 +328,10 @@ static bool choose_place(struct choosing *choosing, const char *text, bool *foun
 
 static bool choose_text(struct choosing *choosing, const char *text) {
     bool found = false, good = choose_place(choosing, text, &found);
-    for (int way = 0; way < 2 && !found; way++) {
-        bool (*choose)(struct choosing *, const char *, const char *, bool *) =
-            way ? choose_mangled : choose_called;
+    static bool (*const WAYS[])(struct choosing *, const char *, const char *,
+                                bool *) = {choose_called, choose_mangled, choose_ending};
+    for (size_t way = 0; way < sizeof WAYS / sizeof *WAYS && !found; way++) {
+        bool (*choose)(struct choosing *, const char *, const char *, bool *) = WAYS[way];
         good = choose(choosing, text, NULL, &found);
         for (const char *colon = strchr(text, ':'); colon && !found; colon = strchr(colon, ':')) {
             char image[PATH_MAX];

@@ -6,7 +6,8 @@
 #include "report/profile_table.h"
 
 struct procedure_query {
-    const char *text; /* "longest_match", mangled or readable, with or without parameters;
+    const char *text; /* "longest_match", mangled or readable, with or without parameters, or the
+                         end of one name ("classify" of "Ns::Class<int>::classify(int)");
                          "IMAGE:NAME", "IMAGE+0xOFFSET" in the file, "0xADDRESS"; NULL: those
                          with most samples */
     const char *image, *process; /* only of these; NULL: of all */

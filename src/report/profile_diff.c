@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "report/profile_report.h"
-
-enum { WIDTH = 100 };
+#include "report/table.h"
 
 struct diff_row {
     const struct profile_row *row;
@@ -60,6 +59,13 @@ static bool add_worth(struct diff_report *report) {
     struct report *notes = &report->report;
     const struct profile_event *before = &report->events[0], *after = &report->events[1];
     bool good = profile_set_worth(&report->sets[0], before, 0, 0, notes);
+    const char *first, *other;
+    if (profile_table_builds(report->table, &first, &other))
+        good &= report_note(notes,
+                            "%s and %s are taken for two builds of one program, as each has most "
+                            "of its profile and the other none of it: their procedures are "
+                            "matched by name",
+                            first, other);
     if (report->sampled)
         good &= report_note(notes,
                             "%zu of %zu rows changed by more than 3 σ, three standard deviations "
@@ -106,91 +112,122 @@ const struct profile_row *profile_diff_row(const struct diff_report *report, siz
 
 /* ---- text ---- */
 
+/* Every digit, in groups of three, with its sign when it is a change. */
+static void format_count(double value, bool change, char *text, size_t size) {
+    const double whole = round(value);
+    snprintf(text, size, "%s%s",
+             whole < 0 ? "-"
+             : change  ? "+"
+                       : "",
+             text_grouped((uint64_t)fabs(whole)).s);
+}
+
 /* In the measure: shares as percent. */
 static void format_measure(const struct diff_report *report, double value, bool change, char *text,
                            size_t size) {
     if (report->measure == DIFF_SHARE)
-        snprintf(text, size, change ? "%+.2f" : "%.2f%%", value);
-    else if (report->measure == DIFF_RATE)
+        snprintf(text, size, change ? "%+.2f" : "%.2f %%", value);
+    else if (report->measure == DIFF_RATE && fabs(value) < 1000)
         snprintf(text, size, change ? "%+.3g" : "%.3g", value);
     else
-        snprintf(text, size, change ? "%+.0f" : "%.0f", value);
+        format_count(value, change, text, size);
 }
 
-static void print_head(const struct diff_report *report, FILE *file) {
+static void print_head(const struct diff_report *report, const struct page *page) {
     static const char *const SIDES[] = {"before: ", "after:  "};
     for (size_t side = 0; side < 2; side++) {
-        char line[4 * WIDTH];
         const struct profile_set *set = &report->sets[side];
-        snprintf(line, sizeof line, "%s: %s%s%s", set->label,
-                 set->command ? set->command : "several commands", set->simulated ? "" : ", ",
-                 set->simulated ? "" : text_duration(set->seconds).s);
-        unsigned width = text_columns(line);
-        fputs(SIDES[side], file);
-        profile_put_cell(line, width < WIDTH - 8 ? width : WIDTH - 8, TEXT_LEFT, file);
-        fputs("\n        ", file);
-        profile_event_text(&report->events[side], profile_table_sum(report->table, side), file);
+        char *line = NULL;
+        if (asprintf(&line, "%s: %s%s%s", set->label,
+                     set->command ? set->command : "several commands", set->simulated ? "" : ", ",
+                     set->simulated ? "" : text_duration(set->seconds).s) < 0)
+            continue;
+        fputs(SIDES[side], page->file);
+        page_clip(page, line, page->columns - 8);
+        fputs("\n        ", page->file);
+        profile_event_text(&report->events[side], profile_table_sum(report->table, side),
+                           page->file);
+        free(line);
     }
 }
 
-static void print_place(const struct diff_report *report, const struct profile_row *row,
-                        unsigned room, FILE *file) {
-    char name[4096];
-    const char *slash = strrchr(row->image, '/');
-    const char *image = slash && slash[1] ? slash + 1 : row->image;
-    unsigned first = (room - 2) * 3 / 5, left = room - 2 - first;
-    if (report->by == PROFILE_BY_IMAGE) {
-        unsigned width = text_columns(row->image);
-        profile_put_path(row->image, width < room ? width : room, file);
-        return;
-    }
-    unsigned width = text_columns(image);
-    profile_row_name(row, name, sizeof name);
-    profile_put_cell(name, first, TEXT_LEFT, file);
-    fputs("  ", file);
-    profile_put_cell(image, width < left ? width : left, TEXT_LEFT, file);
-}
-
-static void print_row(const struct diff_report *report, const struct diff_row *diff, FILE *file) {
-    char cell[64];
-    const struct profile_row *row = diff->row;
-    for (int side = 0; side < 2; side++) {
-        fprintf(file, "%12s", text_grouped((uint64_t)(row->values[side] + 0.5)).s);
-        if (report->measure != DIFF_COUNT) {
-            format_measure(report, row->values[side] * report->scales[side], false, cell,
-                           sizeof cell);
-            fprintf(file, " %7s", cell);
-        }
-    }
-    format_measure(report, diff->change, true, cell, sizeof cell);
-    fprintf(file, " %10s", cell);
-    if (report->sampled) {
-        bool noise = fabs(diff->sigmas) <= DIFF_NOISE;
-        snprintf(cell, sizeof cell, noise ? "(%.1f)" : "%.1f ", fabs(diff->sigmas));
-        fprintf(file, " %7s", cell);
-    }
-    fputs("  ", file);
-    unsigned used =
-        24 + (report->measure == DIFF_COUNT ? 0 : 16) + 11 + (report->sampled ? 8 : 0) + 2;
-    print_place(report, row, WIDTH - used, file);
-    fputc('\n', file);
-}
-
-void profile_diff_text(const struct diff_report *report, bool colour, FILE *file) {
-    static const char *const HEADS[DIFF_MEASURES] = {"share", "", "per s"};
+static void add_columns(const struct diff_report *report, struct table *table) {
+    static const char *const HEADS[DIFF_MEASURES] = {"share", NULL, "per s"};
     static const char *const CHANGES[DIFF_MEASURES] = {"points", "change", "change/s"};
-    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
-    bool two = report->measure != DIFF_COUNT;
-    print_head(report, file);
-    fprintf(file, "\n%s%12s%s%*s%12s%s%*s %10s%s  %s%s\n", bold, "before", two ? " " : "",
-            two ? 7 : 0, HEADS[report->measure], "after", two ? " " : "", two ? 7 : 0,
-            HEADS[report->measure], CHANGES[report->measure], report->sampled ? "      σ " : "",
-            profile_by_name(report->by), plain);
+    static const char *const SIDES[] = {"before", "after"};
+    const struct table_column name = {
+        .heading = profile_by_name(report->by), .kind = TABLE_NAME, .gap = 2, .least = 24};
+    const struct table_column path = {.heading = name.heading, .kind = TABLE_PATH, .gap = 2};
+    for (int side = 0; side < 2; side++) {
+        table_column(table, (struct table_column){.heading = SIDES[side],
+                                                  .kind = TABLE_FIGURE,
+                                                  .gap = side ? 2 : 1,
+                                                  .rank = HEADS[report->measure] ? 2 : 0});
+        if (HEADS[report->measure])
+            table_column(table, (struct table_column){.heading = HEADS[report->measure],
+                                                      .kind = TABLE_FIGURE,
+                                                      .gap = 2});
+    }
+    table_column(table, (struct table_column){
+                            .heading = CHANGES[report->measure], .kind = TABLE_FIGURE, .gap = 2});
+    if (report->sampled)
+        table_column(table, (struct table_column){.heading = "σ ", .kind = TABLE_FIGURE, .gap = 2});
+    table_column(table, report->by == PROFILE_BY_IMAGE ? path : name);
+    if (report->by != PROFILE_BY_IMAGE)
+        table_column(table,
+                     (struct table_column){
+                         .heading = "image", .kind = TABLE_PATH, .gap = 2, .least = 12, .rank = 1});
+}
+
+/* `sigmas` NAN: not told. */
+static void add_figures(const struct diff_report *report, const double values[2], double sigmas,
+                        struct table *table) {
+    char cell[64];
+    for (int side = 0; side < 2; side++) {
+        format_count(values[side], false, cell, sizeof cell);
+        table_cell(table, cell);
+        if (report->measure == DIFF_COUNT)
+            continue;
+        format_measure(report, values[side] * report->scales[side], false, cell, sizeof cell);
+        table_cell(table, cell);
+    }
+    double change = values[1] * report->scales[1] - values[0] * report->scales[0];
+    format_measure(report, change, true, cell, sizeof cell);
+    table_cell(table, cell);
+    bool noise = fabs(sigmas) <= DIFF_NOISE;
+    snprintf(cell, sizeof cell, noise ? "(%.1f)" : "%.1f ", fabs(sigmas));
+    if (report->sampled)
+        table_cell(table, isnan(sigmas) ? "" : cell);
+}
+
+static void add_row(const struct diff_report *report, const struct diff_row *diff,
+                    struct table *table) {
+    char name[4096];
+    const char *image = diff->row->image, *slash = strrchr(image, '/');
+    add_figures(report, diff->row->values, diff->sigmas, table);
+    profile_row_name(diff->row, name, sizeof name);
+    table_cell(table, report->by == PROFILE_BY_IMAGE ? image : name);
+    if (report->by != PROFILE_BY_IMAGE)
+        table_cell(table, slash && slash[1] ? slash + 1 : image);
+}
+
+void profile_diff_text(const struct diff_report *report, const struct page *page) {
+    struct table *table = table_new(page);
+    const double sums[2] = {profile_table_sum(report->table, 0),
+                            profile_table_sum(report->table, 1)};
+    print_head(report, page);
+    add_columns(report, table);
     for (size_t i = 0; i < report->count; i++)
-        print_row(report, &report->rows[i], file);
-    if (report->total > report->count)
-        fprintf(file, "%12zu more (--top 0 shows all)\n", report->total - report->count);
-    report_text_foot(&report->report, colour, file);
+        add_row(report, &report->rows[i], table);
+    table_more(table, 2, report->total - report->count);
+    add_figures(report, sums, NAN, table);
+    table_cell(table, "total");
+    if (report->by != PROFILE_BY_IMAGE)
+        table_cell(table, "");
+    fputc('\n', page->file);
+    table_print(table);
+    table_free(table);
+    report_text_foot(&report->report, page);
 }
 
 /* ---- JSON ---- */

@@ -44,7 +44,7 @@ void profile_diff_free(struct diff_report *report);
 /* The row shown `index`-th; NULL: there is none. */
 const struct profile_row *profile_diff_row(const struct diff_report *report, size_t index);
 
-void profile_diff_text(const struct diff_report *report, bool colour, FILE *file);
+void profile_diff_text(const struct diff_report *report, const struct page *page);
 bool profile_diff_json(const struct diff_report *report, FILE *file, struct error *error);
 
 #endif

@@ -23,7 +23,7 @@ struct profile_report {
 bool profile_report_add_worth(struct profile_report *report);
 
 /* At most 100 columns wide. */
-void profile_report_text(const struct profile_report *report, bool colour, FILE *file);
+void profile_report_text(const struct profile_report *report, const struct page *page);
 /* One object, with a newline (docs/json.md). */
 bool profile_report_json(const struct profile_report *report, FILE *file, struct error *error);
 

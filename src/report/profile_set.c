@@ -10,8 +10,6 @@
 #include "util/array.h"
 #include "util/text.h"
 
-enum { WIDTH = 100 };
-
 struct reading {
     struct profile_set *set;
     const int64_t *wanted;
@@ -219,13 +217,6 @@ static void format_time(int64_t ns, const char *format, char *text, size_t size)
         snprintf(text, size, "?");
 }
 
-static void put_fitted(const char *text, unsigned columns, FILE *file) {
-    char fitted[4 * WIDTH + 1];
-    unsigned width = text_columns(text);
-    fputs(text_fit(fitted, sizeof fitted, text, width < columns ? width : columns, TEXT_LEFT),
-          file);
-}
-
 static void print_when(const struct profile_set *set, FILE *file) {
     const struct store_session *first = &set->epochs[0];
     char begin[32], stop[32];
@@ -247,13 +238,14 @@ static void print_when(const struct profile_set *set, FILE *file) {
 }
 
 void profile_set_text(const struct profile_set *set, FILE *file) {
-    char head[WIDTH * 4];
+    const struct page page = page_of(file);
+    char head[1024];
     const char *host = one_of(set, offsetof(struct store_session, host));
     const char *kernel = one_of(set, offsetof(struct store_session, kernel));
     const char *processor = one_of(set, offsetof(struct store_session, processor));
     snprintf(head, sizeof head, "%s: %s", set->label,
              set->command ? set->command : "several commands");
-    put_fitted(head, WIDTH, file);
+    page_clip(&page, head, page.columns);
     fputc('\n', file);
     snprintf(head, sizeof head, "%s%s%s%s%s",
              host && *host ? host
@@ -263,7 +255,7 @@ void profile_set_text(const struct profile_set *set, FILE *file) {
              processor && *processor ? (host && !*host ? "machine " : ", ") : "",
              processor ? processor : "");
     if (head[0]) {
-        put_fitted(head, WIDTH, file);
+        page_clip(&page, head, page.columns);
         fputc('\n', file);
     }
     print_when(set, file);

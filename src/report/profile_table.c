@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/missing_names.h"
 #include "store/image_names.h"
 #include "util/arena.h"
 #include "util/array.h"
@@ -30,8 +31,10 @@ struct image_group {
     const char *path;
     double *totals; /* by column */
     uint32_t part_count;
+    bool is_program;  /* of a process */
     const char *note; /* why it has no names, of the last such part; NULL: all well, or not
                          looked up */
+    uint32_t file;    /* number in the program of the last such part; UINT32_MAX: none */
 };
 
 /* What was added. */
@@ -63,8 +66,9 @@ struct profile_table {
     size_t group_count, group_capacity;
     struct row *rows;
     size_t row_count, row_capacity, shown;
-    bool complete; /* every row there is has been found */
-    double *sums;  /* by column */
+    bool complete;         /* every row there is has been found */
+    double *sums;          /* by column */
+    const char *builds[2]; /* see profile_table_builds(); NULL: none */
 
     struct addition *additions;
     size_t addition_count, addition_capacity;
@@ -157,7 +161,8 @@ static uint32_t find_group(struct profile_table *table, const char *path) {
     if (!totals || !array_reserve((void **)&table->groups, &table->group_capacity,
                                   table->group_count + 1, sizeof *table->groups))
         return UINT32_MAX;
-    table->groups[table->group_count] = (struct image_group){.path = path, .totals = totals};
+    table->groups[table->group_count] =
+        (struct image_group){.path = path, .totals = totals, .file = UINT32_MAX};
     return (uint32_t)table->group_count++;
 }
 
@@ -258,9 +263,12 @@ static bool add_sum(struct profile_table *table, const struct store_profile *pro
         return row;
     }
     const struct part *part = part_of(table, profile->image);
-    if (part)
-        table->groups[part->group].totals[column] += sum;
-    return part;
+    if (!part)
+        return false;
+    struct image_group *group = &table->groups[part->group];
+    group->totals[column] += sum;
+    group->is_program |= !strcmp(profile->image->path, profile->process->executable);
+    return true;
 }
 
 static bool visit_profile(void *context, const struct store_profile *profile) {
@@ -423,7 +431,8 @@ static struct row *row_of(struct walk *walk, const struct profile_row *key) {
     struct row *row = &table->rows[table->row_count++];
     *row = (struct row){.shown = *key, .values = values, .group = walk->group, .part = walk->part};
     row->shown.values = values;
-    row->shown.image = table->groups[walk->group].path;
+    row->shown.image =
+        table->builds[0] ? table->parts[walk->part].image->path : table->groups[walk->group].path;
     walk->slots[slot] = (uint32_t)(table->row_count - walk->first);
     return row;
 }
@@ -463,6 +472,8 @@ static bool walk_sites(struct walk *walk, const struct site *sites, size_t count
         }
         for (size_t column = 0; column < columns; column++)
             row->values[column] += part->sums[columns * sites[i].number + column];
+        if (row->part != walk->part) /* of several builds: the name of the last */
+            row->shown.image = table->groups[walk->group].path;
     }
     return true;
 }
@@ -482,6 +493,9 @@ static bool walk_part(struct walk *walk, struct error *error) {
     const char *note = good ? image_names_note(part->names, part->image) : NULL;
     if (note)
         table->groups[walk->group].note = note;
+    uint32_t file = good ? image_names_file(part->names, part->image) : UINT32_MAX;
+    if (file != UINT32_MAX)
+        table->groups[walk->group].file = file;
     return good;
 }
 
@@ -498,6 +512,55 @@ static bool resolve_group(struct profile_table *table, uint32_t group, struct er
         }
     free(walk.slots);
     return good;
+}
+
+/* ---- builds under several names ---- */
+
+/* The program with most of a column, which no other column has; UINT32_MAX: there is none. */
+static uint32_t program_of(const struct profile_table *table, size_t column) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < table->group_count; i++)
+        if (table->groups[i].is_program &&
+            (best == UINT32_MAX ||
+             table->groups[i].totals[column] > table->groups[best].totals[column]))
+            best = i;
+    for (size_t other = 0; best != UINT32_MAX && other < table->options.columns; other++)
+        if (other != column && table->groups[best].totals[other] > 0)
+            return UINT32_MAX;
+    return best;
+}
+
+static void join_groups(struct profile_table *table, uint32_t group, uint32_t other) {
+    struct image_group *into = &table->groups[group], *from = &table->groups[other];
+    table->builds[0] = base_name(into->path);
+    table->builds[1] = base_name(from->path);
+    for (size_t i = 0; i < table->part_count; i++)
+        if (table->parts[i].group == other)
+            table->parts[i].group = group;
+    for (size_t column = 0; column < table->options.columns; column++) {
+        into->totals[column] += from->totals[column];
+        from->totals[column] = 0;
+    }
+    into->part_count += from->part_count;
+    from->part_count = 0;
+    into->path = from->path;
+}
+
+static void join_builds(struct profile_table *table) {
+    const uint32_t columns = (uint32_t)table->options.columns;
+    const uint32_t first = columns > 1 ? program_of(table, 0) : UINT32_MAX;
+    for (uint32_t column = 1; first != UINT32_MAX && column < columns; column++) {
+        const uint32_t other = program_of(table, column);
+        if (other != UINT32_MAX && other != first)
+            join_groups(table, first, other);
+    }
+}
+
+bool profile_table_builds(const struct profile_table *table, const char **first,
+                          const char **other) {
+    *first = table->builds[0];
+    *other = table->builds[1];
+    return *first;
 }
 
 /* ---- all rows ---- */
@@ -638,13 +701,15 @@ static int by_first_value(const void *left, const void *right) {
 bool profile_table_finish(struct profile_table *table, size_t top, struct error *error) {
     enum profile_by by = table->options.by;
     bool good = true;
+    if (table->options.base_names)
+        join_builds(table);
     if (by == PROFILE_BY_PROCEDURE || by == PROFILE_BY_LINE)
         good = find_rows(table, top, error);
     else
         table->complete = true;
     for (size_t i = 0; good && by == PROFILE_BY_IMAGE && i < table->group_count; i++)
-        good =
-            add_image_row(table, (uint32_t)i) || error_set(error, "out of memory for the profile");
+        good = !table->groups[i].part_count || add_image_row(table, (uint32_t)i) ||
+               error_set(error, "out of memory for the profile");
     if (!good)
         return false;
     if (table->row_count)
@@ -684,23 +749,36 @@ void profile_row_name(const struct profile_row *row, char *text, size_t size) {
         snprintf(text, size, "[no symbols]");
 }
 
-bool profile_table_note_images(const struct profile_table *table, size_t most,
-                               struct report *report) {
-    bool good = true;
-    for (size_t i = 0; i < table->shown && most > 0; i++) {
+/* The share of all values that lies in rows shown of a group that have no name. */
+static double nameless_share(const struct profile_table *table, uint32_t group) {
+    double sum = 0;
+    for (size_t i = 0; i < table->shown; i++) {
         const struct row *row = &table->rows[i];
-        const struct image_group *group = &table->groups[row->group];
-        bool unnamed = table->options.by != PROFILE_BY_IMAGE && !row->shown.procedure &&
-                       !row->shown.process && !row->shown.epoch && group->note;
-        for (size_t k = 0; unnamed && k < i; k++)
-            unnamed = table->rows[k].group != row->group || table->rows[k].shown.procedure;
-        if (!unnamed)
-            continue;
-        const char *path = group->path;
-        bool told = !strncmp(group->note, path, strlen(path));
-        good &= told ? report_note(report, "%s", group->note)
-                     : report_note(report, "%s: %s", path, group->note);
-        most--;
+        if (row->group == group && !row->shown.procedure && !row->shown.process &&
+            !row->shown.epoch)
+            sum += row->values[0];
     }
+    return table->sums[0] > 0 ? sum / table->sums[0] : 0;
+}
+
+/* Files are told of by missing_names.h; what is no file, by its own note. */
+bool profile_table_note_images(const struct profile_table *table, size_t most, const char *what,
+                               struct report *report) {
+    struct missing_names *items = calloc(table->group_count + 1, sizeof *items);
+    size_t count = 0;
+    bool good = items, by_place = table->options.by == PROFILE_BY_PROCEDURE ||
+                                  table->options.by == PROFILE_BY_LINE;
+    for (uint32_t i = 0; good && by_place && i < table->group_count; i++) {
+        const struct image_group *group = &table->groups[i];
+        double share = nameless_share(table, i);
+        if (group->file != UINT32_MAX)
+            items[count++] = (struct missing_names){group->file, share};
+        else if (group->note && share > 0 && most) {
+            good = report_note(report, "%s: %s", group->path, group->note);
+            most--;
+        }
+    }
+    good = good && missing_names_note(report, table->program, items, count, what);
+    free(items);
     return good;
 }

@@ -26,7 +26,8 @@ struct profile_table_options {
     enum profile_by by;
     const char *process; /* only of processes of this command or executable; NULL: of all */
     const char *image;   /* only of images of this path or base name; NULL: of all */
-    bool base_names;     /* images of one base name are one */
+    bool base_names;     /* images of one base name are one; so are the programs that have most of
+                            each column, if no other column has them: builds with names of their own */
     size_t columns;      /* 1 to 64 */
 };
 
@@ -64,12 +65,18 @@ size_t profile_table_total(const struct profile_table *table);
 const struct profile_row *profile_table_row(const struct profile_table *table, size_t index);
 double profile_table_sum(const struct profile_table *table, size_t column); /* of all rows */
 
+/* A program that is taken for a build of the one that has most of column 0, in *other, and that one
+ * in *first, by their base names; false: there is none. */
+bool profile_table_builds(const struct profile_table *table, const char **first,
+                          const char **other);
+
 /* The row's name as it is shown: "longest_match", "gzip+0x4f20", "deflate.c:1148", "[no symbols]",
  * "gzip", "epoch 3"; never NULL. */
 void profile_row_name(const struct profile_row *row, char *text, size_t size);
 
-/* Why images of rows have no names, one note each for the `most` with most values. */
-bool profile_table_note_images(const struct profile_table *table, size_t most,
+/* Why rows that are shown have no names, and how to have them: of files, see missing_names.h; of
+ * what is no file, one note each for at most `most` images. `what` names column 0. */
+bool profile_table_note_images(const struct profile_table *table, size_t most, const char *what,
                                struct report *report);
 
 #endif

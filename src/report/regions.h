@@ -18,6 +18,9 @@ struct regions_report {
     /* Regions by place: number of the point in the choice. */
     uint32_t *order;
     uint64_t chosen_instructions;
+    double *scatter; /* by cluster (region/scatter.h); NULL: not of SimPoint's choice */
+    uint32_t scatter_count;
+    bool bound; /* as many clusters as were allowed: there may be more phases */
 };
 
 /* False: out of memory. */

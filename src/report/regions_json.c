@@ -40,6 +40,8 @@ static json_t *region_json(const struct regions_report *report, uint32_t number)
     set_count(region, "first", slice->first);
     set_count(region, "instructions", slice->instructions);
     json_object_set_new(region, "weight", json_real(point->weight));
+    if (report->scatter && point->cluster < report->scatter_count)
+        json_object_set_new(region, "scatter", json_real(report->scatter[point->cluster]));
     json_object_set_new(
         region, "multiplier",
         json_real(point->weight * (double)profiled_runs_instructions(report->profile) /
@@ -78,6 +80,7 @@ json_t *regions_json(const struct regions_report *report) {
     set_count(object, "split", settings->selection.split);
     set_count(object, "merge_slices", settings->merge_slices);
     set_count(object, "chosen_instructions", report->chosen_instructions);
+    json_object_set_new(object, "max_clusters_used", json_boolean(report->bound));
     for (uint32_t i = 0; i < report->choice->point_count; i++)
         json_array_append_new(regions, region_json(report, i));
     json_object_set_new(object, "regions", regions);

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "region/scatter.h"
 #include "report/regions.h"
+#include "report/table.h"
 #include "util/text.h"
 
 struct order_item {
@@ -31,6 +33,12 @@ bool regions_report_init(struct regions_report *report, const struct profiled_ru
         items[i] = (struct order_item){.slice = choice->points[i].slice, .point = i};
         report->chosen_instructions += profile->slices[choice->points[i].slice].instructions;
     }
+    if (!loaded && settings->selection.method == SELECT_SIMPOINT) {
+        const uint32_t most = settings->selection.clusters.max_clusters;
+        report->scatter = region_scatter(&profile->points, choice, &report->scatter_count);
+        report->bound =
+            choice->tried[choice->chosen].clusters == most && most < profile->points.count;
+    }
     qsort(items, choice->point_count, sizeof *items, by_slice);
     for (uint32_t i = 0; i < choice->point_count; i++)
         report->order[i] = items[i].point;
@@ -40,7 +48,9 @@ bool regions_report_init(struct regions_report *report, const struct profiled_ru
 
 void regions_report_free(struct regions_report *report) {
     free(report->order);
+    free(report->scatter);
     report->order = NULL;
+    report->scatter = NULL;
 }
 
 static uint32_t count_threads(const struct profiled_runs *profile) {
@@ -82,68 +92,105 @@ static void head(const struct regions_report *report, FILE *out) {
         fputs("one for each phase\n\n", out);
 }
 
-/* How many columns the largest of these numbers takes. */
-static int columns_of(uint64_t most) {
-    return (int)strlen(text_grouped(most).s);
-}
-
 static void table(const struct regions_report *report, FILE *out) {
+    static const struct table_column COLUMNS[] = {
+        {.heading = "region", .kind = TABLE_FIGURE},
+        {.heading = "cluster", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "slice", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "proc/thread", .kind = TABLE_FIGURE, .gap = 2, .rank = 1},
+        {.heading = "from instruction", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "instructions", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "weight", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "multiplier", .kind = TABLE_FIGURE, .gap = 2, .rank = 2}};
     const struct profiled_runs *profile = report->profile;
-    bool merged = profile->run_count > 1;
-    uint64_t last = 0;
-    for (uint32_t i = 0; i < report->choice->point_count; i++) {
-        uint64_t first = profile->slices[report->choice->points[i].slice].first;
-        last = first > last ? first : last;
+    const bool merged = profile->run_count > 1;
+    const struct page page = page_of(out);
+    struct table *table = table_new(&page);
+    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++) {
+        table_column(table, COLUMNS[i]);
+        if (i == 0 && merged)
+            table_column(table,
+                         (struct table_column){.heading = "run", .kind = TABLE_FIGURE, .gap = 2});
     }
-    int wide = columns_of(last);
-    wide = wide < 16 ? 16 : wide;
-    fprintf(out, "%6s %s%7s %9s %11s %*s %13s %8s %10s\n", "region", merged ? " run " : "",
-            "cluster", "slice", "proc/thread", wide, "from instruction", "instructions", "weight",
-            "multiplier");
     for (uint32_t i = 0; i < report->choice->point_count; i++) {
         const struct region_point *point = &report->choice->points[report->order[i]];
         const struct run_slice *slice = &profile->slices[point->slice];
-        char thread[32], run[16] = "";
-        snprintf(thread, sizeof thread, "%" PRIu32 "/%" PRIu32, slice->process, slice->thread);
-        if (merged)
-            snprintf(run, sizeof run, "%4" PRIu32 " ", slice->run);
         double multiplier = point->weight * (double)profiled_runs_instructions(profile) /
                             (double)slice->instructions;
-        fprintf(out, "%6" PRIu32 " %s%7" PRIu32 " %9" PRIu32 " %11s %*s %13s %6s %% %10s\n", i + 1,
-                run, point->cluster, slice->first_slice, thread, wide, text_grouped(slice->first).s,
-                text_grouped(slice->instructions).s, text_percent(point->weight, 1).s,
-                text_quantity(multiplier).s);
+        table_figure(table, "%" PRIu32, i + 1);
+        if (merged)
+            table_figure(table, "%" PRIu32, slice->run);
+        table_figure(table, "%" PRIu32, point->cluster);
+        table_figure(table, "%" PRIu32, slice->first_slice);
+        table_figure(table, "%" PRIu32 "/%" PRIu32, slice->process, slice->thread);
+        table_cell(table, text_grouped(slice->first).s);
+        table_cell(table, text_grouped(slice->instructions).s);
+        table_figure(table, "%s %%", text_percent(point->weight, 1).s);
+        table_cell(table, text_quantity(multiplier).s);
     }
+    table_print(table);
+    table_free(table);
 }
 
 static void tried(const struct regions_report *report, FILE *out) {
+    const struct page page = page_of(out);
     const struct region_choice *choice = report->choice;
     const struct region_settings *settings = &report->settings->selection.clusters;
     if (choice->tried_count == 0)
         return;
-    fprintf(out,
-            "\nk-means in %" PRIu32 " dimensions, the best of %" PRIu32
-            " seedings for each number of clusters tried:\n",
-            report->profile->points.dimensions, settings->seeds);
+    fputc('\n', out);
+    page_print(&page,
+               "k-means in %" PRIu32 " dimensions, the best of %" PRIu32
+               " seedings for each number of clusters tried:",
+               report->profile->points.dimensions, settings->seeds);
     fprintf(out, "%9s %14s\n", "clusters", "BIC");
     for (uint32_t i = 0; i < choice->tried_count; i++)
         fprintf(out, "%9" PRIu32 " %14.1f%s\n", choice->tried[i].clusters, choice->tried[i].score,
                 i != choice->chosen ? "" : "   chosen");
-    fprintf(out,
-            "The fewest whose score is at least %g of the way from the lowest to the highest.\n",
-            settings->threshold);
+    page_print(&page,
+               "The fewest whose score is at least %g of the way from the lowest to the highest.",
+               settings->threshold);
     if (report->settings->selection.split > choice->tried[choice->chosen].clusters)
-        fprintf(out,
-                "The heaviest were split in time, into parts one after the other, to have %" PRIu32
-                " in all.\n",
-                report->settings->selection.split);
+        page_print(
+            &page,
+            "The heaviest were split in time, into parts one after the other, to have %" PRIu32
+            " in all.",
+            report->settings->selection.split);
     if (report->settings->selection.coverage < 1)
-        fprintf(out, "Only the heaviest clusters that cover %g of the instructions are used.\n",
-                report->settings->selection.coverage);
+        page_print(&page, "Only the heaviest clusters that cover %g of the instructions are used.",
+                   report->settings->selection.coverage);
+}
+
+/* What the choice cannot be right about. */
+static void warnings(const struct regions_report *report, FILE *out) {
+    const struct page page = page_of(out);
+    const struct region_choice *choice = report->choice;
+    bool far = false;
+    if (report->bound)
+        page_print(&page,
+                   "warning: all of --max-clusters %" PRIu32
+                   " are used: phases may share a cluster, try more",
+                   report->settings->selection.clusters.max_clusters);
+    for (uint32_t i = 0; report->scatter && i < choice->point_count; i++) {
+        const struct region_point *point = &choice->points[report->order[i]];
+        double scatter =
+            point->cluster < report->scatter_count ? report->scatter[point->cluster] : 0;
+        if (scatter <= SCATTER_FAR)
+            continue;
+        far = true;
+        page_print(&page,
+                   "warning: cluster %" PRIu32 " (%s %% of the instructions) has slices far apart: "
+                   "%s %% of their vectors is not common to them",
+                   point->cluster, text_percent(point->weight, 1).s, text_percent(scatter, 1).s);
+    }
+    if (far)
+        page_print(&page, "One region does not stand for slices of unlike code: more clusters, or "
+                          "shorter slices.");
 }
 
 void regions_text(const struct regions_report *report, FILE *out) {
     head(report, out);
     table(report, out);
     tried(report, out);
+    warnings(report, out);
 }

@@ -17,6 +17,8 @@
 #include "model/forecast.h"
 #include "program/program.h"
 #include "report/component.h"
+#include "report/page.h"
+#include "report/what_if.h"
 #include "simulate/simulate.h"
 #include "trace/dynamic.h"
 #include "util/error.h"
@@ -45,6 +47,8 @@ struct report_row {
     const char *function;   /* NULL: no symbol covers it */
     const char *file;       /* NULL: not known */
     uint32_t line;          /* 0: not known */
+    uint64_t function_size; /* bytes; 0: the code lies in no known function */
+    bool is_outside;        /* by function: all code of a file that lies in no known function */
     uint64_t units;         /* 1/840 cycles */
     uint64_t executions;    /* instructions executed in it */
     uint32_t hottest;       /* static number of its costliest instruction */
@@ -78,6 +82,18 @@ struct report_rows {
     struct program *program;
 };
 
+/* The processes that the command started. Their share is of processor time in user mode. Included:
+ * of simulated cycles. Else their time is what they took natively, the first process's what the
+ * machine would take. */
+struct report_children {
+    uint32_t count; /* that had any time; 0: nothing to say */
+    bool included;
+    double seconds; /* natively; 0 when included */
+    double share;   /* from 0 to 1 */
+    double largest; /* share of the executable that had the largest; likewise of all */
+    char *name;     /* of that executable, without its folder */
+};
+
 struct report {
     const char *verb;    /* "sim" or "explain" */
     const char *program; /* command, or the trace's */
@@ -86,12 +102,15 @@ struct report {
     enum report_by by;
     const struct simulation *simulation;
     bool partial;
-    bool plain; /* explain every term that is used */
+    bool legend; /* the text explains the words that it uses */
     struct stack stack;
     struct report_rows functions, instructions;
     struct report_rows grouped;      /* by line or image, when asked for; else empty */
     struct forecast_result forecast; /* of upgrades of the machine; its instructions 0: none */
-    char **notes;                    /* what the figures rest on, one line each */
+    struct what_if what_if;
+    struct report_children children;
+    char **notes;            /* what the figures rest on, one line each */
+    uint32_t *note_commands; /* of each note, where a command in it begins; 0: it has none */
     uint32_t note_count;
     char *next; /* next useful command; NULL: none */
 };
@@ -102,8 +121,9 @@ struct report_request {
     uint32_t ideal;
     enum report_by by;
     uint32_t top; /* rows per table; 0: all */
-    bool partial, plain;
-    const struct forecast_result *forecast; /* or NULL */
+    bool partial;
+    const struct forecast_result *forecast;       /* or NULL */
+    const struct sampled_multisim_result *causes; /* or NULL */
 };
 
 /* Fills *report; report_free() either way. */
@@ -115,9 +135,10 @@ void report_free(struct report *report);
 /* Adds a line (copied) to the notes. */
 bool report_note(struct report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same: "intro command". As text a command that takes several lines can be copied as it is. */
+bool report_note_command(struct report *report, const char *intro, const char *command);
 
-/* At most 100 columns wide. */
-void report_text(const struct report *report, bool colour, FILE *file);
+void report_text(const struct report *report, const struct page *page);
 /* One object, with a newline. */
 bool report_json(const struct report *report, FILE *file, struct error *error);
 
@@ -134,14 +155,25 @@ void rows_free(struct report_rows *rows);
 
 /* Notes on what the figures rest on and what is not modelled, one line each (worth.c). */
 bool report_add_worth(struct report *report);
+/* The last of them: what is not modelled. */
+bool report_add_limits(struct report *report);
 
 /* The head of the text, and its foot: the notes and the next command (text.c). */
-void report_text_head(const struct report *report, bool colour, FILE *file);
-void report_text_foot(const struct report *report, bool colour, FILE *file);
+void report_text_head(const struct report *report, const struct page *page);
+/* What share the children had, where any had one. */
+void report_text_children(const struct report *report, const struct page *page);
+void report_text_foot(const struct report *report, const struct page *page);
 
-/* Lines of at most 100 columns, broken at spaces; every line begins with `margin` but the first,
- * which begins with `first` (text.c). */
-void report_text_wrapped(const char *text, const char *first, const char *margin, FILE *file);
+/* A note, as page_wrap() (text.c). */
+void report_text_note(const struct report *report, uint32_t note, const char *first,
+                      const char *margin, const struct page *page);
+
+/* All words of the text and what they mean (text.c). */
+void report_text_words(const struct page *page);
+
+/* Its tables: functions, lines or images; instructions (rows_text.c). */
+void report_text_rows(const struct report *report, const struct page *page);
+void report_text_instructions(const struct report *report, const struct page *page);
 
 /* Cycles of a stack, by component (units). */
 void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]);

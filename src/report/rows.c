@@ -138,6 +138,8 @@ static bool is_file(const struct code *code, uint32_t image) {
 static bool locate(const struct report_rows *rows, uint32_t image, uint64_t offset,
                    struct location *location) {
     memset(location, 0, sizeof *location);
+    if (image < rows->code->image_count && rows->code->images[image].symbol)
+        location->function = rows->code->images[image].symbol;
     return is_file(rows->code, image) &&
            program_locate(rows->program, rows->images[image], offset, location);
 }
@@ -189,14 +191,32 @@ static bool group_lines(struct builder *builder) {
     return true;
 }
 
-static bool group_plainly(struct builder *builder) {
-    bool by_image = builder->rows->by == BY_IMAGE;
+static bool group_instructions(struct builder *builder) {
+    for (size_t i = 0; i < builder->site_count; i++) {
+        if (!new_group(builder, builder->sites[i].image, builder->sites[i].offset))
+            return false;
+        builder->sites[i].group = (uint32_t)builder->group_count - 1;
+    }
+    return true;
+}
+
+/* All anonymous code is one image, named or not. */
+static bool group_images(struct builder *builder) {
+    const struct code *code = builder->rows->code;
+    uint32_t anonymous = UINT32_MAX; /* its group */
     for (size_t i = 0; i < builder->site_count; i++) {
         struct site *site = &builder->sites[i];
-        bool same = by_image && i > 0 && site->image == site[-1].image;
-        if (!same && !new_group(builder, site->image, by_image ? 0 : site->offset))
+        bool is_anonymous = site->image < code->image_count &&
+                            code->images[site->image].kind == CODE_IMAGE_ANONYMOUS;
+        if (is_anonymous && anonymous != UINT32_MAX) {
+            site->group = anonymous;
+            continue;
+        }
+        if ((!i || site->image != site[-1].image) && !new_group(builder, site->image, 0))
             return false;
         site->group = (uint32_t)builder->group_count - 1;
+        if (is_anonymous)
+            anonymous = site->group;
     }
     return true;
 }
@@ -208,7 +228,8 @@ static bool make_groups(struct builder *builder) {
         qsort(builder->sites, builder->site_count, sizeof *builder->sites, by_place);
     bool good = by == BY_FUNCTION ? group_functions(builder)
                 : by == BY_LINE   ? group_lines(builder)
-                                  : group_plainly(builder);
+                : by == BY_IMAGE  ? group_images(builder)
+                                  : group_instructions(builder);
     if (!good)
         return false;
     for (size_t i = 0; i < builder->site_count; i++) {
@@ -327,6 +348,9 @@ void rows_get(const struct report_rows *rows, uint32_t index, struct report_row 
     if (rows->by != BY_IMAGE) {
         locate(rows, image, row->offset, &location);
         row->function = location.function;
+        row->function_size = location.function_size;
+        row->is_outside = rows->by == BY_FUNCTION && is_file(code, image) &&
+                          !location.function_size && !row->offset;
         if (rows->by != BY_LINE) {
             row->file = location.file;
             row->line = location.line;

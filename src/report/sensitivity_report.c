@@ -6,10 +6,10 @@
 
 #include "util/text.h"
 
-enum { WIDTH = 100, NAME = 20, CELL = 10 };
+enum { NAME = 20, CELL = 10 };
 
 static void cell(FILE *file, const char *text, unsigned columns, enum text_align align) {
-    char fitted[4 * WIDTH + 1];
+    char fitted[1024];
     fputs(text_fit(fitted, sizeof fitted, text, columns, align), file);
 }
 
@@ -55,25 +55,26 @@ static void print_grid(const struct sensitivity *study, bool speedup, const char
     }
 }
 
-void sensitivity_text(const struct sensitivity_report *report, bool colour, FILE *file) {
+void sensitivity_text(const struct sensitivity_report *report, const struct page *page) {
+    FILE *file = page->file;
     const struct sensitivity *study = report->study;
     const struct sensitivity_parameter *first = &study->parameters[0];
     char line[1024], speedup[256];
-    unsigned columns = text_columns(report->report.program), room = WIDTH - 10;
-    fputs(colour ? "\033[1m" : "", file);
+    unsigned columns = text_columns(report->report.program), room = page->columns - 10;
+    fputs(page->bold, file);
     cell(file, report->report.program, columns < room ? columns : room, TEXT_LEFT);
-    fprintf(file, "%s%s\n", colour ? "\033[0m" : "", report->report.partial ? " (partial)" : "");
+    fprintf(file, "%s%s\n", page->plain, report->report.partial ? " (partial)" : "");
     fprintf(file, "%s instruction%s\n", text_count(report->instructions).s,
             text_plural(report->instructions));
     snprintf(line, sizeof line, "machine %s, with other values of %s", report->report.machine->name,
              first->keys);
     columns = text_columns(line);
-    cell(file, line, columns < WIDTH ? columns : WIDTH, TEXT_LEFT);
+    cell(file, line, columns < page->columns ? columns : page->columns, TEXT_LEFT);
     fputc('\n', file);
     print_grid(study, false, "cycles", file);
     snprintf(speedup, sizeof speedup, "speedup against the first, %.100s", first->values[0]);
     print_grid(study, true, speedup, file);
-    report_text_foot(&report->report, colour, file);
+    report_text_foot(&report->report, page);
 }
 
 /* ---- JSON ---- */

@@ -13,7 +13,7 @@ struct sensitivity_report {
 
 /* Cycles, and the speedup against the first value; at most 100 columns wide with up to eight values
  * of the second parameter, then wider. */
-void sensitivity_text(const struct sensitivity_report *report, bool colour, FILE *file);
+void sensitivity_text(const struct sensitivity_report *report, const struct page *page);
 /* One object, with a newline (docs/json.md). */
 bool sensitivity_json(const struct sensitivity_report *report, FILE *file, struct error *error);
 /* Speedup against the first parameter, a line for each value of the second. */

@@ -70,13 +70,10 @@ static void draw_line(const struct picture *picture, uint32_t second) {
 
 void sensitivity_svg(const struct sensitivity_report *report, FILE *out) {
     struct picture picture = {.study = report->study, .out = out};
-    char title[256];
+    char rest[96];
     svg_begin(out, LEFT + WIDTH + LEGEND, TOP + HEIGHT + BOTTOM);
-    snprintf(title, sizeof title, "%.120s on %.60s: speedup", report->report.program,
-             report->report.machine->name);
-    fputs("<g font-size=\"13\">", out);
-    svg_text(out, 8, 20, SVG_START, title);
-    fputs("</g>\n", out);
+    snprintf(rest, sizeof rest, " on %.60s: speedup", report->report.machine->name);
+    svg_title(out, 8, LEFT + WIDTH + LEGEND, report->report.program, rest);
     find_limits(&picture);
     draw_axes(&picture);
     if (report->study->parameter_count > 1)

@@ -5,8 +5,6 @@
 #include "report/inspection_report.h"
 #include "util/text.h"
 
-enum { WIDTH = 100, FIGURES = 37 };
-
 static const char BAR[] = "##################################################";
 
 /* "0", "2 to 3", "2^30 or more" */
@@ -34,28 +32,36 @@ static void print_histogram(const struct slack *slack, FILE *file) {
     }
 }
 
-static void print_instructions(const struct inspection_report *report, FILE *file) {
+static void print_instructions(const struct inspection_report *report, const struct page *page) {
     const struct slack *slack = &report->inspection->slack;
+    struct table *table = table_new(page);
+    table_column(table,
+                 (struct table_column){.heading = " executions", .kind = TABLE_FIGURE, .gap = 0});
+    table_column(table,
+                 (struct table_column){.heading = "    least", .kind = TABLE_FIGURE, .gap = 2});
+    table_column(table,
+                 (struct table_column){.heading = "     mean", .kind = TABLE_FIGURE, .gap = 2});
+    inspection_place_columns(table);
     for (uint32_t i = 0; i < report->slack.count; i++) {
         const struct slack_insn *row = &slack->insns[report->slack.insns[i]];
-        fprintf(file, "%11s%11s%12s   ", text_count(row->executions).s, text_count(row->least).s,
-                text_quantity((double)row->sum / (double)row->executions).s);
-        inspection_print_place(report, report->slack.insns[i], WIDTH - FIGURES, file);
+        table_cell(table, text_count(row->executions).s);
+        table_cell(table, text_count(row->least).s);
+        table_cell(table, text_quantity((double)row->sum / (double)row->executions).s);
+        inspection_place_cells(report, report->slack.insns[i], table);
     }
+    table_more(table, 12, report->slack.total - report->slack.count);
+    fputc('\n', page->file);
+    table_print(table);
+    table_free(table);
 }
 
-void slack_text(const struct inspection_report *report, bool colour, FILE *file) {
-    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
+void slack_text(const struct inspection_report *report, const struct page *page) {
+    FILE *file = page->file;
+    const char *bold = page->bold, *plain = page->plain;
     fprintf(file,
             "\n%sslack%s: by how much an instruction's result could be later with no loss\n"
             "%s cycles                   %% of executions%s\n",
             bold, plain, bold, plain);
     print_histogram(&report->inspection->slack, file);
-    fprintf(file, "\n%s executions      least        mean   ", bold);
-    inspection_print_heading(WIDTH - FIGURES, file);
-    fputs(plain, file);
-    print_instructions(report, file);
-    if (report->slack.total > report->slack.count)
-        fprintf(file, "            %" PRIu32 " more (--top 0 shows all)\n",
-                report->slack.total - report->slack.count);
+    print_instructions(report, page);
 }

@@ -17,13 +17,14 @@ static int largest(const uint64_t cycles[STALL_CAUSES]) {
     return best;
 }
 
-void stalls_text(const struct simulation *simulation, bool colour, FILE *file) {
+void stalls_text(const struct simulation *simulation, const struct page *page) {
+    FILE *file = page->file;
     uint64_t cycles[STALL_CAUSES];
     if (!simulation->stalls)
         return;
     sum(simulation, cycles);
-    fprintf(file, "\n%scycles by what the oldest instruction waited for%s\n",
-            colour ? "\033[1m" : "", colour ? "\033[0m" : "");
+    fprintf(file, "\n%scycles by what the oldest instruction waited for%s\n", page->bold,
+            page->plain);
     for (int cause; cycles[cause = largest(cycles)] > 0; cycles[cause] = 0)
         fprintf(file, " %-20s %5s %%  %9s\n",
                 cause == STALL_NONE ? "nothing: it issued" : stall_cause_name(cause),

@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "report/page.h"
 #include "simulate/simulate.h"
 
 /* A line for each cause, largest first; nothing when no core was in order. */
-void stalls_text(const struct simulation *simulation, bool colour, FILE *file);
+void stalls_text(const struct simulation *simulation, const struct page *page);
 /* Cycles by stall_cause_key(); null when no core was in order. */
 json_t *stalls_json(const struct simulation *simulation);
 

@@ -1,4 +1,5 @@
-/* Hues follow each other by the golden angle; every second and third one is darker or lighter. */
+/* Hues follow each other by the golden angle, which comes near a hue again after 8, 13, 21 or 34 of
+ * them (Fibonacci's numbers): five lightnesses in turn keep those apart, and two saturations. */
 #include "report/svg.h"
 
 #include <math.h>
@@ -51,6 +52,21 @@ void svg_text(FILE *out, double x, double y, enum svg_anchor anchor, const char 
     fputs("</text>\n", out);
 }
 
+enum { TITLE_SIZE = 13, TITLE_LETTER = 8 /* pixels, the mean of a wide sans-serif */ };
+
+void svg_title(FILE *out, double x, double width, const char *name, const char *rest) {
+    char title[512];
+    double letters = fmin((width - x) / TITLE_LETTER, sizeof title - 1) - (double)strlen(rest);
+    size_t length = strlen(name), room = (size_t)fmax(letters, 8);
+    if (length <= room)
+        snprintf(title, sizeof title, "%s%s", name, rest);
+    else
+        snprintf(title, sizeof title, "%.*s...%s", (int)room - 3, name, rest);
+    fprintf(out, "<g font-size=\"%d\">", TITLE_SIZE);
+    svg_text(out, x, 20, SVG_START, title);
+    fputs("</g>\n", out);
+}
+
 /* One channel of HSL (CSS Color 4, §7.1). */
 static unsigned channel(double hue, double saturation, double lightness, double of) {
     double k = fmod(of + hue / 30, 12);
@@ -60,11 +76,12 @@ static unsigned channel(double hue, double saturation, double lightness, double 
 }
 
 struct svg_colour svg_colour(uint32_t number) {
-    static const double lightness[] = {0.52, 0.36, 0.66};
-    double hue = fmod(210 + number * 137.508, 360), light = lightness[number % 3];
+    static const double lightness[] = {0.74, 0.62, 0.50, 0.26, 0.38}, saturation[] = {0.50, 0.95};
+    double hue = fmod(210 + number * 137.508, 360);
+    double light = lightness[number % 5], pure = saturation[number % 2];
     struct svg_colour colour;
-    snprintf(colour.code, sizeof colour.code, "#%02x%02x%02x", channel(hue, 0.6, light, 0) & 255,
-             channel(hue, 0.6, light, 8) & 255, channel(hue, 0.6, light, 4) & 255);
+    snprintf(colour.code, sizeof colour.code, "#%02x%02x%02x", channel(hue, pure, light, 0) & 255,
+             channel(hue, pure, light, 8) & 255, channel(hue, pure, light, 4) & 255);
     return colour;
 }
 

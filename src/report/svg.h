@@ -15,7 +15,12 @@ enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 void svg_escape(FILE *out, const char *text);
 void svg_text(FILE *out, double x, double y, enum svg_anchor anchor, const char *text);
 
-/* Colours for any number of things: neighbours differ most. */
+/* The line above a picture of this width: the name of what was run, cut where the whole would not
+ * fit, and what the picture says of it. */
+void svg_title(FILE *out, double x, double width, const char *name, const char *rest);
+
+/* Colours for any number of things: neighbours differ most, and of the first thirty no two are
+ * alike. */
 struct svg_colour {
     char code[8]; /* "#rrggbb" */
 };

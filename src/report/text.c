@@ -1,23 +1,16 @@
-/* The report for people: at most 100 columns, figures right-aligned, names cut with '…'. */
+/* The report for people: its head, its stacks side by side, its foot; rows_text.c has the tables.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/interval.h"
 #include "report/report.h"
 #include "report/stalls.h"
 #include "report/upgrades.h"
-#include "report/what_if.h"
 #include "util/text.h"
 
-enum { WIDTH = 100, NAME_BYTES = 512, EVENT_LINES = 8, MAIN_COMPONENTS = 5 };
-
-struct style {
-    const char *bold, *dim, *plain;
-};
-
-static struct style style_of(bool colour) {
-    return colour ? (struct style){"\033[1m", "\033[2m", "\033[0m"} : (struct style){"", "", ""};
-}
+enum { NAME_BYTES = 512, EVENT_LINES = 8, SHARE_BYTES = 80 };
 
 static double total_units(const struct report *report) {
     return (double)report->simulation->cycles * CYCLE_UNITS;
@@ -27,354 +20,258 @@ static double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
 
-static void cell(FILE *file, const char *text, unsigned columns, enum text_align align) {
-    char fitted[4 * WIDTH + 1];
-    fputs(text_fit(fitted, sizeof fitted, text, columns, align), file);
-}
-
 /* ---- head ---- */
 
-static void print_head(const struct report *report, struct style style, FILE *file) {
+void report_text_children(const struct report *report, const struct page *page) {
+    const struct report_children *children = &report->children;
+    const char *end = children->included ? ", included" : ": --follow";
+    char name[NAME_BYTES], number[64];
+    if (!children->count)
+        return;
+    text_clean(name, sizeof name, children->name);
+    snprintf(number, sizeof number, "%" PRIu32 " children, %s %% in ", children->count,
+             text_percent(children->largest, 1).s);
+    page_print(page, "%s %% was spent in %s%s%s%s", text_percent(children->share, 1).s,
+               children->count == 1 ? "" : number, name, children->count == 1 ? ", a child" : "",
+               end);
+}
+
+static void print_machine(const struct report *report, const struct page *page) {
     const struct simulation *simulation = report->simulation;
     const struct machine *machine = report->machine;
-    char program[NAME_BYTES], machine_name[NAME_BYTES];
-    text_clean(program, sizeof program, report->program);
-    text_clean(machine_name, sizeof machine_name, machine->name);
-    unsigned room = WIDTH - (report->partial ? 10 : 0);
-    fputs(style.bold, file);
-    cell(file, program, text_columns(program) < room ? text_columns(program) : room, TEXT_LEFT);
-    fprintf(file, "%s%s\n", style.plain, report->partial ? " (partial)" : "");
-    double cpi = ratio((double)simulation->cycles, (double)simulation->instructions);
-    fprintf(file, "%s instruction%s, %s cycle%s, CPI %.3f", text_count(simulation->instructions).s,
-            text_plural(simulation->instructions), text_count(simulation->cycles).s,
-            text_plural(simulation->cycles), cpi);
-    double half = sampling_interval(&simulation->spread);
-    if (half > 0)
-        fprintf(file, " ± %.3f", ratio(half, (double)simulation->instructions));
+    char name[NAME_BYTES];
     double seconds =
         machine->clock_ghz > 0 ? (double)simulation->cycles / (machine->clock_ghz * 1e9) : -1;
-    fprintf(file, "\nmachine %s at %s GHz: %s of its time", machine_name,
-            text_quantity(machine->clock_ghz).s, text_duration(seconds).s);
-    fprintf(file, "; %s instruction%s in %s, %s a second\n", text_count(simulation->executed).s,
-            text_plural(simulation->executed), text_duration(simulation->seconds).s,
-            text_quantity(ratio((double)simulation->executed, simulation->seconds)).s);
+    page_print(page, "machine %s at %s GHz: %s of its time; %s instruction%s in %s, %s a second",
+               text_clean(name, sizeof name, machine->name), text_quantity(machine->clock_ghz).s,
+               text_duration(seconds).s, text_count(simulation->executed).s,
+               text_plural(simulation->executed), text_duration(simulation->seconds).s,
+               text_quantity(ratio((double)simulation->executed, simulation->seconds)).s);
+}
+
+void report_text_head(const struct report *report, const struct page *page) {
+    const struct simulation *simulation = report->simulation;
+    double cpi = ratio((double)simulation->cycles, (double)simulation->instructions);
+    double half = simulation_interval(simulation);
+    char interval[64] = "";
+    page_title(page, report->program, report->partial);
+    report_text_children(report, page);
+    if (half > 0)
+        snprintf(interval, sizeof interval, " ± %.3f",
+                 ratio(half, (double)simulation->instructions));
+    page_print(page, "%s instruction%s, %s cycle%s, CPI %.3f%s",
+               text_count(simulation->instructions).s, text_plural(simulation->instructions),
+               text_count(simulation->cycles).s, text_plural(simulation->cycles), cpi, interval);
+    print_machine(report, page);
     if (report->ideal) {
-        fprintf(file, "idealised:");
+        fputs("idealised:", page->file);
         for (unsigned i = 0; i < IDEAL_COUNT; i++)
             if (report->ideal & 1u << i)
-                fprintf(file, " %s", ideal_name(i));
-        fputc('\n', file);
+                fprintf(page->file, " %s", ideal_name(i));
+        fputc('\n', page->file);
     }
 }
 
 /* ---- stacks of the whole run, side by side ---- */
 
-static void print_stacks(const struct report *report, struct style style, FILE *file) {
+/* Whether shares have intervals, which take so many columns more. */
+static unsigned interval_columns(const struct report *report) {
     const struct simulation *simulation = report->simulation;
-    double total = total_units(report);
-    uint32_t events = report->stack.count;
-    uint32_t shown = events > EVENT_LINES ? EVENT_LINES - 1 : events;
-    uint64_t rest = 0;
-    for (uint32_t i = shown; i < events; i++)
-        rest += report->stack.parts[i].units;
-    uint32_t lines = shown + (events > shown);
-    if (lines < STATE_COUNT)
-        lines = STATE_COUNT;
-    fprintf(file, "\n%scycles by commit state               cycles by event%s\n", style.bold,
-            style.plain);
+    return simulation->regions.samples && simulation->levels == 0 ? 7 : 0;
+}
+
+/* " 30.1 %", or " 30.1 ±  0.4 %" */
+static void share_text(const struct report *report, const struct stack_figure *figure, double part,
+                       double whole, char *text, size_t size) {
+    const double half = interval_of_share(report->simulation, figure);
+    if (half < 0)
+        snprintf(text, size, "%5s %%", text_percent(part, whole).s);
+    else
+        snprintf(text, size, "%5s ± %4s %%", text_percent(part, whole).s, text_percent(half, 1).s);
+}
+
+/* " computing   30.1 %      517 M" */
+static void state_line(const struct report *report, uint32_t line, char *text, size_t size) {
+    const struct simulation *simulation = report->simulation;
+    text[0] = 0;
+    if (line >= STATE_COUNT)
+        return;
+    const struct stack_figure figure = figure_of_state(line);
+    char share[SHARE_BYTES];
+    share_text(report, &figure, (double)simulation->states[line], (double)simulation->cycles, share,
+               sizeof share);
+    snprintf(text, size, " %-10s %s  %9s", commit_state_name(line), share,
+             text_count(simulation->states[line]).s);
+}
+
+/* The events that are shown, then the others as one. */
+struct event_lines {
+    const struct report *report;
+    uint32_t shown, count; /* of lines, ≤ EVENT_LINES */
+    unsigned name;         /* columns */
+};
+
+static void event_name(const struct event_lines *lines, uint32_t line, char *name, size_t size) {
+    const struct stack *stack = &lines->report->stack;
+    if (line < lines->shown)
+        psv_format(stack->parts[line].psv, name, size);
+    else
+        snprintf(name, size, "%" PRIu32 " other combinations", stack->count - lines->shown);
+}
+
+static struct event_lines event_lines(const struct report *report) {
+    const uint32_t events = report->stack.count;
+    struct event_lines lines = {.report = report,
+                                .shown = events > EVENT_LINES ? EVENT_LINES - 1 : events};
+    lines.count = lines.shown + (events > lines.shown);
+    for (uint32_t line = 0; line < lines.count; line++) {
+        char name[NAME_BYTES];
+        event_name(&lines, line, name, sizeof name);
+        lines.name = text_columns(name) > lines.name ? text_columns(name) : lines.name;
+    }
+    return lines;
+}
+
+/* " ST-L1                43.6 %      750 M" */
+static void event_line(const struct event_lines *lines, uint32_t line, char *text, size_t size) {
+    const struct stack *stack = &lines->report->stack;
+    char name[NAME_BYTES], fitted[NAME_BYTES], share[SHARE_BYTES];
+    struct stack_figure figure = {.has_state = false};
+    uint64_t units = 0;
+    text[0] = 0;
+    if (line >= lines->count)
+        return;
+    event_name(lines, line, name, sizeof name);
+    for (uint32_t i = line; i < (line < lines->shown ? line + 1 : stack->count); i++) {
+        units += stack->parts[i].units;
+        figure.signatures[stack->parts[i].psv] = true;
+    }
+    share_text(lines->report, &figure, (double)units, total_units(lines->report), share,
+               sizeof share);
+    snprintf(text, size, " %s %s  %9s",
+             text_fit(fitted, sizeof fitted, name, lines->name, TEXT_LEFT), share,
+             text_count((units + CYCLE_UNITS / 2) / CYCLE_UNITS).s);
+}
+
+/* One below the other where the page is too narrow for both. */
+static void print_stacks(const struct report *report, const struct page *page) {
+    enum { GAP = 2, WIDEST_GAP = 8, SHORTEST_NAME = 20 };
+    const unsigned intervals = interval_columns(report);
+    const unsigned left_columns = 30 + intervals, figures = 19 + intervals;
+    static const char STATES[] = "cycles by commit state", EVENTS[] = "cycles by event";
+    struct event_lines events = event_lines(report);
+    const bool beside = page->columns >= left_columns + GAP + figures + SHORTEST_NAME;
+    const unsigned room = page->columns - figures - (beside ? left_columns + GAP : 0);
+    events.name = events.name > room ? room : events.name;
+    const unsigned gap =
+        beside && room - events.name < WIDEST_GAP - GAP ? GAP + room - events.name : WIDEST_GAP;
+    const uint32_t lines = beside && events.count < STATE_COUNT ? STATE_COUNT : events.count;
+    char left[NAME_BYTES], right[2 * NAME_BYTES], fitted[NAME_BYTES];
+    if (beside)
+        fprintf(page->file, "\n%s%-*s%s%s\n", page->bold, (int)(left_columns + gap), STATES, EVENTS,
+                page->plain);
+    else
+        page_heading(page, STATES, "");
+    for (uint32_t line = 0; !beside && line < STATE_COUNT; line++) {
+        state_line(report, line, left, sizeof left);
+        fprintf(page->file, "%s\n", left);
+    }
+    if (!beside)
+        page_heading(page, EVENTS, "");
     for (uint32_t line = 0; line < lines; line++) {
-        char left[WIDTH] = "", right[2 * WIDTH] = "", name[WIDTH];
-        if (line < STATE_COUNT)
-            snprintf(left, sizeof left, " %-10s %5s %%  %9s", commit_state_name(line),
-                     text_percent((double)simulation->states[line], (double)simulation->cycles).s,
-                     text_count(simulation->states[line]).s);
-        if (line < events) {
-            uint64_t units = line < shown ? report->stack.parts[line].units : rest;
-            if (line < shown)
-                psv_format(report->stack.parts[line].psv, name, sizeof name);
-            else
-                snprintf(name, sizeof name, "%" PRIu32 " other combinations", events - shown);
-            if (line <= shown)
-                snprintf(right, sizeof right, "  %-28s %5s %%  %9s", name,
-                         text_percent((double)units, total).s,
-                         text_count((units + CYCLE_UNITS / 2) / CYCLE_UNITS).s);
-        }
-        fprintf(file, right[0] ? "%-36s%s\n" : "%s\n", left, right);
+        state_line(report, beside ? line : STATE_COUNT, left, sizeof left);
+        event_line(&events, line, right, sizeof right);
+        if (right[0] && beside)
+            text_fit(fitted, sizeof fitted, left, left_columns + gap, TEXT_LEFT);
+        else
+            snprintf(fitted, sizeof fitted, "%s", left);
+        fprintf(page->file, "%s%s\n", fitted, right);
     }
 }
 
 /* What outer levels count includes the prefetches of inner ones (memory.h). */
-static void print_rates(const struct report *report, FILE *file) {
+static void print_rates(const struct report *report, const struct page *page) {
     const struct core_statistics *counted = &report->simulation->counted;
     double thousands = (double)report->simulation->instructions / 1000;
     const struct branch_statistics *branch = &counted->branch;
     const struct memory_statistics *memory = &counted->memory;
     const struct machine *machine = report->machine;
     uint64_t wrong = branch->conditional_wrong + branch->indirect_wrong + branch->returns_wrong;
-    fprintf(file, "\nmisses per 1000 instructions: branches %.2f, L1I %.2f, L1D %.2f, DTLB %.2f",
-            ratio((double)wrong, thousands), ratio((double)memory->l1i.misses, thousands),
-            ratio((double)memory->l1d.misses, thousands),
-            ratio((double)memory->dtlb_misses, thousands));
+    fputc('\n', page->file);
+    page_print(page, "misses per 1000 instructions: branches %.2f, L1I %.2f, L1D %.2f, DTLB %.2f",
+               ratio((double)wrong, thousands), ratio((double)memory->l1i.misses, thousands),
+               ratio((double)memory->l1d.misses, thousands),
+               ratio((double)memory->dtlb_misses, thousands));
+    FILE *file = page->file;
     if (machine->l2.present || machine->llc.present)
-        fprintf(file, "\n  and with prefetches:");
+        fprintf(file, "  and with prefetches:");
     if (machine->l2.present)
         fprintf(file, " L2 %.2f%s", ratio((double)memory->l2.misses, thousands),
                 machine->llc.present ? "," : "");
     if (machine->llc.present)
         fprintf(file, " LLC %.2f", ratio((double)memory->llc.misses, thousands));
-    fputc('\n', file);
-}
-
-/* ---- tables ---- */
-
-/* The components worth a column of their own, in order of size; the others are one sum. */
-struct columns {
-    enum component shown[COMPONENT_COUNT];
-    uint32_t count;
-    bool other;
-};
-
-static struct columns choose_columns(const struct report *report) {
-    uint64_t units[COMPONENT_COUNT];
-    stack_components(&report->stack, units);
-    double total = total_units(report);
-    struct columns columns = {0};
-    bool used[COMPONENT_COUNT] = {false};
-    while (columns.count < MAIN_COMPONENTS) {
-        int best = -1;
-        for (int i = 0; i < COMPONENT_COUNT; i++)
-            if (!used[i] && (best < 0 || units[i] > units[best]))
-                best = i;
-        if (best < 0 || ratio((double)units[best], total) < 0.01)
-            break;
-        used[best] = true;
-        columns.shown[columns.count++] = (enum component)best;
-    }
-    for (int i = 0; i < COMPONENT_COUNT; i++)
-        columns.other |= !used[i] && ratio((double)units[i], total) >= 0.0005;
-    return columns;
-}
-
-static unsigned column_width(enum component component) {
-    unsigned width = (unsigned)strlen(component_name(component));
-    return 1 + (width > 5 ? width : 5);
-}
-
-static unsigned columns_width(const struct columns *columns) {
-    unsigned width = columns->other ? 6 : 0;
-    for (uint32_t i = 0; i < columns->count; i++)
-        width += column_width(columns->shown[i]);
-    return width;
-}
-
-static void print_component_cells(const struct columns *columns, const struct stack *stack,
-                                  double total, FILE *file) {
-    uint64_t units[COMPONENT_COUNT];
-    stack_components(stack, units);
-    for (uint32_t i = 0; i < columns->count; i++) {
-        uint64_t part = units[columns->shown[i]];
-        cell(file, part ? text_percent((double)part, total).s : "·",
-             column_width(columns->shown[i]), TEXT_RIGHT);
-        units[columns->shown[i]] = 0;
-    }
-    if (columns->other) {
-        uint64_t rest = 0;
-        for (int i = 0; i < COMPONENT_COUNT; i++)
-            rest += units[i];
-        fprintf(file, "%6s", text_percent((double)rest, total).s);
-    }
-}
-
-static void source_of(const struct report_row *row, char *text, size_t size) {
-    if (row->file) {
-        const char *slash = strrchr(row->file, '/');
-        snprintf(text, size, "%s:%" PRIu32, slash && slash[1] ? slash + 1 : row->file, row->line);
-    } else {
-        snprintf(text, size, "%s", row->function ? row->image : "[no symbols]");
-    }
-}
-
-/* "image+0xoffset"; where there is no room, it is the image's name that is cut. */
-static void print_place(const struct report_row *row, unsigned columns, FILE *file) {
-    char offset[32], image[NAME_BYTES], place[NAME_BYTES + sizeof offset];
-    snprintf(offset, sizeof offset, "+0x%" PRIx64, row->offset);
-    unsigned room = columns > strlen(offset) + 1 ? columns - (unsigned)strlen(offset) : 1;
-    unsigned width = text_columns(row->image);
-    text_fit(image, sizeof image, row->image, width < room ? width : room, TEXT_LEFT);
-    snprintf(place, sizeof place, "%s%s", image, offset);
-    cell(file, place, columns, TEXT_LEFT);
-}
-
-static void print_name(const struct report *report, const struct report_row *row, bool is_function,
-                       unsigned columns, FILE *file) {
-    if (!is_function && report->by == BY_IMAGE)
-        cell(file, row->image, columns, TEXT_LEFT);
-    else if (row->function)
-        cell(file, row->function, columns, TEXT_LEFT);
-    else
-        print_place(row, columns, file);
-}
-
-/* Functions, lines or images. */
-static void print_table(const struct report *report, const struct report_rows *rows,
-                        bool is_function, struct style style, FILE *file) {
-    struct columns columns = choose_columns(report);
-    double total = total_units(report);
-    bool has_source = is_function || report->by == BY_LINE;
-    unsigned room = WIDTH - 16 - columns_width(&columns);
-    unsigned name_width = has_source ? (room - 2) * 11 / 20 : room;
-    unsigned source_width = has_source ? room - 2 - name_width : 0;
-    struct report_row described, *row = &described;
-    fprintf(file, "\n%s  share    CPI  ", style.bold);
-    cell(file, has_source ? "function" : "image", name_width, TEXT_LEFT);
-    if (has_source) {
-        fputs("  ", file);
-        cell(file, "source", source_width, TEXT_LEFT);
-    }
-    for (uint32_t i = 0; i < columns.count; i++)
-        fprintf(file, "%*s", (int)column_width(columns.shown[i]), component_name(columns.shown[i]));
-    fprintf(file, "%s%s\n", columns.other ? " other" : "", style.plain);
-    for (uint32_t i = 0; i < rows->count; i++) {
-        rows_get(rows, i, row);
-        char text[NAME_BYTES];
-        double cpi = ratio((double)row->units / CYCLE_UNITS, (double)row->executions);
-        fprintf(file, "%5s %%  %5s  ", text_percent((double)row->units, total).s,
-                text_quantity(cpi).s);
-        print_name(report, row, is_function, name_width, file);
-        if (has_source) {
-            fputs("  ", file);
-            source_of(row, text, sizeof text);
-            cell(file, text, source_width, TEXT_LEFT);
-        }
-        print_component_cells(&columns, &row->stack, total, file);
+    if (machine->l2.present || machine->llc.present)
         fputc('\n', file);
-    }
-    if (rows->total > rows->count)
-        fprintf(file, "%s         %" PRIu32 " more (--top 0 shows all)%s\n", style.dim,
-                rows->total - rows->count, style.plain);
-}
-
-/* As many parts as fit, largest first, in percent of the whole run. */
-static void print_parts(const struct stack *stack, double total, unsigned columns, FILE *file) {
-    char line[2 * WIDTH] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < stack->count; i++) {
-        char name[WIDTH], part[2 * WIDTH];
-        psv_format(stack->parts[i].psv, name, sizeof name);
-        size_t length = (size_t)snprintf(part, sizeof part, "%s%s %s", i ? "  " : "", name,
-                                         text_percent((double)stack->parts[i].units, total).s);
-        bool last = i + 1 == stack->count;
-        if (used + length + (last ? 0 : 2) > columns) {
-            if (i == 0) /* the largest is told in any case */
-                text_fit(line, sizeof line, part, columns, TEXT_LEFT);
-            fprintf(file, "%s%s", line, used && used + 2 <= columns ? " …" : "");
-            return;
-        }
-        memcpy(line + used, part, length + 1);
-        used += length;
-    }
-    fputs(line, file);
-}
-
-static void print_instructions(const struct report *report, struct style style, FILE *file) {
-    enum { PLACE = 20, SOURCE = 17, TEXT = 25, PARTS = WIDTH - 8 - PLACE - SOURCE - TEXT - 3 };
-    double total = total_units(report);
-    struct report_row described, *row = &described;
-    fprintf(file, "\n%s  share ", style.bold);
-    cell(file, "instruction", PLACE + 1, TEXT_LEFT);
-    cell(file, "source", SOURCE + 1, TEXT_LEFT);
-    cell(file, "text", TEXT + 1, TEXT_LEFT);
-    fprintf(file, "cycle stack, %%%s\n", style.plain);
-    for (uint32_t i = 0; i < report->instructions.count; i++) {
-        rows_get(&report->instructions, i, row);
-        char text[NAME_BYTES];
-        fprintf(file, "%5s %% ", text_percent((double)row->units, total).s);
-        print_place(row, PLACE, file);
-        fputc(' ', file);
-        if (row->file)
-            source_of(row, text, sizeof text);
-        else
-            snprintf(text, sizeof text, "%s", row->function ? row->function : "[no symbols]");
-        cell(file, text, SOURCE, TEXT_LEFT);
-        fputc(' ', file);
-        cell(file, row->text, TEXT, TEXT_LEFT);
-        fputc(' ', file);
-        print_parts(&row->stack, total, PARTS, file);
-        fputc('\n', file);
-    }
-    if (report->instructions.total > report->instructions.count)
-        fprintf(file, "%s        %" PRIu32 " more%s\n", style.dim,
-                report->instructions.total - report->instructions.count, style.plain);
 }
 
 /* ---- foot ---- */
 
-void report_text_wrapped(const char *text, const char *first, const char *margin, FILE *file) {
-    unsigned column = (unsigned)fprintf(file, "%s", first);
-    bool begun = false; /* the line has a word */
-    while (*text) {
-        size_t length = strcspn(text, " ");
-        char word[NAME_BYTES], clean[NAME_BYTES];
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
-        unsigned width = text_columns(text_clean(clean, sizeof clean, word));
-        if (begun && column + 1 + width > WIDTH) {
-            fprintf(file, "\n%s", margin);
-            column = (unsigned)strlen(margin);
-            begun = false;
-        }
-        column += (unsigned)fprintf(file, begun ? " " : "") + width;
-        fputs(clean, file);
-        begun = true;
-        text += length;
-        text += *text == ' ';
-    }
-    fputc('\n', file);
+void report_text_note(const struct report *report, uint32_t note, const char *first,
+                      const char *margin, const struct page *page) {
+    const char *text = report->notes[note];
+    uint32_t command = report->note_commands[note];
+    page_wrap(page, text, command ? text + command : NULL, first, margin);
 }
 
-static void print_legend(const struct report *report, struct style style, FILE *file) {
-    uint64_t units[COMPONENT_COUNT];
-    stack_components(&report->stack, units);
-    fprintf(file,
-            "\n%swhat the words mean%s (share of run time; cycles with several events count "
-            "under the dearest)\n",
-            style.bold, style.plain);
-    for (int i = COMPONENT_COUNT - 1; i >= 0; i--)
+/* Of the components that have any units. */
+static void print_legend(const uint64_t units[COMPONENT_COUNT], const struct page *page) {
+    page_heading(page, "what the words mean",
+                 "(share of run time; cycles with several events count under the dearest)");
+    for (int i = COMPONENT_COUNT - 1; i >= 0; i--) {
+        char name[64];
+        snprintf(name, sizeof name, " %-10s %-13s ", component_name(i), component_events(i));
         if (units[i])
-            fprintf(file, " %-10s %-13s %s\n", component_name(i), component_events(i),
-                    component_description(i));
-    fprintf(file, " computing: instructions committed; stalled: the oldest was not done; flushed: "
-                  "refilling after a\n flush; drained: the front end supplied nothing\n");
-}
-
-void report_text_head(const struct report *report, bool colour, FILE *file) {
-    print_head(report, style_of(colour), file);
-}
-
-void report_text_foot(const struct report *report, bool colour, FILE *file) {
-    struct style style = style_of(colour);
-    fprintf(file, "\n%swhat this rests on%s\n", style.bold, style.plain);
-    for (uint32_t i = 0; i < report->note_count; i++)
-        report_text_wrapped(report->notes[i], " - ", "   ", file);
-    if (report->next)
-        report_text_wrapped(report->next, "next: ", "      ", file);
-}
-
-void report_text(const struct report *report, bool colour, FILE *file) {
-    struct style style = style_of(colour);
-    print_head(report, style, file);
-    if (report->simulation->cycles > 0) {
-        print_stacks(report, style, file);
-        stalls_text(report->simulation, colour, file);
-        print_rates(report, file);
-        if (report->by == BY_FUNCTION)
-            print_table(report, &report->functions, true, style, file);
-        else if (report->by != BY_INSTRUCTION)
-            print_table(report, &report->grouped, false, style, file);
-        print_instructions(report, style, file);
-        what_if_text(&report->simulation->breakdown, colour, file);
-        upgrades_text(report, colour, file);
-        if (report->plain)
-            print_legend(report, style, file);
+            page_wrap(page, component_description(i), NULL, name, "                          ");
     }
-    report_text_foot(report, colour, file);
+    page_wrap(page,
+              "computing: instructions committed; stalled: the oldest was not done; flushed: "
+              "refilling after a flush; drained: the front end supplied nothing",
+              NULL, " ", " ");
+}
+
+void report_text_words(const struct page *page) {
+    uint64_t all[COMPONENT_COUNT];
+    for (int i = 0; i < COMPONENT_COUNT; i++)
+        all[i] = 1;
+    print_legend(all, page);
+}
+
+void report_text_foot(const struct report *report, const struct page *page) {
+    page_heading(page, "what this rests on", "");
+    for (uint32_t i = 0; i < report->note_count; i++)
+        report_text_note(report, i, " - ", "   ", page);
+    if (report->next)
+        page_wrap(page, report->next, report->next, "next: ", "      ");
+}
+
+void report_text(const struct report *report, const struct page *page) {
+    report_text_head(report, page);
+    if (report->simulation->cycles > 0) {
+        print_stacks(report, page);
+        stalls_text(report->simulation, page);
+        print_rates(report, page);
+        if (report->by != BY_INSTRUCTION)
+            report_text_rows(report, page);
+        report_text_instructions(report, page);
+        what_if_text(&report->what_if, page);
+        upgrades_text(report, page);
+        uint64_t units[COMPONENT_COUNT];
+        stack_components(&report->stack, units);
+        if (report->legend)
+            print_legend(units, page);
+        else if (!strcmp(report->verb, "explain"))
+            fprintf(page->file, "\n%swhat the words mean: culprit explain --legend%s\n", page->dim,
+                    page->plain);
+    }
+    report_text_foot(report, page);
 }

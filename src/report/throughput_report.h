@@ -23,7 +23,7 @@ struct throughput_report {
 
 /* Of one chip a row per core that differs, and per program what its threads miss and wait for; of
  * a search the IPC of every chip and the best. Checked: beside what was simulated. */
-void throughput_text(const struct throughput_report *report, bool colour, FILE *file);
+void throughput_text(const struct throughput_report *report, const struct page *page);
 /* One object, with a newline (docs/json.md). */
 bool throughput_json(const struct throughput_report *report, FILE *file, struct error *error);
 /* Of one chip: each core that differs by every model. Of a search: a field for each chip. */

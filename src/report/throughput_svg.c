@@ -9,13 +9,11 @@
 
 enum { LEFT = 64, TOP = 52, BOTTOM = 52 };
 
-static void draw_title(const struct throughput_report *report, const char *what, FILE *out) {
-    char title[320];
-    snprintf(title, sizeof title, "%.60s on %.60s: %s", report->report.program,
-             report->report.machine->name, what);
-    fputs("<g font-size=\"13\">", out);
-    svg_text(out, 8, 20, SVG_START, title);
-    fputs("</g>\n", out);
+static void draw_title(const struct throughput_report *report, double width, const char *what,
+                       FILE *out) {
+    char rest[160];
+    snprintf(rest, sizeof rest, " on %.60s: %s", report->report.machine->name, what);
+    svg_title(out, 8, width, report->report.program, rest);
 }
 
 /* ---- one chip ---- */
@@ -72,8 +70,9 @@ static void draw_chip(const struct throughput_report *report, FILE *out) {
         for (uint32_t r = 0; r < rows.count; r++)
             for (uint32_t bar = 0; bar < bars; bar++)
                 most = fmax(most, bar_value(report, &rows.rows[r], bar));
-        svg_begin(out, fmax(LEFT + width + LEGEND, 640), TOP + HEIGHT + BOTTOM);
-        draw_title(report, "instructions per cycle of a core", out);
+        const double whole = fmax(LEFT + width + LEGEND, 640);
+        svg_begin(out, whole, TOP + HEIGHT + BOTTOM);
+        draw_title(report, whole, "instructions per cycle of a core", out);
         draw_axis(most, width, out);
         draw_bars(report, &rows, bars, most, out);
         for (uint32_t bar = 0; bar < bars; bar++) {
@@ -149,9 +148,9 @@ static void draw_search(const struct throughput_report *report, FILE *out) {
         most = fmax(most, ipc_of(&report->search->points[i], false));
         most = fmax(most, ipc_of(&report->search->points[i], true));
     }
-    svg_begin(out, fmax(LEFT + (report->checked ? 2 * map + BETWEEN : map) + 20, 640),
-              TOP + 16 + rows * FIELD_HEIGHT + BOTTOM);
-    draw_title(report, "instructions per cycle of the chip", out);
+    const double whole = fmax(LEFT + (report->checked ? 2 * map + BETWEEN : map) + 20, 640);
+    svg_begin(out, whole, TOP + 16 + rows * FIELD_HEIGHT + BOTTOM);
+    draw_title(report, whole, "instructions per cycle of the chip", out);
     draw_map(report, false, LEFT, most, out);
     if (report->checked)
         draw_map(report, true, LEFT + map + BETWEEN, most, out);

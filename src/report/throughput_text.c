@@ -2,10 +2,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/table.h"
 #include "report/throughput_report.h"
 #include "util/text.h"
 
-enum { WIDTH = 100, NAME = 16 };
+enum { NAME = 16 };
 
 static void put_error(double error, FILE *file) {
     if (isnan(error))
@@ -14,11 +15,8 @@ static void put_error(double error, FILE *file) {
         fprintf(file, " %+7.1f %%", 100 * error);
 }
 
-static void print_head(const struct throughput_report *report, bool colour, FILE *file) {
-    char line[4 * WIDTH + 1];
-    text_clip(line, sizeof line, report->report.program, WIDTH - 10);
-    fprintf(file, "%s%s%s%s\n", colour ? "\033[1m" : "", line, colour ? "\033[0m" : "",
-            report->report.partial ? " (partial)" : "");
+static void print_head(const struct throughput_report *report, const struct page *page) {
+    page_title(page, report->report.program, report->report.partial);
 }
 
 /* ---- one chip ---- */
@@ -164,7 +162,7 @@ static void print_misses(const struct throughput_report *report, FILE *file) {
     }
 }
 
-static void print_stalls(const struct throughput_report *report, FILE *file) {
+static void print_stalls(const struct throughput_report *report, const struct page *page) {
     static const struct {
         enum suspension cause;
         const char *name;
@@ -173,31 +171,40 @@ static void print_stalls(const struct throughput_report *report, FILE *file) {
                    {SUSPENDED_TRANSLATION, "TLB"}, {SUSPENDED_BRANCH, "branch"},
                    {SUSPENDED_SYSTEM, "system"}};
     enum { COLUMN_COUNT = sizeof COLUMNS / sizeof *COLUMNS };
-    fprintf(file,
-            "\ncycles of an instruction if nobody else used its core, with the extra misses\n"
-            " %-*s %8s %8s",
-            NAME, "program", "all", "issue");
+    struct table *table = table_new(page);
+    table_column(table,
+                 (struct table_column){.heading = " program", .kind = TABLE_TEXT, .least = NAME});
+    table_column(table, (struct table_column){.heading = "  all", .kind = TABLE_FIGURE, .gap = 2});
+    table_column(table, (struct table_column){.heading = "issue", .kind = TABLE_FIGURE, .gap = 2});
     for (int i = 0; i < COLUMN_COUNT; i++)
-        fprintf(file, " %8s", COLUMNS[i].name);
-    fputc('\n', file);
+        table_column(table, (struct table_column){
+                                .heading = COLUMNS[i].name, .kind = TABLE_FIGURE, .gap = 2});
     for (uint32_t program = 0; program < report->program_count; program++) {
         const struct program_mean mean = mean_of(report, program);
         const double per = 1.0 / mean.threads;
         double waits = 0;
+        char name[256];
         if (mean.threads == 0)
             continue;
         for (int i = 0; i < COLUMN_COUNT; i++)
             waits += per * mean.predicted.stalls[COLUMNS[i].cause].cycles;
         const double all = 1 / (per * mean.predicted.ipc);
-        put_name(report, program, file);
-        fprintf(file, " %8.3f %8.3f", all, all - waits);
+        snprintf(name, sizeof name, " %s", report->labels[program]);
+        table_cell(table, name);
+        table_figure(table, "%.3f", all);
+        table_figure(table, "%.3f", all - waits);
         for (int i = 0; i < COLUMN_COUNT; i++)
-            fprintf(file, " %8.3f", per * mean.predicted.stalls[COLUMNS[i].cause].cycles);
-        fputc('\n', file);
+            table_figure(table, "%.3f", per * mean.predicted.stalls[COLUMNS[i].cause].cycles);
     }
+    fputc('\n', page->file);
+    page_print(page,
+               "cycles of an instruction if nobody else used its core, with the extra misses");
+    table_print(table);
+    table_free(table);
 }
 
-static void print_chip(const struct throughput_report *report, FILE *file) {
+static void print_chip(const struct throughput_report *report, const struct page *page) {
+    FILE *file = page->file;
     const struct throughput_result *result = report->result;
     const double ipc = result->ipc[THROUGHPUT_BEST];
     fprintf(file, "machine %s: %u core%s of %u thread%s\n\n", report->report.machine->name,
@@ -210,7 +217,7 @@ static void print_chip(const struct throughput_report *report, FILE *file) {
     fputc('\n', file);
     print_cores(report, file);
     print_misses(report, file);
-    print_stalls(report, file);
+    print_stalls(report, page);
 }
 
 /* ---- a search ---- */
@@ -240,15 +247,17 @@ static void print_block(const struct throughput_search *search, uint32_t first, 
     fputc('\n', file);
 }
 
-static void print_grid(const struct throughput_report *report, bool simulated, FILE *file) {
-    enum { COLUMNS = (WIDTH - 10) / 8 };
+static void print_grid(const struct throughput_report *report, bool simulated,
+                       const struct page *page) {
+    FILE *file = page->file;
+    const uint32_t fit = (page->columns - 10) / 8;
     const struct throughput_range *threads = &report->search->space.threads;
     const uint32_t columns = threads->last - threads->first + 1;
     fprintf(file, "\ninstructions per cycle of the chip, %s\n",
             simulated ? "simulated" : "predicted (mean value)");
-    for (uint32_t first = 0; first < columns; first += COLUMNS)
-        print_block(report->search, first, columns - first < COLUMNS ? columns - first : COLUMNS,
-                    simulated, file);
+    for (uint32_t first = 0; first < columns; first += fit)
+        print_block(report->search, first, columns - first < fit ? columns - first : fit, simulated,
+                    file);
 }
 
 /* What comes within 1 % with fewer threads is as good for less. */
@@ -271,15 +280,16 @@ static void print_best(const struct throughput_report *report, bool simulated, F
     }
 }
 
-static void print_search(const struct throughput_report *report, FILE *file) {
+static void print_search(const struct throughput_report *report, const struct page *page) {
+    FILE *file = page->file;
     const struct throughput_search *search = report->search;
     fprintf(file, "machine %s with other numbers of cores and threads: %u chips\n",
             report->report.machine->name, search->count);
-    print_grid(report, false, file);
+    print_grid(report, false, page);
     print_best(report, false, file);
     if (!report->checked)
         return;
-    print_grid(report, true, file);
+    print_grid(report, true, page);
     print_best(report, true, file);
     fputs("\nerror of each model, mean of absolute values over the chips\n", file);
     for (int model = 0; model < THROUGHPUT_MODELS; model++)
@@ -297,12 +307,13 @@ static void print_times(const struct throughput_report *report, FILE *file) {
     fputc('\n', file);
 }
 
-void throughput_text(const struct throughput_report *report, bool colour, FILE *file) {
-    print_head(report, colour, file);
+void throughput_text(const struct throughput_report *report, const struct page *page) {
+    FILE *file = page->file;
+    print_head(report, page);
     if (report->search)
-        print_search(report, file);
+        print_search(report, page);
     else
-        print_chip(report, file);
+        print_chip(report, page);
     print_times(report, file);
-    report_text_foot(&report->report, colour, file);
+    report_text_foot(&report->report, page);
 }

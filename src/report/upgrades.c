@@ -91,7 +91,8 @@ static void name_upgrade(const struct report *report, const struct upgrade *upgr
     }
 }
 
-static void print_check(const struct report *report, const struct costs *costs, FILE *file) {
+static void print_check(const struct report *report, const struct costs *costs,
+                        const struct page *page) {
     char line[512];
     snprintf(line, sizeof line,
              "as it is, long data misses take %s %% of the time by the model; simulated: %s %% "
@@ -99,10 +100,11 @@ static void print_check(const struct report *report, const struct costs *costs, 
              "nearer, the more to trust (from %s instructions)",
              text_percent(costs->now, costs->all).s, text_percent(costs->loads, costs->all).s,
              text_percent(costs->stores, costs->all).s, text_count(report->forecast.looked).s);
-    report_text_wrapped(line, " ", " ", file);
+    page_wrap(page, line, NULL, " ", " ");
 }
 
-void upgrades_text(const struct report *report, bool colour, FILE *file) {
+void upgrades_text(const struct report *report, const struct page *page) {
+    FILE *file = page->file;
     struct upgrade upgrades[UPGRADES_MOST];
     if (!is_known(report))
         return;
@@ -110,17 +112,15 @@ void upgrades_text(const struct report *report, bool colour, FILE *file) {
     if (!matters(&costs))
         return;
     const uint32_t count = upgrades_of(report->machine, upgrades);
-    fprintf(file,
-            "\n%swhat if the machine were larger%s (percent of run time saved, by the hybrid "
-            "analytical model)\n",
-            colour ? "\033[1m" : "", colour ? "\033[0m" : "");
+    page_heading(page, "what if the machine were larger",
+                 "(percent of run time saved, by the hybrid analytical model)");
     for (uint32_t i = 0; i < count; i++) {
         char name[NAME + 1], fitted[4 * NAME + 1];
         name_upgrade(report, &upgrades[i], name, sizeof name);
         fprintf(file, " %s%5s\n", text_fit(fitted, sizeof fitted, name, NAME, TEXT_LEFT),
                 text_percent(saved(&costs, &upgrades[i], i), costs.all).s);
     }
-    print_check(report, &costs, file);
+    print_check(report, &costs, page);
 }
 
 static json_t *amount(double cycles, double all) {

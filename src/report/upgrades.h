@@ -10,7 +10,7 @@
 
 /* Nothing when nothing is known, or when loads that missed the last-level cache, or a full store
  * queue that the model puts down to misses, took less than 5 % of the time. */
-void upgrades_text(const struct report *report, bool colour, FILE *file);
+void upgrades_text(const struct report *report, const struct page *page);
 /* A new value, null when nothing is known (docs/json.md); NULL: out of memory. */
 json_t *upgrades_json(const struct report *report);
 

@@ -139,18 +139,19 @@ static void print_choice(const struct validation *validation, const char *bold, 
     print_rows(validation, "misses per 1000 instructions", METRIC_MISSES, METRIC_COUNT, file);
 }
 
-static void print_markers(const struct validation_report *report, const char *bold,
-                          const char *plain, FILE *file) {
+static void print_markers(const struct validation_report *report, const struct page *page) {
+    FILE *file = page->file;
     const struct marker_check *markers = &report->markers;
     const struct region_list *list = report->validation->list;
-    fprintf(file, "\n%s2 markers: the regions found again in another run%s\n", bold, plain);
+    fprintf(file, "\n%s2 markers: the regions found again in another run%s\n", page->bold,
+            page->plain);
     if (report->markers_failed)
-        report_text_wrapped(report->markers_failed, "  ", "  ", file);
+        page_wrap(page, report->markers_failed, NULL, "  ", "  ");
     if (!markers->checked && !report->markers_failed)
-        report_text_wrapped(report->markers_kept
-                                ? report->markers_kept
-                                : "the list was not captured (culprit trace --regions)",
-                            "  not tried: ", "  ", file);
+        page_wrap(page,
+                  report->markers_kept ? report->markers_kept
+                                       : "the list was not captured (culprit trace --regions)",
+                  NULL, "  not tried: ", "  ");
     if (!markers->checked)
         return;
     fprintf(file, "  %" PRIu32 " of %zu regions reached, %s\n", markers->captured,
@@ -190,10 +191,11 @@ static void print_trials(const struct validation *validation, const char *bold, 
         print_trial(validation, &validation->trials[i], file);
 }
 
-void validation_text(const struct validation_report *report, bool colour, FILE *file) {
+void validation_text(const struct validation_report *report, const struct page *page) {
+    FILE *file = page->file;
     const struct validation *validation = report->validation;
     const struct region_list *list = validation->list;
-    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
+    const char *bold = page->bold, *plain = page->plain;
     char program[4096], machine[512], fitted[512];
     text_clean(program, sizeof program, report->report.program);
     text_clean(machine, sizeof machine, report->report.machine->name);
@@ -212,7 +214,7 @@ void validation_text(const struct validation_report *report, bool colour, FILE *
                 bold, 100 * total_error(validation, verdict), 100 * choice_error(validation),
                 100 * (total_error(validation, verdict) - choice_error(validation)), plain);
     print_choice(validation, bold, plain, file);
-    print_markers(report, bold, plain, file);
+    print_markers(report, page);
     print_trials(validation, bold, plain, file);
-    report_text_foot(&report->report, colour, file);
+    report_text_foot(&report->report, page);
 }

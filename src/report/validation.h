@@ -39,7 +39,7 @@ bool validation_add_worth(struct validation_report *report);
  * warm-up. NULL: there was none. */
 const struct validation_trial *validation_verdict(const struct validation *validation);
 
-void validation_text(const struct validation_report *report, bool colour, FILE *file);
+void validation_text(const struct validation_report *report, const struct page *page);
 bool validation_json(const struct validation_report *report, FILE *file, struct error *error);
 
 #endif

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "report/profile_report.h"
-
-enum { WIDTH = 100 };
+#include "report/table.h"
 
 struct variance_row {
     const struct profile_row *row;
@@ -96,70 +95,90 @@ const double *variance_values(const struct variance_report *report, size_t index
 
 /* ---- text ---- */
 
-/* "set 1 = 860,301  set 2 = 862,645 ... TOTAL 7,144,601", as many to a line as fit. */
-static void print_sets(const struct variance_report *report, FILE *file) {
-    unsigned column = 0;
-    char unit[128], name[128];
-    fprintf(file, "%s of event %s in each set\n",
-            text_clip(unit, sizeof unit, report->events[0].unit, 30),
-            text_clip(name, sizeof name, report->events[0].name, 40));
-    for (size_t i = 0; i <= report->set_count; i++) {
-        char cell[WIDTH];
-        bool last = i == report->set_count;
-        double sum = last ? total_of(report) : profile_table_sum(report->table, i);
-        struct text figure = text_grouped((uint64_t)(sum + 0.5));
-        int length = last ? snprintf(cell, sizeof cell, "TOTAL %s", figure.s)
-                          : snprintf(cell, sizeof cell, "set %zu = %s", i + 1, figure.s);
-        if (column && column + 2 + (unsigned)length > WIDTH) {
-            fputc('\n', file);
-            column = 0;
-        }
-        column += (unsigned)fprintf(file, "%s%s", column ? "  " : "", cell);
-    }
-    fputc('\n', file);
+/* "set 1 = 860,301, set 2 = 862,645 ... TOTAL 7,144,601" */
+static void print_sets(const struct variance_report *report, const struct page *page) {
+    char unit[128], name[128], *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    page_print(page, "%s of event %s in each set",
+               text_clip(unit, sizeof unit, report->events[0].unit, 30),
+               text_clip(name, sizeof name, report->events[0].name, 40));
+    if (!file)
+        return;
+    for (size_t i = 0; i < report->set_count; i++)
+        fprintf(file, "set %zu = %s, ", i + 1,
+                text_grouped((uint64_t)(profile_table_sum(report->table, i) + 0.5)).s);
+    fprintf(file, "TOTAL %s", text_grouped((uint64_t)(total_of(report) + 0.5)).s);
+    if (fclose(file) == 0)
+        page_wrap(page, text, NULL, "", "");
+    free(text);
 }
 
-static void print_labels(const struct variance_report *report, FILE *file) {
+static void print_labels(const struct variance_report *report, const struct page *page) {
     for (size_t i = 0; i < report->set_count; i++) {
-        char line[4 * WIDTH];
+        char *line = NULL;
         const char *command = report->sets[i].command;
-        snprintf(line, sizeof line, "set %zu: %s: %s", i + 1, report->sets[i].label,
-                 command ? command : "several commands");
-        unsigned width = text_columns(line);
-        profile_put_cell(line, width < WIDTH ? width : WIDTH, TEXT_LEFT, file);
-        fputc('\n', file);
+        if (asprintf(&line, "set %zu: %s: %s", i + 1, report->sets[i].label,
+                     command ? command : "several commands") < 0)
+            continue;
+        page_clip(page, line, page->columns);
+        fputc('\n', page->file);
+        free(line);
     }
 }
 
-void variance_text(const struct variance_report *report, bool colour, FILE *file) {
-    const char *bold = colour ? "\033[1m" : "", *plain = colour ? "\033[0m" : "";
-    enum { FIGURES = 7 + 12 + 8 + 4 + 12 + 3 * 11 + 2 };
-    double total = total_of(report);
-    print_labels(report, file);
-    print_sets(report, file);
-    fprintf(file, "\n%s%7s %11s %7s %3s %11s %10s %10s %10s  %s%s\n", bold, "range%", "sum", "sum%",
-            "N", "mean", "std-dev", "min", "max", profile_by_name(report->by), plain);
-    for (size_t i = 0; i < report->count; i++) {
-        const struct variance *variance = &report->rows[i].variance;
-        char name[4096];
-        profile_row_name(report->rows[i].row, name, sizeof name);
-        if (report->by == PROFILE_BY_IMAGE)
-            snprintf(name, sizeof name, "%s", report->rows[i].row->image);
-        fprintf(file, "%6.2f%% %11.0f %6.2f%% %3zu %11.1f %10.1f %10.0f %10.0f  ",
-                100 * variance->range, variance->sum, total > 0 ? 100 * variance->sum / total : 0,
-                variance->sets, variance->mean, variance->deviation, variance->minimum,
-                variance->maximum);
-        unsigned width = text_columns(name);
-        if (report->by == PROFILE_BY_IMAGE)
-            profile_put_path(name, width < WIDTH - FIGURES ? width : WIDTH - FIGURES, file);
-        else
-            profile_put_cell(name, width < WIDTH - FIGURES ? width : WIDTH - FIGURES, TEXT_LEFT,
-                             file);
-        fputc('\n', file);
-    }
-    if (report->more)
-        fprintf(file, "        %zu more (--top 0 shows all)\n", report->more);
-    report_text_foot(&report->report, colour, file);
+static void add_columns(const struct variance_report *report, struct table *table) {
+    static const struct table_column COLUMNS[] = {
+        {.heading = " range%", .kind = TABLE_FIGURE},
+        {.heading = "sum", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "sum%", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "N", .kind = TABLE_FIGURE, .gap = 2, .rank = 1},
+        {.heading = "mean", .kind = TABLE_FIGURE, .gap = 2, .rank = 2},
+        {.heading = "std-dev", .kind = TABLE_FIGURE, .gap = 2, .rank = 3},
+        {.heading = "min", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "max", .kind = TABLE_FIGURE, .gap = 2}};
+    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
+        table_column(table, COLUMNS[i]);
+    table_column(table, (struct table_column){.heading = profile_by_name(report->by),
+                                              .kind = report->by == PROFILE_BY_IMAGE ? TABLE_PATH
+                                                                                     : TABLE_NAME,
+                                              .gap = 2,
+                                              .least = 24});
+}
+
+static struct text whole(double value) {
+    return text_grouped((uint64_t)(value + 0.5));
+}
+
+static void add_row(const struct variance_report *report, const struct variance_row *row,
+                    struct table *table) {
+    const struct variance *variance = &row->variance;
+    const double total = total_of(report);
+    char name[4096];
+    table_figure(table, "%.2f%%", 100 * variance->range);
+    table_cell(table, whole(variance->sum).s);
+    table_figure(table, "%.2f%%", total > 0 ? 100 * variance->sum / total : 0);
+    table_figure(table, "%zu", variance->sets);
+    table_figure(table, "%s", whole(variance->mean).s);
+    table_figure(table, "%s", whole(variance->deviation).s);
+    table_cell(table, whole(variance->minimum).s);
+    table_cell(table, whole(variance->maximum).s);
+    profile_row_name(row->row, name, sizeof name);
+    table_cell(table, report->by == PROFILE_BY_IMAGE ? row->row->image : name);
+}
+
+void variance_text(const struct variance_report *report, const struct page *page) {
+    struct table *table = table_new(page);
+    print_labels(report, page);
+    print_sets(report, page);
+    add_columns(report, table);
+    for (size_t i = 0; i < report->count; i++)
+        add_row(report, &report->rows[i], table);
+    table_more(table, 8, report->more);
+    fputc('\n', page->file);
+    table_print(table);
+    table_free(table);
+    report_text_foot(&report->report, page);
 }
 
 /* ---- JSON ---- */

@@ -38,7 +38,7 @@ void variance_free(struct variance_report *report);
 /* Of the row shown `index`-th, by set; NULL: there is none. */
 const double *variance_values(const struct variance_report *report, size_t index);
 
-void variance_text(const struct variance_report *report, bool colour, FILE *file);
+void variance_text(const struct variance_report *report, const struct page *page);
 bool variance_json(const struct variance_report *report, FILE *file, struct error *error);
 
 #endif

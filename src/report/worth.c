@@ -5,10 +5,19 @@
 #include "report/report.h"
 #include "util/text.h"
 
+/* A thread that goes on in another program after exec counts once. */
+static bool goes_on(const struct simulation *simulation, uint32_t number) {
+    const struct simulation_thread *thread = &simulation->threads[number];
+    for (uint32_t i = 0; i < number; i++)
+        if (simulation->threads[i].cycles && simulation->threads[i].process == thread->process)
+            return false;
+    return thread->goes_on;
+}
+
 static uint32_t threads_simulated(const struct simulation *simulation) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < simulation->thread_count; i++)
-        count += simulation->threads[i].cycles > 0;
+        count += simulation->threads[i].cycles > 0 && !goes_on(simulation, i);
     return count;
 }
 
@@ -41,11 +50,29 @@ static bool sampling_worth(struct report *report) {
     return good;
 }
 
-/* No interval is told: the regions were chosen for what they stand for, not drawn. */
+static bool interval_worth(struct report *report) {
+    const struct simulation *simulation = report->simulation;
+    double half = simulation_interval(simulation);
+    if (half < 0)
+        return report_note(report,
+                           "how far the estimate is off is not known: that takes two regions of a "
+                           "cluster, all of them simulated; 'culprit validate' measures it, where "
+                           "a full simulation can be afforded");
+    if (half == 0)
+        return report_note(report, "every slice is a region: none stands for another");
+    return report_note(report,
+                       "CPI within ± %s %% in 19 of 20 such estimates, by how far regions of the "
+                       "same code differ; 'culprit validate' measures it, where a full simulation "
+                       "can be afforded",
+                       text_percent(half, (double)simulation->cycles).s);
+}
+
 static bool regions_worth(struct report *report) {
     const struct simulation *simulation = report->simulation;
     const struct simulation_regions *regions = &simulation->regions;
     bool good = true;
+    if (report->partial && regions->simulated == regions->count)
+        good &= report_note(report, "PARTIAL: the run was cut short; this is what was run so far");
     if (regions->simulated < regions->count)
         good &= report_note(report,
                             "%" PRIu32 " of %" PRIu32 " regions were simulated: they stand for the "
@@ -61,12 +88,31 @@ static bool regions_worth(struct report *report) {
                         regions->slices ? (regions->slices == 1 ? " slice" : " slices") : "",
                         text_count(simulation->simulated).s, text_count(simulation->instructions).s,
                         text_count(simulation->warmed).s);
-    good &=
-        report_note(report, "the estimate rests on each region's being like the slices that it "
-                            "stands for; how far it is off 'culprit validate' measures, where a "
-                            "full simulation can be afforded");
-    return good && report_note(report, "what a program reuses after longer than the warm-up may "
-                                       "count as a miss");
+    good &= interval_worth(report);
+    return good && report_note(report, "not in that error: what a program reuses after longer than "
+                                       "the warm-up may count as a miss");
+}
+
+bool report_add_limits(struct report *report) {
+    const struct machine *machine = report->machine;
+    char clock[80] = "";
+    if (machine->core.vdso)
+        snprintf(clock, sizeof clock, ", reading the clock takes %" PRIu32 " cycles as by the vDSO",
+                 machine->classes[OP_CLOCK].latency);
+    return report_note(report,
+                       "not modelled: the kernel (cycles are user cycles; a system call only "
+                       "flushes%s), execution down wrong paths",
+                       clock);
+}
+
+static bool what_if_worth(struct report *report) {
+    const struct sampled_multisim_result *sample = &report->what_if.sample;
+    return report_note(report,
+                       "what if: %s instructions, in %s piece%s, simulated again with each cause "
+                       "removed; ± is the 95 %% interval of what that leaves open; 'culprit sim "
+                       "--ideal' simulates all, 'culprit icost' tells all interactions",
+                       text_count(sample->instructions).s, text_count(sample->cells).s,
+                       text_plural(sample->cells));
 }
 
 bool report_add_worth(struct report *report) {
@@ -90,12 +136,9 @@ bool report_add_worth(struct report *report) {
         good &= report_note(report,
                             "caches, TLBs and predictors were empty at the start: in short runs "
                             "their first misses weigh too much");
-    good &=
-        report_note(report, "not modelled: the kernel (cycles are user cycles; a system call only "
-                            "flushes), execution down wrong paths");
-    if (simulation->breakdown.cycles)
-        good &= report_note(report, "what if: from the dependence graph of some of the simulated "
-                                    "instructions; 'culprit icost' takes all");
+    good &= report_add_limits(report);
+    if (report->what_if.breakdown.cycles)
+        good &= what_if_worth(report);
     uint32_t threads = threads_simulated(simulation);
     if (threads > 1)
         good &= report_note(report,

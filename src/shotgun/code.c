@@ -141,7 +141,8 @@ static uint32_t flags_of(const struct machine *machine, const struct static_insn
     uint32_t flags = (first ? GRAPH_FIRST : 0) | (last ? GRAPH_LAST : 0);
     if (first && insn->flags & INSN_FENCE_STORE)
         flags |= GRAPH_WAITS_HEAD;
-    if (last && insn->flags & (INSN_SYSCALL | INSN_FLUSHING))
+    if (last && machine_insn_flags(&machine->core, insn->operation, insn->flags) &
+                    (INSN_SYSCALL | INSN_FLUSHING))
         flags |= GRAPH_FLUSHES;
     if (uop->operation == OP_NOP ||
         (renamed(machine, insn, uop) && (insn->flags & INSN_ZERO || copies(insn, uop))))
@@ -155,7 +156,7 @@ static uint32_t category_of(const struct machine *machine, const struct uop *uop
         return GRAPH_LOAD;
     if (uop->operation == OP_STORE)
         return GRAPH_STORE;
-    if (uop->operation == OP_SYSTEM || flags & GRAPH_ELIMINATED)
+    if (uop->operation == OP_SYSTEM || uop->operation == OP_CLOCK || flags & GRAPH_ELIMINATED)
         return 0;
     bool integer = uop->operation == OP_INT_ALU || uop->operation == OP_BRANCH;
     return integer && machine->classes[uop->operation].latency <= 1 ? GRAPH_SHORT : GRAPH_LONG;

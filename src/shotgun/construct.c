@@ -154,8 +154,8 @@ static void apply(const struct shotgun_constructor *constructor, struct graph_uo
     uop->mshr_wait = observed->mshr_wait;
     uop->execution = observed->execution;
     uop->miss = observed->miss;
-    uop->level = observed->level;
-    uop->tlb = observed->tlb;
+    uop->walk = observed->walk;
+    uop->level = observed->level & 0xf;
     uop->after_commit = observed->after_commit;
     uop->store = distance_to_store(constructor, observed->store, observed->store_insn);
     uop->bringer = distance_if(fragment, observed->bringer, GRAPH_LOAD | GRAPH_STORE);
@@ -241,7 +241,7 @@ static void take_events(struct shotgun_uop *observed, const struct graph_uop *uo
     observed->fetch_tlb = first ? events->fetch_tlb : 0;
     observed->miss = memory ? events->miss : 0;
     observed->level = memory ? events->level : 0;
-    observed->tlb = memory ? events->tlb : 0;
+    observed->walk = memory ? events->walk : 0;
 }
 
 /* What the sample says, if there is one; misses and mispredictions are inferred if it was sampled

@@ -45,9 +45,8 @@ struct shotgun_uop {
     uint32_t store_insn; /* static instruction of the store at distance `store`; SHOTGUN_NONE */
     uint16_t fetch_cache, fetch_tlb, unit_wait, mshr_wait, execution, miss, store_wait,
         after_commit;
-    uint16_t store, store_data, bringer, queue_entry, fill, fetch_packet;
-    uint8_t level, tlb;
-    uint16_t reserved;
+    uint16_t store, store_data, bringer, queue_entry, fill, fetch_packet, walk;
+    uint8_t level, reserved;
 };
 static_assert(sizeof(struct shotgun_uop) == 40, "hundreds of thousands are kept");
 enum {
@@ -71,8 +70,8 @@ static inline struct shotgun_uop shotgun_observe(const struct graph_uop *uop, ui
                                 .queue_entry = uop->queue_entry,
                                 .fill = uop->fill,
                                 .fetch_packet = uop->fetch_packet,
-                                .level = uop->level,
-                                .tlb = uop->tlb};
+                                .walk = uop->walk,
+                                .level = uop->level};
 }
 
 /* A detailed sample. */

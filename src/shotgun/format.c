@@ -17,17 +17,16 @@ static uint16_t get_u16(const uint8_t *at) {
 }
 
 /* The sixteen-bit fields of a µop, in the order of the file. */
-enum { TIMES = 14 };
+enum { TIMES = 15 };
 static void fields_of(struct shotgun_uop *uop, uint16_t *fields[TIMES]) {
     uint16_t *const all[TIMES] = {&uop->fetch_cache, &uop->fetch_tlb,    &uop->unit_wait,
                                   &uop->mshr_wait,   &uop->execution,    &uop->miss,
                                   &uop->store_wait,  &uop->after_commit, &uop->store,
                                   &uop->store_data,  &uop->bringer,      &uop->queue_entry,
-                                  &uop->fill,        &uop->fetch_packet};
+                                  &uop->fill,        &uop->fetch_packet, &uop->walk};
     memcpy(fields, all, sizeof all);
 }
-static_assert(SHOTGUN_UOP_BYTES == 8 + 2 * TIMES + 4,
-              "flags, store, fields, level, TLB and two zeros");
+static_assert(SHOTGUN_UOP_BYTES == 8 + 2 * TIMES + 2, "flags, store, fields, level and a zero");
 
 /* What was observed, in the order of its bits in the file. */
 static const uint32_t OBSERVED[] = {GRAPH_MISPREDICTED, GRAPH_LATE,      GRAPH_TAKEN,
@@ -58,8 +57,7 @@ static void pack_uop(struct shotgun_uop uop, uint8_t *at) {
     for (int i = 0; i < TIMES; i++)
         at = put_u16(at, *fields[i]);
     at[0] = uop.level;
-    at[1] = uop.tlb;
-    at[2] = at[3] = 0;
+    at[1] = 0;
 }
 
 static const char *unpack_uop(const uint8_t *at, struct shotgun_uop *uop) {
@@ -71,10 +69,8 @@ static const char *unpack_uop(const uint8_t *at, struct shotgun_uop *uop) {
         *fields[i] = get_u16(at + 8 + 2 * i);
     at += 8 + 2 * TIMES;
     uop->level = at[0];
-    uop->tlb = at[1];
-    return bits >> OBSERVED_COUNT || uop->level > LEVEL_DRAM || uop->tlb > 1 || at[2] || at[3]
-               ? "a µop that makes no sense"
-               : NULL;
+    return bits >> OBSERVED_COUNT || uop->level > LEVEL_DRAM || at[1] ? "a µop that makes no sense"
+                                                                      : NULL;
 }
 
 uint32_t shotgun_pack(const struct shotgun_sample *sample, const struct shotgun_uop *uops,

@@ -104,11 +104,12 @@ static struct inferred_events events_of(const struct shotgun_inference *inferenc
                                      .fetch_tlb = uops->fetch_tlb};
     for (uint32_t i = 0; i < sample->uop_count; i++) {
         events.mispredicted |= (uops[i].flags & GRAPH_MISPREDICTED) != 0;
-        if (uops[i].miss < events.miss || (uops[i].miss == 0 && events.level))
+        uint32_t beyond = uops[i].miss + uops[i].walk, most = events.miss + events.walk;
+        if (beyond < most || (beyond == 0 && events.level))
             continue;
         events.miss = uops[i].miss;
         events.level = uops[i].level;
-        events.tlb = uops[i].tlb;
+        events.walk = uops[i].walk;
     }
     return events;
 }

@@ -37,8 +37,8 @@ void shotgun_inference_free(struct shotgun_inference *inference);
 struct inferred_events {
     bool mispredicted;
     uint16_t fetch_cache, fetch_tlb; /* of its first µop */
-    uint16_t miss;                   /* of its load; of its store if it has none */
-    uint8_t level, tlb;              /* likewise */
+    uint16_t walk, miss;             /* of its load; of its store if it has none */
+    uint8_t level;                   /* likewise */
 };
 struct inferred_events shotgun_infer(const struct shotgun_inference *inference, uint32_t insn,
                                      uint64_t context, uint64_t there, uint64_t *random);

@@ -1,6 +1,7 @@
 /* Samples of an instruction lie together, ordered by context, so those with exactly the bits looked
- * for are found by bisection; only when there are none, or not all bits are there, are all of the
- * instruction's looked at. */
+ * for are found by bisection, once for each value of what is not known of the newest bits, which
+ * come first in the order; only when there are none, or other bits are not known, are all of the
+ * instruction's looked at: a loop may have ten thousand. */
 #include "shotgun/match.h"
 
 #include <stdlib.h>
@@ -121,6 +122,34 @@ static const struct shotgun_sample *closest(const struct shotgun_index *index, u
     return sample_at(index, chosen);
 }
 
+/* The bits that are not there, when they are the newest few: how many; else more than MOST_OPEN. */
+enum { MOST_OPEN = 2 * SIGNATURE_BITS };
+static unsigned open_bits(uint64_t there) {
+    unsigned open = CONTEXT_BITS - (unsigned)__builtin_popcountll(there);
+    return there == CONTEXT_ALL >> open ? open : MOST_OPEN + 1;
+}
+
+/* One at random of the samples from `begin` to `end` that have all bits there; NULL: none has. */
+static const struct shotgun_sample *find_exact(const struct shotgun_index *index, uint32_t begin,
+                                               uint32_t end, uint64_t context, unsigned open,
+                                               uint64_t *random) {
+    uint32_t low[1 << MOST_OPEN], count[1 << MOST_OPEN], all = 0;
+    for (uint32_t newest = 0; newest < 1u << open; newest++) {
+        uint64_t whole = (context & CONTEXT_ALL >> open) | (uint64_t)newest
+                                                               << (CONTEXT_BITS - open);
+        low[newest] = bisect(index, begin, end, whole);
+        begin = bisect(index, low[newest], end, whole + 1);
+        count[newest] = begin - low[newest];
+        all += count[newest];
+    }
+    if (!all)
+        return NULL;
+    uint32_t chosen = (uint32_t)(random_fraction(random) * all), newest = 0;
+    for (; chosen >= count[newest]; newest++)
+        chosen -= count[newest];
+    return sample_at(index, low[newest] + chosen);
+}
+
 const struct shotgun_sample *shotgun_match(const struct shotgun_index *index, uint32_t insn,
                                            uint64_t context, uint64_t there, uint64_t *random,
                                            bool *exact) {
@@ -128,15 +157,13 @@ const struct shotgun_sample *shotgun_match(const struct shotgun_index *index, ui
     *exact = false;
     if (begin == end)
         return NULL;
-    if (there == CONTEXT_ALL) {
-        uint32_t low = bisect(index, begin, end, context);
-        uint32_t high = bisect(index, low, end, context + 1);
-        *exact = low < high;
-        if (*exact)
-            return sample_at(index, low + (uint32_t)(random_fraction(random) * (high - low)));
-    }
-    unsigned bits;
-    const struct shotgun_sample *sample = closest(index, begin, end, context, there, random, &bits);
+    const struct shotgun_sample *sample = NULL;
+    unsigned bits, open = open_bits(there);
+    if (open <= MOST_OPEN)
+        sample = find_exact(index, begin, end, context, open, random);
+    if ((*exact = sample))
+        return sample;
+    sample = closest(index, begin, end, context, there, random, &bits);
     *exact = bits == CONTEXT_BITS + (unsigned)__builtin_popcountll(there);
     return sample;
 }

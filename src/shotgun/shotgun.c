@@ -128,6 +128,14 @@ static double fill_cycles(const struct shotgun *shotgun) {
     return (double)machine.frontend_depth + machine.dispatch_to_issue + machine.complete_to_commit;
 }
 
+/* Tells of another fragment; false: it was the last, as a signal came. */
+static bool goes_on(const struct making *making, uint64_t fragments) {
+    const struct shotgun_request *request = making->request;
+    if (request->progress)
+        request->progress(request->progress_context, fragments);
+    return !request->stop || !*request->stop;
+}
+
 /* The times of a fragment. */
 static void evaluate(struct making *making, const struct graph_uop *uops, size_t count,
                      struct fragment_times *times) {
@@ -221,6 +229,8 @@ static bool follow_skeletons(struct making *making, struct shotgun_constructor *
         if (!construct_one(making, constructor, skeleton, path, &making->times[i],
                            &making->complete[i], error))
             return false;
+        if (!goes_on(making, i + 1))
+            break;
     }
     return true;
 }
@@ -235,6 +245,8 @@ static bool stitch_samples(struct making *making, struct shotgun_constructor *co
             return false;
         if (complete)
             add_times(breakdown, &times, 1);
+        if (!goes_on(making, i + 1))
+            break;
     }
     return true;
 }
@@ -251,6 +263,8 @@ static void copy_fragments(struct making *making) {
         making->complete[i] = true;
         making->statistics->outcomes[SHOTGUN_COMPLETE]++;
         making->statistics->sources[SHOTGUN_EXACT] += length;
+        if (!goes_on(making, i + 1))
+            break;
     }
 }
 

@@ -37,7 +37,7 @@ static inline unsigned signature_events(const struct graph_uop *uop) {
     unsigned events = 0;
     if (uop->flags & (GRAPH_TAKEN | GRAPH_LOAD | GRAPH_STORE))
         events |= EVENT_BIT_1;
-    if (uop->flags & GRAPH_MISPREDICTED || uop->fetch_cache || uop->fetch_tlb || uop->tlb)
+    if (uop->flags & GRAPH_MISPREDICTED || uop->fetch_cache || uop->fetch_tlb || uop->walk)
         events |= EVENT_BIT_2;
     if (uop->flags & GRAPH_LOAD && uop->level > LEVEL_L1)
         events |= EVENT_BIT_2 | (uop->level > LEVEL_L2 ? EVENT_RESET_1 : 0);

@@ -1,13 +1,16 @@
 /* Every static instruction is looked up in the debugging information once. */
 #include "simulate/category_places.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/function_name.h"
 #include "program/program.h"
 #include "util/array.h"
 
-enum { MOST_PLACES = 64 };
+enum { MOST_PLACES = 64, MOST_TOLD = 3 };
 
 struct place {
     uint32_t category;
@@ -16,7 +19,10 @@ struct place {
     uint64_t from, to; /* addresses, both included; 0, 0: not this kind */
     size_t file;       /* length of the file's name; 0: not this kind */
     uint32_t line;
+    bool exact; /* a function of just that name is known: no other is meant */
     bool met;
+    const char *met_as[MOST_TOLD]; /* functions that it is the end of, the first of `met_count` */
+    uint32_t met_count;
 };
 
 struct category_places {
@@ -97,10 +103,22 @@ struct category_places *category_places_new(struct categories *categories, const
     return places;
 }
 
-/* "f(int)" is named "f", too. */
-static bool is_function(const struct place *place, const char *function) {
-    return function && !strncmp(function, place->text, place->length) &&
-           (function[place->length] == 0 || function[place->length] == '(');
+static bool is_named(const struct place *place, const char *function) {
+    return function_is_named(function, place->text, place->length);
+}
+
+/* Names live as long as the program. */
+static bool is_function(struct place *place, const char *function) {
+    if (is_named(place, function))
+        return true;
+    if (place->exact || !function_ends_in(function, place->text, place->length))
+        return false;
+    for (uint32_t i = 0; i < place->met_count; i++)
+        if (!strcmp(place->met_as[i], function))
+            return true;
+    if (place->met_count < MOST_TOLD)
+        place->met_as[place->met_count++] = function;
+    return true;
 }
 
 static bool is_line(const struct place *place, const char *file, uint32_t line) {
@@ -111,7 +129,7 @@ static bool is_line(const struct place *place, const char *file, uint32_t line) 
     return !strncmp(tail, place->text, place->file) && (tail == file || tail[-1] == '/');
 }
 
-static bool is_there(const struct place *place, const struct static_insn *insn,
+static bool is_there(struct place *place, const struct static_insn *insn,
                      const struct location *location) {
     if (place->to)
         return insn->address >= place->from && insn->address <= place->to;
@@ -122,6 +140,13 @@ static bool is_there(const struct place *place, const struct static_insn *insn,
             is_line(place, location->inlined[i].file, location->inlined[i].line))
             return true;
     return false;
+}
+
+static bool see_function(void *context, const struct program_function *function) {
+    struct category_places *places = context;
+    for (uint32_t i = 0; i < places->count; i++)
+        places->list[i].exact |= is_named(&places->list[i], function->name);
+    return true;
 }
 
 static bool add_images(struct category_places *places, const struct code *code) {
@@ -135,6 +160,9 @@ static bool add_images(struct category_places *places, const struct code *code) 
                 ? program_add_image(places->program, image->path, image->build_id,
                                     image->build_id_size)
                 : UINT32_MAX;
+        if (places->by_name && image->kind == CODE_IMAGE_FILE)
+            program_each_function(places->program, places->images[places->image_count],
+                                  see_function, places);
     }
     return true;
 }
@@ -178,15 +206,90 @@ struct simulation_observer category_places_observer(struct category_places *plac
     return (struct simulation_observer){.attach = attach, .learn = learn, .context = places};
 }
 
-bool category_places_met(const struct category_places *places, struct error *error) {
+bool category_places_read(struct category_places *places, struct trace *trace,
+                          const volatile sig_atomic_t *stop, struct error *error) {
+    struct trace_batch batch;
+    int status;
+    while ((status = trace_next(trace, &batch, error)) > 0 && !*stop)
+        continue;
+    return status >= 0 && learn(places, trace_code(trace), error);
+}
+
+/* What may have been meant by a function that is not there: those with its last word in their
+ * name. */
+struct candidates {
+    const char *word;
+    size_t length;
+    char text[300];
+    uint32_t count;
+};
+
+static bool offer(void *context, const struct program_function *function) {
+    struct candidates *candidates = context;
+    size_t used = strlen(candidates->text);
+    if (function->name &&
+        memmem(function->name, strlen(function->name), candidates->word, candidates->length))
+        snprintf(candidates->text + used, sizeof candidates->text - used, "%s%.80s",
+                 candidates->count++ ? ", " : "", function->name);
+    return candidates->count < 3;
+}
+
+static void find_candidates(const struct category_places *places, const struct place *place,
+                            struct candidates *candidates) {
+    const char *end = place->text + place->length, *word = end;
+    while (word > place->text && (isalnum((unsigned char)word[-1]) || word[-1] == '_'))
+        word--;
+    *candidates = (struct candidates){.word = word, .length = (size_t)(end - word)};
+    for (size_t i = 0; candidates->length && !place->file && !place->to && i < places->image_count;
+         i++)
+        if (places->images[i] != UINT32_MAX && candidates->count < 3)
+            program_each_function(places->program, places->images[i], offer, candidates);
+}
+
+bool category_places_tell(const struct category_places *places,
+                          bool (*tell)(void *context, const char *text), void *context) {
+    bool good = true;
     for (uint32_t i = 0; i < places->count; i++) {
         const struct place *place = &places->list[i];
-        if (!place->met)
-            return error_set(error, "category %s: no instruction was executed at '%.*s'",
-                             places->categories->list[place->category].name, (int)place->length,
-                             place->text);
+        const char *name = places->categories->list[place->category].name;
+        struct candidates candidates;
+        char text[800], known[400] = "";
+        if (place->met && !place->met_count)
+            continue;
+        find_candidates(places, place, &candidates);
+        for (uint32_t k = 0; k < place->met_count; k++) {
+            size_t used = strlen(known);
+            snprintf(known + used, sizeof known - used, "%s%.120s", k ? ", " : "",
+                     place->met_as[k]);
+        }
+        if (place->met)
+            snprintf(text, sizeof text, "category %s: '%.*s' is %s%s", name, (int)place->length,
+                     place->text, known, place->met_count == MOST_TOLD ? " ..." : "");
+        else
+            snprintf(text, sizeof text, "category %s: no instruction was executed at '%.*s'%s%s%s",
+                     name, (int)place->length, place->text, candidates.count ? " (there is: " : "",
+                     candidates.text, candidates.count ? ")" : "");
+        good &= tell(context, text);
     }
-    return true;
+    return good;
+}
+
+static bool keep_text(void *context, const char *text) {
+    struct error *error = context;
+    return error_set(error, "%s", text);
+}
+
+bool category_places_met(const struct category_places *places, struct error *error) {
+    uint32_t met = 0;
+    for (uint32_t i = 0; i < places->count; i++)
+        met |= places->list[i].met ? 1u << places->list[i].category : 0;
+    bool all = true;
+    for (uint32_t i = 0; i < places->categories->count; i++)
+        all &= places->categories->list[i].insns != NULL;
+    if (met || !all)
+        return true;
+    category_places_tell(places, keep_text, error);
+    return false;
 }
 
 void category_places_free(struct category_places *places) {

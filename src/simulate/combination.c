@@ -156,6 +156,8 @@ static bool add_thread(struct combination *combination, const struct simulation 
                    (size_t)thread + 1, sizeof *sum->threads))
         return false;
     sum->threads[thread].process = process;
+    for (uint32_t i = 0; i < part->thread_count; i++)
+        sum->threads[thread].goes_on |= part->threads[i].goes_on;
     sum->threads[thread].instructions += part->instructions;
     sum->threads[thread].cycles += part->cycles;
     return true;

@@ -1,7 +1,6 @@
 /* A lane is one guest thread's core: its builder hands the graph, chunk by chunk, to the evaluation
  * of all sets. Times only grow, so what passed between two collections is the difference of what
- * they find. Of windows of µops the first DENSE are all evaluated, then one of THIN; each counts
- * as many times as what it stands for. */
+ * they find. */
 #include "simulate/graph_breakdown.h"
 
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "graph/lanes.h"
 #include "util/executor.h"
 
-enum { SETS = 1 << CATEGORIES_MAX, DENSE = 16, THIN = 5 };
+enum { SETS = 1 << CATEGORIES_MAX };
 static_assert(1 << GRAPH_CATEGORIES == (int)IDEAL_DLONG, "the categories come first");
 
 struct graph_breakdown {
@@ -21,7 +20,6 @@ struct graph_breakdown {
     struct categories standard;
     const struct categories *categories;
     uint32_t ideal; /* of the simulation; standard categories only */
-    struct tap_windows lives;
     struct executor *thread; /* or NULL */
     double cycles[SETS];
     uint64_t instructions;
@@ -31,9 +29,6 @@ struct graph_lane {
     struct graph_breakdown *graph;
     struct graph_builder *builder;
     struct graph_lanes *lanes;
-    uint64_t windows;      /* so far */
-    uint32_t counts;       /* times that what is evaluated counts */
-    bool passed;           /* this window is not evaluated */
     double settled[SETS];  /* times of the lanes that are in `cycles` */
     double cycles[SETS];   /* since the last collection */
     uint64_t instructions; /* likewise */
@@ -43,20 +38,9 @@ static void settle(struct graph_lane *lane) {
     double now[SETS];
     graph_lanes_times(lane->lanes, now);
     for (uint32_t set = 0; set < 1u << lane->graph->categories->count; set++) {
-        lane->cycles[set] += (now[set] - lane->settled[set]) * lane->counts;
+        lane->cycles[set] += now[set] - lane->settled[set];
         lane->settled[set] = now[set];
     }
-}
-
-static void begin_window(struct graph_lane *lane) {
-    const struct tap_windows *lives = &lane->graph->lives;
-    uint64_t number = lane->windows++;
-    bool in_full = !lives->every || (lives->all && number == 0), dense = number < DENSE;
-    uint32_t counts = in_full ? 1 : (uint32_t)(lives->every / lives->length) * (dense ? 1 : THIN);
-    lane->passed = !in_full && !dense && number % THIN != 0;
-    if (counts != lane->counts)
-        settle(lane);
-    lane->counts = counts;
 }
 
 static bool take(void *context, const struct graph_uop *uops, const struct packed_life *lives,
@@ -64,10 +48,6 @@ static bool take(void *context, const struct graph_uop *uops, const struct packe
     struct graph_lane *lane = context;
     (void)lives;
     (void)error;
-    if (first)
-        begin_window(lane);
-    if (lane->passed)
-        return true;
     for (uint32_t i = 0; i < count; i++)
         if (uops[i].flags & GRAPH_LAST)
             lane->instructions += uops[i].flags & GRAPH_FUSED ? 2 : 1;
@@ -90,7 +70,6 @@ struct graph_lane *graph_lane_new(struct graph_breakdown *graph, struct tap *tap
     }
     struct tap_worker worker = graph_builder_worker(lane->builder);
     worker.executor = graph->thread;
-    worker.lives = graph->lives;
     *good = tap_add_worker(tap, &worker, error);
     return lane;
 }
@@ -126,7 +105,6 @@ struct graph_breakdown *graph_breakdown_new(const struct simulation_options *opt
     categories_standard(&graph->standard);
     graph->categories = options->categories ? options->categories : &graph->standard;
     graph->ideal = options->categories ? 0 : options->ideal & (IDEAL_DLONG - 1);
-    graph->lives = options->graph_lives;
     if (own_thread && !(graph->thread = executor_new("graph", error))) {
         free(graph);
         return NULL;
@@ -152,7 +130,7 @@ bool graph_breakdown_finish(const struct graph_breakdown *graph, struct simulati
         names[i] = categories->list[i].name;
     if (!breakdown_init(breakdown, categories->count, names, error))
         return false;
-    bool sampled = graph->lives.every || simulation->levels;
+    bool sampled = simulation->levels;
     double scale = sampled ? (double)simulation->cycles / graph->cycles[graph->ideal] : 1;
     breakdown->instructions = sampled ? simulation->instructions : graph->instructions;
     for (uint32_t set = 0; set < breakdown_sets(breakdown); set++)

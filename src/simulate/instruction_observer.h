@@ -9,6 +9,8 @@
 #include "trace/trace.h"
 #include "util/error.h"
 
+enum { INSTRUCTION_OBSERVERS = 2 }; /* of one simulation, at most */
+
 /* Functions may be called by several threads at once, for different lanes. */
 struct instruction_observer {
     /* A core of a guest thread is made. *lane is the observer's, NULL at first. On an error it is
@@ -20,7 +22,7 @@ struct instruction_observer {
     bool (*see)(void *context, void *lane, const struct core *core, const struct code *code,
                 const struct trace_batch *piece, bool follows, struct error *error);
     /* What was seen since the last time stands for `weight` times as much of the run. */
-    void (*collect)(void *context, void *lane, double weight);
+    bool (*collect)(void *context, void *lane, double weight, struct error *error);
     void (*detach)(void *context, void *lane);
     void *context;
     double weight; /* of all that is seen, times what the schedule gives it */

@@ -13,16 +13,18 @@
 
 #include "simulate/combination.h"
 #include "trace/code_union.h"
+#include "util/arena.h"
 #include "util/array.h"
 #include "util/clock.h"
-
-enum { MAX_THREADS = 1 << 22 /* as many as Linux has */ };
 
 struct task {
     struct region_trace region; /* name and path are its own */
     bool done;
     uint64_t warmed;
     struct slice_record record;
+    uint64_t *units;        /* by performance signature */
+    struct simulation part; /* when what it stands for may change; its instructions are numbered */
+    uint32_t *numbers;      /* in the union by these; NULL: nothing is kept */
 };
 
 struct region_run {
@@ -37,9 +39,13 @@ struct region_run {
     uint64_t instructions;
     double started;
     struct code_union *code;
+    struct code_symbol *symbols; /* of the code of regions, until it is named; names in the arena */
+    size_t symbol_count;
+    struct arena names;
     struct combination *combination;
-    struct core_learned learned; /* by the regions so far, when chained */
-    uint32_t parts;              /* simulations added as such */
+    struct core_learned learned; /* by the regions so far of one program, when chained */
+    uint32_t learned_process;
+    uint32_t parts; /* simulations added as such */
     uint32_t levels;
     struct sampling_spread spread; /* of them */
     pthread_t *threads;
@@ -78,11 +84,12 @@ static bool check_trace(const struct region_run *run, const struct trace *trace,
            error_set(error, "no memory addresses are in it, so it cannot be simulated");
 }
 
-static void record_region(struct task *task, const struct simulation *simulation) {
+static bool record_region(struct task *task, const struct simulation *simulation) {
     struct slice_record *record = &task->record;
-    uint64_t units[PSV_COMBINATIONS] = {0};
+    if (!(task->units = calloc(PSV_COMBINATIONS, sizeof *task->units)))
+        return false;
     for (uint64_t i = 0; i < simulation->cell_count; i++)
-        units[simulation->cells[i].psv] += simulation->cells[i].units;
+        task->units[simulation->cells[i].psv] += simulation->cells[i].units;
     *record = (struct slice_record){.process = task->region.process,
                                     .thread = task->region.thread,
                                     .first = task->region.start,
@@ -90,9 +97,9 @@ static void record_region(struct task *task, const struct simulation *simulation
                                     .cycles = simulation->cycles,
                                     .counted = simulation->counted};
     memcpy(record->states, simulation->states, sizeof record->states);
-    parts_of(units, record->parts);
+    parts_of(task->units, record->parts);
     task->warmed = simulation->warmed;
-    task->done = true;
+    return task->done = true;
 }
 
 /* Under the lock. */
@@ -100,14 +107,21 @@ static bool add_region(struct region_run *run, struct task *task, const struct c
                        struct simulation *simulation, struct error *error) {
     const struct region_trace *region = &task->region;
     uint32_t *numbers = malloc((code->insn_count ? code->insn_count : 1) * sizeof *numbers);
-    if (!numbers)
+    if (!numbers || !record_region(task, simulation)) {
+        free(numbers);
         return error_set(error, "out of memory for the profile");
-    record_region(task, simulation);
+    }
     if (run->options.keep)
         run->options.keep(run->options.keep_context, region, simulation, code);
-    bool good = code_union_add(run->code, code, numbers, error) &&
-                combination_add(run->combination, simulation, numbers, region->process,
-                                region->thread, region->stands_for, error);
+    bool good = code_union_add(run->code, code, numbers, error);
+    if (good && run->options.reweighted) {
+        task->part = *simulation;
+        task->numbers = numbers;
+        *simulation = (struct simulation){0};
+        return true;
+    }
+    good = good && combination_add(run->combination, simulation, numbers, region->process,
+                                   region->thread, region->stands_for, error);
     free(numbers);
     return good;
 }
@@ -115,25 +129,29 @@ static bool add_region(struct region_run *run, struct task *task, const struct c
 static bool simulate_trace(struct job *job, struct trace *trace, struct error *error) {
     struct region_run *run = job->run;
     const struct region_trace *region = &job->task->region;
-    struct instruction_observer instructions = {0};
-    if (run->options.instructions) {
-        instructions = *run->options.instructions;
-        instructions.weight *= (double)region->stands_for / (double)(region->end - region->start);
+    struct instruction_observer observers[INSTRUCTION_OBSERVERS];
+    for (uint32_t i = 0; i < run->options.instruction_observer_count; i++) {
+        observers[i] = run->options.instructions[i];
+        observers[i].weight *= (double)region->stands_for / (double)(region->end - region->start);
     }
     struct simulation_options options = {
         .machine = run->options.machine,
         .ideal = run->options.ideal,
         .sampling = sampling_region(region->start, region->end, region->warm),
-        .selection = {.thread = region->only},
+        .selection = {.thread = -1},
         .graph = run->options.graph,
-        .graph_lives = run->options.graph_lives,
-        .instructions = run->options.instructions ? &instructions : NULL,
+        .instructions = observers,
+        .instruction_observer_count = run->options.instruction_observer_count,
         .progress = tell_progress,
         .progress_context = job,
         .stop = run->options.stop,
         .learned = run->options.chained ? &run->learned : NULL,
         .one_thread = run->crowded};
     struct simulation simulation;
+    /* Other code and data at the same addresses. */
+    if (run->options.chained && run->learned_process != region->process)
+        core_learned_free(&run->learned);
+    run->learned_process = region->process;
     bool good = simulation_run(trace, &options, &simulation, error);
     if (good && !simulation.interrupted) {
         uint64_t length = region->end - region->start;
@@ -154,6 +172,8 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
 static bool simulate_region(struct region_run *run, struct task *task, struct error *error) {
     struct job job = {.run = run, .task = task};
     struct trace *trace = trace_open(task->region.path, error);
+    if (trace && task->region.only >= 0)
+        trace_only(trace, (uint32_t)task->region.only);
     bool good = trace && check_trace(run, trace, error) && simulate_trace(&job, trace, error);
     if (trace)
         trace_close(trace);
@@ -248,6 +268,9 @@ static void free_task(struct task *task) {
         return;
     free((char *)task->region.name);
     free((char *)task->region.path);
+    simulation_free(&task->part);
+    free(task->units);
+    free(task->numbers);
     free(task);
 }
 
@@ -264,6 +287,8 @@ void region_run_free(struct region_run *run) {
     free(run->threads);
     core_learned_free(&run->learned);
     code_union_free(run->code);
+    free(run->symbols);
+    arena_free(&run->names);
     combination_free(run->combination);
     pthread_mutex_destroy(&run->lock);
     pthread_cond_destroy(&run->changed);
@@ -308,11 +333,43 @@ bool region_run_add(struct region_run *run, const struct region_trace *region,
     return good;
 }
 
+void region_run_reweigh(struct region_run *run, size_t index, uint64_t stands_for) {
+    pthread_mutex_lock(&run->lock);
+    run->tasks[index]->region.stands_for = stands_for;
+    pthread_mutex_unlock(&run->lock);
+}
+
+bool region_run_name(struct region_run *run, const struct code_symbol *symbols, size_t count,
+                     struct error *error) {
+    run->symbols = calloc(count + 1, sizeof *run->symbols);
+    bool good = run->symbols;
+    for (size_t i = 0; good && i < count; i++) {
+        const char *name = arena_copy(&run->names, symbols[i].name, strlen(symbols[i].name));
+        run->symbols[run->symbol_count++] =
+            (struct code_symbol){symbols[i].start, symbols[i].size, name};
+        good = name;
+    }
+    return good || error_set(error, "out of memory for the names of code");
+}
+
+/* When all regions' code is there, and before that of other runs, where the same addresses may mean
+ * something else. */
+static bool name_code(struct region_run *run, struct error *error) {
+    size_t count = run->symbol_count;
+    run->symbol_count = 0;
+    return !count ||
+           (region_run_wait(run, error) && code_union_name(run->code, run->symbols, count, error));
+}
+
 bool region_run_add_simulation(struct region_run *run, struct simulation *simulation,
                                const struct code *code, struct error *error) {
     uint32_t *numbers = malloc((code->insn_count ? code->insn_count : 1) * sizeof *numbers);
     if (!numbers)
         return error_set(error, "out of memory for the profile");
+    if (!name_code(run, error)) {
+        free(numbers);
+        return false;
+    }
     pthread_mutex_lock(&run->lock);
     bool good =
         code_union_add(run->code, code, numbers, error) &&
@@ -340,10 +397,58 @@ static uint32_t count_done(const struct region_run *run) {
     return done;
 }
 
+/* The regions that were kept. */
+static bool combine_kept(struct region_run *run, struct error *error) {
+    bool good = true;
+    for (size_t i = 0; good && i < run->task_count; i++) {
+        struct task *task = run->tasks[i];
+        if (!task->numbers)
+            continue;
+        good = combination_add(run->combination, &task->part, task->numbers, task->region.process,
+                               task->region.thread, task->region.stands_for, error);
+        simulation_free(&task->part);
+        task->part = (struct simulation){0};
+    }
+    return good;
+}
+
+static int by_place(const void *left, const void *right) {
+    const struct task *a = *(struct task *const *)left, *b = *(struct task *const *)right;
+    if (a->region.thread != b->region.thread)
+        return a->region.thread < b->region.thread ? -1 : 1;
+    return a->region.first < b->region.first ? -1 : a->region.first > b->region.first;
+}
+
+/* What the regions took, for the error of the estimate; all of them are done. */
+static bool take_samples(const struct region_run *run, struct simulation *result) {
+    const size_t count = run->task_count;
+    struct task **order = malloc((count + 1) * sizeof *order);
+    struct region_sample *samples = calloc(count + 1, sizeof *samples);
+    for (size_t i = 0; order && i < count; i++)
+        order[i] = run->tasks[i];
+    if (order)
+        qsort(order, count, sizeof *order, by_place);
+    for (size_t i = 0; order && samples && i < count; i++) {
+        const struct task *task = order[i];
+        samples[i] = (struct region_sample){.cluster = task->region.cluster,
+                                            .instructions = task->record.instructions,
+                                            .stands_for = task->region.stands_for,
+                                            .cycles = task->record.cycles};
+        memcpy(samples[i].states, task->record.states, sizeof samples[i].states);
+        memcpy(samples[i].units, task->units, sizeof samples[i].units);
+    }
+    const bool good = order && samples;
+    free(order);
+    if (!good)
+        free(samples);
+    result->regions.samples = good ? samples : NULL;
+    return good;
+}
+
 bool region_run_finish(struct region_run *run, uint64_t instructions, struct simulation *result,
                        struct error *error) {
     memset(result, 0, sizeof *result);
-    if (!region_run_wait(run, error))
+    if (!region_run_wait(run, error) || !name_code(run, error) || !combine_kept(run, error))
         return false;
     result->regions.simulated = count_done(run);
     result->regions.count = (uint32_t)run->task_count;
@@ -360,6 +465,8 @@ bool region_run_finish(struct region_run *run, uint64_t instructions, struct sim
     bool good = code_union_sort(run->code, order, error) &&
                 combination_finish(run->combination, instructions, order, result, error);
     result->regions = regions;
+    if (good && run->task_count && regions.simulated == regions.count && !take_samples(run, result))
+        good = error_set(error, "out of memory for the profile");
     result->levels = run->levels;
     result->spread = run->spread;
     result->interrupted = regions.simulated < regions.count;
@@ -377,75 +484,4 @@ const struct slice_record *region_run_record(const struct region_run *run, size_
     const struct task *task = run->tasks[index];
     *warmed = task->warmed;
     return task->done ? &task->record : NULL;
-}
-
-/* ---- lists ---- */
-
-uint64_t *region_list_shares(const struct region_list *list) {
-    uint64_t *shares = malloc((list->region_count ? list->region_count : 1) * sizeof *shares);
-    double sum = 0, upto = 0;
-    uint64_t given = 0;
-    for (size_t i = 0; i < list->region_count; i++)
-        sum += list->regions[i].weight;
-    for (size_t i = 0; shares && i < list->region_count; i++) {
-        upto += list->regions[i].weight;
-        /* The last comes to 1, and is not left to rounding. */
-        uint64_t end = i + 1 == list->region_count
-                           ? list->instructions
-                           : (uint64_t)(upto / sum * (double)list->instructions);
-        if (end < given)
-            end = given;
-        shares[i] = end - given;
-        given = end;
-    }
-    return shares;
-}
-
-uint64_t region_list_work(const struct region_list *list, uint64_t warm) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < list->region_count; i++) {
-        const struct region *region = &list->regions[i];
-        uint64_t before = region->trace_start < warm ? region->trace_start : warm;
-        sum += region->trace_end - region->trace_start + before;
-    }
-    return sum;
-}
-
-static bool add_listed(struct region_run *run, const struct region *region, uint64_t share,
-                       const char *path, uint64_t warm, struct error *error) {
-    char name[32];
-    snprintf(name, sizeof name, "region %" PRIu32, region->id);
-    if (!region->trace)
-        return error_set(error, "%s: %s has no trace (capture it with 'culprit trace --regions')",
-                         path, name);
-    if (region->thread >= MAX_THREADS)
-        return error_set(error, "%s: %s: thread number %" PRIu32 " is absurd", path, name,
-                         region->thread);
-    char *trace = region_trace_path(region, path);
-    if (!trace)
-        return error_set(error, "out of memory for regions");
-    struct region_trace what = {.name = name,
-                                .path = trace,
-                                .start = region->trace_start,
-                                .end = region_trace_stop(region),
-                                .warm = warm,
-                                .only = -1,
-                                .process = region->process,
-                                .thread = region->thread,
-                                .stands_for = share};
-    bool good = region_run_add(run, &what, error);
-    free(trace);
-    return good;
-}
-
-bool region_run_add_list(struct region_run *run, const struct region_list *list, const char *path,
-                         uint64_t warm, struct error *error) {
-    uint64_t *shares = region_list_shares(list);
-    if (!shares)
-        return error_set(error, "out of memory for regions");
-    bool good = true;
-    for (size_t i = 0; good && i < list->region_count; i++)
-        good = add_listed(run, &list->regions[i], shares[i], path, warm, error);
-    free(shares);
-    return good;
 }

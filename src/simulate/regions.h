@@ -10,6 +10,7 @@
 #ifndef CULPRIT_SIMULATE_REGIONS_H
 #define CULPRIT_SIMULATE_REGIONS_H
 
+#include "program/code_symbol.h"
 #include "region/regions.h"
 #include "simulate/simulate.h"
 
@@ -22,12 +23,13 @@ struct region_run_options {
     uint32_t jobs;  /* 0: as many as processors */
     bool chained;   /* each begins with the caches, TLBs and predictors that the one added before it
                        left: regions are of one thread, added in its order. One job */
-    bool graph;     /* as in struct simulation_options */
-    struct tap_windows graph_lives;
-    /* Sees each region with the weight of what it stands for; also those that are then left out
-     * because they were stopped. Or NULL. */
+    bool reweighted; /* what regions stand for may change until the end: all are kept in memory */
+    bool graph;      /* as in struct simulation_options */
+    /* See each region with the weight of what it stands for; also those that are then left out
+     * because they were stopped. */
     const struct instruction_observer *instructions;
-    const volatile sig_atomic_t *stop; /* becomes not 0: end with the regions done. May be NULL */
+    uint32_t instruction_observer_count; /* at most INSTRUCTION_OBSERVERS */
+    const volatile sig_atomic_t *stop;   /* becomes not 0: end with the regions done. May be NULL */
     /* Instructions simulated and warmed so far, of all regions; never called by two threads at
      * once. May be NULL. */
     void (*progress)(void *context, uint64_t instructions);
@@ -45,8 +47,11 @@ struct region_trace {
     uint64_t start,
         end;       /* simulated: instructions [start, end) of the trace, of its `only` thread */
     uint64_t warm; /* instructions before it that warm, at most; UINT64_MAX: all there are */
-    int only;      /* thread number in the trace; −1: all, of which there should be one */
+    int only;      /* thread number in the trace: 0 of the trace of a region, whatever other
+                      threads are in it; −1: all, of which there should be one */
     uint32_t process, thread; /* whose it is, in the whole run */
+    uint64_t first;           /* instruction of its thread */
+    uint32_t cluster;         /* that it stands for, alone or with others */
     uint64_t stands_for;      /* instructions of the whole run */
 };
 
@@ -59,7 +64,17 @@ void region_run_free(struct region_run *run);
  * has failed, with its error. */
 bool region_run_add(struct region_run *run, const struct region_trace *region, struct error *error);
 
-/* Adds a simulation, perhaps sampled, of a part of the run that has no regions: it stands for the
+/* With `reweighted`: the index-th region that was added stands for so many instructions of the run.
+ * Observers have seen it with what it stood for when it was simulated. */
+void region_run_reweigh(struct region_run *run, size_t index, uint64_t stands_for);
+
+/* Names the regions' anonymous code, which is all of one process: its symbols, sorted and not
+ * overlapping, which are copied. Once, after the last region was added. */
+bool region_run_name(struct region_run *run, const struct code_symbol *symbols, size_t count,
+                     struct error *error);
+
+/* After the last region was added, for which it waits: a simulation, perhaps sampled, of a part of
+ * the run that has no regions: it stands for the
  * instructions that were executed in it, as of process and thread 0. Its cells and counters are
  * changed. */
 bool region_run_add_simulation(struct region_run *run, struct simulation *simulation,
@@ -86,7 +101,7 @@ const struct slice_record *region_run_record(const struct region_run *run, size_
 /* ---- regions of a list that were captured ---- */
 
 /* How many instructions of the whole run each region of the list stands for: they sum to those of
- * the run exactly. Returns an array (free); NULL: out of memory. */
+ * the run exactly, or to the list's part of merged runs (region_list_stands_for()). Returns an array (free); NULL: out of memory. */
 uint64_t *region_list_shares(const struct region_list *list);
 
 /* Instructions to simulate, and to warm before each region with at most `warm`. */

@@ -9,6 +9,8 @@
 
 #include <math.h>
 
+#include "util/student.h"
+
 static uint64_t add(uint64_t position, uint64_t insns) {
     return position <= UINT64_MAX - insns ? position + insns : UINT64_MAX;
 }
@@ -91,18 +93,6 @@ uint64_t sampling_windows(const struct sampling_spread *spread) {
     return windows;
 }
 
-/* Two-sided 95 % point of Student's t, within 1 % from 3 degrees of freedom (Abramowitz and Stegun
- * 26.7.5), exact for 1 and 2. */
-static double student_t(double degrees) {
-    if (degrees < 1.5)
-        return 12.706;
-    if (degrees < 2.5)
-        return 4.303;
-    const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-    return z + (z3 + z) / (4 * degrees) + (5 * z5 + 16 * z3 + 3 * z) / (96 * degrees * degrees) +
-           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * degrees * degrees * degrees);
-}
-
 double sampling_interval(const struct sampling_spread *spread) {
     double variance = 0, pooled_squares = 0, degrees = 0;
     for (int level = 1; level < SAMPLING_MAX_LEVELS; level++)
@@ -123,5 +113,5 @@ double sampling_interval(const struct sampling_spread *spread) {
             n > 1 ? spread->level[level].squares / (n - 1) : pooled_squares / degrees;
         variance += weight * weight * n * spread_squared * (1 - 1 / weight);
     }
-    return student_t(degrees) * sqrt(variance);
+    return student_t95(degrees) * sqrt(variance);
 }

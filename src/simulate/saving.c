@@ -216,17 +216,22 @@ static bool add_process(struct session *session, const char *command, struct err
     return store_process(session->store, session->id, &process, &session->process, error);
 }
 
+static struct store_session session_of(const struct saving *saving, const char *name,
+                                       double weight) {
+    return (struct store_session){.kind = SESSION_SIMULATED,
+                                  .name = name,
+                                  .processor = saving->machine,
+                                  .weight = weight,
+                                  .start = clock_since_1970(),
+                                  .end = clock_since_1970()};
+}
+
 static bool add_session(struct session *session, const struct saving *saving, const char *part,
                         double weight, struct error *error) {
     char *name = NULL;
     if (asprintf(&name, part ? "%s (%s)" : "%s", saving->command, part) < 0)
         return error_set(error, "out of memory for the profile");
-    const struct store_session stored = {.kind = SESSION_SIMULATED,
-                                         .name = name,
-                                         .processor = saving->machine,
-                                         .weight = weight,
-                                         .start = clock_since_1970(),
-                                         .end = clock_since_1970()};
+    const struct store_session stored = session_of(saving, name, weight);
     bool good = store_add_session(session->store, &stored, &session->id, error) &&
                 add_process(session, saving->command, error);
     free(name);
@@ -236,24 +241,26 @@ static bool add_session(struct session *session, const struct saving *saving, co
 static bool save(struct saving *saving, const char *part, double weight,
                  const struct simulation *simulation, const struct code *code,
                  const struct saved_event *more, size_t more_count, struct error *error) {
-    struct session session = {.store = saving->store, .code = code};
+    struct session session = {.store = part ? saving->parts : saving->store, .code = code};
     struct cell *cells = malloc(most_cells(simulation, more, more_count) * sizeof *cells);
     session.images = calloc(code->image_count + 1u, sizeof *session.images);
     bool good = cells && session.images &&
                 array_reserve((void **)&saving->sessions, &saving->capacity, saving->count + 1,
                               sizeof *saving->sessions);
-    good = good ? store_begin(saving->store, error)
+    good = good ? store_begin(session.store, error)
                 : error_set(error, "out of memory for the profile");
     if (good) {
         good = add_session(&session, saving, part, weight, error) &&
                add_events(&session, simulation, more, more_count, cells, error);
         if (good)
-            good = store_commit(saving->store, error);
+            good = store_commit(session.store, error);
         else
-            store_rollback(saving->store);
+            store_rollback(session.store);
     }
-    if (good)
+    if (good && part)
         saving->sessions[saving->count++] = session.id;
+    else if (good)
+        saving->session = session.id;
     free(session.images);
     free(cells);
     return good;
@@ -267,6 +274,14 @@ void saving_add(struct saving *saving, const char *part, double weight,
             !save(saving, part, weight, simulation, code, more, more_count, &saving->error);
 }
 
+void saving_finish(struct saving *saving) {
+    const struct store_session whole = session_of(saving, saving->command, 1);
+    if (saving->count && !saving->failed)
+        saving->failed =
+            !store_sum_sessions(saving->store, saving->parts, saving->sessions, saving->count,
+                                &whole, &saving->session, &saving->error);
+}
+
 void saving_keep_region(void *context, const struct region_trace *region,
                         const struct simulation *simulation, const struct code *code) {
     double weight = simulation->instructions
@@ -275,9 +290,15 @@ void saving_keep_region(void *context, const struct region_trace *region,
     saving_add(context, region->name, weight, simulation, code, NULL, 0);
 }
 
+void saving_weigh(struct saving *saving, size_t index, double weight) {
+    if (index < saving->count && !saving->failed)
+        saving->failed =
+            !store_weigh_session(saving->parts, saving->sessions[index], weight, &saving->error);
+}
+
 void saving_undo(struct saving *saving) {
     for (size_t i = 0; i < saving->count && !saving->failed; i++)
-        saving->failed = !store_remove_session(saving->store, saving->sessions[i], &saving->error);
+        saving->failed = !store_remove_session(saving->parts, saving->sessions[i], &saving->error);
     saving->count = 0;
 }
 

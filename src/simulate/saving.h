@@ -1,9 +1,11 @@
 /* Simulated runs as profiles in the store: cycles of every instruction by performance signature, as
  * an event "cycles" in 1/840 cycles; how often it was executed ("executions"); of cores in order
  * the cycles that it stood at the head of the issue queue ("head"), those of each true cause
- * ("stall:dmiss", stall_cause_key()) and what happened to it (stall_event_name()). Each region is a
- * session of its own, as it was simulated, with the weight that makes it stand for its part of the
- * run. */
+ * ("stall:dmiss", stall_cause_key()) and what happened to it (stall_event_name()).
+ *
+ * A run is one session. One that is put together from parts, such as regions, has a session for
+ * each first, in a store of its own, as it was simulated, with the weight that makes it stand for
+ * its part of the run, which may change until all are known; saving_finish() adds them up. */
 #ifndef CULPRIT_SIMULATE_SAVING_H
 #define CULPRIT_SIMULATE_SAVING_H
 
@@ -20,11 +22,13 @@ struct saved_event {
 };
 
 struct saving {
-    struct store *store;
+    struct store *store;           /* of runs */
+    struct store *parts;           /* empty at first */
     const char *command, *machine; /* before anything is saved: names of session and processor */
-    int64_t *sessions;             /* in the order in which they were saved */
+    int64_t *sessions;             /* of the parts, in the order in which they were saved */
     size_t count, capacity;
-    bool failed; /* nothing more is saved then */
+    int64_t session; /* of the run; 0: none yet */
+    bool failed;     /* nothing more is saved then */
     struct error error;
 };
 
@@ -38,10 +42,16 @@ void saving_add(struct saving *saving, const char *part, double weight,
 void saving_keep_region(void *context, const struct region_trace *region,
                         const struct simulation *simulation, const struct code *code);
 
-/* Takes back what was saved. */
+/* Gives the index-th that was saved another weight. */
+void saving_weigh(struct saving *saving, size_t index, double weight);
+
+/* Takes back the parts that were saved. */
 void saving_undo(struct saving *saving);
 
-/* Frees what the struct holds, not the store. */
+/* Makes the session of a run that has parts. */
+void saving_finish(struct saving *saving);
+
+/* Frees what the struct holds, not the stores. */
 void saving_free(struct saving *saving);
 
 #endif

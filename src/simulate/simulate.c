@@ -31,10 +31,10 @@ struct lane {
     struct core *core;
     struct stall_causes *causes; /* of a core in order; else NULL */
     bool in_window;
-    struct core_statistics at_window; /* when the window began */
-    struct slice_recorder slice;      /* begun when slices are recorded */
-    void *instructions;               /* their observer's own */
-    void *observed[];                 /* each observer's own */
+    struct core_statistics at_window;          /* when the window began */
+    struct slice_recorder slice;               /* begun when slices are recorded */
+    void *instructions[INSTRUCTION_OBSERVERS]; /* their observers' own */
+    void *observed[];                          /* each observer's own */
 };
 
 struct run {
@@ -75,8 +75,10 @@ static void lane_free(const struct run *run, struct lane *lane) {
     for (uint32_t i = 0; i < options->observer_count; i++)
         if (options->observers[i].detach && lane->observed[i])
             options->observers[i].detach(options->observers[i].context, lane->observed[i]);
-    if (options->instructions && lane->instructions)
-        options->instructions->detach(options->instructions->context, lane->instructions);
+    for (uint32_t i = 0; i < options->instruction_observer_count; i++)
+        if (lane->instructions[i])
+            options->instructions[i].detach(options->instructions[i].context,
+                                            lane->instructions[i]);
     slice_recorder_free(&lane->slice);
     free(lane);
 }
@@ -87,8 +89,11 @@ static bool attach_observers(const struct run *run, struct lane *lane, struct er
         if (!options->observers[i].attach(options->observers[i].context, lane->source, lane->tap,
                                           &lane->observed[i], error))
             return false;
-    const struct instruction_observer *instructions = options->instructions;
-    return !instructions || instructions->attach(instructions->context, &lane->instructions, error);
+    for (uint32_t i = 0; i < options->instruction_observer_count; i++)
+        if (!options->instructions[i].attach(options->instructions[i].context,
+                                             &lane->instructions[i], error))
+            return false;
+    return true;
 }
 
 static struct lane *lane_new(struct run *run, struct tap_source source, struct error *error) {
@@ -105,7 +110,8 @@ static struct lane *lane_new(struct run *run, struct tap_source source, struct e
     struct core_options options = {.ideal = run->options->ideal,
                                    .executor = run->pipeline,
                                    .tap = lane->tap,
-                                   .causes = lane->causes};
+                                   .causes = lane->causes,
+                                   .learned = run->options->learned};
     const struct slicing *slicing = run->options->slicing;
     if (slicing && !slice_recorder_begin(&lane->slice, slicing, source.thread, error)) {
         lane_free(run, lane);
@@ -126,8 +132,6 @@ static struct lane *lane_new(struct run *run, struct tap_source source, struct e
         lane_free(run, lane);
         return NULL;
     }
-    if (run->options->learned && run->options->learned->memory)
-        core_take(lane->core, run->options->learned);
     return lane;
 }
 
@@ -228,10 +232,12 @@ static bool lane_finish(struct run *run, struct lane *lane, struct error *error)
     good &= core_finish(lane->core, good ? error : &late);
     if (lane->graph)
         graph_lane_collect(lane->graph, run->step.weight);
-    const struct instruction_observer *instructions = run->options->instructions;
-    if (instructions)
-        instructions->collect(instructions->context, lane->instructions,
-                              instructions->weight * (double)run->step.weight);
+    for (uint32_t i = 0; i < run->options->instruction_observer_count; i++) {
+        const struct instruction_observer *observer = &run->options->instructions[i];
+        good &=
+            observer->collect(observer->context, lane->instructions[i],
+                              observer->weight * (double)run->step.weight, good ? error : &late);
+    }
     if (lane->causes && !stall_causes_move(run->causes, lane->causes, run->step.weight) && good)
         good = error_set(error, "out of memory for the causes of stalls");
     return collect_slices(run, &lane->slice, good ? error : &late) && good;
@@ -346,15 +352,17 @@ static bool teach_observers(struct run *run, const struct code *code, struct err
 static bool simulate_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
                            struct error *error) {
     const struct code *code = trace_code(run->trace);
-    const struct instruction_observer *instructions = run->options->instructions;
     const bool follows = lane->in_window;
     if (!lane->in_window) {
         lane->in_window = true;
         core_statistics(lane->core, &lane->at_window);
     }
-    if (instructions && !instructions->see(instructions->context, lane->instructions, lane->core,
-                                           code, piece, follows, error))
-        return false;
+    for (uint32_t i = 0; i < run->options->instruction_observer_count; i++) {
+        const struct instruction_observer *observer = &run->options->instructions[i];
+        if (!observer->see(observer->context, lane->instructions[i], lane->core, code, piece,
+                           follows, error))
+            return false;
+    }
     return count_executions(run, piece, error) && teach_observers(run, code, error) &&
            core_push(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
                      piece->access_count, (uint32_t)piece->first_access, error);
@@ -400,7 +408,9 @@ static bool run_piece(struct run *run, const struct trace_batch *piece, uint32_t
 static bool run_batch(struct run *run, const struct trace_batch *batch, struct error *error) {
     if (!make_room(run, batch->thread, error))
         return false;
-    run->simulation->threads[batch->thread].process = batch->process;
+    struct simulation_thread *thread = &run->simulation->threads[batch->thread];
+    thread->process = batch->process;
+    thread->goes_on = trace_process_goes_on(run->trace, batch->process);
     for (uint32_t begin = 0; begin < batch->insn_count;) {
         if (run->simulation->executed == run->step.end && !next_step(run, error))
             return false;
@@ -558,6 +568,7 @@ void simulation_free(struct simulation *simulation) {
     free(simulation->executions);
     free(simulation->threads);
     free(simulation->slices);
+    free(simulation->regions.samples);
     free(simulation->stalls);
     free(simulation->stall_events);
     for (uint32_t i = 0; i < simulation->profile_group_count; i++)

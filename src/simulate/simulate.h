@@ -22,6 +22,7 @@
 #include "graph/breakdown.h"
 #include "graph/category.h"
 #include "machine/machine.h"
+#include "simulate/estimate.h"
 #include "simulate/instruction_observer.h"
 #include "simulate/sampling.h"
 #include "simulate/selection.h"
@@ -45,11 +46,6 @@ struct simulation_observer {
 
 enum { GRAPH_CATEGORIES = 8 }; /* those of enum ideal before IDEAL_DLONG, in its order */
 
-/* A part of the µops that is enough for the breakdown of a run: its beginning, where caches are
- * cold, in full, then a fiftieth and less. Of a region: a tenth. */
-#define GRAPH_SOME           ((struct tap_windows){.length = 20000, .every = 1000000, .all = 200000})
-#define GRAPH_SOME_OF_REGION ((struct tap_windows){.length = 20000, .every = 200000})
-
 struct simulation_options {
     const struct machine *machine;
     uint32_t ideal; /* enum ideal */
@@ -57,7 +53,8 @@ struct simulation_options {
     struct selection selection; /* of a trace file; a live capture selects by itself */
     const struct simulation_observer *observers;
     uint32_t observer_count;
-    const struct instruction_observer *instructions;        /* or NULL */
+    const struct instruction_observer *instructions; /* observers of the instructions themselves */
+    uint32_t instruction_observer_count;             /* at most INSTRUCTION_OBSERVERS */
     void (*progress)(void *context, uint64_t instructions); /* may be NULL; after every batch */
     void *progress_context;
     const volatile sig_atomic_t *stop; /* becomes not 0: end with what is done. May be NULL */
@@ -73,10 +70,7 @@ struct simulation_options {
     uint32_t profile_count, profile_threads;
     bool observe_commits; /* fill `commits` below; likewise */
 
-    /* Fill `breakdown` below from the dependence graph of these µops of every core (every 0: all).
-     */
-    bool graph;
-    struct tap_windows graph_lives;
+    bool graph; /* fill `breakdown` below from the dependence graphs of all cores */
     /* With these categories; NULL: the standard ones. Their sets of instructions may grow while
      * code becomes known. */
     const struct categories *categories;
@@ -93,12 +87,15 @@ struct simulation_profile {
 
 /* Regions that stand for the whole run (simulate/regions.h). */
 struct simulation_regions {
-    uint32_t count, simulated; /* 0: everything stands for itself */
-    uint64_t slices;           /* that they were chosen from; 0: not known */
+    uint32_t count, simulated;     /* 0: everything stands for itself */
+    uint64_t slices;               /* that they were chosen from; 0: not known */
+    struct region_sample *samples; /* `simulated` of them, by thread and place; NULL: some are
+                                      missing, so that nothing is known of the error */
 };
 
 struct simulation_thread {
     uint32_t process;
+    bool goes_on;                  /* the process ran another program before (exec) */
     uint64_t instructions, cycles; /* weighted */
 };
 
@@ -155,5 +152,9 @@ struct simulation {
 bool simulation_run(struct trace *trace, const struct simulation_options *options,
                     struct simulation *simulation, struct error *error);
 void simulation_free(struct simulation *simulation);
+
+/* Half of the 95 % interval of `cycles`, in cycles, from regions and windows that were sampled
+ * (estimate.h, sampling.h). 0: everything was simulated; −1: not known. */
+double simulation_interval(const struct simulation *simulation);
 
 #endif

@@ -171,8 +171,7 @@ bool validation_full(struct validation *validation, const struct region_list *li
 
 /* ---- alone ---- */
 
-/* Regions as windows of the full trace. Its threads are told apart only when there are some: else
- * what comes before a region need not even be decoded. */
+/* Regions as windows of the full trace. */
 static bool add_windows(struct region_run *run, const struct validation *validation,
                         const char *trace, uint64_t warm_up, struct error *error) {
     const struct region_list *list = validation->list;
@@ -185,8 +184,7 @@ static bool add_windows(struct region_run *run, const struct validation *validat
                                           .start = region->first,
                                           .end = region->first + region->instructions,
                                           .warm = warm_up,
-                                          .only =
-                                              validation->threads > 1 ? (int)region->thread : -1,
+                                          .only = (int)region->thread,
                                           .process = region->process,
                                           .thread = 0,
                                           .stands_for = region->instructions};

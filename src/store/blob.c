@@ -214,7 +214,7 @@ bool blob_decode_values(struct blob_codec *codec, const uint8_t *blob, size_t si
 
 /* ---- symbols ---- */
 
-bool blob_encode_symbols(struct blob_codec *codec, const struct store_symbol *symbols, size_t count,
+bool blob_encode_symbols(struct blob_codec *codec, const struct code_symbol *symbols, size_t count,
                          struct error *error) {
     size_t most = 0;
     for (size_t i = 0; i < count; i++)
@@ -238,7 +238,7 @@ bool blob_encode_symbols(struct blob_codec *codec, const struct store_symbol *sy
     return pack(codec, 0, count, (size_t)(at - codec->plain), error);
 }
 
-static bool get_symbols(struct bytes *columns, struct store_symbol *symbols, size_t count) {
+static bool get_symbols(struct bytes *columns, struct code_symbol *symbols, size_t count) {
     uint64_t start = 0, distance;
     for (size_t i = 0; i < count; i++) {
         if (!get_number(columns, &distance) || __builtin_add_overflow(start, distance, &start))
@@ -252,7 +252,7 @@ static bool get_symbols(struct bytes *columns, struct store_symbol *symbols, siz
 }
 
 /* The names, copied behind the symbols. */
-static bool get_names(struct bytes *columns, struct store_symbol *symbols, size_t count) {
+static bool get_names(struct bytes *columns, struct code_symbol *symbols, size_t count) {
     size_t size = (size_t)(columns->end - columns->at);
     char *names = (char *)(symbols + count), *end = names + size;
     memcpy(names, columns->at, size);
@@ -267,7 +267,7 @@ static bool get_names(struct bytes *columns, struct store_symbol *symbols, size_
 }
 
 bool blob_decode_symbols(struct blob_codec *codec, const uint8_t *blob, size_t size,
-                         struct store_symbol **symbols, size_t *count, struct error *error) {
+                         struct code_symbol **symbols, size_t *count, struct error *error) {
     uint8_t flags = 0;
     struct bytes columns = {0};
     *symbols = NULL;

@@ -31,9 +31,9 @@ bool blob_decode_values(struct blob_codec *codec, const uint8_t *blob, size_t si
 
 /* The same of symbols, sorted by start. Decoded, they and their names are one allocation, *symbols,
  * NULL when there are none. */
-bool blob_encode_symbols(struct blob_codec *codec, const struct store_symbol *symbols, size_t count,
+bool blob_encode_symbols(struct blob_codec *codec, const struct code_symbol *symbols, size_t count,
                          struct error *error);
 bool blob_decode_symbols(struct blob_codec *codec, const uint8_t *blob, size_t size,
-                         struct store_symbol **symbols, size_t *count, struct error *error);
+                         struct code_symbol **symbols, size_t *count, struct error *error);
 
 #endif

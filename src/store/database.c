@@ -21,6 +21,7 @@ static const char *const SQL[STATEMENT_COUNT] = {
                     "\"end\", unknown, dropped, saved) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
     [UPDATE_SESSION] =
         "UPDATE session SET \"end\" = ?2, unknown = ?3, dropped = ?4, saved = ?5 WHERE id = ?1",
+    [WEIGH_SESSION] = "UPDATE session SET weight = ?2 WHERE id = ?1",
     [ADD_EVENT] = "INSERT INTO event(session, name, unit, period, period_unit, precise) "
                   "VALUES(?,?,?,?,?,?)",
     [EVENT_TOTAL] = "SELECT total, length(data) FROM profile WHERE session = ? AND event = ?",
@@ -57,8 +58,6 @@ bool database_damaged(struct store *store, struct error *error, const char *form
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    for (char *end = what; (end = strchr(end, '\n'));)
-        *end = ' ';
     return error_set(error, "%s is damaged: %s (move it away, or restore a copy)", store->path,
                      what);
 }

@@ -13,6 +13,7 @@
 enum statement {
     ADD_SESSION,
     UPDATE_SESSION,
+    WEIGH_SESSION,
     ADD_EVENT,
     EVENT_TOTAL,
     FIND_IMAGE,

@@ -137,7 +137,7 @@ bool store_image(struct store *store, const struct store_image *image, int64_t *
     return write_end(store, row >= 0, error);
 }
 
-bool store_set_symbols(struct store *store, int64_t image, const struct store_symbol *symbols,
+bool store_set_symbols(struct store *store, int64_t image, const struct code_symbol *symbols,
                        size_t count, struct error *error) {
     if (!blob_encode_symbols(&store->codec, symbols, count, error))
         return error_prefix(error, "%s: symbols of image %lld", store->path, (long long)image);
@@ -150,7 +150,7 @@ bool store_set_symbols(struct store *store, int64_t image, const struct store_sy
     return write_end(store, good, error);
 }
 
-bool store_get_symbols(struct store *store, int64_t image, struct store_symbol **symbols,
+bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **symbols,
                        size_t *count, struct error *error) {
     *symbols = NULL;
     *count = 0;
@@ -167,7 +167,7 @@ bool store_get_symbols(struct store *store, int64_t image, struct store_symbol *
                                     damage.message);
 }
 
-void store_free_symbols(struct store_symbol *symbols, size_t count) {
+void store_free_symbols(struct code_symbol *symbols, size_t count) {
     (void)count; /* one allocation, names and all */
     free(symbols);
 }

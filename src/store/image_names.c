@@ -12,8 +12,8 @@
 
 struct named_image {
     int64_t id;
-    uint32_t file;                /* number in `program`; UINT32_MAX: no file */
-    struct store_symbol *symbols; /* sorted by start */
+    uint32_t file;               /* number in `program`; UINT32_MAX: no file */
+    struct code_symbol *symbols; /* sorted by start */
     size_t symbol_count;
 };
 
@@ -114,7 +114,7 @@ static void locate_symbol(const struct named_image *image, uint64_t offset,
     }
     if (!low)
         return;
-    const struct store_symbol *symbol = &image->symbols[low - 1];
+    const struct code_symbol *symbol = &image->symbols[low - 1];
     uint64_t next = low < image->symbol_count ? symbol[1].start : UINT64_MAX;
     uint64_t size = symbol->size ? symbol->size : next - symbol->start;
     if (offset - symbol->start >= size)
@@ -149,6 +149,12 @@ bool image_names_locate(struct image_names *names, const struct store_image *ima
 bool image_names_locate_procedure(struct image_names *names, const struct store_image *image,
                                   uint64_t offset, struct location *location, struct error *error) {
     return locate(names, image, offset, false, location, error);
+}
+
+uint32_t image_names_file(struct image_names *names, const struct store_image *image) {
+    struct error error;
+    const struct named_image *found = find_image(names, image, &error);
+    return found && !found->symbol_count ? found->file : UINT32_MAX;
 }
 
 const char *image_names_note(struct image_names *names, const struct store_image *image) {

@@ -24,6 +24,10 @@ bool image_names_locate(struct image_names *names, const struct store_image *ima
 bool image_names_locate_procedure(struct image_names *names, const struct store_image *image,
                                   uint64_t offset, struct location *location, struct error *error);
 
+/* The number in the program of an image's file; UINT32_MAX: it has none, or the store's symbols
+ * name its code. */
+uint32_t image_names_file(struct image_names *names, const struct store_image *image);
+
 /* Why an image that was asked for has no names, as one line; NULL: all well, or there is nothing
  * to say. */
 const char *image_names_note(struct image_names *names, const struct store_image *image);

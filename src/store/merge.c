@@ -13,12 +13,13 @@ struct transfer {
     const struct session_entry *entry;
     const struct store_image *image; /* that profiles are of now, and its number there */
     int64_t image_id;
+    double scale; /* of the values; 0: as they are */
     struct error *error;
     bool failed;
 };
 
 static bool copy_symbols(struct transfer *transfer) {
-    struct store_symbol *symbols;
+    struct code_symbol *symbols;
     size_t count;
     if (!store_get_symbols(transfer->to, transfer->image_id, &symbols, &count, transfer->error))
         return false;
@@ -46,6 +47,28 @@ static bool find_image(struct transfer *transfer, const struct store_image *imag
            copy_symbols(transfer);
 }
 
+/* To whole numbers; NULL: out of memory. */
+static struct store_value *scaled(const struct store_value *values, size_t count, double scale) {
+    struct store_value *copy = malloc((count + 1) * sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = values[i];
+        copy[i].value = (uint64_t)((double)values[i].value * scale + 0.5);
+    }
+    return copy;
+}
+
+static bool add_values(struct transfer *transfer, int64_t process, int64_t event,
+                       const struct store_profile *profile) {
+    struct store_value *copy = NULL;
+    if (transfer->scale != 0 && !(copy = scaled(profile->values, profile->count, transfer->scale)))
+        return database_out_of_memory(transfer->to, transfer->error);
+    bool good =
+        store_add_values(transfer->to, transfer->session, process, transfer->image_id, event,
+                         copy ? copy : profile->values, profile->count, transfer->error);
+    free(copy);
+    return good;
+}
+
 static bool transfer_profile(void *context, const struct store_profile *profile) {
     struct transfer *transfer = context;
     size_t event = 0;
@@ -55,9 +78,7 @@ static bool transfer_profile(void *context, const struct store_profile *profile)
     transfer->failed = !find_image(transfer, profile->image) ||
                        !store_process(transfer->to, transfer->session, profile->process, &process,
                                       transfer->error) ||
-                       !store_add_values(transfer->to, transfer->session, process,
-                                         transfer->image_id, transfer->events[event],
-                                         profile->values, profile->count, transfer->error);
+                       !add_values(transfer, process, transfer->events[event], profile);
     return !transfer->failed;
 }
 
@@ -181,6 +202,42 @@ bool store_merge_sessions(struct store *store, const int64_t *sessions, size_t c
 }
 
 /* ---- copying ---- */
+
+/* Reads the target anew: it may have got further events. */
+static bool add_session(struct store *to, struct store *from, const struct session_entry *entry,
+                        int64_t target, struct error *error) {
+    struct session_list list;
+    if (!session_list_read(to, &list, error))
+        return false;
+    struct transfer transfer = {.to = to,
+                                .from = from,
+                                .session = target,
+                                .entry = entry,
+                                .scale = entry->session.weight,
+                                .error = error};
+    const struct session_entry *present = session_list_find(to, &list, target, error);
+    bool good = present && transfer_session(&transfer, present);
+    session_list_free(&list);
+    return good;
+}
+
+bool store_sum_sessions(struct store *to, struct store *from, const int64_t *sessions, size_t count,
+                        const struct store_session *as, int64_t *id, struct error *error) {
+    struct session_list list;
+    if (!session_list_read(from, &list, error))
+        return false;
+    bool good = write_begin(to, error);
+    if (good) {
+        good = store_add_session(to, as, id, error);
+        for (size_t i = 0; good && i < count; i++) {
+            const struct session_entry *entry = session_list_find(from, &list, sessions[i], error);
+            good = entry && add_session(to, from, entry, *id, error);
+        }
+        good = write_end(to, good, error);
+    }
+    session_list_free(&list);
+    return good;
+}
 
 static bool copy_session(struct store *to, struct store *from, const struct session_entry *entry,
                          struct error *error) {

@@ -78,6 +78,14 @@ bool session_erase(struct store *store, int64_t session, struct error *error) {
            error_set(error, "%s: there is no session %lld", store->path, (long long)session);
 }
 
+bool store_weigh_session(struct store *store, int64_t session, double weight, struct error *error) {
+    if (!write_begin(store, error))
+        return false;
+    bool good = database_run(
+        store, BIND(store, WEIGH_SESSION, error, INTEGER(session), REAL(weight)), error);
+    return write_end(store, good, error);
+}
+
 bool store_remove_session(struct store *store, int64_t session, struct error *error) {
     return write_begin(store, error) &&
            write_end(store, session_erase(store, session, error) && images_sweep(store, error),

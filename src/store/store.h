@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "program/code_symbol.h"
 #include "program/elf_image.h"
 #include "util/error.h"
 
@@ -86,6 +87,8 @@ bool store_add_event(struct store *store, int64_t session, const struct store_ev
 /* Writes end, unknown and dropped, and that it was saved now. */
 bool store_update_session(struct store *store, const struct store_session *session,
                           struct error *error);
+/* Gives it another weight. */
+bool store_weigh_session(struct store *store, int64_t session, double weight, struct error *error);
 bool store_remove_session(struct store *store, int64_t session, struct error *error);
 
 typedef bool store_session_visitor(void *context, const struct store_session *session,
@@ -127,22 +130,17 @@ struct store_image {
 /* Symbols that cannot be read from the file later: of the kernel, of modules, of JIT code, and of
  * files of another machine, whose profile was imported. Offsets are those of the profile: of kernel
  * and modules from their first byte of text, of JIT code addresses. image_names.h looks up both. */
-struct store_symbol {
-    uint64_t start, size;
-    const char *name;
-};
-
 /* The number of an image; the same for the same kind, path, build id and root. Images that no
  * profile refers to may be removed: ask again in each transaction. */
 bool store_image(struct store *store, const struct store_image *image, int64_t *id,
                  struct error *error);
 /* Replaces what symbols the image has; sorted by start. */
-bool store_set_symbols(struct store *store, int64_t image, const struct store_symbol *symbols,
+bool store_set_symbols(struct store *store, int64_t image, const struct code_symbol *symbols,
                        size_t count, struct error *error);
 /* For freeing with store_free_symbols; no symbols: true and *count 0. */
-bool store_get_symbols(struct store *store, int64_t image, struct store_symbol **symbols,
+bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **symbols,
                        size_t *count, struct error *error);
-void store_free_symbols(struct store_symbol *symbols, size_t count);
+void store_free_symbols(struct code_symbol *symbols, size_t count);
 bool store_get_image(struct store *store, int64_t id, struct store_image *image,
                      struct error *error); /* strings live until the store is closed */
 
@@ -160,7 +158,7 @@ bool store_process(struct store *store, int64_t session, const struct store_proc
 /* ---- profiles ---- */
 
 struct store_value {
-    uint64_t offset;    /* in the image's file; see struct store_symbol for what is no file */
+    uint64_t offset;    /* in the image's file; see struct code_symbol for what is no file */
     uint32_t signature; /* performance signature of a simulated cycle; 0 of live samples */
     uint64_t value;
 };
@@ -219,6 +217,12 @@ bool store_compact(struct store *store, uint64_t *before, uint64_t *after, struc
  * numbers of their own: export and import. */
 bool store_copy_sessions(struct store *to, struct store *from, const int64_t *sessions,
                          size_t count, struct error *error);
+
+/* Adds up sessions of another store as one, which has weight 1: of each, its values times its weight,
+ * to whole numbers. `as` says what the new one is; its number in *id. */
+bool store_sum_sessions(struct store *to, struct store *from, const int64_t *sessions,
+                        size_t count, const struct store_session *as, int64_t *id,
+                        struct error *error);
 
 /* Whether there is a file that can be read, but is no whole database: not one of a newer version,
  * nor one that is locked or on a full disk. Reads all of it. */

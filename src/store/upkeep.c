@@ -106,7 +106,7 @@ static bool check_symbols(struct store *store, struct error *error) {
     sqlite3_stmt *statement = database_prepare(store, "SELECT image FROM symbols", error);
     int row = -1;
     while (statement && (row = database_step(store, statement, error)) > 0) {
-        struct store_symbol *symbols;
+        struct code_symbol *symbols;
         size_t count;
         if (!store_get_symbols(store, sqlite3_column_int64(statement, 0), &symbols, &count,
                                error)) {

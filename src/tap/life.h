@@ -21,6 +21,7 @@ struct life {
     uint32_t unit_wait; /* ready to issue, cycles for a functional unit or issue slot */
     uint32_t mshr_wait; /* cycles retried for want of an MSHR */
     uint32_t l1_latency, miss_latency; /* parts of a load's latency */
+    uint32_t walk_latency;             /* of the latter, or of a store's: translation */
     /* Sequence numbers of the producers of its sources (the last: of store data), whether they were
      * still in flight or not; UINT64_MAX none within 65,535 µops. */
     uint64_t producer[UOP_MAX_SOURCES + 1];
@@ -76,9 +77,10 @@ enum dispatch_block {
 /* What the core keeps of a µop from its dispatch on. Cycles are the low bits. */
 struct kept_life {
     uint32_t dispatch, ready, issue;
-    uint32_t unit_wait, mshr_wait, l1_latency, miss_latency;
-    uint32_t store_back; /* store_producer is so many µops back; 0: none */
-    uint64_t brought_by; /* bringer + 1; 0: not known */
+    uint32_t unit_wait, mshr_wait, miss_latency;
+    uint16_t l1_latency, walk_latency; /* UINT16_MAX at most */
+    uint32_t store_back;               /* store_producer is so many µops back; 0: none */
+    uint64_t brought_by;               /* bringer + 1; 0: not known */
     uint8_t memory_level, memory_events, dispatch_block;
     /* Of a load's miss, and of the write of the store whose store queue entry a store took: cycles
      * for which it held MSHRs (memory/memory.h); 0: it took none. Of that write the enum
@@ -132,6 +134,7 @@ static inline void life_unpack(const struct packed_life *packed, struct life *li
         .mshr_wait = kept->mshr_wait,
         .l1_latency = kept->l1_latency,
         .miss_latency = kept->miss_latency,
+        .walk_latency = kept->walk_latency,
         .store_producer = kept->store_back ? packed->uop - kept->store_back : UINT64_MAX,
         .bringer = kept->brought_by - 1,
         .stores_back = packed->stores_back,

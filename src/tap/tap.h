@@ -22,7 +22,7 @@ enum psv {
     PSV_DR_TLB = 1 << 1, /* ITLB miss, likewise */
     PSV_DR_SQ = 1 << 2,  /* store that could not dispatch into an empty ROB: store queue full */
     PSV_FL_MB = 1 << 3,  /* mispredicted branch */
-    PSV_FL_EX = 1 << 4,  /* exception (system call, flushing instruction) */
+    PSV_FL_EX = 1 << 4,  /* flush by an exception; ours also: system call, flushing instruction */
     PSV_FL_MO = 1 << 5,  /* memory ordering violation */
     PSV_ST_L1 = 1 << 6,  /* L1D miss */
     PSV_ST_TLB = 1 << 7, /* DTLB miss */

@@ -17,7 +17,8 @@ struct tracer {
     struct trigger start, stop;
     char *path;
     struct executor *executor;
-    void *own; /* NULL: not open */
+    void *own;             /* NULL: not open */
+    bool started, stopped; /* a trigger came, on any core */
 };
 
 struct tracers {
@@ -77,6 +78,22 @@ static bool parse_interval(struct tracer *tracer, const char *text, struct error
                      tracer->kind->interval_unit);
 }
 
+static bool parse_sampling(struct tracer *tracer, const char *text, struct error *error) {
+    tracer->options.random = !strcmp(text, "random");
+    if (!tracer->kind->samples)
+        return error_set(error, "%s takes no samples", tracer->kind->name);
+    return tracer->options.random || !strcmp(text, "periodic") ||
+           error_set(error, "sampling '%s' is neither random nor periodic", text);
+}
+
+static bool parse_seed(struct tracer *tracer, const char *text, struct error *error) {
+    const char *end;
+    if (!tracer->kind->samples)
+        return error_set(error, "%s takes no samples", tracer->kind->name);
+    return (count_read(text, &tracer->options.seed, &end) == COUNT_READ && !*end) ||
+           error_set(error, "seed '%s' is no number", text);
+}
+
 /* One of the settings behind the file's name. */
 static bool parse_setting(struct tracer *tracer, const char *text, struct error *error) {
     if (!strncmp(text, "start=", 6))
@@ -85,15 +102,27 @@ static bool parse_setting(struct tracer *tracer, const char *text, struct error 
         return trigger_parse(text + 5, &tracer->stop, error);
     if (!strncmp(text, "interval=", 9))
         return parse_interval(tracer, text + 9, error);
-    return error_set(error, "'%s' is no setting (start=TRIGGER, stop=TRIGGER, interval=N)", text);
+    if (!strncmp(text, "sampling=", 9))
+        return parse_sampling(tracer, text + 9, error);
+    if (!strncmp(text, "seed=", 5))
+        return parse_seed(tracer, text + 5, error);
+    return error_set(error,
+                     "'%s' is no setting (start=TRIGGER, stop=TRIGGER, interval=N; of tip and tea "
+                     "also sampling=random, seed=N)",
+                     text);
 }
 
-/* Where the last setting of the text, ",word=...", begins, at its comma; NULL: there is none. What
- * looks like one is never part of a file's name: a mistyped word is an error. */
+/* Whether what stands behind a comma is a setting, "word=...", be it mistyped, and not the end of a
+ * file's name: that has a dot or a slash in it. */
+static bool is_setting(const char *text) {
+    const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+    return (length && text[length] == '=') || !strpbrk(text, "./");
+}
+
+/* Where the last setting of the text begins, at its comma; NULL: there is none. */
 static char *last_setting(char *text) {
     char *comma = strrchr(text, ',');
-    size_t length = comma ? strspn(comma + 1, "abcdefghijklmnopqrstuvwxyz") : 0;
-    return length && comma[1 + length] == '=' ? comma : NULL;
+    return comma && is_setting(comma + 1) ? comma : NULL;
 }
 
 /* Two tracers that write one file leave nothing of it that can be read; a device takes them all. */
@@ -129,7 +158,26 @@ bool tracers_add(struct tracers *tracers, const char *text, struct error *error)
     tracer->options.path = tracer->path;
     if (!*tracer->path)
         return error_set(error, "%s needs a file (%s:FILE)", kind->name, kind->name);
+    if (!strcmp(tracer->path, "-"))
+        return error_set(error,
+                         "standard output has the report or what the command writes (%s:FILE)",
+                         kind->name);
     return check_file(tracers, error);
+}
+
+const char *tracers_missed(const struct tracers *tracers, uint32_t *next, const char **kind,
+                           const char **path) {
+    while (*next < tracers->count) {
+        const struct tracer *tracer = &tracers->list[(*next)++];
+        *kind = tracer->kind->name;
+        *path = tracer->path;
+        if (tracer->start.kind != TRIGGER_NONE && !tracer->started)
+            return tracer->stopped ? "its stop came before its start: nothing is in the file"
+                                   : "its start never came: nothing is in the file";
+        if (tracer->stop.kind != TRIGGER_NONE && !tracer->stopped)
+            return "its stop never came: the file goes on to the end of the run";
+    }
+    return NULL;
 }
 
 void tracers_tell(struct tracers *tracers, const struct tracer_run *run) {
@@ -246,6 +294,8 @@ void tracers_detach(void *context, void *state) {
     struct error error;
     struct lane_job job = {.tracers = tracers, .attached = attached, .error = &error};
     for (uint32_t i = 0; i < tracers->count; i++) {
+        struct tracer *tracer = &tracers->list[i];
+        gate_tell(attached->lanes[i].gate, &tracer->started, &tracer->stopped);
         gate_free(attached->lanes[i].gate);
         if (attached->lanes[i].own && !run_job(&job, end_lane, i) && !tracers->error.message[0])
             tracers->error = error;

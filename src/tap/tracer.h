@@ -25,6 +25,8 @@ struct tracer_run {
 struct tracer_options {
     const char *path;
     uint64_t interval; /* cycles or instructions, as the tracer counts; ≥ 1 */
+    bool random;       /* a random cycle of each interval in place of its last */
+    uint64_t seed;     /* of the choice */
     const struct places *places;
     const struct tracer_run *run;
 };
@@ -35,6 +37,7 @@ struct tracer_kind {
     uint32_t records;          /* bit set of 1 << enum tap_kind, beside commits and flushes */
     uint64_t interval;         /* the default; 0: it has none */
     const char *interval_unit; /* "cycles" */
+    bool samples;              /* one cycle of each interval; it may be a random one */
     void *(*open)(const struct tracer_options *options, struct error *error);
     void *(*begin)(void *tracer, struct tap_source source, struct error *error);
     bool (*consume)(void *lane, const struct tap_buffer *buffer, struct error *error);
@@ -49,7 +52,9 @@ enum { TRACERS_MAX = 16 };
 struct tracers;
 /* `kinds`: those to choose from, NULL at the end. */
 struct tracers *tracers_new(const struct tracer_kind *const *kinds);
-/* KIND:FILE[,start=TRIGGER][,stop=TRIGGER][,interval=N] (trigger.h); the text must live on. */
+/* KIND:FILE[,start=TRIGGER][,stop=TRIGGER][,interval=N][,sampling=random|periodic][,seed=N]
+ * (trigger.h); the text must live on. FILE may have commas in it when a dot or a slash follows
+ * each. */
 bool tracers_add(struct tracers *tracers, const char *text, struct error *error);
 /* Each on a thread of its own, or all on the core's. */
 bool tracers_open(struct tracers *tracers, bool threads, struct error *error);
@@ -66,5 +71,11 @@ bool tracers_learn(void *context, const struct code *code, struct error *error);
 /* Ends the files; the first error since the last core was made, if there was one, is told here. */
 bool tracers_close(struct tracers *tracers, const struct code *code, struct error *error);
 void tracers_free(struct tracers *tracers);
+
+/* What to say of the next tracer for which a trigger never came, on no core, with its kind and file
+ * as they were asked for; when all cores are detached. *next is 0 at first. NULL: there are no
+ * more. */
+const char *tracers_missed(const struct tracers *tracers, uint32_t *next, const char **kind,
+                           const char **path);
 
 #endif

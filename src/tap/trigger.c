@@ -77,6 +77,13 @@ void gate_free(struct gate *gate) {
     free(gate);
 }
 
+void gate_tell(const struct gate *gate, bool *started, bool *stopped) {
+    if (!gate)
+        return;
+    *started |= gate->start.fired;
+    *stopped |= gate->stop.fired;
+}
+
 /* A µop of two fused instructions is at both addresses. */
 static bool is_at(const struct places *places, uint32_t insn, uint32_t flags, uint64_t address) {
     const struct place *place = place_of(places, insn);

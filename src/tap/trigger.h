@@ -27,6 +27,8 @@ struct gate;
 struct gate *gate_new(const struct tap_worker *worker, const struct trigger *start,
                       const struct trigger *stop, const struct places *places);
 void gate_free(struct gate *gate);
+/* Sets what has come so far, and leaves the rest as it is. `gate` NULL: nothing. */
+void gate_tell(const struct gate *gate, bool *started, bool *stopped);
 /* To be added to the tap in place of the inner one. */
 struct tap_worker gate_worker(struct gate *gate);
 

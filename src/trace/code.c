@@ -8,6 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "trace/code_symbols.h"
 #include "trace/event.h"
 #include "util/array.h"
 
@@ -25,6 +26,7 @@ void code_table_settle(struct code_table *table) {
     free(table->code.uops);
     free(table->operands);
     free(table->owners);
+    free(table->clock_calls);
     free(table->blocks);
     free(table->templates);
     free(table->patterns);
@@ -42,8 +44,10 @@ void code_table_settle(struct code_table *table) {
 
 void code_table_free(struct code_table *table) {
     code_table_settle(table);
-    for (uint32_t i = 0; i < table->code.image_count; i++)
+    for (uint32_t i = 0; i < table->code.image_count; i++) {
         free(table->code.images[i].path);
+        free(table->code.images[i].symbol);
+    }
     free(table->code.insns);
     free(table->code.images);
     memset(table, 0, sizeof *table);
@@ -205,6 +209,8 @@ static bool reserve_insn(struct code_table *table) {
                          sizeof *table->operands) &&
            array_reserve((void **)&table->owners, &table->owner_capacity, need,
                          sizeof *table->owners) &&
+           array_reserve((void **)&table->clock_calls, &table->clock_call_capacity, need,
+                         sizeof *table->clock_calls) &&
            array_reserve((void **)&code->uops, &table->uop_capacity,
                          (size_t)code->uop_count + INSN_MAX_UOPS, sizeof *code->uops) &&
            index_grow(&table->insn_index, insn_hash, table) &&
@@ -245,6 +251,7 @@ static uint32_t add_insn(struct code_table *table, const struct insn_key *key, u
                                   .operation = OP_SYSTEM};
     memcpy(added->bytes, key->bytes, sizeof added->bytes);
     table->owners[number] = key->owner;
+    table->clock_calls[number] = 0;
     if (insn) {
         added->uop_count = (uint8_t)insn_crack(insn, uops);
         added->branch = insn->branch;
@@ -329,6 +336,26 @@ static bool add_templates(struct code_table *table, const struct item_code *item
         at += length;
     }
     return true;
+}
+
+uint32_t code_table_clock_call(struct code_table *table, uint32_t insn) {
+    if (table->clock_calls[insn])
+        return table->clock_calls[insn];
+    if (!reserve_insn(table))
+        return CODE_NONE;
+    struct code *code = &table->code;
+    uint32_t number = code->insn_count++;
+    struct static_insn *added = &code->insns[number];
+    *added = code->insns[insn];
+    added->operation = OP_CLOCK;
+    struct uop *uops = &code->uops[code->uop_count];
+    memcpy(uops, &code->uops[added->first_uop], added->uop_count * sizeof *uops);
+    uops[added->uop_count - 1].operation = OP_CLOCK;
+    added->first_uop = intern_uops(table, added->uop_count);
+    table->operands[number] = table->operands[insn];
+    table->owners[number] = table->owners[insn];
+    table->clock_calls[number] = number;
+    return table->clock_calls[insn] = number;
 }
 
 /* Its first instruction stands for the block's image, owner and offset. */
@@ -435,4 +462,19 @@ bool code_table_reserve_pattern(struct code_table *table, struct code_block *blo
     block->pattern_room = count;
     table->pattern_count += count;
     return true;
+}
+
+/* What is named can no longer be found as code that is added: the same code in another process is
+ * other code in any case. */
+bool code_table_add_symbols(struct code_table *table, const struct item_symbols *item,
+                            struct error *error) {
+    if (item->process >= table->process_count)
+        return error_set(error, "symbols of unknown process %" PRIu32, item->process);
+    for (uint32_t i = 1; i < item->count; i++)
+        if (item->symbols[i].start < item->symbols[i - 1].start ||
+            item->symbols[i].start - item->symbols[i - 1].start < item->symbols[i - 1].size)
+            return error_set(error, "symbols of process %" PRIu32 " overlap", item->process);
+    return code_name_symbols(&table->code, &table->code_image_capacity, table->owners,
+                             item->process, item->symbols, item->count) ||
+           out_of_memory(error);
 }

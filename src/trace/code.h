@@ -66,6 +66,7 @@ struct code_table {
     struct code code;
     struct insn_operands *operands; /* per static instruction */
     uint32_t *owners;               /* per static instruction: process if anonymous, or CODE_NONE */
+    uint32_t *clock_calls;          /* likewise: code_table_clock_call() of it; 0: none yet */
     struct code_block *blocks;
     struct dynamic_insn *templates; /* memory is the number of accesses before it in the block */
     struct event_pattern *patterns;
@@ -75,6 +76,7 @@ struct code_table {
     uint32_t anonymous; /* index of the "[anon]" image, or CODE_NONE */
     uint32_t undecodable_count;
     size_t insn_capacity, uop_capacity, code_image_capacity, operand_capacity, owner_capacity;
+    size_t clock_call_capacity;
     size_t block_capacity, template_capacity, pattern_capacity, process_capacity, image_capacity;
     struct code_index {
         uint32_t *slots; /* open addressing: number + 1, 0 empty */
@@ -95,6 +97,14 @@ bool code_table_add_image(struct code_table *table, const struct item_image *ima
                           struct error *error);
 bool code_table_add_block(struct code_table *table, const struct item_code *item,
                           struct notes *notes, struct error *error);
+
+/* The symbols of a process's anonymous code, as known at its end (trace/code_symbols.h). */
+bool code_table_add_symbols(struct code_table *table, const struct item_symbols *item,
+                            struct error *error);
+
+/* The instruction, a system call, as it is executed when a vDSO serves the call: another static
+ * instruction at the same place, of OP_CLOCK. CODE_NONE: out of memory. */
+uint32_t code_table_clock_call(struct code_table *table, uint32_t insn);
 
 /* Room for `count` patterns of a block, whose old ones are lost. False when out of memory. */
 bool code_table_reserve_pattern(struct code_table *table, struct code_block *block, uint32_t count);

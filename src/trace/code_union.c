@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "trace/code_symbols.h"
 #include "util/array.h"
 
 enum { FIRST_SLOTS = 1 << 14, MAX_INSNS = 1 << 30 };
@@ -35,8 +36,10 @@ struct code_union *code_union_new(enum isa isa) {
 void code_union_free(struct code_union *all) {
     if (!all)
         return;
-    for (uint32_t i = 0; i < all->code.image_count; i++)
+    for (uint32_t i = 0; i < all->code.image_count; i++) {
         free(all->code.images[i].path);
+        free(all->code.images[i].symbol);
+    }
     free(all->code.images);
     free(all->code.insns);
     free(all->slots);
@@ -54,6 +57,10 @@ static int compare_images(const struct code_image *a, const struct code_image *b
         return a->kind < b->kind ? -1 : 1;
     int order = strcmp(a->path, b->path);
     if (order)
+        return order;
+    if (!a->symbol != !b->symbol)
+        return a->symbol ? 1 : -1;
+    if (a->symbol && (order = strcmp(a->symbol, b->symbol)))
         return order;
     if (a->build_id_size != b->build_id_size)
         return a->build_id_size < b->build_id_size ? -1 : 1;
@@ -74,8 +81,13 @@ static uint32_t image_number(struct code_union *all, const struct code_image *im
         return UINT32_MAX;
     struct code_image *added = &code->images[code->image_count];
     *added = *image;
-    if (!(added->path = strdup(image->path)))
+    added->path = strdup(image->path);
+    added->symbol = image->symbol ? strdup(image->symbol) : NULL;
+    if (!added->path || !added->symbol != !image->symbol) {
+        free(added->path);
+        free(added->symbol);
         return UINT32_MAX;
+    }
     return code->image_count++;
 }
 
@@ -98,7 +110,8 @@ static int compare_insns(const struct static_insn *a, const struct static_insn *
         return a->offset < b->offset ? -1 : 1;
     if (a->length != b->length)
         return a->length < b->length ? -1 : 1;
-    return memcmp(a->bytes, b->bytes, sizeof a->bytes);
+    int order = memcmp(a->bytes, b->bytes, sizeof a->bytes);
+    return order ? order : (a->operation > b->operation) - (a->operation < b->operation);
 }
 
 static uint32_t *find_slot(const struct code_union *all, const struct static_insn *insn) {
@@ -108,10 +121,7 @@ static uint32_t *find_slot(const struct code_union *all, const struct static_ins
     return &all->slots[at];
 }
 
-static bool grow_index(struct code_union *all) {
-    if (all->code.insn_count < all->slot_mask / 4 * 3)
-        return true;
-    uint32_t mask = all->slot_mask * 2 + 1;
+static bool build_index(struct code_union *all, uint32_t mask) {
     uint32_t *slots = calloc((size_t)mask + 1, sizeof *slots);
     if (!slots)
         return false;
@@ -121,6 +131,11 @@ static bool grow_index(struct code_union *all) {
     for (uint32_t i = 0; i < all->code.insn_count; i++)
         *find_slot(all, &all->code.insns[i]) = i + 1;
     return true;
+}
+
+static bool grow_index(struct code_union *all) {
+    return all->code.insn_count < all->slot_mask / 4 * 3 ||
+           build_index(all, all->slot_mask * 2 + 1);
 }
 
 /* `insn` names its image by the number it has here. */
@@ -162,6 +177,13 @@ bool code_union_add(struct code_union *all, const struct code *code, uint32_t *n
     }
     free(images);
     return room || no_memory(error);
+}
+
+bool code_union_name(struct code_union *all, const struct code_symbol *symbols, size_t count,
+                     struct error *error) {
+    return (code_name_symbols(&all->code, &all->image_capacity, NULL, 0, symbols, count) &&
+            build_index(all, all->slot_mask)) ||
+           no_memory(error);
 }
 
 /* ---- order ---- */

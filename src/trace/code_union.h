@@ -8,6 +8,7 @@
 #ifndef CULPRIT_TRACE_CODE_UNION_H
 #define CULPRIT_TRACE_CODE_UNION_H
 
+#include "program/code_symbol.h"
 #include "trace/dynamic.h"
 #include "util/error.h"
 
@@ -20,6 +21,11 @@ void code_union_free(struct code_union *all);
  * far stays. */
 bool code_union_add(struct code_union *all, const struct code *code, uint32_t *numbers,
                     struct error *error);
+
+/* Names anonymous code, all of which is of one process (trace/code_symbols.h): functions that are
+ * added later by the same names are the same code. */
+bool code_union_name(struct code_union *all, const struct code_symbol *symbols, size_t count,
+                     struct error *error);
 
 /* Images and instructions, without µops and targets. Valid until the next add or sort. */
 const struct code *code_union_code(const struct code_union *all);

@@ -4,6 +4,8 @@
  *
  *   EVENT_BLOCK                a slice begins: just before this block
  *   EVENT_BLOCK, MARK_TIMES    a block and how often it was entered, since the last such word of it
+ *   MARK_MISSED                behind MARK_TIMES: its instructions that were not executed, because
+ *                              others before them in the block raised signals
  *   MARK_SLICE                 the slice, or what precedes the first one, ends; the next follows
  *
  * A slice may come in several items. The last one of a thread ends with its THREAD_END.
@@ -23,8 +25,9 @@
 #include "isa/insn.h"
 
 enum {
-    MARK_TIMES = 40, /* payload: executions of the block before it */
-    MARK_SLICE = 41, /* payload: 0 */
+    MARK_TIMES = 40,  /* payload: executions of the block before it */
+    MARK_SLICE = 41,  /* payload: 0 */
+    MARK_MISSED = 42, /* payload: instructions, in all executions */
 };
 
 enum { COUNTS_LONG_BLOCK = 12 }; /* instructions; longer ones are watched */

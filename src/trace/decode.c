@@ -41,6 +41,7 @@ struct decoder {
     uint64_t entered; /* instructions of the blocks entered in the chunk so far */
     uint32_t ending;  /* thread being ended, or CODE_NONE */
     uint64_t pass;    /* instructions that may be passed over */
+    int only;         /* thread that is looked at; −1: all */
     uint64_t passed;  /* instructions of the chunk that was, to be told with the batch */
     bool finishing;
     uint32_t finished; /* threads below it were ended by decoder_finish() */
@@ -61,6 +62,7 @@ struct decoder *decoder_new(enum isa isa, bool addresses, struct notes *notes) {
     decoder->emitter.addresses = addresses;
     decoder->notes = notes;
     decoder->ending = CODE_NONE;
+    decoder->only = -1;
     return decoder;
 }
 
@@ -250,6 +252,8 @@ static bool reserve_threads(struct decoder *decoder, uint32_t number, struct err
 static bool feed_data(struct decoder *decoder, const struct item_data *chunk, struct error *error) {
     if (chunk->process >= decoder->table.process_count)
         return error_set(error, "data of unknown process %" PRIu32, chunk->process);
+    if (decoder->only >= 0 && chunk->thread != (uint32_t)decoder->only)
+        return true;
     if (!reserve_threads(decoder, chunk->thread, error))
         return false;
     struct guest_thread *thread = decoder->threads[chunk->thread];
@@ -287,6 +291,8 @@ bool decoder_feed(struct decoder *decoder, const struct item *item, struct error
         return code_table_add_image(&decoder->table, &item->image, error);
     case ITEM_CODE:
         return code_table_add_block(&decoder->table, &item->code, decoder->notes, error);
+    case ITEM_SYMBOLS:
+        return code_table_add_symbols(&decoder->table, &item->symbols, error);
     case ITEM_DATA:
         return feed_data(decoder, &item->data, error);
     case ITEM_THREAD_END:
@@ -301,6 +307,10 @@ bool decoder_feed(struct decoder *decoder, const struct item *item, struct error
 
 void decoder_pass(struct decoder *decoder, uint64_t insns) {
     decoder->pass = insns;
+}
+
+void decoder_only(struct decoder *decoder, int thread) {
+    decoder->only = thread;
 }
 
 void decoder_finish(struct decoder *decoder) {

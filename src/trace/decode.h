@@ -27,6 +27,8 @@ bool decoder_feed(struct decoder *decoder, const struct item *item, struct error
  * was decoded before it has been handed out). */
 int decoder_next(struct decoder *decoder, struct trace_batch *batch, struct error *error);
 
+/* Chunks of other threads are dropped; −1: of none. */
+void decoder_only(struct decoder *decoder, int thread);
 /* Chunks that fit within the next `insns` instructions are passed over instead of decoded; see
  * trace_pass(). */
 void decoder_pass(struct decoder *decoder, uint64_t insns);

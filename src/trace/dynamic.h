@@ -16,7 +16,8 @@
  * The same (image, offset, bytes) in several processes is one static instruction. */
 struct static_insn {
     uint64_t address;   /* virtual address where first seen */
-    uint64_t offset;    /* offset in the image file (ELF file offset); the address if anonymous */
+    uint64_t offset;    /* offset in the image file (ELF file offset); anonymous: the address,
+                           or the offset in the image's symbol */
     uint32_t image;     /* index into struct code images */
     uint32_t target;    /* direct branch: static number of its target if known, else UINT32_MAX */
     uint32_t first_uop; /* into struct code uops; instructions may share them */
@@ -35,7 +36,9 @@ static_assert(sizeof(struct static_insn) == 56, "static instructions are read on
 enum code_image_kind { CODE_IMAGE_FILE, CODE_IMAGE_VDSO, CODE_IMAGE_ANONYMOUS /* JIT, stack */ };
 
 struct code_image {
-    char *path; /* as the guest mapped it, absolute; "[vdso]", "[anon]" */
+    char *path;   /* as the guest mapped it, absolute; "[vdso]", "[anon]" */
+    char *symbol; /* anonymous code that its program named: the function, which is all of this
+                     image; NULL: none */
     enum code_image_kind kind;
     uint8_t build_id[20];
     uint8_t build_id_size; /* 0: none */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "trace/event.h"
+#include "trace/frame.h"
 #include "trace/joiner.h"
 #include "trace/outcome.h"
 
@@ -40,7 +41,8 @@ static void learn_event(struct event_pattern *pattern, uint32_t position, uint32
 /* Fills memory counts and accesses of the instructions below `emitted`; `pattern`, if not NULL, is
  * learned on the way. */
 static enum emit fill_accesses(struct emitter *emitter, const struct code_block *block,
-                               const uint64_t *events, size_t count, uint32_t emitted,
+                               const uint64_t *events, size_t count,
+                               const struct foreign_events *foreign, uint32_t emitted,
                                uint32_t base, struct event_pattern *pattern, struct joiner *joiner,
                                struct error *error) {
     const struct code_table *table = emitter->table;
@@ -51,7 +53,8 @@ static enum emit fill_accesses(struct emitter *emitter, const struct code_block 
     for (size_t i = 0; i < count; i++) {
         uint64_t event = events[i];
         bool mark = event_kind(event) == EVENT_MARK;
-        if (mark && event_mark_kind(event) > MARK_SPAN)
+        if ((mark && event_mark_kind(event) > MARK_SPAN) ||
+            (i >= foreign->begin && i < foreign->end))
             continue;
         if (mark && event_mark_kind(event) == MARK_SPAN) {
             if (!joiner->rep || !after_access)
@@ -111,8 +114,10 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
         return EMIT_FULL;
     if (!marks_read(block, events, count, &marks, error))
         return EMIT_ERROR;
+    const struct foreign_events foreign = foreign_events(table, block, events, count);
+    marks.framed = foreign.signal;
     struct outcome outcome =
-        outcome_judge(table, emitter->addresses, block, events, count, &marks, next);
+        outcome_judge(table, emitter->addresses, block, events, foreign.begin, &marks, next);
     uint32_t emitted = outcome.executed + outcome.fault;
 
     struct dynamic_insn *insns = emitter->insns + emitter->insn_count;
@@ -120,8 +125,12 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
     for (uint32_t i = 0; i < emitted; i++)
         insns[i] = (struct dynamic_insn){.insn = template[i].insn, .flags = template[i].flags};
 
-    bool plain = !marks.rep && !marks.syscall && !marks.signal && !marks.gap &&
-                 marks.executed == CODE_NONE && emitted == block->insn_count;
+    struct dynamic_insn *last = insns + emitted - 1;
+    bool clock = marks.vdso && emitted && table->code.insns[last->insn].flags & INSN_SYSCALL;
+    if (clock && (last->insn = code_table_clock_call(table, last->insn)) == CODE_NONE)
+        return error_set(error, "out of memory for the code"), EMIT_ERROR;
+    bool plain = !marks.rep && !marks.syscall && !marks.returned && !marks.handler && !marks.gap &&
+                 !marks.framed && marks.executed == CODE_NONE && emitted == block->insn_count;
     bool learn = plain && count <= 8 * (size_t)block->insn_count + 8 &&
                  code_table_reserve_pattern(table, block, (uint32_t)count);
     struct memory_access *first = emitter->accesses + emitter->access_count;
@@ -131,7 +140,7 @@ enum emit emit_block(struct emitter *emitter, struct code_block *block, const ui
                             .index = CODE_NONE};
     uint32_t base = emitter->first_access + emitter->access_count;
     block->patterned &= !learn;
-    enum emit emit = fill_accesses(emitter, block, events, count, emitted, base,
+    enum emit emit = fill_accesses(emitter, block, events, count, &foreign, emitted, base,
                                    learn ? table->patterns + block->pattern : NULL, &joiner, error);
     if (emit != EMIT_DONE)
         return emit;

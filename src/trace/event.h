@@ -20,13 +20,23 @@ enum event_mark {
                   the element's size, then MARK_SPAN */
     MARK_SPAN, /* payload 55 descending | 54:0 bytes covered by the access event before it */
     MARK_EXECUTED, /* payload: only so many instructions of the last block were executed */
-    MARK_SYSCALL,  /* payload: number; the last instruction executed entered the kernel */
-    MARK_SIGNAL,   /* what follows is a signal handler, or the return from one */
-    MARK_GAP,      /* instructions are missing here (capture was off) */
+    MARK_SYSCALL,  /* payload: number, and perhaps SYSCALL_OF_VDSO; the last instruction executed
+                      entered the kernel */
+    MARK_SIGNAL, /* payload 0: a signal handler returns; else the next block begins where a handler
+                    does: enum event_handler */
+    MARK_GAP,    /* instructions are missing here (capture was off) */
     MARK_COUNT
 };
 
+/* What a handler of signals is registered for; both: for some of each. */
+enum event_handler {
+    HANDLER_OF_OTHERS = 1, /* signals that arrive between blocks: timers, kill() */
+    HANDLER_OF_FAULTS = 2  /* SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP */
+};
+
 enum { EVENT_MAX_BLOCK_INSNS = 2048 };
+/* The emulator offers no vDSO; outside of it the call would not have entered the kernel. */
+#define SYSCALL_OF_VDSO (UINT64_C(1) << 55)
 
 static inline uint64_t event_block(uint32_t block) {
     return block;

@@ -38,6 +38,7 @@ enum record_type {
     RECORD_NOTE,
     RECORD_END,
     RECORD_INDEX,
+    RECORD_SYMBOLS,
     RECORD_TYPE_COUNT
 };
 

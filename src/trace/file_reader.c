@@ -25,6 +25,11 @@ struct payload {
     bool bad;
 };
 
+struct origin {
+    uint32_t forker, fork; /* as of an item_process */
+    uint32_t forks;        /* of this process, so far */
+};
+
 struct file_reader {
     int fd;
     char *path;
@@ -44,6 +49,8 @@ struct file_reader {
 
     uint32_t *block_counts; /* per process */
     size_t block_counts_capacity;
+    struct origin *origins; /* per process */
+    size_t origin_capacity;
     uint32_t process_count;
 
     struct lane {
@@ -56,6 +63,9 @@ struct file_reader {
     uint8_t *coded; /* decompressed */
     size_t coded_capacity;
     ZSTD_DCtx *decompressor;
+
+    struct code_symbol *symbols;
+    size_t symbols_capacity;
 
     uint64_t instructions;
     bool begun;  /* the header was read */
@@ -194,14 +204,33 @@ static void take_exit(struct payload *payload, struct trace_exit *end) {
 
 /* ---- records with state ---- */
 
-static int count_process(struct file_reader *reader, const struct item_process *process,
+/* The file does not tell forks apart from each other: they are taken to be in the order of numbers.
+ */
+static void find_origin(struct file_reader *reader, struct item_process *process) {
+    struct origin *origin = &reader->origins[process->process];
+    bool known = process->parent < process->process;
+    if (known && process->generation > 0)
+        *origin = reader->origins[process->parent];
+    else
+        *origin = (struct origin){.forker = known ? process->parent : UINT32_MAX,
+                                  .fork = known ? reader->origins[process->parent].forks++ : 0};
+    origin->forks = 0;
+    process->forker = origin->forker;
+    process->fork = origin->fork;
+    process->known = UINT32_MAX;
+}
+
+static int count_process(struct file_reader *reader, struct item_process *process,
                          struct error *error) {
     if (process->process != reader->process_count)
         return bad_record(reader, error, "processes are out of order");
     if (!array_reserve((void **)&reader->block_counts, &reader->block_counts_capacity,
-                       (size_t)reader->process_count + 1, sizeof *reader->block_counts))
+                       (size_t)reader->process_count + 1, sizeof *reader->block_counts) ||
+        !array_reserve((void **)&reader->origins, &reader->origin_capacity,
+                       (size_t)reader->process_count + 1, sizeof *reader->origins))
         return out_of_memory(reader, error);
     reader->block_counts[reader->process_count++] = 0;
+    find_origin(reader, process);
     return 1;
 }
 
@@ -317,6 +346,33 @@ static int take_data(struct file_reader *reader, struct item_data *data, struct 
     return 1;
 }
 
+/* Sorted, apart from each other, each with a name. */
+static int take_symbols(struct file_reader *reader, struct item_symbols *symbols,
+                        struct error *error) {
+    struct payload *payload = &reader->payload;
+    symbols->process = take_u32(payload);
+    symbols->count = take_u32(payload);
+    if (payload->bad || symbols->process >= reader->process_count ||
+        symbols->count > (size_t)(payload->end - payload->at) / 22)
+        return bad_record(reader, error, "it is malformed");
+    if (!array_reserve((void **)&reader->symbols, &reader->symbols_capacity, symbols->count + 1,
+                       sizeof *reader->symbols))
+        return out_of_memory(reader, error);
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < symbols->count; i++) {
+        struct code_symbol *symbol = &reader->symbols[i];
+        symbol->start = take_u64(payload);
+        symbol->size = take_u64(payload);
+        symbol->name = take_string(payload, true);
+        payload->bad |= symbol->start < end || !symbol->size || !symbol->name[0] ||
+                        __builtin_add_overflow(symbol->start, symbol->size, &end);
+        if (payload->bad)
+            return bad_record(reader, error, "a symbol is malformed");
+    }
+    symbols->symbols = reader->symbols;
+    return 1;
+}
+
 /* The index is checked against what was read. 0: the end of the trace. */
 static int read_index(struct file_reader *reader, struct error *error) {
     struct payload *payload = &reader->payload;
@@ -390,6 +446,10 @@ static int parse_record(struct file_reader *reader, uint32_t type, struct item *
     case RECORD_DATA:
         item->kind = ITEM_DATA;
         status = take_data(reader, &item->data, error);
+        break;
+    case RECORD_SYMBOLS:
+        item->kind = ITEM_SYMBOLS;
+        status = take_symbols(reader, &item->symbols, error);
         break;
     case RECORD_THREAD_END:
         item->kind = ITEM_THREAD_END;
@@ -473,6 +533,8 @@ static void close_reader(void *context) {
         event_predictor_free(&reader->lanes[i].predictor);
     ZSTD_freeDCtx(reader->decompressor);
     free(reader->block_counts);
+    free(reader->symbols);
+    free(reader->origins);
     free(reader->events);
     free(reader->coded);
     free(reader->bytes);

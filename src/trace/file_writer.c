@@ -77,7 +77,7 @@ static bool broken(struct file_writer *writer, struct error *error) {
 
 static bool fail_write(struct file_writer *writer, struct error *error) {
     writer->broken = true;
-    error_errno(&writer->failure, "cannot write trace %s after %" PRIu64 " bytes", writer->path,
+    error_errno(&writer->failure, "%s: cannot write more than %" PRIu64 " bytes", writer->path,
                 writer->written);
     return broken(writer, error);
 }
@@ -373,6 +373,31 @@ static bool write_index(struct file_writer *writer, struct error *error) {
     return end_record(writer, error);
 }
 
+/* As many as a record holds: the others stay without a name. */
+static bool write_symbols(struct file_writer *writer, const struct item_symbols *symbols,
+                          struct error *error) {
+    uint32_t count = 0;
+    for (size_t size = 8; count < symbols->count; count++) {
+        size += 20 + strlen(symbols->symbols[count].name) + 1;
+        if (size > RECORD_MAX_BYTES)
+            break;
+    }
+    uint8_t *at = begin_record(writer, RECORD_SYMBOLS, 8);
+    if (!at)
+        return out_of_memory(writer, error);
+    put_u32(at, symbols->process);
+    put_u32(at + 4, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(at = append(writer, 16)))
+            return out_of_memory(writer, error);
+        put_u64(at, symbols->symbols[i].start);
+        put_u64(at + 8, symbols->symbols[i].size);
+        if (!append_string(writer, symbols->symbols[i].name))
+            return out_of_memory(writer, error);
+    }
+    return true;
+}
+
 static bool write_record(struct file_writer *writer, const struct item *item, struct error *error) {
     uint8_t *at;
     switch (item->kind) {
@@ -382,6 +407,8 @@ static bool write_record(struct file_writer *writer, const struct item *item, st
         return write_process(writer, &item->process, error);
     case ITEM_IMAGE:
         return write_image(writer, &item->image, error);
+    case ITEM_SYMBOLS:
+        return write_symbols(writer, &item->symbols, error);
     case ITEM_DATA:
         return write_data(writer, &item->data, error);
     case ITEM_THREAD_END:
@@ -447,7 +474,7 @@ static bool open_output(struct file_writer *writer, struct error *error) {
     }
     struct stat status;
     if (writer->fd < 0 || fstat(writer->fd, &status) != 0)
-        return error_errno(error, "cannot write trace %s", path);
+        return error_errno(error, "%s: cannot write", path);
     if (S_ISBLK(status.st_mode))
         return error_set(error, "%s is a block device: a trace would destroy what is on it", path);
     if (isatty(writer->fd))
@@ -519,7 +546,7 @@ bool file_writer_close(struct file_writer *writer, uint64_t *bytes, struct error
     int fd = writer->fd;
     writer->fd = -1;
     if (close(fd) != 0 && good && errno != EINTR)
-        good = error_errno(error, "cannot write trace %s", writer->path);
+        good = error_errno(error, "%s: cannot write", writer->path);
     free_writer(writer);
     return good;
 }

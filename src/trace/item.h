@@ -5,8 +5,8 @@
  *   items ──► .ctrace file (file_writer.c)
  *
  * Order: a PROCESS before anything of that process; an IMAGE before CODE that lies in it; a CODE
- * before DATA that enters its block; THREAD_END after the last DATA of a thread; a MARKER before
- * the DATA that its position lies in. */
+ * before DATA that enters its block; THREAD_END after the last DATA of a thread; SYMBOLS after the
+ * last DATA of a process; a MARKER before the DATA that its position lies in. */
 #ifndef CULPRIT_TRACE_ITEM_H
 #define CULPRIT_TRACE_ITEM_H
 
@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "isa/insn.h"
+#include "program/code_symbol.h"
 #include "trace/dynamic.h"
 #include "trace/trace.h"
 #include "util/error.h"
@@ -25,9 +26,11 @@ enum item_kind {
     ITEM_CODE,
     ITEM_DATA,
     ITEM_THREAD_END,
+    ITEM_SYMBOLS, /* of anonymous code, when its process ends */
     ITEM_NOTE,
     ITEM_MARKER, /* only of a live capture that was asked for; never written */
     ITEM_EFFECT, /* of a live capture only; never written */
+    ITEM_CHILD,  /* likewise */
     ITEM_CUT,    /* the last of a file that lacks its end; never written */
     ITEM_END     /* how the program ended */
 };
@@ -42,6 +45,10 @@ struct item_header {
 struct item_process {
     uint32_t process; /* dense number of the process generation, ascending from 0 */
     uint32_t pid, parent, generation;
+    uint32_t forker, fork; /* process that forked it, also after exec (UINT32_MAX: none), and the
+                              number of that fork among its forks, from 0 */
+    uint32_t known;        /* of a live capture with markers: index of the process it is again, or
+                              UINT32_MAX */
     const char *command, *executable;
     bool traced;
     const char *untraced_reason; /* NULL when traced */
@@ -72,12 +79,19 @@ struct item_code { /* one block */
 
 struct item_data { /* a chunk of events of one thread; begins with a block or a mark */
     uint32_t process;
-    uint32_t thread; /* dense number over the whole trace, never reused */
-    uint64_t ticket; /* global order of chunks: ascending in the order in which they were begun */
+    uint32_t thread;  /* dense number over the whole trace, never reused */
+    uint32_t ordinal; /* of the thread in its process, in order of creation; live captures only */
+    uint64_t ticket;  /* global order of chunks: ascending in the order in which they were begun */
     uint64_t first_insn; /* instructions of this thread before this chunk */
     uint64_t insn_count; /* in this chunk (as the capture counted; the decoder checks) */
     uint32_t event_count;
     const uint64_t *events; /* event.h */
+};
+
+struct item_symbols {
+    uint32_t process;
+    uint32_t count;
+    const struct code_symbol *symbols; /* sorted, not overlapping, size ≥ 1; names not empty */
 };
 
 struct item_marker {
@@ -85,10 +99,15 @@ struct item_marker {
     uint64_t position; /* instructions that its thread has executed before it */
 };
 
-struct item_effect { /* the first system call that would change the world */
+struct item_effect { /* the first system call that cannot be repeated */
     uint32_t thread;
     uint64_t position; /* instructions of the thread before it */
     const char *what;  /* "deleting big.tar" */
+};
+
+struct item_child {   /* was waited for */
+    uint32_t process; /* that was not traced */
+    double seconds;   /* of processor time, in user mode, natively */
 };
 
 struct item {
@@ -100,9 +119,11 @@ struct item {
         struct item_code code;
         struct item_data data;
         uint32_t thread_ended;
+        struct item_symbols symbols;
         struct item_marker marker;
         const char *note; /* also of ITEM_CUT: how much there is */
         struct item_effect effect;
+        struct item_child child;
         struct trace_exit end;
     };
 };

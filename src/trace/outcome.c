@@ -101,9 +101,11 @@ bool marks_read(const struct code_block *block, const uint64_t *events, size_t c
             break;
         case MARK_SYSCALL:
             marks->syscall = true;
+            marks->vdso = event_payload(events[i]) & SYSCALL_OF_VDSO;
             break;
         case MARK_SIGNAL:
-            marks->signal = true;
+            marks->returned |= !event_payload(events[i]);
+            marks->handler |= event_payload(events[i]) & (HANDLER_OF_OTHERS | HANDLER_OF_FAULTS);
             break;
         case MARK_GAP:
             marks->gap = true;
@@ -129,9 +131,11 @@ static unsigned certain_directions(const struct static_insn *insn,
 
 /* Control was taken away somewhere in this block. The first instruction whose memory access is
  * missing, or that can raise an exception after the last access, did not complete; if there is
- * none, all did, and the signal came from outside. */
+ * none, all did, and the signal came from outside. A division is not suspected when the handler
+ * also takes signals that come from outside, which are the more frequent ones. */
 static uint32_t stopped_at(const struct code_table *table, bool addresses,
-                           const struct code_block *block, const uint64_t *events, size_t count) {
+                           const struct code_block *block, const uint64_t *events, size_t count,
+                           enum event_handler handler) {
     const struct code *code = &table->code;
     uint32_t last = 0;
     unsigned seen = 0; /* directions at `last` */
@@ -149,11 +153,39 @@ static uint32_t stopped_at(const struct code_table *table, bool addresses,
         unsigned certain = certain_directions(insn, &table->operands[number], code->isa);
         if (addresses && (certain & ~seen))
             return i;
-        bool divides = insn->operation == OP_INT_DIV && code->isa == ISA_X86_64;
+        bool divides = insn->operation == OP_INT_DIV && code->isa == ISA_X86_64 &&
+                       !(handler & HANDLER_OF_OTHERS);
         if (divides || (insn->flags & INSN_TRAP))
             return i;
     }
     return block->insn_count;
+}
+
+/* The block called, or fell into, the function that is also a handler. */
+static bool leads_to(const struct code_block *block, const struct code_block *next) {
+    return (block->target && block->target == next->address) ||
+           (!always_taken(block) && block->end == next->address);
+}
+
+/* Between the block and the next, control went to a handler or came from one. */
+static bool is_signal(const struct code_block *block, const struct marks *marks,
+                      const struct code_block *next) {
+    bool cut = marks->executed < block->insn_count;
+    bool handled = marks->handler && (cut || !(next && leads_to(block, next)));
+    return marks->returned || marks->framed || handled;
+}
+
+/* How many instructions completed of a block after which control was taken away, or nothing
+ * follows. A rep that a signal from outside interrupts counts for the elements it did; the rest is
+ * an instruction of its own, after the handler. */
+static uint32_t completed(const struct code_table *table, bool addresses,
+                          const struct code_block *block, const uint64_t *events, size_t count,
+                          const struct marks *marks, bool signal) {
+    if (marks->syscall || marks->gap || marks->handler == HANDLER_OF_OTHERS)
+        return block->insn_count;
+    if (signal && marks->rep && marks->handler == HANDLER_OF_FAULTS)
+        return block->insn_count - 1;
+    return stopped_at(table, addresses, block, events, count, marks->handler);
 }
 
 struct outcome outcome_judge(struct code_table *table, bool addresses, struct code_block *block,
@@ -161,24 +193,22 @@ struct outcome outcome_judge(struct code_table *table, bool addresses, struct co
                              const struct code_block *next) {
     struct outcome outcome = {.executed = block->insn_count,
                               .last_flags = always_taken(block) ? DYN_TAKEN : 0};
-    bool signal = marks->signal;
+    bool signal = is_signal(block, marks, next);
     if (marks->executed < block->insn_count) {
         outcome.executed = marks->executed;
         outcome.last_flags = 0;
+        outcome.fault = signal;
         if (next && !signal && !marks->gap)
             signal = insn_at(table, block, next->address) != marks->executed;
-        outcome.fault = marks->signal;
     } else {
         if (next && !signal && !marks->gap) {
             outcome = outcome_of(table, block, next, marks->syscall);
             signal = outcome.last_flags & DYN_SIGNAL;
         }
-        bool interrupted = (signal || !next) && !marks->syscall && !marks->gap;
-        uint32_t stop = interrupted && marks->executed == CODE_NONE
-                            ? stopped_at(table, addresses, block, events, count)
-                            : block->insn_count;
-        if (stop < block->insn_count) {
-            outcome = (struct outcome){.executed = stop, .fault = signal};
+        if ((signal || !next) && marks->executed == CODE_NONE) {
+            uint32_t stop = completed(table, addresses, block, events, count, marks, signal);
+            if (stop < block->insn_count)
+                outcome = (struct outcome){.executed = stop, .fault = signal};
         }
     }
     if (signal && next)

@@ -8,12 +8,18 @@
 #include <stdint.h>
 
 #include "trace/code.h"
+#include "trace/event.h"
 #include "util/error.h"
 
 /* The marks among the events of one execution. */
 struct marks {
     uint32_t executed; /* CODE_NONE: not told */
-    bool syscall, signal, gap, rep;
+    bool syscall, gap;
+    bool rep;
+    bool returned;              /* rt_sigreturn() */
+    enum event_handler handler; /* where the next block begins; 0: no handler */
+    bool framed;                /* not a mark: a frame was seen (trace/frame.h) */
+    bool vdso;                  /* a vDSO serves the system call */
 };
 
 /* False: unknown marks, or impossible ones. */
@@ -26,8 +32,8 @@ struct outcome {
     uint16_t last_flags; /* enum dynamic_flags of the last instruction handed out */
 };
 
-/* `events` are all events between the block and the next one, which is NULL when nothing follows;
- * `addresses`: the trace has memory events. */
+/* `events` are the block's own events; `next` is the block that follows, or NULL; `addresses`: the
+ * trace has memory events. */
 struct outcome outcome_judge(struct code_table *table, bool addresses, struct code_block *block,
                              const uint64_t *events, size_t count, const struct marks *marks,
                              const struct code_block *next);

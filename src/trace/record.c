@@ -1,5 +1,8 @@
 /* Capture into a file: items go from the running command straight to the writer, undecoded. */
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "trace/item.h"
 #include "trace/trace.h"
@@ -29,6 +32,13 @@ static void count_item(struct capture_result *result, const struct item *item) {
     }
 }
 
+/* A trace without instructions is of no use. */
+static void remove_file(const char *path) {
+    struct stat status;
+    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode))
+        unlink(path);
+}
+
 bool trace_record(const struct capture_options *options, const char *path, bool compress,
                   void (*progress)(void *context, const struct capture_result *sofar),
                   void *context, struct capture_result *result, int *exec_status,
@@ -49,7 +59,8 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
     bool written = true;
     while ((status = source.next(source.context, &item, error)) > 0) {
         count_item(result, &item);
-        written = item.kind == ITEM_EFFECT || file_writer_put(writer, &item, error);
+        written = item.kind == ITEM_EFFECT || item.kind == ITEM_CHILD ||
+                  file_writer_put(writer, &item, error);
         if (!written)
             break;
         double now = clock_monotonic();
@@ -65,6 +76,23 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
     source.close(source.context);
     bool good = status == 0 && written;
     bool closed = file_writer_close(writer, &result->bytes, good ? error : &ignored);
+    if (!result->instructions && result->bytes)
+        remove_file(path);
     result->seconds = clock_monotonic() - start;
     return good && closed;
+}
+
+bool trace_check(const char *path, void (*progress)(void *context, uint64_t instructions),
+                 void *context, const volatile sig_atomic_t *stop, struct error *error) {
+    struct trace *trace = trace_open(path, error);
+    struct trace_batch batch;
+    uint64_t instructions = 0;
+    int status = trace ? 1 : -1;
+    while (status > 0 && !(stop && *stop) && (status = trace_next(trace, &batch, error)) > 0) {
+        instructions += batch.insn_count;
+        if (progress)
+            progress(context, instructions);
+    }
+    trace_close(trace);
+    return status >= 0;
 }

@@ -15,11 +15,15 @@
 #include "trace/region_source.h"
 #include "trace/region_windows.h"
 #include "trace/region_writer.h"
+#include "util/arena.h"
 #include "util/array.h"
 
 enum { LEAST_SKIP = 1000000 }; /* instructions: fewer are captured for nothing, but at once */
 
 struct region_capture {
+    struct code_symbol *symbols; /* of anonymous code; names in the arena */
+    size_t symbol_count;
+    struct arena names;
     struct region_capture_options options;
     struct item_source source;
     bool started;
@@ -28,9 +32,14 @@ struct region_capture {
     struct capture_marker *markers;
     uint32_t *marked; /* by marker: 2 × region, and 1 for its end */
 
-    struct item_header header;       /* strings owned */
-    struct kept_process **processes; /* by number; NULL: no region lies in it */
+    struct item_header header; /* strings owned */
+    struct process_of_run {
+        struct kept_process *kept; /* NULL: no region lies in it */
+        uint32_t number;           /* as regions have it; UINT32_MAX: none */
+    } * processes;                 /* by number in this run */
     size_t process_count, process_capacity;
+    uint32_t *threads; /* by number in this run: as regions have it, or one of these */
+    size_t thread_count, thread_capacity;
     bool image_seen; /* one that a marker lies in was mapped */
     bool enough;
     size_t paused_before; /* 1 more than the place of the region that the last pause ends before */
@@ -53,6 +62,8 @@ static bool take_header(struct region_capture *capture, const struct item_header
     return (capture->header.command && capture->header.host) || out_of_memory(error);
 }
 
+enum { THREAD_NEW = UINT32_MAX, THREAD_OTHER = UINT32_MAX - 1 };
+
 static bool is_wanted(const struct region_capture *capture, uint32_t process) {
     for (size_t i = 0; i < capture->windows.count; i++)
         if (capture->windows.regions[i].process == process)
@@ -66,14 +77,15 @@ static bool take_process(struct region_capture *capture, const struct item_proce
                        capture->process_count + 1, sizeof *capture->processes))
         return out_of_memory(error);
     struct kept_process *kept = NULL;
-    if (is_wanted(capture, process->process) && !(kept = kept_process_new(process)))
+    uint32_t number = capture->options.process_count ? process->known : process->process;
+    if (is_wanted(capture, number) && !(kept = kept_process_new(process)))
         return out_of_memory(error);
-    capture->processes[capture->process_count++] = kept;
+    capture->processes[capture->process_count++] = (struct process_of_run){kept, number};
     return true;
 }
 
 static struct kept_process *find_process(const struct region_capture *capture, uint32_t process) {
-    return process < capture->process_count ? capture->processes[process] : NULL;
+    return process < capture->process_count ? capture->processes[process].kept : NULL;
 }
 
 static bool changed(const char *path, struct error *error) {
@@ -113,6 +125,15 @@ static struct capture_region *region_at(const struct region_capture *capture, si
     return &capture->windows.regions[number];
 }
 
+/* The regions' thread as it is numbered in this run: it has been met. */
+static uint32_t number_in_run(const struct region_capture *capture,
+                              const struct region_thread *thread) {
+    for (uint32_t i = 0; i < capture->thread_count; i++)
+        if (capture->threads[i] == thread->thread)
+            return i;
+    return thread->thread;
+}
+
 /* Once before each region: the pause may be over while chunks from before it are still read. */
 static void pause_until_next(struct region_capture *capture) {
     uint64_t until;
@@ -120,7 +141,7 @@ static void pause_until_next(struct region_capture *capture) {
     if (!thread || !capture->source.pause || capture->paused_before == thread->next + 1)
         return;
     capture->paused_before = thread->next + 1;
-    capture->source.pause(capture->source.context, thread->thread, until);
+    capture->source.pause(capture->source.context, number_in_run(capture, thread), until);
 }
 
 /* A region is finished: none of its thread before the next unfinished one is looked at again. */
@@ -144,9 +165,11 @@ static bool finish(struct region_capture *capture, size_t number, bool thread_en
     char note[512];
     snprintf(note, sizeof note,
              "region %" PRIu32 ": instructions %" PRIu64 " to %" PRIu64 " of thread %" PRIu32
-             ", which are %" PRIu64 " to %" PRIu64 " of this trace",
+             ", which are %" PRIu64 " to %" PRIu64 " of thread 0 of this trace",
              region->id, region->found_first, region->found_end, region->thread,
              region_trace_start(region), region_trace_end(region));
+    region->trace_threads = (uint32_t)capture->writers[number].thread_count;
+    region->others_cut = capture->writers[number].others_cut;
     if (!region_writer_close(&capture->writers[number], note, thread_ended, &region->bytes,
                              error)) {
         region->state = REGION_FAILED;
@@ -160,13 +183,21 @@ static bool finish(struct region_capture *capture, size_t number, bool thread_en
     return true;
 }
 
+static uint64_t most_others(const struct region_capture *capture,
+                            const struct capture_region *region) {
+    uint64_t most;
+    return __builtin_mul_overflow(capture->options.other_threads, region->instructions, &most)
+               ? UINT64_MAX
+               : most;
+}
+
 /* Writes a chunk to the trace of one region. */
 static bool write_chunk(struct region_capture *capture, size_t number, bool open,
                         const struct item_data *data, struct error *error) {
     struct region_writer *writer = &capture->writers[number];
     const struct capture_region *region = region_at(capture, number);
     struct kept_process *process = find_process(capture, data->process);
-    if (data->process != region->process || !process) {
+    if (!process || capture->processes[data->process].number != region->process) {
         region_windows_fail(&capture->windows, number,
                             "thread %" PRIu32 " belongs to process %" PRIu32
                             " in this run, not to %" PRIu32,
@@ -174,20 +205,111 @@ static bool write_chunk(struct region_capture *capture, size_t number, bool open
         region_writer_discard(writer);
         return true;
     }
-    if (open && !region_writer_open(writer, region->path, capture->options.compress,
-                                    &capture->header, process, error))
+    if (open && !writer->file &&
+        !region_writer_open(writer, region->path, capture->options.compress, &capture->header,
+                            process, most_others(capture, region), error))
         return false;
-    if (!region_writer_data(writer, data, error))
+    if (!region_writer_data(writer, data, true, error))
         return false;
     return !region_windows_written(&capture->windows, number,
                                    data->first_insn + data->insn_count) ||
            finish(capture, number, false, error);
 }
 
+/* Which of the regions' threads has this place in this process. */
+static uint32_t thread_of(const struct region_capture *capture, uint32_t process,
+                          uint32_t ordinal) {
+    for (size_t i = 0; i < capture->windows.thread_count; i++) {
+        const struct region_thread *thread = &capture->windows.threads[i];
+        const struct capture_region *region =
+            region_at(capture, capture->windows.order[thread->first]);
+        if (region->process == process && region->ordinal == ordinal)
+            return thread->thread;
+    }
+    return THREAD_OTHER;
+}
+
+/* The regions' thread that the data is of, found out once; NULL: none. */
+static struct region_thread *find_thread(struct region_capture *capture,
+                                         const struct item_data *data, bool *good) {
+    struct region_windows *windows = &capture->windows;
+    *good = true;
+    if (!capture->options.process_count)
+        return region_windows_thread(windows, data->thread);
+    while (capture->thread_count <= data->thread) {
+        if (!array_reserve((void **)&capture->threads, &capture->thread_capacity,
+                           capture->thread_count + 1, sizeof *capture->threads)) {
+            *good = false;
+            return NULL;
+        }
+        capture->threads[capture->thread_count++] = THREAD_NEW;
+    }
+    uint32_t *number = &capture->threads[data->thread];
+    if (*number == THREAD_NEW)
+        *number = data->process < capture->process_count
+                      ? thread_of(capture, capture->processes[data->process].number, data->ordinal)
+                      : THREAD_OTHER;
+    return region_windows_thread(windows, *number);
+}
+
+/* ---- the other threads of a region's process ---- */
+
+/* The next region, from *place on in the order of regions, whose trace holds what other threads of
+ * its process execute now; SIZE_MAX: no more. */
+static size_t next_shared(struct region_capture *capture, size_t *place) {
+    struct region_windows *windows = &capture->windows;
+    if (!capture->options.other_threads)
+        return SIZE_MAX;
+    while (*place < windows->count) {
+        const struct region_thread *thread =
+            region_windows_thread(windows, region_at(capture, windows->order[*place])->thread);
+        size_t at = *place < thread->next ? thread->next : *place;
+        const struct capture_region *region =
+            at < thread->end ? region_at(capture, windows->order[at]) : NULL;
+        if (!region || (region->state == REGION_AWAITED && !region->started)) {
+            *place = thread->end; /* later ones are awaited too */
+            continue;
+        }
+        *place = at + 1;
+        if (capture->writers[windows->order[at]].file && !region->ended)
+            return windows->order[at];
+    }
+    return SIZE_MAX;
+}
+
+static bool share_data(struct region_capture *capture, const struct item_data *data,
+                       uint32_t thread, struct error *error) {
+    size_t place = 0, number;
+    const struct kept_process *process = find_process(capture, data->process);
+    while (process && (number = next_shared(capture, &place)) != SIZE_MAX)
+        if (region_at(capture, number)->thread != thread &&
+            capture->writers[number].process == process &&
+            !region_writer_data(&capture->writers[number], data, false, error))
+            return false;
+    return true;
+}
+
+static bool share_thread_end(struct region_capture *capture, uint32_t in_run, uint32_t thread,
+                             struct error *error) {
+    size_t place = 0, number;
+    while ((number = next_shared(capture, &place)) != SIZE_MAX)
+        if (region_at(capture, number)->thread != thread &&
+            !region_writer_thread_ended(&capture->writers[number], in_run, error))
+            return false;
+    return true;
+}
+
+/* ---- chunks ---- */
+
 static bool take_data(struct region_capture *capture, const struct item_data *data,
                       struct error *error) {
     struct region_windows *windows = &capture->windows;
-    struct region_thread *thread = region_windows_thread(windows, data->thread);
+    bool good;
+    struct region_thread *thread = find_thread(capture, data, &good);
+    if (!good)
+        return out_of_memory(error);
+    if (!share_data(capture, data, thread ? thread->thread : THREAD_OTHER, error))
+        return false;
     uint64_t last = data->first_insn + data->insn_count;
     capture->progress.instructions += data->insn_count;
     if (!thread)
@@ -210,9 +332,16 @@ static bool take_data(struct region_capture *capture, const struct item_data *da
 
 static bool take_thread_end(struct region_capture *capture, uint32_t number, struct error *error) {
     struct region_windows *windows = &capture->windows;
+    uint32_t in_run = number;
+    if (capture->options.process_count)
+        number = number < capture->thread_count ? capture->threads[number] : THREAD_OTHER;
     struct region_thread *thread = region_windows_thread(windows, number);
     /* When nothing more is wanted of the command, its threads seem to end. */
-    if (!thread || capture->enough || capture->interrupted)
+    if (capture->enough || capture->interrupted)
+        return true;
+    if (!share_thread_end(capture, in_run, number, error))
+        return false;
+    if (!thread)
         return true;
     for (size_t i = thread->next; i < thread->end; i++) {
         size_t region = windows->order[i];
@@ -225,12 +354,76 @@ static bool take_thread_end(struct region_capture *capture, uint32_t number, str
     return true;
 }
 
-static void take_marker(struct region_capture *capture, const struct item_marker *marker) {
+/* The process of this run that the region lies in; NULL: it has not begun. */
+static const struct kept_process *process_of(const struct region_capture *capture,
+                                             const struct capture_region *region) {
+    for (size_t i = 0; i < capture->process_count; i++)
+        if (capture->processes[i].kept && capture->processes[i].number == region->process)
+            return capture->processes[i].kept;
+    return NULL;
+}
+
+/* What other threads execute from here on belongs into the region's trace, also when it is to begin
+ * with the chunk of its own thread that is still to come. */
+static bool start_region(struct region_capture *capture, size_t number, uint64_t position,
+                         struct error *error) {
+    struct capture_region *region = region_at(capture, number);
+    struct region_writer *writer = &capture->writers[number];
+    const struct kept_process *process = process_of(capture, region);
+    region_windows_started(&capture->windows, number, position);
+    bool early = capture->options.other_threads && region->state == REGION_AWAITED && process &&
+                 !writer->file && capture->windows.open < REGION_CAPTURE_MAX_OPEN;
+    if (early &&
+        !region_writer_open(writer, region->path, capture->options.compress, &capture->header,
+                            process, most_others(capture, region), error))
+        return false;
+    if (writer->file)
+        region_writer_start(writer);
+    return true;
+}
+
+static bool take_marker(struct region_capture *capture, const struct item_marker *marker,
+                        struct error *error) {
     uint32_t marked = capture->marked[marker->marker];
     if (marked & 1)
         region_windows_ended(&capture->windows, marked / 2, marker->position);
-    else
-        region_windows_started(&capture->windows, marked / 2, marker->position);
+    else if (!region_at(capture, marked / 2)->started)
+        return start_region(capture, marked / 2, marker->position, error);
+    return true;
+}
+
+/* Whether all regions lie in this process: else the same address may be code of several. */
+static bool is_only(const struct region_capture *capture, uint32_t process) {
+    const struct region_windows *windows = &capture->windows;
+    if (process >= capture->process_count)
+        return false;
+    for (size_t i = 0; i < windows->count; i++)
+        if (windows->regions[i].process != capture->processes[process].number)
+            return false;
+    return windows->count > 0;
+}
+
+/* The regions' traces are closed by now. */
+static bool take_symbols(struct region_capture *capture, const struct item_symbols *symbols,
+                         struct error *error) {
+    if (capture->symbols || !is_only(capture, symbols->process))
+        return true;
+    capture->symbols = calloc(symbols->count + 1, sizeof *capture->symbols);
+    bool good = capture->symbols;
+    for (uint32_t i = 0; good && i < symbols->count; i++) {
+        const struct code_symbol *symbol = &symbols->symbols[i];
+        const char *name = arena_copy(&capture->names, symbol->name, strlen(symbol->name));
+        capture->symbols[capture->symbol_count++] =
+            (struct code_symbol){symbol->start, symbol->size, name};
+        good = name;
+    }
+    return good || error_set(error, "out of memory for the names of code");
+}
+
+const struct code_symbol *region_capture_symbols(const struct region_capture *capture,
+                                                 size_t *count) {
+    *count = capture->symbol_count;
+    return capture->symbols;
 }
 
 static bool take_item(struct region_capture *capture, const struct item *item,
@@ -249,8 +442,9 @@ static bool take_item(struct region_capture *capture, const struct item *item,
     case ITEM_THREAD_END:
         return take_thread_end(capture, item->thread_ended, error);
     case ITEM_MARKER:
-        take_marker(capture, &item->marker);
-        return true;
+        return take_marker(capture, &item->marker, error);
+    case ITEM_SYMBOLS:
+        return take_symbols(capture, &item->symbols, error);
     case ITEM_END:
         capture->exit = item->end;
         return true;
@@ -262,11 +456,23 @@ static bool take_item(struct region_capture *capture, const struct item *item,
 /* ---- the run ---- */
 
 /* What is not complete will not be. */
+static bool has_process(const struct region_capture *capture, uint32_t number) {
+    for (size_t i = 0; i < capture->process_count; i++)
+        if (capture->processes[i].number == number)
+            return true;
+    return false;
+}
+
 static void give_up(struct region_capture *capture, const char *why) {
     struct region_windows *windows = &capture->windows;
+    const struct region_capture_options *options = &capture->options;
     for (size_t i = 0; i < windows->count; i++) {
+        uint32_t process = windows->regions[i].process;
         if (why)
             region_windows_fail(windows, i, "%s", why);
+        else if (process < options->process_count && !has_process(capture, process))
+            region_windows_fail(windows, i, "its process, '%.200s', was not started",
+                                options->processes[process].command);
         else
             region_windows_command_ended(windows, i);
         region_writer_discard(&capture->writers[i]);
@@ -359,9 +565,12 @@ static bool list_markers(struct region_capture *capture, struct capture_markers 
     capture->marked = calloc(2 * windows->count + 1, sizeof *capture->marked);
     if (!capture->markers || !capture->marked)
         return out_of_memory(error);
-    *markers = (struct capture_markers){.images = capture->options.images,
+    *markers = (struct capture_markers){.processes = capture->options.processes,
+                                        .process_count = capture->options.process_count,
+                                        .images = capture->options.images,
                                         .image_count = capture->options.image_count,
-                                        .markers = capture->markers};
+                                        .markers = capture->markers,
+                                        .all_threads = capture->options.other_threads > 0};
     for (size_t i = 0; i < 2 * windows->count; i++) {
         const struct capture_region *region = &windows->regions[i / 2];
         const struct capture_marker *marker = i % 2 ? &region->end : &region->start;
@@ -374,7 +583,8 @@ static bool list_markers(struct region_capture *capture, struct capture_markers 
             continue;
         capture->marked[markers->count] = (uint32_t)i;
         capture->markers[markers->count] = *marker;
-        capture->markers[markers->count++].thread = region->thread;
+        capture->markers[markers->count].process = region->process;
+        capture->markers[markers->count++].thread = region->ordinal;
     }
     return true;
 }
@@ -464,13 +674,16 @@ void region_capture_close(struct region_capture *capture) {
     for (size_t i = 0; capture->writers && i < capture->windows.count; i++)
         region_writer_discard(&capture->writers[i]);
     for (size_t i = 0; i < capture->process_count; i++)
-        kept_process_free(capture->processes[i]);
+        kept_process_free(capture->processes[i].kept);
     free(capture->processes);
+    free(capture->threads);
     free(capture->writers);
     free(capture->markers);
     free(capture->marked);
     free((char *)capture->header.command);
     free((char *)capture->header.host);
     region_windows_free(&capture->windows);
+    free(capture->symbols);
+    arena_free(&capture->names);
     free(capture);
 }

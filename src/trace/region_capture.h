@@ -1,12 +1,15 @@
 /* Captures regions of a command's run, each into a trace of its own: runs the command once, finds
  * the regions by their markers (PinPoints §3.2), and keeps of each what its thread executed from
- * some instructions before it, its warm-up, to its end.
+ * some instructions before it, its warm-up, to its end; and, if wanted, what the other threads of
+ * its process executed meanwhile (§3.4.1). Which is told by what each thread has executed when the
+ * markers are reached, but for the block that it is in; where a region ends with its thread,
+ * likewise.
  *
- * Such a trace is whole by itself: one process and one thread, both numbered 0, the code that is
- * entered in it, and a note that says which region it is. Its first instruction is the thread's
- * number `trace_first`; first_insn of its chunks still counts from the thread's start. Events come
- * in chunks of some 100,000 instructions, so a trace begins and ends up to that much before and
- * behind what is wanted.
+ * Such a trace is whole by itself: one process and the region's thread, both numbered 0, other
+ * threads from 1 on, the code that is entered in it, and notes that say which region it is. Its
+ * first instruction of thread 0 is the thread's number `trace_first`; first_insn of its chunks
+ * still counts from the thread's start. Events come in chunks of some 100,000 instructions, so a
+ * trace begins and ends up to that much before and behind what is wanted.
  *
  *     struct region_capture *capture = region_capture_start(&options, regions, count, &status,
  *                                                           &error);
@@ -16,6 +19,7 @@
 #ifndef CULPRIT_TRACE_REGION_CAPTURE_H
 #define CULPRIT_TRACE_REGION_CAPTURE_H
 
+#include "program/code_symbol.h"
 #include "trace/trace.h"
 
 enum {
@@ -26,13 +30,20 @@ enum {
  * after 100 M right. */
 static const uint64_t REGION_DEFAULT_WARM_UP = 100000000;
 
+/* Times a region's own instructions: more than threads that run side by side execute meanwhile,
+ * fewer than go by while its thread waits for theirs. */
+enum { REGION_DEFAULT_OTHERS = 100 };
+
 enum region_state { REGION_AWAITED, REGION_OPEN, REGION_COMPLETE, REGION_FAILED };
 
 struct capture_region {
     /* Given by the caller; strings must outlive the capture. */
-    uint32_t id; /* names it in messages and in its trace */
-    uint32_t process, thread;
+    uint32_t id;                  /* names it in messages and in its trace */
+    uint32_t process, thread;     /* numbers of the profiled run */
+    uint32_t ordinal;             /* of the thread in its process, in order of creation */
     uint64_t first, instructions; /* expected: positions in the thread */
+    uint64_t warm_from;           /* its warm-up need not begin before this one, at most `first`: what
+                                     comes before lies in the trace of another */
     struct capture_marker start;  /* count at least 1 */
     struct capture_marker end;    /* count 0: the region ends with its thread, but has no more than
                                      `instructions` */
@@ -43,6 +54,8 @@ struct capture_region {
     bool started, ended;
     uint64_t found_first, found_end;
     uint64_t trace_first, trace_last; /* that its trace holds: [trace_first, trace_last) */
+    uint32_t trace_threads;           /* in its trace */
+    bool others_cut;                  /* it lacks what other threads executed later in the region */
     uint64_t bytes;                   /* of the trace */
     char failure[400];                /* why it failed */
 };
@@ -70,8 +83,14 @@ struct region_capture_options {
     struct capture_options capture;
     const struct capture_image *images; /* that the markers lie in */
     size_t image_count;
+    const struct capture_process *processes; /* of the profiled run, by number */
+    size_t process_count;     /* 0: processes and threads are those of the same number */
     const char *list_command; /* that the regions were chosen from: for messages; NULL: not known */
     uint64_t warm_up;         /* instructions before each region, or all that there are */
+    /* Of other threads of the region's process a trace holds at most so many times the region's own
+     * instructions, before the region and in it, each; 0: nothing. What they execute while the
+     * region's thread warms up is their warm-up. */
+    uint64_t other_threads;
     bool compress;
     /* Called now and then; may be NULL. */
     void (*progress)(void *context, const struct region_capture_progress *sofar);
@@ -95,6 +114,10 @@ bool region_capture_run(struct region_capture *capture, struct error *error);
 void region_capture_interrupt(struct region_capture *capture);
 /* Known after the run. */
 struct trace_exit region_capture_exit(const struct region_capture *capture);
+/* Names of the anonymous code of the process that all regions lie in, as known when it ended;
+ * sorted, not overlapping; none when they lie in several. The capture's. */
+const struct code_symbol *region_capture_symbols(const struct region_capture *capture,
+                                                 size_t *count);
 /* Waits for the command. May be called with NULL. */
 void region_capture_close(struct region_capture *capture);
 

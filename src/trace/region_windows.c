@@ -33,7 +33,10 @@ static uint64_t window_begin(const struct region_windows *windows,
     if (drift < 0 && -(uint64_t)drift > before)
         return 0;
     before += (uint64_t)drift;
-    return before > windows->warm_up ? before - windows->warm_up : 0;
+    uint64_t warm_up = region->first - region->warm_from;
+    if (windows->warm_up < warm_up)
+        warm_up = windows->warm_up;
+    return before > warm_up ? before - warm_up : 0;
 }
 
 /* ---- messages ---- */
@@ -140,7 +143,8 @@ bool region_windows_init(struct region_windows *windows, struct error *error) {
     qsort_r(windows->order, windows->count, sizeof *windows->order, by_place, windows->regions);
     windows->thread_count = find_threads(windows);
     for (size_t i = 0; i < windows->count; i++)
-        if (windows->regions[i].first > FARTHEST || windows->regions[i].instructions > FARTHEST)
+        if (windows->regions[i].first > FARTHEST || windows->regions[i].instructions > FARTHEST ||
+            windows->regions[i].warm_from > windows->regions[i].first)
             return error_set(error, "region %" PRIu32 " lies beyond any run",
                              windows->regions[i].id);
     return check_overlap(windows, error) && check_open(windows, error);
@@ -176,8 +180,14 @@ uint64_t region_windows_skip(const struct region_windows *windows) {
 }
 
 struct region_thread *region_windows_idle(struct region_windows *windows, uint64_t *until) {
-    struct region_thread *thread = &windows->threads[0];
-    if (windows->thread_count != 1 || windows->open || thread->next == thread->end)
+    struct region_thread *thread = NULL;
+    for (size_t i = 0; i < windows->thread_count; i++)
+        if (windows->threads[i].next < windows->threads[i].end) {
+            if (thread)
+                return NULL;
+            thread = &windows->threads[i];
+        }
+    if (!thread || windows->open)
         return NULL;
     const struct capture_region *next = at(windows, thread->next);
     *until = window_begin(windows, next, thread->drift);
@@ -247,7 +257,8 @@ enum window region_windows_judge(struct region_windows *windows, size_t number, 
     if (region_is_finished(region))
         return WINDOW_PASS;
     int64_t drift = region_windows_thread(windows, region->thread)->drift;
-    if (!region->started && last <= window_begin(windows, region, drift))
+    bool awaited = region->state == REGION_AWAITED; /* a trace that was begun has no gap */
+    if (awaited && !region->started && last <= window_begin(windows, region, drift))
         return WINDOW_LATER;
     if (region->state == REGION_AWAITED && region->started && first > region->found_first) {
         if (windows->open >= REGION_CAPTURE_MAX_OPEN)

@@ -36,8 +36,8 @@ struct region_thread *region_windows_thread(struct region_windows *windows, uint
 /* Instructions that no region wants, at the beginning of each thread. */
 uint64_t region_windows_skip(const struct region_windows *windows);
 
-/* The only thread with regions, when nothing of it is wanted for some while: until *until. NULL:
- * something is. */
+/* The only thread with regions still to come, when nothing of it is wanted for some while: until
+ * *until. NULL: something is. */
 struct region_thread *region_windows_idle(struct region_windows *windows, uint64_t *until);
 
 /* A region's marker was reached, at an instruction of its thread whose chunk was not yet judged. */

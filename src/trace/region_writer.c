@@ -1,8 +1,9 @@
-/* Blocks, images and the thread get numbers of their own in each trace, in the order in which they
+/* Blocks, images and threads get numbers of their own in each trace, in the order in which they
  * come, so that a trace holds the code that it enters and no more. */
 #include "trace/region_writer.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +11,8 @@
 
 #include "trace/event.h"
 #include "util/array.h"
+
+enum { NOTED_THREADS = 64 };
 
 /* ---- kept definitions ---- */
 
@@ -145,23 +148,85 @@ static bool define_block(struct region_writer *writer, uint32_t captured, struct
 
 bool region_writer_open(struct region_writer *writer, const char *path, bool compress,
                         const struct item_header *header, const struct kept_process *process,
-                        struct error *error) {
-    *writer = (struct region_writer){.path = path, .process = process};
+                        uint64_t most_others, struct error *error) {
+    *writer = (struct region_writer){.path = path, .process = process, .most_others = most_others};
     writer->file = file_writer_open(path, compress, error);
     struct item first = {.kind = ITEM_HEADER, .header = *header};
     struct item second = {.kind = ITEM_PROCESS, .process = process->process};
     second.process.process = 0;
     second.process.parent = UINT32_MAX;
+    if (!array_reserve((void **)&writer->threads, &writer->thread_capacity, 1,
+                       sizeof *writer->threads))
+        return out_of_memory(writer, error);
+    writer->threads[writer->thread_count++] = (struct region_writer_thread){0};
     return writer->file && file_writer_put(writer->file, &first, error) &&
            file_writer_put(writer->file, &second, error);
 }
 
-bool region_writer_data(struct region_writer *writer, const struct item_data *data,
+/* The thread's number here, or that which it will get; false: out of memory. */
+static bool find_thread(struct region_writer *writer, uint32_t captured, uint32_t *number) {
+    if (captured >= writer->known_threads &&
+        !grow((void **)&writer->thread_numbers, &writer->number_capacity, &writer->known_threads,
+              (size_t)captured + 1, sizeof *writer->thread_numbers))
+        return false;
+    uint32_t known = writer->thread_numbers[captured];
+    *number = known ? known - 1 : (uint32_t)writer->thread_count;
+    return true;
+}
+
+/* The first number is kept for the region's own thread, whichever comes first. */
+static bool number_thread(struct region_writer *writer, const struct item_data *data,
+                          uint32_t number) {
+    if (number < writer->thread_count && writer->threads[number].met)
+        return true;
+    if (!array_reserve((void **)&writer->threads, &writer->thread_capacity, (size_t)number + 1,
+                       sizeof *writer->threads))
+        return false;
+    writer->threads[number] = (struct region_writer_thread){
+        .ordinal = data->ordinal, .first = data->first_insn, .met = true};
+    writer->thread_numbers[data->thread] = number + 1;
+    if (number == writer->thread_count)
+        writer->thread_count++;
+    return true;
+}
+
+/* False: nothing more of other threads is written. */
+static bool has_room(struct region_writer *writer, uint64_t insns) {
+    bool room = insns <= writer->most_others && writer->others <= writer->most_others - insns;
+    writer->others = room ? writer->others + insns : writer->most_others;
+    writer->others_cut |= !room && writer->started;
+    return room;
+}
+
+static uint32_t first_block(const struct item_data *data) {
+    uint32_t at = 0;
+    while (at < data->event_count && event_kind(data->events[at]) != EVENT_BLOCK)
+        at++;
+    return at;
+}
+
+bool region_writer_data(struct region_writer *writer, const struct item_data *data, bool own,
                         struct error *error) {
-    if (!array_reserve((void **)&writer->events, &writer->event_capacity,
+    uint32_t number, count = 0;
+    if (!find_thread(writer, data->thread, &number))
+        return out_of_memory(writer, error);
+    number = own ? 0 : number;
+    if (!own && !has_room(writer, data->insn_count)) {
+        if (number < writer->thread_count)
+            writer->threads[number].gap = true;
+        return true;
+    }
+    if (!number_thread(writer, data, number) ||
+        !array_reserve((void **)&writer->events, &writer->event_capacity,
                        (size_t)data->event_count + 1, sizeof *writer->events))
         return out_of_memory(writer, error);
-    for (uint32_t i = 0; i < data->event_count; i++) {
+    struct region_writer_thread *thread = &writer->threads[number];
+    if (thread->gap)
+        writer->events[count++] = event_mark(MARK_GAP, 0);
+    /* What is left of a block whose beginning is missing belongs to it. */
+    uint32_t from = thread->gap || !thread->insns ? first_block(data) : 0;
+    thread->gap = false;
+    for (uint32_t i = from; i < data->event_count; i++) {
         uint64_t event = data->events[i];
         if (event_kind(event) == EVENT_BLOCK) {
             uint32_t captured = event_block_number(event);
@@ -170,18 +235,83 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
                 return false;
             event = event_block(writer->blocks[captured] - 1);
         }
-        writer->events[i] = event;
+        writer->events[count++] = event;
     }
+    if (!count)
+        return true;
     struct item item = {.kind = ITEM_DATA, .data = *data};
-    item.data.process = item.data.thread = 0;
+    item.data.process = 0;
+    item.data.thread = number;
+    item.data.first_insn = thread->first + thread->insns;
+    item.data.event_count = count;
     item.data.events = writer->events;
+    thread->insns += data->insn_count;
     return file_writer_put(writer->file, &item, error);
+}
+
+void region_writer_start(struct region_writer *writer) {
+    for (size_t i = 1; i < writer->thread_count; i++)
+        writer->threads[i].before = writer->threads[i].insns;
+    writer->started = true;
+    writer->others = 0;
+}
+
+static bool put_thread_end(struct region_writer *writer, uint32_t number, struct error *error) {
+    struct item item = {.kind = ITEM_THREAD_END, .thread_ended = number};
+    writer->threads[number].ended = true;
+    return file_writer_put(writer->file, &item, error);
+}
+
+bool region_writer_thread_ended(struct region_writer *writer, uint32_t thread,
+                                struct error *error) {
+    uint32_t number = thread < writer->known_threads ? writer->thread_numbers[thread] : 0;
+    return !number || writer->threads[number - 1].ended ||
+           put_thread_end(writer, number - 1, error);
+}
+
+/* Where the region lies in the other threads; false: there are none. */
+static bool describe_others(const struct region_writer *writer, char **note) {
+    size_t size;
+    FILE *text = open_memstream(note, &size);
+    if (!text || (writer->thread_count < 2 && !writer->others_cut)) {
+        if (text)
+            fclose(text);
+        free(*note);
+        *note = NULL;
+        return text != NULL;
+    }
+    if (writer->thread_count > 1)
+        fputs("the region in other threads of this trace:", text);
+    for (size_t i = 1; i < writer->thread_count && i <= NOTED_THREADS; i++)
+        fprintf(text, "%s %zu (thread %" PRIu32 " of the process) %" PRIu64 " to %" PRIu64,
+                i > 1 ? "," : "", i, writer->threads[i].ordinal, writer->threads[i].before,
+                writer->threads[i].insns);
+    if (writer->thread_count > NOTED_THREADS + 1)
+        fprintf(text, " and %zu more", writer->thread_count - 1 - NOTED_THREADS);
+    if (writer->others_cut)
+        fprintf(text,
+                "%sleft out is what other threads executed in it beyond %" PRIu64 " instructions",
+                writer->thread_count > 1 ? "; " : "", writer->most_others);
+    return fclose(text) == 0;
+}
+
+static bool put_notes(struct region_writer *writer, const char *note, struct error *error) {
+    char *others = NULL;
+    struct item first = {.kind = ITEM_NOTE, .note = note};
+    bool good = describe_others(writer, &others) || out_of_memory(writer, error);
+    struct item second = {.kind = ITEM_NOTE, .note = others};
+    good = good && file_writer_put(writer->file, &first, error) &&
+           (!others || file_writer_put(writer->file, &second, error));
+    free(others);
+    return good;
 }
 
 static void release(struct region_writer *writer) {
     free(writer->blocks);
     free(writer->mapped);
     free(writer->images);
+    free(writer->threads);
+    free(writer->thread_numbers);
     free(writer->events);
     *writer = (struct region_writer){.path = writer->path};
 }
@@ -194,12 +324,10 @@ static void remove_file(const char *path) {
 
 bool region_writer_close(struct region_writer *writer, const char *note, bool thread_ended,
                          uint64_t *bytes, struct error *error) {
-    struct item item = {.kind = ITEM_NOTE, .note = note};
-    struct item last = {.kind = ITEM_THREAD_END, .thread_ended = 0};
     struct item end = {.kind = ITEM_END, .end = {.known = false}};
     struct error ignored;
-    bool good = file_writer_put(writer->file, &item, error) &&
-                (!thread_ended || file_writer_put(writer->file, &last, error)) &&
+    bool good = put_notes(writer, note, error) &&
+                (!thread_ended || put_thread_end(writer, 0, error)) &&
                 file_writer_put(writer->file, &end, error);
     good = file_writer_close(writer->file, bytes, good ? error : &ignored) && good;
     if (!good)

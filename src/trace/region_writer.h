@@ -31,6 +31,16 @@ void kept_process_free(struct kept_process *process);
 
 /* ---- the trace of one region ---- */
 
+struct region_writer_thread {
+    uint32_t ordinal; /* in its process, in order of creation */
+    uint64_t first;   /* instructions that it had executed before those of the trace */
+    uint64_t insns;   /* in the trace */
+    uint64_t before;  /* of them, before the region */
+    bool met;
+    bool gap; /* some are missing before what comes next */
+    bool ended;
+};
+
 struct region_writer {
     struct file_writer *file; /* NULL: closed */
     const char *path;         /* the caller's */
@@ -42,6 +52,14 @@ struct region_writer {
     size_t mapped_capacity, known_mappings;
     uint32_t *images; /* the captured numbers, by number here */
     size_t image_count, image_capacity;
+    struct region_writer_thread *threads; /* by number here; the first is the region's */
+    size_t thread_count, thread_capacity;
+    uint32_t *thread_numbers; /* by the captured number: 0 not yet met, else 1 + its number here */
+    size_t known_threads, number_capacity;
+    uint64_t most_others; /* instructions of other threads, before the region as well as in it */
+    uint64_t others;      /* there are, before the region, then in it */
+    bool others_cut;      /* there were more in it */
+    bool started;
     uint64_t *events;
     size_t event_capacity;
 };
@@ -49,11 +67,16 @@ struct region_writer {
 /* `process` must outlive the writer, but may grow. */
 bool region_writer_open(struct region_writer *writer, const char *path, bool compress,
                         const struct item_header *header, const struct kept_process *process,
+                        uint64_t most_others, struct error *error);
+/* A chunk of the region's own thread, or of another of the process, which is left out when its
+ * instructions would be too many. */
+bool region_writer_data(struct region_writer *writer, const struct item_data *data, bool own,
                         struct error *error);
-/* A chunk of the region's thread. */
-bool region_writer_data(struct region_writer *writer, const struct item_data *data,
-                        struct error *error);
-/* The trace is whole. `thread_ended`: nothing of the thread follows. */
+/* The region begins here, for all threads but its own: that is cut by its instructions. */
+void region_writer_start(struct region_writer *writer);
+/* Nothing of the thread, a captured number, follows. */
+bool region_writer_thread_ended(struct region_writer *writer, uint32_t thread, struct error *error);
+/* The trace is whole. `thread_ended`: nothing of the region's thread follows. */
 bool region_writer_close(struct region_writer *writer, const char *note, bool thread_ended,
                          uint64_t *bytes, struct error *error);
 /* Removes the trace; may be called on a writer that is all zero or closed. */

@@ -27,13 +27,13 @@ static int resumed_next(void *context, struct item *item, struct error *error) {
     return 1;
 }
 
+/* The kept file is temporary: nobody can look at it. */
 static void resumed_where(void *context, char *text, size_t text_size) {
     const struct resumed *resumed = context;
-    const struct item_source *source = resumed->in_rest ? &resumed->rest : &resumed->kept;
     if (text_size)
         *text = 0;
-    if (source->where)
-        source->where(source->context, text, text_size);
+    if (resumed->in_rest && resumed->rest.where)
+        resumed->rest.where(resumed->rest.context, text, text_size);
 }
 
 static void resumed_interrupt(void *context) {

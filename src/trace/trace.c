@@ -29,7 +29,9 @@ struct trace {
     bool (*watch)(void *context, const struct trace_chunk *chunk, struct error *error);
     void *watch_context;
     struct file_writer *keep; /* NULL: nothing is kept */
-    uint64_t pass;            /* for the next trace_next() */
+    double *seconds; /* of the processes that a trace_again() tells of once more, or NULL */
+    uint32_t seconds_count;
+    uint64_t pass; /* for the next trace_next() */
     bool cut;
     bool drained; /* the source has ended */
     bool failed;
@@ -56,6 +58,7 @@ void trace_close(struct trace *trace) {
     if (trace->keep)
         file_writer_close(trace->keep, NULL, &late);
     free(trace->effect.what);
+    free(trace->seconds);
     free(trace->command);
     free(trace);
 }
@@ -107,14 +110,17 @@ static bool add_process(struct trace *trace, const struct item_process *item, st
     if (!array_reserve((void **)&trace->processes, &trace->process_capacity,
                        (size_t)trace->process_count + 1, sizeof *trace->processes))
         return error_set(error, "out of memory for process %" PRIu32, item->process);
-    struct trace_process *process = &trace->processes[trace->process_count++];
-    *process = (struct trace_process){.pid = item->pid,
-                                      .parent = item->parent,
-                                      .generation = item->generation,
-                                      .command = copy_or_null(item->command),
-                                      .executable = copy_or_null(item->executable),
-                                      .traced = item->traced,
-                                      .untraced_reason = copy_or_null(item->untraced_reason)};
+    const uint32_t number = trace->process_count++;
+    struct trace_process *process = &trace->processes[number];
+    *process = (struct trace_process){
+        .pid = item->pid,
+        .parent = item->parent,
+        .generation = item->generation,
+        .command = copy_or_null(item->command),
+        .executable = copy_or_null(item->executable),
+        .traced = item->traced,
+        .untraced_reason = copy_or_null(item->untraced_reason),
+        .seconds = number < trace->seconds_count ? trace->seconds[number] : 0};
     return (process->command && process->executable) ||
            error_set(error, "out of memory for process %" PRIu32, item->process);
 }
@@ -141,6 +147,10 @@ static bool take_item(struct trace *trace, const struct item *item, struct error
             trace->effect = (struct trace_effect){item->effect.thread, item->effect.position,
                                                   strdup(item->effect.what)};
         return trace->effect.what || error_set(error, "out of memory for a trace");
+    case ITEM_CHILD:
+        if (item->child.process < trace->process_count)
+            trace->processes[item->child.process].seconds += item->child.seconds;
+        return true;
     case ITEM_HEADER:
         error_set(error, "a second header");
         return blame_source(trace, error);
@@ -174,8 +184,8 @@ bool trace_keep(struct trace *trace, const char *path, struct error *error) {
 }
 
 static bool keep_item(struct trace *trace, const struct item *item, struct error *error) {
-    if (!trace->keep || item->kind == ITEM_EFFECT || item->kind == ITEM_MARKER ||
-        item->kind == ITEM_CUT || item->kind == ITEM_END)
+    if (!trace->keep || item->kind == ITEM_EFFECT || item->kind == ITEM_CHILD ||
+        item->kind == ITEM_MARKER || item->kind == ITEM_CUT || item->kind == ITEM_END)
         return true;
     return file_writer_put(trace->keep, item, error);
 }
@@ -194,8 +204,18 @@ struct trace *trace_again(struct trace *trace, const char *path, struct error *e
         return NULL;
     }
     trace->source.close = NULL; /* the new trace's now */
+    uint32_t count = trace->process_count;
+    double *seconds = calloc((size_t)count + 1, sizeof *seconds);
+    for (uint32_t i = 0; seconds && i < count; i++)
+        seconds[i] = trace->processes[i].seconds;
     trace_close(trace);
-    return trace_from_source(&source, error);
+    if (!(trace = trace_from_source(&source, error))) {
+        free(seconds);
+        return NULL;
+    }
+    trace->seconds = seconds; /* which no file keeps */
+    trace->seconds_count = seconds ? count : 0;
+    return trace;
 }
 
 /* ---- reading ---- */
@@ -210,6 +230,10 @@ static bool read_item(struct trace *trace) {
     if (trace->drained)
         decoder_finish(trace->decoder);
     return !trace->drained;
+}
+
+void trace_only(struct trace *trace, uint32_t thread) {
+    decoder_only(trace->decoder, (int)thread);
 }
 
 int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error) {
@@ -275,6 +299,10 @@ uint32_t trace_process_count(const struct trace *trace) {
 }
 const struct trace_process *trace_process(const struct trace *trace, uint32_t number) {
     return number < trace->process_count ? &trace->processes[number] : NULL;
+}
+bool trace_process_goes_on(const struct trace *trace, uint32_t number) {
+    const struct trace_process *process = trace_process(trace, number);
+    return process && process->traced && process->generation > 0;
 }
 uint32_t trace_thread_count(const struct trace *trace) {
     return decoder_thread_count(trace->decoder);

@@ -50,13 +50,17 @@ struct trace_process {
     char *executable;
     bool traced;                 /* false: seen but not followed */
     const char *untraced_reason; /* "set-user-id program", "not followed (--follow)" ... */
+    /* Untraced: processor time in user mode, natively, of it and of the children that it waited
+     * for. 0: it had none, or nobody waited for it, or the trace is a file. */
+    double seconds;
 };
 
 /* How the program ended. */
 struct trace_exit {
     bool known; /* false: the trace was cut (killed capture, truncated file, limit reached) */
     bool signaled;
-    int status; /* exit status or signal number */
+    bool stopped; /* not known, for the capture ended it, as asked (stop_at_limit, seconds) */
+    int status;   /* exit status or signal number */
 };
 
 /* A file that code lies in, wherever it is mapped. */
@@ -69,16 +73,31 @@ struct capture_image {
 /* A point in the run of a thread: just before it executes an instruction for the `count`-th time
  * (PinPoints §3.2), a rep instruction with all its elements counting once. */
 struct capture_marker {
-    uint32_t image;  /* index; UINT32_MAX: code that lies in no file */
-    uint32_t thread; /* number in the trace; threads count by themselves */
+    uint32_t image;   /* index; UINT32_MAX: code that lies in no file */
+    uint32_t process; /* index, or its number in the trace when no processes are given */
+    uint32_t thread; /* of the process, in order of creation, from 0; threads count by themselves */
     uint64_t offset; /* in the file; the address when there is none */
     uint64_t count;  /* from 1 */
 };
+/* A process of an earlier run, to be found again. Numbers follow the order in which processes come
+ * to speak, which differs from run to run: what it executes and who forked it tell which one it
+ * is, and among those that are alike, in the order of that one's forks. */
+struct capture_process {
+    const char *executable, *command; /* NULL: not known, nothing is the same */
+    uint32_t forker;                  /* index of what forked it; UINT32_MAX: the command itself */
+    uint32_t fork;                    /* number of the fork among its forks, from 0 */
+    uint32_t generation;              /* execs since */
+};
 struct capture_markers {
+    const struct capture_process *processes;
+    size_t process_count; /* 0: processes are known by their numbers */
     const struct capture_image *images;
     size_t image_count;
     const struct capture_marker *markers;
     size_t count;
+    /* What the other threads of the process have executed when a marker is reached, but for the
+     * block that each is in, comes before its ITEM_MARKER, and nothing else of them does. */
+    bool all_threads;
 };
 
 /* Whether a mapped file is the image: the same build id or, of files that have none, the same path.
@@ -89,17 +108,28 @@ enum capture_match capture_image_match(const struct capture_image *image, const 
 
 /* What to capture. Shared by capture to a file and live capture. */
 struct capture_options {
-    char *const *command;    /* argv, NULL-terminated */
-    bool addresses;          /* false: blocks only */
-    uint64_t skip;           /* instructions (of the whole process) to run before capture starts */
-    uint64_t limit;          /* instructions to capture, then the program runs on at full speed
-                                without capture; 0: no limit */
+    char *const *command; /* argv, NULL-terminated */
+    bool addresses;       /* false: blocks only */
+    uint64_t skip;        /* instructions (of all threads together) to run before capture
+                             starts: with several, it may start a little later, never earlier */
+    uint64_t limit;       /* instructions to capture, of all threads together and exactly, then
+                             the program runs on at full speed without capture; 0: no limit */
+    /* Not NULL: capture starts when this is not 0. Not with `skip`, `from_symbol`, `slice_size`. */
+    const volatile sig_atomic_t *begin;
     const char *from_symbol; /* start when this function is first entered; NULL: at once */
     int thread;              /* only the n-th thread of the process (0 the first); −1: all */
-    bool follow;             /* fork children and exec are captured too */
+    bool follow;             /* fork children are captured too; exec always is */
     bool stop_at_limit;      /* kill the program when the limit is reached rather than let it end */
-    bool repeatable;         /* fixed seed, fixed getrandom results */
-    uint64_t seed;
+    double seconds;          /* so long after capture begins the program, with what is followed, is
+                                asked to end (SIGTERM; SIGKILL five seconds later); 0: never */
+    /* While the program runs on after the limit: called many times a second, by the thread that
+     * reads. NULL: nobody. */
+    void (*waiting)(void *context);
+    void *waiting_context;
+    /* Likewise while followed processes run on after the one that was started has ended. */
+    void (*outlived)(void *context);
+    bool repeatable;    /* random numbers of the kernel and of RDRAND are the same every time */
+    uint64_t seed;      /* which ones, then */
     bool watch_effects; /* tell of the first system call that would change the world */
     bool harmless;      /* and do not make it: the program is killed there. What it would inherit
                            beyond the standard three and could write to goes nowhere */
@@ -124,7 +154,9 @@ struct trace *trace_open(const char *path, struct error *error);
 struct trace *trace_capture(const struct capture_options *options, int *exec_status,
                             struct error *error);
 
-/* Next batch. 1: got one; 0: the end; −1: error (what was read so far stays valid). */
+/* Next batch. 1: got one; 0: the end; −1: error (what was read so far stays valid). A command that
+ * ends before its capture began, by `skip`, `from_symbol` or `thread`, is an error that says how
+ * long it ran. */
 int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error);
 
 /* Before a trace_next(): nobody will look at the next `insns` instructions, of all threads
@@ -132,6 +164,9 @@ int trace_next(struct trace *trace, struct trace_batch *batch, struct error *err
  * almost nothing) and come out as batches that say how many were `passed`, without their
  * instructions. A hint: fewer may be passed, never more. Holds for one trace_next(). */
 void trace_pass(struct trace *trace, uint64_t insns);
+
+/* Before the first trace_next(): what other threads did is not decoded, and does not come out. */
+void trace_only(struct trace *trace, uint32_t thread);
 
 /* No trace_next() follows: frees what only reading needs, which is most of what a trace of large
  * programs holds. The code keeps its instructions and images, but no µops; all that the functions
@@ -190,6 +225,8 @@ enum isa trace_isa(const struct trace *trace);
 uint32_t trace_process_count(const struct trace *trace);
 const struct trace_process *trace_process(const struct trace *trace, uint32_t number);
 uint32_t trace_thread_count(const struct trace *trace);
+/* The process was there before: exec put this program in place of another. */
+bool trace_process_goes_on(const struct trace *trace, uint32_t number);
 const char *trace_command(const struct trace *trace); /* joined with spaces */
 bool trace_has_addresses(const struct trace *trace);  /* false: captured without memory accesses */
 struct trace_exit trace_exit_status(const struct trace *trace);
@@ -204,8 +241,8 @@ const char *trace_note(const struct trace *trace, uint32_t number);
 /* Ends a live capture if one runs (waits for the program), frees everything. */
 void trace_close(struct trace *trace);
 
-/* Captures a command into a file. Progress is reported through `progress` (may be NULL) about ten
- * times a second. */
+/* Captures a command into a file, which is removed again when no instruction came. Progress is
+ * reported through `progress` (may be NULL) about ten times a second. */
 struct capture_result {
     uint64_t instructions, bytes, events;
     uint32_t threads, processes;
@@ -218,5 +255,11 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
                   void (*progress)(void *context, const struct capture_result *sofar),
                   void *context, struct capture_result *result, int *exec_status,
                   struct error *error);
+
+/* Reads a trace file from beginning to end, as a simulation would. `progress` (may be NULL) gets
+ * the instructions read so far, at most once a batch; `*stop` not 0 (may be NULL) ends it early,
+ * with success. */
+bool trace_check(const char *path, void (*progress)(void *context, uint64_t instructions),
+                 void *context, const volatile sig_atomic_t *stop, struct error *error);
 
 #endif

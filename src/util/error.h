@@ -10,7 +10,8 @@ struct error {
     char message[1024]; /* empty: no error */
 };
 
-/* Sets the message, always returns false, so that `return error_set(e, ...)` reads well. */
+/* Sets the message, always one line without control characters whatever it quotes, and always
+ * returns false, so that `return error_set(e, ...)` reads well. */
 bool error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Like error_set, with ": " and strerror(errno) appended. */

@@ -22,7 +22,9 @@ struct progress {
     bool terminal;
     const char *label, *unit; /* must live as long as the progress */
     uint64_t total, done;
+    bool at_most;         /* the work may end before the total */
     double started, next; /* seconds of the monotonic clock: the start, the next drawing */
+    double waiting;       /* since when nothing is done but to wait; 0: not so */
     bool drawn;           /* a bar stands on the terminal */
 };
 
@@ -31,9 +33,19 @@ struct progress {
 void progress_start(struct progress *progress, FILE *stream, const char *label, const char *unit,
                     uint64_t total);
 
-/* `done` of `total` units so far. Cheap (one clock reading): once per batch, not per instruction.
+/* The same of work that ends at `most` units, or before: of a run that is cut there it is not known
+ * which. 0: without limit. */
+void progress_start_within(struct progress *progress, FILE *stream, const char *label,
+                           const char *unit, uint64_t most);
+
+/* `done` of `total` units so far; more than that shows that the total is not known. Cheap (one
+ * clock reading): once per batch, not per instruction.
  */
 void progress_update(struct progress *progress, uint64_t done);
+
+/* In place of progress_update() while nothing is left to do but to wait: says for what, and how
+ * long it has been; in a log after two seconds, then once a minute. */
+void progress_wait(struct progress *progress, const char *what);
 
 /* A total that becomes known, or changes, on the way. */
 void progress_set_total(struct progress *progress, uint64_t total);

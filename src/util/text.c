@@ -271,13 +271,22 @@ char *text_clip(char *buffer, size_t size, const char *text, unsigned columns) {
 
 /* ---- terminals ---- */
 
-unsigned text_terminal_columns(FILE *stream) {
+/* 0: not told. */
+static unsigned told_columns(FILE *stream) {
     struct winsize size;
-    if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) || !size.ws_col)
+    if (isatty(fileno(stream)) && !ioctl(fileno(stream), TIOCGWINSZ, &size) && size.ws_col)
+        return size.ws_col;
+    const char *columns = getenv("COLUMNS");
+    return columns ? (unsigned)strtoul(columns, NULL, 10) : 0;
+}
+
+unsigned text_terminal_columns(FILE *stream) {
+    unsigned columns = told_columns(stream);
+    if (!columns)
         return DEFAULT_COLUMNS;
-    if (size.ws_col < LEAST_COLUMNS)
+    if (columns < LEAST_COLUMNS)
         return LEAST_COLUMNS;
-    return size.ws_col > MOST_COLUMNS ? MOST_COLUMNS : size.ws_col;
+    return columns > MOST_COLUMNS ? MOST_COLUMNS : columns;
 }
 
 bool text_use_colour(FILE *stream) {
@@ -287,11 +296,38 @@ bool text_use_colour(FILE *stream) {
            strcmp(terminal, "dumb") != 0;
 }
 
+static bool has_control(const char *word) {
+    for (; *word; word++)
+        if ((unsigned char)*word < ' ' || *word == 0x7f)
+            return true;
+    return false;
+}
+
+/* $'…', as bash, zsh and ksh read it (POSIX 2024, 2.2.4); without a quote inside. */
+static void put_escaped(FILE *file, const char *word) {
+    fputs("$'", file);
+    for (; *word; word++) {
+        if (*word == '\n')
+            fputs("\\n", file);
+        else if (*word == '\t')
+            fputs("\\t", file);
+        else if ((unsigned char)*word < ' ' || *word == 0x7f || *word == '\'')
+            fprintf(file, "\\%03o", (unsigned char)*word);
+        else
+            fputs(*word == '\\' ? "\\\\" : (char[]){*word, 0}, file);
+    }
+    fputc('\'', file);
+}
+
 void text_put_word(FILE *file, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-+=./,:@%^";
     if (*word && strspn(word, plain) == strlen(word)) {
         fputs(word, file);
+        return;
+    }
+    if (has_control(word)) {
+        put_escaped(file, word);
         return;
     }
     fputc('\'', file);

@@ -69,12 +69,13 @@ char *text_clip(char *buffer, size_t size, const char *text, unsigned columns);
 /* As text_fit(), without padding and without a limit on columns. */
 char *text_clean(char *buffer, size_t size, const char *text);
 
-/* A word, quoted for a shell where it must be. */
+/* A word, quoted for a shell where it must be; with control characters as $'…'. */
 void text_put_word(FILE *file, const char *word);
 /* " --name value", the value as a word; NULL: nothing. */
 void text_put_option(FILE *file, const char *name, const char *value);
 
-/* Width of the terminal behind `stream`, 40 to 400 columns; 100 when it is none. */
+/* Width of the terminal behind `stream`, 40 to 400 columns; of what is none, as COLUMNS says; else
+ * 100. */
 unsigned text_terminal_columns(FILE *stream);
 
 /* Whether to print colour on `stream`: a terminal that is not "dumb", and NO_COLOR is not set (or

@@ -137,7 +137,7 @@ text_and_picture() {
     run contend "${small[@]}" --check --svg "$scratch/picture.svg" "$scratch/quadtree.ctrace" \
         "$scratch/hashjoin.ctrace*2" >"$scratch/text" || return 1
     python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$scratch/picture.svg" &&
-        grep -q "simulated" "$scratch/picture.svg" &&
+        grep -q "simulated" "$scratch/picture.svg" && ! grep -q '>+[^<]*e-' "$scratch/picture.svg" &&
         grep -q "times per 1000 instructions beside the others" "$scratch/text" &&
         grep -q "instructions simulated" "$scratch/text" &&
         run contend "$scratch/quadtree.ctrace*2" | grep -q "not disturbed in the L2" &&
@@ -169,7 +169,14 @@ nonsense_is_refused() {
         refused "do not run on one machine" 1 "$trace" "$scratch/native.ctrace" &&
         refused "is a profile" 1 --check --set l2.size=192K "$scratch/chase.locality" &&
         refused "is no chip" 1 --check --machine zen4 "$trace" &&
-        refused "2 numbers for 1 program" 1 --ipc 1,2 "$trace" &&
+        refused "2 numbers for 1 program$" 1 --ipc 1,2 "$trace" &&
+        refused "--ipc: 3 instructions per cycle: a core of machine niagara executes at most 1$" 1 \
+            --ipc 3 "$trace" &&
+        refused "--ipc: 1.2 instructions per cycle of threads that share a core" 1 --together \
+            --ipc 0.6 "$trace*2" &&
+        contends --ipc 0.6 "$trace*2" &&
+        refused "--ipc: 10 instructions per cycle: a core of machine zen4 executes at most 9" 1 \
+            --machine zen4 --ipc 10 "$trace" &&
         refused "--ipc 0" 2 --ipc 0 "$trace" &&
         refused "--ipc 1,: numbers" 2 --ipc 1, "$trace" &&
         refused "--ipc ,1: numbers" 2 --ipc ,1 "$trace" &&

@@ -54,6 +54,30 @@ check "a list of two epochs" rebuilt --epoch 1..2
 check "two stores" rebuilt --epoch 1 "$CULPRIT_STORE" "$scratch/other.db"
 check "two stores, each with its epochs" rebuilt --epoch 3 --epoch 1 "$CULPRIT_STORE" "$scratch/other.db"
 
+# The two builds under names of their own: work() is still one row, and the sums stand below.
+renamed() {
+    cp "$scratch/one/program" "$scratch/old" && cp "$scratch/two/program" "$scratch/new" &&
+        save "$scratch/names.db" -- "$scratch/old" && save "$scratch/names.db" -- "$scratch/new" || return 1
+    run diff --json --top 0 --store "$scratch/names.db" --epoch 1,2 >"$scratch/diff.json" &&
+        run diff --compare count --store "$scratch/names.db" --epoch 1,2 >"$scratch/text" &&
+        python3 - "$scratch/diff.json" "$scratch/text" <<'PYTHON'
+import json, re, sys
+diff = json.load(open(sys.argv[1]))
+work, = [r for r in diff["rows"] if r["procedure"] == "work"]
+assert work["image"].endswith("/new") and 2.5 < work["after"] / work["before"] < 3.5, work
+more, = [r for r in diff["rows"] if r["procedure"] == "main"]
+assert more["before"] > 0 and more["after"] > 0
+assert any(n.startswith("old and new are taken for two builds") for n in diff["notes"])
+text = open(sys.argv[2]).read()
+before, after = (diff[side]["event"]["total"] for side in ("before", "after"))
+total = re.search(r"^ +([0-9,]+) +([0-9,]+) +([+-][0-9,]+)  total$", text, re.M)
+figures = [int(f.replace(",", "")) for f in total.groups()]
+assert abs(figures[0] - before) <= 1 and abs(figures[1] - after) <= 1, (figures, before, after)
+assert abs(figures[2] - (after - before)) <= 1 and re.search(r"[+-]\d{1,3},\d{3}", text)
+PYTHON
+}
+check "two builds of one program under two names" renamed
+
 counts() {
     run diff --json --compare count --epoch 1,3 >"$scratch/same.json" &&
         run diff --json --compare count --top 1 --epoch 1,2 >"$scratch/more.json" &&
@@ -70,8 +94,8 @@ check "counts, of the same program nothing changed" counts
 text() {
     run diff --epoch 1 --epoch 2 >"$scratch/text" && ! grep -qE '^.{101}| $' "$scratch/text" &&
         grep -qE '^before: epoch 1: .*/one/program$' "$scratch/text" &&
-        grep -qE '^ +[0-9,]+ +[0-9.]+% +[0-9,]+ +[0-9.]+% +\+[0-9.]+  work +program$' "$scratch/text" &&
-        grep -qE "^next: culprit top --epoch 2 --image .*/program$" "$scratch/text" || { cat "$scratch/text"; return 1; }
+        grep -qE '^ +[0-9,]+ +[0-9.]+ % +[0-9,]+ +[0-9.]+ % +\+[0-9.]+  work +program$' "$scratch/text" &&
+        grep -qE "^next: culprit top --epoch 2 --image program$" "$scratch/text" || { cat "$scratch/text"; return 1; }
 }
 check "as text" text
 
@@ -98,7 +122,7 @@ variance_text() {
     run variance --epoch 1 --epoch 2 --epoch 3 >"$scratch/text" && ! grep -qE '^.{101}| $' "$scratch/text" &&
         grep -qE '^set 2: epoch 2: .*/two/program$' "$scratch/text" &&
         grep -qE '^ range% +sum +sum% +N +mean +std-dev +min +max  procedure$' "$scratch/text" &&
-        grep -qE '^ *[0-9.]+% +[0-9]+ +[0-9.]+% +3 .*  work$' "$scratch/text" &&
+        grep -qE '^ *[0-9.]+% +[0-9,]+ +[0-9.]+% +3 .*  work$' "$scratch/text" &&
         grep -qE '^ - left out: [0-9]+ rows with less than 1 %' "$scratch/text" &&
         grep -qE '^next: culprit diff --epoch [13] --epoch 2$' "$scratch/text" || { cat "$scratch/text"; return 1; }
 }

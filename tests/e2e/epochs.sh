@@ -141,6 +141,16 @@ blob_damaged() {
 }
 check "a damaged blob" blob_damaged
 
+# The error of a damaged schema quotes it.
+schema_damaged() {
+    cp "$store" "$scratch/schema.db"
+    sqlite3 -cmd '.dbconfig defensive off' "$scratch/schema.db" "PRAGMA writable_schema = ON;
+UPDATE sqlite_master SET name = 'two' || char(10) || 'lines' || char(27) || '[31m', sql = 'CREATE' || char(10) || char(27) || '[31m x (' WHERE name = 'event'" >"$scratch/said" 2>&1 || return
+    fails_with 1 'schema.db' run epochs --store "$scratch/schema.db" || return
+    ! LC_ALL=C grep -q '[[:cntrl:]]' "$scratch/err"
+}
+check "the error of a damaged schema is one line that cannot steer the terminal" schema_damaged
+
 # A store that an ordinary user reads, where its writer has ended, died, and is at work.
 as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 if [ "$(id -u)" != 0 ]; then

@@ -11,7 +11,8 @@ xml.dom.minidom.parse(sys.argv[1])' "docs/results/$name.svg"
 }
 for script in experiments/case-*.py experiments/fig-*.py experiments/pinpoints.py \
     experiments/simpoint-sweep.py experiments/explain.py experiments/shotgun.py \
-    experiments/stalls.py; do
+    experiments/stalls.py experiments/contention*.py experiments/throughput.py experiments/merged.py \
+    experiments/pending-hits.py experiments/icost-w*.py; do
     name=$(basename "$script" .py)
     check "experiment $name has a page with table and picture" has_page "$name"
 done
@@ -60,6 +61,66 @@ xs = [float(x) for x in re.findall(r'<path [^>]*translate\(([0-9.]+) ', open(pat
 assert abs((xs[1] - xs[0]) - (xs[2] - xs[1])) < 0.2, xs
 PYTHON
 }
+
+# What made pictures hard to read: names over the next one's square, one profiler in two colours,
+# two parts in one, values over the legend, numbers over each other.
+reads() {
+    PYTHONPATH=experiments python3 -B - "$scratch/drawn.svg" <<'PYTHON'
+import re, sys
+from lib import svg
+path = sys.argv[1]
+def drawn(*panels):
+    svg.figure(path, panels)
+    return open(path).read()
+def fills(text):
+    """Colours by the name of the series, from the titles of bars."""
+    return {name: fill for fill, name in re.findall(r'fill="(#\w+)"><title>x, ([^:]*):', text)}
+
+text = drawn(svg.Bars("b", "%", ["x"], [("SWAM-MLP", [1]), ("sliding", [2])]))
+squares = [float(x) for x in re.findall(r'<rect x="([0-9.]+)"[^>]*width="12.0"', text)]
+assert squares[1] > squares[0] + 18 + 66.7 + 8, squares  # DejaVu Sans of 12 pixels
+
+all_profilers = ["Software", "Dispatch", "LCI", "NCI", "NCI+ILP", "TIP-ILP", "TIP"]
+every = fills(drawn(svg.Bars("b", "%", ["x"], [(name, [1]) for name in all_profilers])))
+some = fills(drawn(svg.Bars("b", "%", ["x"], [(name, [1]) for name in ("NCI", "TIP-ILP", "TIP")])))
+assert len(set(every.values())) == 7 and all(every[name] == some[name] for name in some), (every, some)
+
+parts = ["unknown", "execute", "another", "LLC miss", "ST-TLB", "third"]
+colours = fills(drawn(svg.Stacks("s", "%", ["x"], [(name, [1]) for name in parts])))
+assert len(set(colours.values())) == len(parts), colours
+
+text = drawn(svg.Bars("cut", "%", ["x"], [("s", [120])], limit=100))
+legend = float(re.search(r'y="([0-9.]+)" width="12.0"', text).group(1)) + 12
+written = float(re.search(r'y="([0-9.]+)"[^>]*>120<', text).group(1))
+assert written > legend + 12, (legend, written)
+
+text = drawn(svg.Lines("l", "n", "%", list(range(1, 51)), [("s", list(range(50)))]))
+numbers = [(float(x), word) for x, y, word in re.findall(
+    r'<text x="([0-9.]+)" y="([0-9.]+)" text-anchor="middle"[^>]*>(\d+)<', text)]
+assert len(numbers) >= 13 and len({round(b[0] - a[0]) for a, b in zip(numbers, numbers[1:])}) <= 2
+assert all(b[0] - a[0] > 7.6 * len(b[1]) for a, b in zip(numbers, numbers[1:])), numbers
+
+# Turned names do not begin left of the picture: of 20 groups the first has 23 letters of 7.4 pixels.
+text = drawn(svg.Bars("b", "%", ["pending sum_values abcde"] + ["g"] * 19, [("s", [1] * 20)]), )
+x = float(re.search(r'<text x="([0-9.]+)"[^>]*rotate[^>]*>pending sum', text).group(1))
+assert x - 0.766 * 7.0 * 23 > 0, x
+
+# Points lie on the diagonal where both are the same, and the axes are alike.
+text = drawn(svg.Scatter("p", "x", "y", [("s", [(1, 1), (0.00001, 10), (0, 5)])]))
+(x1, y1), (x2, y2) = [tuple(map(float, pair)) for pair in
+                      re.findall(r'translate\(([0-9.]+) ([0-9.]+)\)', text)[1:]]
+diagonal = [float(v) for v in re.search(r'x1="([0-9.]+)" y1="([0-9.]+)" x2="([0-9.]+)" y2="([0-9.]+)" '
+                                        r'stroke="#888"', text).groups()]
+share = (x1 - diagonal[0]) / (diagonal[2] - diagonal[0])
+assert abs(share - 5 / 6) < 0.01 and abs((y1 - diagonal[1]) / (diagonal[3] - diagonal[1]) - share) < 0.01
+assert x2 == diagonal[0] and abs(y2 - diagonal[3]) < 0.11 and ">0.00001<" in text
+
+text = drawn(svg.Lines("l", "n", "%", [1, 2], [("s", [1, 2]), ("t", [2, 1])], dashed={"t": "s"}))
+lines = re.findall(r'stroke="(#\w+)" stroke-width="2"( stroke-dasharray)?', text)
+assert len(lines) == 2 and lines[0][0] == lines[1][0] and [bool(d) for _, d in lines] == [False, True], lines
+PYTHON
+}
 check "pictures show the numbers that they are given" draws
+check "pictures can be read" reads
 
 finish

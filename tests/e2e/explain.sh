@@ -33,7 +33,7 @@ END
 }
 check "the sampled CPI is near the exact one" covers
 
-# The costs are those of icost, which takes all instructions.
+# The costs are near those of icost, which takes them from the dependence graph.
 what_if() {
     run icost --json "$scratch/gzip.ctrace" >"$scratch/icost" &&
         python3 - "$scratch/exact" "$scratch/icost" <<'END'
@@ -46,14 +46,75 @@ for s in every["sets"]:
         assert abs(costs[s["members"][0]] - s["cost"]["percent"]) < 4
 END
 }
-check "what if, from a part of the instructions, is near icost" what_if
+check "what if, simulated again, is near icost" what_if
 
 words() {
-    run explain --limit 300K -- gzip -c "$scratch/numbers" 2>"$scratch/text" >/dev/null &&
+    run explain --legend --limit 300K -- gzip -c "$scratch/numbers" 2>"$scratch/text" >/dev/null &&
         for word in 'what the words mean' execute mispredict 'L1 miss' stalled kernel 'what if' 'overlap' 'next: culprit explain'; do
             grep -q "$word" "$scratch/text" || { echo "no $word"; return 1; }
         done
 }
 check "every word is explained" words
+
+# On a terminal the first report explains its words, others only say how to have that; elsewhere none
+# does unless asked to.
+once() {
+    export XDG_STATE_HOME=$scratch/state
+    local shown=() i
+    for i in 1 2; do
+        script -qec "$CULPRIT explain --limit 100K -- true" "$scratch/typed" >/dev/null </dev/null
+        shown+=("$(grep -c 'no event: committing' "$scratch/typed")")
+        grep -q 'culprit explain --legend' "$scratch/typed"
+        shown+=($?)
+    done
+    unset XDG_STATE_HOME
+    echo "${shown[@]}"
+    [ "${shown[*]}" = "1 1 0 0" ] && run explain --legend | grep -q 'waiting for a load that missed'
+}
+skip_without script "the words are explained once on a terminal" ||
+    check "the words are explained once on a terminal" once
+
+# The object has standard output to itself: what the command writes there goes to standard error.
+to_itself() {
+    run explain --json -- seq 3 2>"$scratch/said" >"$scratch/object" || return 1
+    report=$scratch/object told 'r["program"] == "seq 3"' && printf '1\n2\n3\n' | cmp - "$scratch/said" &&
+        run icost --json --limit 200K -- seq 3 2>/dev/null | python3 -m json.tool >/dev/null &&
+        run sim -o - --limit 100K -- seq 3 2>/dev/null | head -n 1 | grep -qx 'seq 3 (partial)\|seq 3' &&
+        run explain --json -o "$scratch/object" -- seq 3 | cmp - "$scratch/said"
+}
+check "--json is alone on standard output" to_itself
+
+# The reader of the report may go before it is whole; one that has gone ends explain.
+leaves_nothing() {
+    mkdir "$scratch/temporary" &&
+        TMPDIR="$scratch/temporary" run explain --json -o - -- true 2>&1 | head -c 1 >/dev/null
+    rmdir "$scratch/temporary"
+}
+check "a reader that goes early leaves no temporary files" leaves_nothing
+
+# Shell, env and gzip are one process: gzip has nearly all instructions, in regions of a second run.
+report=$scratch/chain
+wrapped() {
+    printf '#!/usr/bin/env sh\nexec env LEVEL=1 nice gzip -9 -c "$@"\n' >"$scratch/wrapper" &&
+        chmod +x "$scratch/wrapper" &&
+        run explain --regions-over 2M --json -o "$report" -- "$scratch/wrapper" "$scratch/numbers" \
+            >/dev/null && told 'r["regions"]["count"] > 0' 'not r["partial"]' \
+            'sum("ran 5 programs" in n and "gzip" in n for n in r["notes"]) == 1' \
+            'not any("not included" in n or "threads" in n for n in r["notes"])' \
+            'r["functions"][0]["image"] == "gzip"'
+}
+check "programs that exec starts are the same command, also by regions" wrapped
+
+children() {
+    run explain --json -o "$report" -- timeout 100 gzip -1 -c "$scratch/numbers" >/dev/null &&
+        told 'r["functions"][0]["image"] == "gzip"' 'r["children"]["included"]' \
+            'r["children"]["share"] > 0.9' '"--follow" not in r["next"]' || return 1
+    run explain --regions-over 2M --json -o "$report" -- timeout 100 gzip -1 -c "$scratch/numbers" \
+        >/dev/null && told 'r["children"]["share"] > 0.9' 'not r["partial"]' \
+        'any("several processes" in n for n in r["notes"])' || return 1
+    run explain --no-follow --json -o "$report" -- timeout 100 gzip -9 -c /bin/bash >/dev/null && told \
+        'r["functions"][0]["image"] != "gzip"' 'not r["children"]["included"]' '"--follow" not in r["next"]'
+}
+check "children are followed, unless --no-follow" children
 
 finish

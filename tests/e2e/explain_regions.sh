@@ -1,9 +1,10 @@
 # culprit explain of long runs: by regions in a second run, and what keeps it from that.
 . tests/e2e/lib.sh
 
-RUN_LIMIT=120
-# A slice has at least a million instructions, and of forty slices or less every one is a region:
-# gzip -9 of the numbers has 57, of which some stand for others; of few, and sort of lines, about 16.
+RUN_LIMIT=300
+# A slice has at least a quarter of a million instructions, and of 160 slices or less every one is a
+# region: gzip -9 of the numbers has more, of which some stand for others; of few, and sort of lines,
+# less.
 numbers=$scratch/numbers
 seq 33000 >"$numbers"
 few=$scratch/few
@@ -13,6 +14,8 @@ seq 20000 >"$lines"
 export LC_ALL=C # sort compares bytes: a shorter run
 cc -O1 -o "$scratch/late_effect" tests/guests/late_effect.c
 cc -O1 -o "$scratch/wanders" tests/guests/wanders.c
+cc -O1 -o "$scratch/detours" tests/guests/detours.c
+cc -O1 -o "$scratch/uneven" tests/guests/uneven.c
 
 # json NAME CONDITION...: the report there holds what it must, and sums.
 json() {
@@ -48,6 +51,47 @@ for name, units in exact["components"].items():
 END
 }
 check "its CPI and stack are near the full simulation's" like_exact
+
+# Data decide how long the same code takes. The first regions leave much open, so more are taken,
+# all slices here; of fewer the interval holds what all of them took.
+takes_more() {
+    run explain --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 230 >/dev/null &&
+        json more 'r["regions"]["count"] > 160' 'r["regions"]["count"] == r["regions"]["slices"]' \
+            'r["regions"]["cpi_half_interval_95"] == 0' "$(note '160 regions left')"
+}
+check "regions that leave much open are not all that is taken" takes_more
+
+interval() {
+    run explain --regions-over 20M --regions 40 --json --top 0 --output "$scratch/some" -- "$scratch/uneven" 230 >/dev/null &&
+        json some 'r["regions"]["count"] == 40' 'r["regions"]["cpi_half_interval_95"] > 0.03 * r["cpi"]' \
+            "not ($(note 'regions left'))" "$(note 'CPI within ±')" &&
+        python3 - "$scratch/some" "$scratch/more" <<'END'
+import json, sys
+some, more = (json.load(open(path)) for path in sys.argv[1:])
+print(some["cpi"], more["cpi"], some["regions"])
+assert abs(some["cpi"] - more["cpi"]) <= some["regions"]["cpi_half_interval_95"]
+halves = some["regions"]["component_half_intervals_95"]
+for name, cycles in more["components"].items():
+    off = abs(some["components"][name] - cycles * some["instructions"] / more["instructions"])
+    assert off <= 1.5 * halves[name] + 1e-3 * some["cycles"], (name, off, halves[name])
+assert halves["mispredict"] > 0.01 * some["cycles"]
+END
+}
+check "the interval holds what all slices took, the stack's too" interval
+
+interval_text() {
+    run explain --regions-over 20M --regions 8 --top 0 --output "$scratch/text" -- gzip -9 -c "$numbers" >/dev/null &&
+        sed -n 2p "$scratch/text" | grep -q 'CPI [0-9.]* ± [0-9.]*$' &&
+        grep -q '^ stalled  *[0-9.]* ± [0-9.]* %' "$scratch/text" &&
+        python3 -c 'import sys; assert all(len(line) <= 101 or line.startswith("next") for line in open(sys.argv[1]))' "$scratch/text"
+}
+check "the header has the interval, within 100 columns" interval_text
+
+bad_regions() {
+    fails_with 125 '^culprit explain: --regions 1: 2 to 10000$' run explain --regions 1 -- true &&
+        fails_with 125 'regions' run explain --regions many -- true
+}
+check "--regions that is no number of regions is refused" bad_regions
 
 from_trace() {
     run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$numbers" >/dev/null 2>&1 &&
@@ -149,10 +193,46 @@ skip_without x86_64-workloads "threads are sampled in one pass" ||
     check "threads are sampled in one pass" threads
 
 wanders() {
-    run explain --regions-over 5M --json --top 0 --output "$scratch/wanders.json" -- "$scratch/wanders" >/dev/null &&
+    run explain --no-repeatable --regions-over 5M --json --top 0 --output "$scratch/wanders.json" -- "$scratch/wanders" >/dev/null &&
         json wanders.json "$(note 'another way') or $(note 'not quite as the first')"
 }
 check "a run that does not repeat itself is told so" wanders
+
+# Its way is all random: a sum of 40 numbers, told at the end.
+repeats() {
+    local times
+    for times in 1 2; do
+        run explain --regions-over 5M --json --top 0 --output "$scratch/repeats$times" -- "$scratch/wanders" >"$scratch/said$times" &&
+            json repeats$times 'r["sampling"] is None' "not ($(note 'another way') or $(note 'not quite as the first'))" || return
+    done
+    same_file "$scratch/said1" "$scratch/said2" && run explain --seed 2 -- "$scratch/wanders" >"$scratch/said3" 2>/dev/null &&
+        ! cmp -s "$scratch/said1" "$scratch/said3"
+}
+check "random numbers are the same in every run, another seed gives others" repeats
+
+# Of its slices one or two are missing in the second run, and the regions before and behind.
+detours() {
+    run explain --regions-over 5M --json --top 0 --save --store "$scratch/detours.db" --output "$scratch/detours.json" -- \
+        "$scratch/detours" "$scratch/out" >"$scratch/out" &&
+        json detours.json 'r["sampling"] is None' '100 < r["regions"]["simulated"] < 160' \
+            'r["instructions"] == r["instructions_executed"]' \
+            "$(note 'another way in part')" "$(note 'are left out')" &&
+        weights_sum "$scratch/detours.db" "$scratch/detours.json"
+}
+# What is kept of all regions together stands for the whole run, but for rounding.
+weights_sum() {
+    python3 - "$1" "$2" <<'END'
+import json, sqlite3, sys
+store, report = sqlite3.connect(sys.argv[1]), json.load(open(sys.argv[2]))
+rows = store.execute("""SELECT weight, (SELECT SUM(total) FROM profile JOIN event ON event.id = profile.event
+    WHERE profile.session = session.id AND event.name = 'executions') FROM session""").fetchall()
+total = sum(weight * executed for weight, executed in rows)
+print(len(rows), total, report["instructions"])
+assert len(rows) == 1 and rows[0][0] == 1
+assert abs(total / report["instructions"] - 1) < 0.001
+END
+}
+check "regions that the second run misses are left out, others stand for them" detours
 
 systematic() {
     run explain --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$numbers" >/dev/null &&
@@ -166,10 +246,37 @@ no_folder() {
 }
 check "no place for temporary files: one line" no_folder
 
+# What was run before the signal is explained, by regions of it or in full; two signals at once are
+# one request. The commands here never end by themselves.
+set -m
+report=$scratch/partial
 interrupted() {
-    timeout -s INT 1 "$CULPRIT" explain -- gzip -9 -c /dev/zero >/dev/null 2>"$scratch/error"
-    [ "$(wc -l <"$scratch/error")" = 1 ] && grep -q "before any was simulated" "$scratch/error"
+    "$CULPRIT" explain --regions-over 5M --json -o "$report" -- gzip -9 -c /dev/zero \
+        >/dev/null 2>"$scratch/error" &
+    local process=$!
+    until_used $process 1
+    kill -INT $process
+    kill -INT $process
+    wait $process
+    [ $? = 130 ] && [ "$(grep -c 'interrupted after .* instructions' "$scratch/error")" = 1 ] &&
+        told 'r["partial"]' 'r["instructions"] > 5e6' 'r["regions"]["slices"] >= 5' \
+            '"PARTIAL" in r["notes"][0]'
 }
-check "interrupted while profiling: one line" interrupted
+check "interrupted while profiling: the part that was run is explained by regions" interrupted
+interrupted_early() {
+    mkfifo "$scratch/never"
+    exec 9<>"$scratch/never"
+    "$CULPRIT" explain --json -o "$report" -- sh -c 'echo ready >"$0"; cat' "$scratch/ready" <&9 \
+        2>"$scratch/error" &
+    local process=$!
+    until [ -s "$scratch/ready" ]; do sleep 0.05; done
+    kill -TERM $process
+    wait $process
+    [ $? = 143 ] && exec 9<&- &&
+        told 'r["partial"]' 'r["regions"] is None' 'r["instructions"] > 10000' \
+            '"PARTIAL" in r["notes"][0]'
+}
+check "... or in full, when it is short, as of a server" interrupted_early
+set +m
 
 finish

@@ -200,12 +200,103 @@ own_categories() {
 skip_without x86_64-workloads "categories of one's own" ||
     check "categories of one's own: parallel misses of two lines, half of memory's latency" own_categories
 
+# A part that is made half is not taken away.
+halves() {
+    run icost --category half=dmiss:50% "$trace" >"$scratch/text" &&
+        grep -q 'half saves most: with this change' "$scratch/text" &&
+        ! grep -q 'without it\|a bound' "$scratch/text" &&
+        run icost --multisim=none "$trace" >"$scratch/text" &&
+        grep -q 'costs most: without it' "$scratch/text" && grep -q 'a bound on' "$scratch/text"
+}
+check "a change is not called a removal, nor its cost a bound" halves
+
+# What the report says of a short run is simulated anew; the reading has the simulated costs.
+checked() {
+    run icost --json --output "$report" "$trace" &&
+        told 'len(m["sets"]) == m["simulations"] >= 20' "m['cycles'] == r['cycles'] or \
+            abs(m['cycles'] - r['cycles']) < 0.01 * m['cycles']" \
+            'all(frozenset([n]) in sets(m) for n in names)' \
+            'any("%.1f %%" % (100 * max(cost(n, of=m) for n in names) / m["cycles"]) in line for line in r["reading"])' &&
+        run icost "$trace" >"$scratch/text" && grep -q 'simulated anew, as a check: ' "$scratch/text" &&
+        run icost --multisim=none --json --output "$report" "$trace" &&
+        told 'm is None' &&
+        run icost --multisim=none "$trace" >"$scratch/text" && grep -q 'not checked' "$scratch/text" &&
+        ! grep -q '~' "$scratch/text" &&
+        run icost --limit 50K -- gzip -9 -c "$scratch/numbers" 2>"$scratch/text" >/dev/null &&
+        grep -q 'simulated anew, as a check: ' "$scratch/text"
+}
+check "what the report says is checked by simulation" checked
+
+# Random lines of random pages: walks cost what the simulator says, though memory has the data.
+walks_are_their_own() {
+    local walks=$scratch/walks.ctrace perfect
+    run trace --from build --limit 200K --output "$walks" -- "$WORKLOADS/riscv64/hashjoin" 100000 \
+        >/dev/null 2>&1 &&
+        perfect=$(trace=$walks cycles_of --machine fields2004 --set dtlb.entries=0) &&
+        run icost --json --output "$report" --machine fields2004 --category dtlb --category dram \
+            "$walks" &&
+        run icost --json --output "$scratch/again.json" --machine fields2004 --multisim \
+            --category dtlb --category mul=int_mul:-1 --category late=bmisp,itlb "$walks" &&
+        report=$scratch/again.json told "cost('dtlb', of=m) == m['cycles'] - $perfect" \
+            'abs(cost("late") - cost("late", of=m)) < 0.02 * r["cycles"]' &&
+        told 'cost("dtlb") > 0.1 * r["cycles"]' \
+            "abs(cost('dtlb') - (r['cycles'] - $perfect)) < 0.02 * r['cycles']"
+}
+check "walks of loads that memory serves are dtlb's" walks_are_their_own
+
 check "a part that is none" fails_with 2 "no such part: 'cash'.*int_mul" run icost --category x=cash "$trace"
 check "bandwidth of a place" fails_with 2 'all instructions alike' run icost --category bw@main "$trace"
 check "a change that is none" fails_with 2 'N cycles faster' run icost --category dl1:fast "$trace"
 check "two categories of a name" fails_with 2 'two of the name l2' run icost --category l2 --category l2 "$trace"
 check "a place that is nowhere" fails_with 1 "executed at 'nowhere'" run icost --category dmiss@nowhere "$trace"
-check "--category with --multisim" fails_with 2 'without --multisim' run icost --category l2 --multisim "$trace"
+# The others are measured all the same; with nothing left, nothing is simulated.
+some_place_is_nowhere() {
+    run icost --category dmiss@nowhere --category l1=dl1 "$trace" >"$scratch/text" 2>"$scratch/err" &&
+        grep -q "category dmiss: no instruction was executed at 'nowhere'" "$scratch/err" &&
+        grep -q "category dmiss: no instruction was executed at 'nowhere'" "$scratch/text" &&
+        grep -q '^ l1  *[1-9]' "$scratch/text" || return 1
+    seq 200 | sed 's/.*/x/' >"$scratch/pipe"
+    run icost --category dmiss@nowhere --category l1=dl1 --limit 20K -- cat "$scratch/pipe" \
+        2>"$scratch/text" >/dev/null && grep -q "executed at 'nowhere'" "$scratch/text"
+}
+check "a place that is nowhere beside others" some_place_is_nowhere
+
+# Methods of templates are found by their last word, in categories and by annotate.
+method_is_found() {
+    cat >"$scratch/method.cc" <<'CPP'
+namespace ns {
+template <class T, int n> struct Table {
+    T items[n];
+    __attribute__((noinline)) int classify(int of) const { return items[of % n]; }
+    __attribute__((noinline)) int twice(int of) const { return 2 * items[of % n]; }
+};
+}
+struct Other {
+    __attribute__((noinline)) int twice(int of) const { asm volatile(""); return 2 * of; }
+};
+int main() {
+    static ns::Table<int, 64> table;
+    Other other;
+    int sum = 0;
+    for (int i = 0; i < 2000; i++)
+        sum += table.classify(i) + table.twice(i) + other.twice(i);
+    return sum < 0;
+}
+CPP
+    g++ -O1 -o "$scratch/method" "$scratch/method.cc" &&
+        run trace --from main --output "$scratch/method.ctrace" -- "$scratch/method" >/dev/null 2>&1 &&
+        run icost --category of=lgalu,shalu,dl1@classify "$scratch/method.ctrace" \
+            >"$scratch/text" 2>/dev/null &&
+        grep -q "'classify' is ns::Table<int, 64>::classify(int) const" "$scratch/text" &&
+        run sim --save --store "$scratch/method.db" "$scratch/method.ctrace" >/dev/null 2>&1 &&
+        run annotate --store "$scratch/method.db" Table::twice >"$scratch/text" 2>&1 &&
+        fails_with 1 'which of 2 procedures. .*Table<int, 64>::twice.int. const' \
+            run annotate --store "$scratch/method.db" twice
+}
+skip_without g++ "a method is found by the end of its name" ||
+    check "a method is found by the end of its name" method_is_found
+
+check "--multisim with a category that only the graph knows" fails_with 2 'category l2: only the graph' run icost --category l2 --multisim "$trace"
 
 set -m
 # An interrupted command is told of as far as it went.

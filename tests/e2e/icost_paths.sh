@@ -75,4 +75,20 @@ refuses() {
 }
 check "what cannot be shown is refused" refuses
 
+# Where functions are shown, a stripped program's have no names, and why is told.
+names_are_missed() {
+    cp "$WORKLOADS/riscv64/chase" "$scratch/stripped" && riscv64-linux-gnu-strip "$scratch/stripped" &&
+        run icost --multisim=none --critical --limit 50K -- "$scratch/stripped" 2>"$scratch/text" >/dev/null &&
+        grep -q 'functions without names, in stripped files: stripped' "$scratch/text"
+}
+skip_without riscv64-linux-gnu-strip "missing names are told of" ||
+    check "missing names are told of" names_are_missed
+
+# Of a command whose children are left out their share stands in the head.
+children_have_a_share() {
+    run icost --multisim=none -- sh -c 'seq 100000 | sort -n | tail -1; :' 2>"$scratch/text" >/dev/null &&
+        sed -n 3p "$scratch/text" | grep -q '% was spent in .*: --follow'
+}
+check "the share of children is told" children_have_a_share
+
 finish

@@ -25,6 +25,14 @@ same_options() {
     diff "$scratch/help" "$scratch/page"
 }
 
+# Under every heading of the help there are options, and between options no empty line.
+no_gaps() {
+    run "$1" --help | awk '/^ +$/ { print "line " NR " is of blanks"; bad = 1 }
+        /^ *$/ && heading { print heading " has no options"; bad = 1 }
+        { heading = /^ [A-Z].*:$/ ? $0 : "" }
+        END { exit bad }'
+}
+
 for page in docs/man/*.1; do
     what="$(basename "$page") formats without warnings"
     skip_without groff "$what" || check "$what" formats "$page"
@@ -33,6 +41,7 @@ for page in docs/man/culprit-*.1; do
     verb=$(basename "$page" .1)
     verb=${verb#culprit-}
     check "culprit-$verb.1 tells of every option of $verb, and no other" same_options "$verb"
+    check "the help of $verb has no gaps" no_gaps "$verb"
 done
 
 finish

@@ -75,6 +75,8 @@ pictures_are_xml() {
         "$scratch/chase.ctrace" >"$scratch/text" || return 1
     python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$scratch/picture.svg" &&
         [ "$(grep -c dasharray "$scratch/picture.svg")" = 2 ] && grep -q "mshr 4" "$scratch/picture.svg" &&
+        grep -A6 'mean |error|$' "$scratch/text" >"$scratch/errors" && ! grep -E '[+-][0-9]' "$scratch/errors" &&
+        grep -q "mshr unlimited" "$scratch/picture.svg" && ! grep -q "mshr 0" "$scratch/picture.svg" &&
         ! awk '{ gsub(/µ/, "u") } length > 100' "$scratch/text" | grep -q .
 }
 

@@ -110,6 +110,37 @@ for line in open(sys.argv[1]):
 }
 check "the text fits 100 columns" text_fits
 
+# Figures end below the ends of their headings, in both tables.
+columns_align() {
+    python3 - "$scratch/text" <<'END'
+import re, sys
+lines = open(sys.argv[1]).read().split("\n")
+for name in "error, %", "systematic part, %":
+    head = next(i for i, line in enumerate(lines) if line.startswith(name))
+    ends = {m.end() for m in re.finditer(r"function|basic block|instruction|cycle stacks", lines[head])}
+    for line in lines[head + 1:]:
+        if not line:
+            break
+        last = re.search(r"\S+$", line).end()
+        assert last in ends, line
+END
+}
+check "columns of errors end below their headings" columns_align
+
+# Two instructions of an image with a long name are two places.
+long_names() {
+    local name=$scratch/a_program_whose_name_has_many_letters
+    cp "$WORKLOADS/x86_64/matmul" "$name" && run profilers --limit 2M --top 5 -- "$name" 60 1 2>"$scratch/text" >/dev/null || return 1
+    python3 - "$scratch/text" <<'END'
+import sys
+lines = open(sys.argv[1]).read().split("\n")
+first = next(i for i, line in enumerate(lines) if line.startswith("share seen by")) + 1
+places = [line[1:19].rstrip() for line in lines[first:first + 5]]
+assert len(set(places)) == 5 and all("+0x" in place for place in places), places
+END
+}
+skip_without x86_64-workloads "an offset is never cut" || check "an offset is never cut" long_names
+
 riscv() {
     run profilers --limit 1M --json --output "$report" -- "$WORKLOADS/riscv64/ceil" 20000 >/dev/null &&
         holds 'r["machine"] == "boom-tea" and r["class"] == "flush"' \

@@ -69,6 +69,24 @@ PYTHON
 }
 check "four phases, in every file that is written" finds_phases
 
+# Four phases with no block in common: of all in one cluster three quarters are not common (in few
+# dimensions about that); with a cluster each the most that is allowed is used, but nothing is far.
+forced_together() {
+    run regions one.bb --max-clusters 1 --dimensions 200 --json >forced.json &&
+        run regions one.bb --max-clusters 1 --dimensions 200 >forced.txt &&
+        run regions one.bb --max-clusters 4 >four.txt && run regions one.bb >free.txt &&
+        python3 - <<'PYTHON' && grep -q 'warning: all of --max-clusters 1 are used' forced.txt &&
+import json
+forced, free = json.load(open("forced.json")), json.load(open("one.json"))
+assert forced["max_clusters_used"] and abs(forced["regions"][0]["scatter"] - 0.75) < 0.05, forced
+assert not free["max_clusters_used"] and all(r["scatter"] < 0.01 for r in free["regions"]), free
+PYTHON
+        grep -q 'warning: cluster 0 (100.0 % of the instructions) has slices far apart' forced.txt &&
+        grep -q 'warning: all of --max-clusters 4' four.txt && ! grep -q 'far apart' four.txt &&
+        ! grep warning free.txt
+}
+check "too few clusters are warned of" forced_together
+
 picture() {
     python3 - <<'PYTHON'
 import xml.etree.ElementTree as tree
@@ -129,8 +147,11 @@ run, regions = int(open("run").read()), json.load(open("merged.json"))["regions"
 rows = list(csv.DictReader(line for line in open("merged.csv") if line[0] != "#"))
 own = [r for r in regions if r["run"] == run]
 assert [int(row["slice"]) for row in rows] == [r["slice"] for r in own]
-assert abs(sum(float(row["region-weight"]) for row in rows) - 1) < 1e-9
+assert abs(sum(float(row["region-weight"]) for row in rows) - sum(r["weight"] for r in own)) < 1e-6
+assert sum(r["weight"] for r in own) < 0.99
 PYTHON
+        grep -qE '^# merged: [01] 2 [0-9]+$' merged.csv &&
+        run regions --merge one.bb two.bb | grep -q '^next: culprit regions -o run0.csv --run 0 --merge one.bb two.bb$'
 }
 check "runs are merged by what their blocks are" merges
 check "a merged list is of one run" fails_with 2 "which with --run" \

@@ -98,6 +98,34 @@ cut_short() {
 }
 check "what is before a cut is shown" cut_short
 
+# One sample in each period, wherever in it; as the header says, and the dump. Without the step that a
+# period keeps with a loop the samples' cycles differ; the same seed gives the same bytes.
+random_cycles() {
+    traced --machine boom-tea --tap "tip:$scratch/random.tip,interval=1000,sampling=random,seed=3" \
+        --tap "tip:$scratch/again.tip,seed=3,sampling=random,interval=1000" \
+        --tap "tip:$scratch/other.tip,interval=1000,sampling=random" &&
+        cmp "$scratch/random.tip" "$scratch/again.tip" &&
+        ! cmp -s "$scratch/random.tip" "$scratch/other.tip" &&
+        run samples --json --output "$scratch/random.json" "$scratch/random.tip" &&
+        python3 - "$scratch" <<'PYTHON'
+import json, sys
+dump = json.load(open(f"{sys.argv[1]}/random.json"))
+cycles = json.load(open(f"{sys.argv[1]}/report.json"))["cycles"]
+assert dump["mode"] == "random" and dump["seed"] == 3 and dump["period"] == 1000, dump
+at, inside = 0, set()
+for number, sample in enumerate(dump["samples"]):
+    at += sample["cycles"]
+    assert 1000 * number < at <= 1000 * (number + 1), (number, at)
+    inside.add(at - 1000 * number)
+assert cycles // 1000 <= dump["count"] <= cycles // 1000 + 1 and len(inside) > 50, (cycles, dump["count"])
+PYTHON
+}
+check "random cycles of each period" random_cycles
+check "what takes no samples has no sampling" \
+    fails_with 2 'csv takes no samples' traced --tap "csv:$scratch/x,sampling=random"
+check "a word that is no way to sample" \
+    fails_with 2 'neither random nor periodic' traced --tap "tip:$scratch/x,sampling=often"
+
 damaged() {
     local status=0
     { head -c 60000 "$scratch/run.tip"; printf X; tail -c +60002 "$scratch/run.tip"; } >"$scratch/bad"

@@ -124,8 +124,8 @@ check "--kanata writes a window that is well formed" kanata
 next_spares_files() {
     run sim --limit 20K --top=3 --tap "csv:$scratch/a" "--tap=csv:$scratch/b" --kanata "$scratch/c" \
         --kanata-from=1000 --output "$scratch/text" -- sh -c : --tap x &&
-        sed -n '/^next:/,$p' "$scratch/text" | tr -s ' \n' ' ' | grep -qE \
-            "^next: culprit sim --[a-z]+ [a-z]+ --limit 20K --top=3 --output $scratch/text -- sh -c : --tap x *$"
+        sed -n '/^next:/,$p' "$scratch/text" | tr -s ' \\\n' ' ' | grep -qE \
+            "^next: culprit sim --[a-z]+ [a-z]+ --limit 20K --top=3 -- sh -c : --tap x *$"
 }
 check "the next command writes no file again" next_spares_files
 

@@ -13,7 +13,8 @@ combined() {
         run sim --regions "$scratch/three.csv" --jobs "$jobs" --top 0 --json --output "$report" &&
             python3 tests/e2e/check_report.py "$report" 'r["instructions"] == 40000003' \
                 'r["instructions_simulated"] == 4000001' \
-                'r["regions"] == {"count": 3, "simulated": 3, "slices": 40, "warmed_instructions": 35000000}' \
+                'r["regions"]["cpi_half_interval_95"] is None' \
+                '{key: r["regions"][key] for key in ("count", "simulated", "slices", "warmed_instructions")} == {"count": 3, "simulated": 3, "slices": 40, "warmed_instructions": 35000000}' \
                 'r["sampling"] is None' 'not r["partial"]' \
                 'any("validate" in n for n in r["notes"])' || return 1
         grep -vE '"(seconds|instructions_per_second|next)":' "$report" >"$scratch/jobs$jobs"
@@ -30,6 +31,60 @@ captured_beyond() {
         grep -vE '"(seconds|instructions_per_second|next)":' "$report" | cmp - "$scratch/jobs1"
 }
 check "a region captured beyond its end is simulated to its end" captured_beyond
+
+# Two runs of 3 and 5 million instructions whose regions were chosen together. Each region stands for
+# its share of the 8 million, whichever run it is in: combined CPI is the sum of weights times CPIs.
+# cpi_of START:END, alone.
+cpi_of() {
+    region_list "$scratch/alone.csv" x86_64 "gzip -9" 8000000 full.ctrace "$1:1"
+    run sim --regions "$scratch/alone.csv" --json --output "$scratch/alone.json" &&
+        python3 -c 'import json, sys; print(repr(json.load(open(sys.argv[1]))["cpi"]))' "$scratch/alone.json"
+}
+# merged_list RUN INSTRUCTIONS START:END:WEIGHT...: $scratch/mergedRUN.csv
+merged_list() {
+    region_list "$scratch/merged$1.csv" x86_64 "run $1" "$2" full.ctrace "${@:3}"
+    sed -i "s/^# method: .*/&\n# merged: $1 3 8000000/" "$scratch/merged$1.csv"
+}
+merged() {
+    merged_list 0 3000000 1000000:1200000:0.25
+    merged_list 1 5000000 6000000:6100000:0.5 9000000:9300000:0.25
+    run sim --regions "$scratch/merged0.csv" --regions "$scratch/merged1.csv" --top 0 --json --output "$report" &&
+        python3 tests/e2e/check_report.py "$report" 'r["instructions"] == 8000000' \
+            'r["regions"]["count"] == 3' 'r["program"] == "run 0, run 1"' 'len(r["threads"]) == 2' \
+            "abs(r['cpi'] / (0.25 * $(cpi_of 1000000:1200000) + 0.5 * $(cpi_of 6000000:6100000) + 0.25 * $(cpi_of 9000000:9300000)) - 1) < 1e-5" ||
+        return 1
+    fails_with 1 "stand for 25.0 % of 3 merged runs" run sim --regions "$scratch/merged0.csv" &&
+        fails_with 1 "are both of run 0" run sim --regions "$scratch/merged0.csv" --regions "$scratch/merged0.csv" &&
+        fails_with 1 "its weights are of its own run alone" \
+            run sim --regions "$scratch/three.csv" --regions "$scratch/merged0.csv" &&
+        fails_with 1 "stand for 25.0 % of 3 merged runs, not for one run" run icost --regions "$scratch/merged0.csv" &&
+        fails_with 1 "stand for 25.0 % of 3 merged runs, not for one run" run predict --regions "$scratch/merged0.csv" ||
+        return 1
+    sed -i 's/^# merged: .*/# merged: 3 3 8000000/' "$scratch/merged0.csv"
+    fails_with 1 "not '# merged: RUN RUNS INSTRUCTIONS'" run sim --regions "$scratch/merged0.csv"
+}
+check "lists of merged runs combine by their weights among all" merged
+
+# A region that was not captured: the others stand for it, unless it is more than a quarter.
+lost() {
+    local verb
+    sed -E '/^cluster .*,1,1,0,1000001,/s/,full.ctrace,.*/,,,,/' "$scratch/three.csv" >"$scratch/lost.csv"
+    region_list "$scratch/left.csv" x86_64 "gzip -9" 40000003 full.ctrace 5000000:7000000:0.6111111111 30000000:31000000:0.3888888889
+    run sim --regions "$scratch/left.csv" --json --output "$scratch/left.json" &&
+        run sim --regions "$scratch/lost.csv" --json --output "$report" &&
+        python3 - "$report" "$scratch/left.json" <<'END' || return 1
+import json, sys
+lost, left = (json.load(open(path)) for path in sys.argv[1:])
+assert lost["regions"]["count"] == 2 and abs(lost["cycles"] / left["cycles"] - 1) < 1e-6
+assert any("1 region, 10.0 % of the run, not captured: the others stand for it" in n for n in lost["notes"])
+END
+    for verb in "predict --regions" "icost --regions"; do
+        run $verb "$scratch/lost.csv" >"$scratch/said" && grep -q '1 region, 10.0 %' "$scratch/said" || return 1
+    done
+    sed -E '/^cluster .*,2,2,5000000,/s/,full.ctrace,.*/,,,,/' "$scratch/three.csv" >"$scratch/lost.csv"
+    fails_with 1 "1 of 3 regions have no trace, 55 % of the run, which is too much" run sim --regions "$scratch/lost.csv"
+}
+check "the other regions stand for one that was not captured" lost
 
 # The region that is everything is the plain simulation.
 everything() {
@@ -71,7 +126,7 @@ whole_way() {
     local small=$scratch/small
     head -n 5000 "$scratch/numbers" >"$small"
     run bbv --size 500K -o "$small.bb" -- gzip -9 -c "$small" >/dev/null &&
-        run regions --max-clusters 4 -o "$small.csv" "$small.bb" >/dev/null &&
+        run regions --max-clusters 4 --split 20 -o "$small.csv" "$small.bb" >/dev/null &&
         run trace --regions "$small.csv" --warm-up 2M -o "$small" -- gzip -9 -c "$small" >/dev/null &&
         run sim --regions "$small.regions.csv" --top 0 --json --output "$report" &&
         python3 tests/e2e/check_report.py "$report" 'r["regions"]["simulated"] >= 2' &&
@@ -81,6 +136,8 @@ import json, sys
 regions, full = (json.load(open(path)) for path in sys.argv[1:])
 assert regions["instructions"] == full["instructions"], (regions["instructions"], full["instructions"])
 assert abs(regions["cpi"] / full["cpi"] - 1) < 0.1, (regions["cpi"], full["cpi"])
+half = regions["regions"]["cpi_half_interval_95"]
+assert 0 < half < 0.3 * full["cpi"] and abs(regions["cpi"] - full["cpi"]) <= half, (half, full["cpi"])
 END
 }
 check "regions that were profiled, chosen and captured tell the whole run's CPI" whole_way
@@ -122,7 +179,7 @@ missing() {
 check "a trace that is missing is named, with its region" missing
 uncaptured() {
     cut -d, -f1-18 "$scratch/three.csv" >"$scratch/uncaptured.csv"
-    fails_with 1 "region 1 has no trace \(capture it with" run sim --regions "$scratch/uncaptured.csv"
+    fails_with 1 "no region has a trace \(capture them with" run sim --regions "$scratch/uncaptured.csv"
 }
 check "a list that was not captured" uncaptured
 check "a list and a command" fails_with 125 "the list names its traces" \

@@ -23,10 +23,30 @@ check "a script without its interpreter" fails_with 126 'interpreter /nowhere/sh
 check "help is on standard output" status_is 0 sh -c '"$CULPRIT" --help | grep -q explain'
 check "every verb has help with an example" sh -c \
     'for verb in sim explain trace machines; do "$CULPRIT" $verb --help | grep -A1 "^Example:" | grep -q culprit || exit 1; done'
+help_is_whole() {
+    for verb in $(run --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' | grep -vx culprit); do
+        run "$verb" --help >"$scratch/help" || return 1
+        [ -z "$(tail -c 1 "$scratch/help")" ] || { echo "$verb: no end of line"; return 1; }
+        awk '/^ [A-Z].*:$/ { heading = $0; getline; if (/^ *$/) { print heading; found = 1 } } END { exit found }' \
+            "$scratch/help" || { echo "$verb: nothing below a heading"; return 1; }
+        grep -E '^ [A-Z].*:$' "$scratch/help" | sort | uniq -d | grep . && { echo "$verb: twice"; return 1; }
+    done
+    return 0
+}
+check "every help ends its last line, with each heading once" help_is_whole
 check "--version" sh -c '"$CULPRIT" --version | grep -qx "culprit [0-9.]*"'
 
 check "an unknown verb names the nearest" fails_with 2 "did you mean 'explain'" run explian
 check "an unknown option" fails_with 2 "bogus.*--help" run sim --bogus x.ctrace
+check "an option that is nearly one" fails_with 2 "did you mean '--limit'" run sim --limti 3 x.ctrace
+check "a beginning of several options" fails_with 125 "could be --regions, --regions-over, --rerun" run explain --re -- true
+check "a verb that is nearly one" fails_with 2 "did you mean 'explain'" run explian
+check "help for what is no verb" fails_with 2 "did you mean 'explain'" run help explian
+help_of_verb() {
+    run help explain >"$scratch/help" && run explain --help >"$scratch/long" &&
+        same_file "$scratch/help" "$scratch/long" && grep -q 'regions-over' "$scratch/help"
+}
+check "help VERB is VERB --help" help_of_verb
 check "an unknown option before a command" fails_with 125 "bogus" run sim --bogus -- true
 check "an option without its value" fails_with 2 "needs a value" run sim --limit
 check "a count that is none" fails_with 2 "not a count" run sim --limit 5Q x.ctrace
@@ -88,6 +108,152 @@ children() {
         grep -q 'processes are included' "$scratch/err"
 }
 check "children are named, or included with --follow" children
+# Blocked in a system call; the report is whole.
+report=$scratch/timed
+timed() {
+    mkfifo "$scratch/never" && exec 9<>"$scratch/never" &&
+        run sim --for 1s --json -o "$report" -- cat <&9 2>"$scratch/err" &&
+        told 'not r["partial"]' 'r["instructions"] > 0' \
+            'sum("captured for 1 s" in n for n in r["notes"]) == 1' &&
+        grep -q 'answers .* times later' "$scratch/err" || return 1
+    run explain --for 1s --json -o "$report" -- sh -c 'trap "" TERM; read line' <&9 &&
+        told 'not r["partial"]' 'r["instructions"] > 0' || return 1
+    run trace --for 1s -o "$scratch/timed.ctrace" -- cat <&9 &&
+        run sim --json -o "$report" "$scratch/timed.ctrace" && told 'not r["partial"]' || return 1
+    run sim --for 100s -- sh -c 'exit 7' 2>"$scratch/err"
+    [ $? = 7 ] && fails_with 2 "--for" run sim --for 1s "$scratch/timed.ctrace" &&
+        fails_with 125 "--for" run sim --for 0 -- true
+}
+check "--for ends what does not end by itself" timed
+timed_elsewhere() {
+    run bbv --for 1s --size 10K -o "$scratch/timed.bb" -- cat <&9 2>"$scratch/err" &&
+        grep -q 'note: captured for 1 s' "$scratch/err" &&
+        fails_with 125 "--for" run bbv --for 0 -- cat &&
+        run profilers --for 1s --json -o "$report" -- cat <&9 2>"$scratch/err" &&
+        told 'not r["partial"]' 'r["instructions"] > 0' || return 1
+    fails_with 125 "--on-signal: slices are counted from the beginning" run bbv --on-signal USR1 -- true &&
+        fails_with 125 "--for: capture with it by 'culprit trace'" run icost --for 1s -- true &&
+        fails_with 125 "--for: not here: the whole run" run validate --for 1s -- true &&
+        fails_with 125 "--for: not here \(--time T" run record --for 1s -- true
+}
+check "--for and --on-signal elsewhere" timed_elsewhere
+# While nothing has been selected so far: one line, and no file.
+interrupted_early() {
+    local verb process status
+    for verb in "sim --skip 1T" "profilers --skip 1T" "icost --skip 1T" "predict --skip 1T" \
+        "trace --skip 1T -o $scratch/early.ctrace" "bbv -o $scratch/early.bb" \
+        "contend --skip 1T --profile $scratch/early.locality"; do
+        rm -f "$scratch/began"
+        "$CULPRIT" $verb -- sh -c 'echo >"$0"; read line' "$scratch/began" <&9 9<&- >"$scratch/out" 2>"$scratch/err" &
+        process=$!
+        until [ -e "$scratch/began" ]; do sleep 0.05; done
+        kill -INT $process
+        status=0
+        wait $process || status=$?
+        without_progress "$scratch/err" >"$scratch/said"
+        [ $status = 130 ] && [ ! -s "$scratch/out" ] && [ "$(wc -l <"$scratch/said")" = 1 ] &&
+            grep -q interrupt "$scratch/said" && [ -z "$(find "$scratch" -name 'early.*')" ] ||
+            { echo "$verb: $status"; cat "$scratch/said"; ls "$scratch"; return 1; }
+    done
+}
+check "an interrupt before anything was selected" interrupted_early
+no_children() {
+    local verb
+    for verb in sim profilers icost; do
+        run $verb --no-follow --limit 100K -- sh -c 'true; (exit 0)' >"$scratch/out" 2>&1 &&
+            ! grep -e 'next: .*--follow' "$scratch/out" || { echo "$verb"; cat "$scratch/out"; return 1; }
+    done
+    run explain --no-follow -- sh -c 'true; (exit 0)' >"$scratch/out" 2>&1 &&
+        ! grep -e 'next: .*--follow' "$scratch/out" &&
+        run trace --no-follow -o "$scratch/one.ctrace" -- sh -c 'true; (exit 0)' 2>/dev/null &&
+        fails_with 125 "--no-follow" run sim --no-follow --follow -- true &&
+        fails_with 2 "--no-follow" run sim --no-follow "$scratch/one.ctrace"
+}
+check "--no-follow is the default, and may be said" no_children
+# Nothing is claimed of a file that was not written.
+full_disk() {
+    fails_with 125 "/dev/full: cannot write" run bbv -o /dev/full -- true
+}
+check "bbv says nothing of a file that it could not write" full_disk
+standard_output_is_taken() {
+    fails_with 2 "--output -: standard output has" run bbv -o - x.ctrace &&
+        fails_with 2 "--counts -: standard output has" run bbv --counts - x.ctrace &&
+        fails_with 2 "--slices -: standard output has" run sim --slices - x.ctrace &&
+        fails_with 2 "--kanata -: standard output has" run sim --kanata - x.ctrace &&
+        fails_with 2 "--output -: standard output has" run regions -o - x.bb &&
+        fails_with 2 "--weights -: standard output has" run regions --weights - x.bb &&
+        fails_with 125 "--output -: standard output has" run trace --regions x.csv -o - -- true &&
+        fails_with 2 "--store -: standard output has" run sim --save --store - x.ctrace &&
+        fails_with 2 "--cfg -: standard output has" run annotate --cfg - main &&
+        [ ! -e ./- ]
+}
+check "a file beside the report is not standard output" standard_output_is_taken
+# Ctrl-C ends the capture; what was captured is simulated.
+timed_interrupted() {
+    "$CULPRIT" sim --for 100s --json -o "$report" -- python3 -c 'import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    print("ready", file=open("'"$scratch/ready"'", "w"), flush=True)
+    signal.pause()
+finally:
+    exit(4)' <&9 9<&- &
+    local process=$!
+    until [ -s "$scratch/ready" ]; do sleep 0.05; done
+    kill -INT $process
+    wait $process
+    local status=$?
+    told 'r["partial"]' 'r["instructions"] > 1e6' && [ $status != 0 ]
+}
+check "--for and Ctrl-C: what was captured is simulated" timed_interrupted
+# The command says by a file that it is there; the loop ends at the limit.
+on_signal() {
+    "$CULPRIT" sim --on-signal USR1 --limit 2M --stop --json -o "$report" -- \
+        sh -c 'echo >"$0"; while :; do :; done' "$scratch/there" 2>"$scratch/err" &
+    local process=$!
+    until [ -e "$scratch/there" ]; do sleep 0.05; done
+    grep -q "waiting for SIGUSR1: kill -USR1 $process$" "$scratch/err" && kill -USR1 $process
+    wait $process &&
+        told 'r["instructions"] == 2000000' 'not r["partial"]' \
+            'any("captured from the signal on" in n for n in r["notes"])' || return 1
+    run trace --on-signal SIGUSR2 -o "$scratch/never.ctrace" -- true 2>"$scratch/err"
+    [ $? = 125 ] && grep -q 'the run ended before the signal' "$scratch/err" || return 1
+    fails_with 125 'USR1 or USR2' run explain --on-signal HUP -- true &&
+        fails_with 125 'leave out --skip' run sim --on-signal USR1 --skip 5 -- true &&
+        fails_with 2 'while a command runs' run sim --on-signal USR1 "$scratch/timed.ctrace"
+}
+check "--on-signal: the command runs uncaptured until it comes" on_signal
+# The daemon is in the background when its parent ends; it ends with the input.
+daemon() {
+    local option
+    for option in --no-check --follow; do
+        mkfifo "$scratch/open$option" && exec 8<>"$scratch/open$option" || return 1
+        run trace $option --for 1s -o "$scratch/daemon.ctrace" -- \
+            sh -c '(echo $$; read line) <"$0" & ' "$scratch/open$option" >/dev/null 2>"$scratch/err" || return 1
+        run trace --info "$scratch/daemon.ctrace" >"$scratch/info$option"
+        echo end >&8
+        exec 8>&-
+    done
+    cat "$scratch"/info*
+    grep -q 'left running in the background, uncaptured' "$scratch/info--no-check" &&
+        ! grep -q 'left running' "$scratch/info--follow"
+}
+check "a daemon is told of, or ended with --follow" daemon
+report=$scratch/shares
+shares() {
+    local wrapper='gzip -9c "$0"; grep -c x "$0"; true'
+    run sim --json -o "$report" -- sh -c "$wrapper" /bin/bash >/dev/null &&
+        told 'r["children"]["largest"] == "gzip" and not r["children"]["included"]' \
+            'r["children"]["share"] > 0.5 and r["children"]["seconds"] > 0' \
+            'sum("(/usr/bin/gzip) is not included" in n for n in r["notes"]) == 1' || return 1
+    run sim --limit 5M --follow --json -o "$report" -- sh -c "$wrapper" /bin/bash >/dev/null &&
+        told 'r["children"]["included"] and r["children"]["share"] > 0.5' \
+            'r["children"]["seconds"] == 0 and r["children"]["largest"] == "gzip"' || return 1
+    run sim --json -o "$report" -- true && told 'r["children"] is None' || return 1
+    run sim --top 1 -- sh -c "$wrapper" /bin/bash 2>"$scratch/err" >/dev/null
+    cat "$scratch/err"
+    without_progress "$scratch/err" | sed -n 2p | grep -qE '^[0-9.]+ % was spent in .*gzip.*: --follow$'
+}
+check "the second line says what share children had" shares
 
 # The command here ends by itself only after a long time.
 interrupted() {
@@ -98,7 +264,6 @@ interrupted() {
     until_used $process 1
     for ((; signals > 0; signals--)); do
         kill -INT $process
-        sleep 0.02
     done
     wait $process
     status=$?
@@ -111,6 +276,29 @@ assert r["partial"] and r["instructions"] > 0 and "PARTIAL" in r["notes"][0]
 assert sum(r["commit_states"].values()) == r["cycles"]
 END
 }
+# A second interrupt ends culprit at once; what it had made below TMPDIR goes with it.
+nothing_left() {
+    local process status
+    mkdir -p "$scratch/tmp" && touch "$scratch/loops" || return
+    set -m
+    TMPDIR=$scratch/tmp "$CULPRIT" sim --for 100s --output /dev/null -- \
+        sh -c 'while [ -e "$0" ]; do :; done' "$scratch/loops" 2>/dev/null &
+    process=$!
+    set +m
+    until_used $process 1
+    ls -A "$scratch/tmp" >"$scratch/before"
+    kill -INT $process
+    sleep 0.5
+    kill -INT $process
+    wait $process
+    status=$?
+    rm "$scratch/loops"
+    [ -s "$scratch/before" ] || { echo "nothing in TMPDIR to begin with"; return 1; }
+    [ -z "$(ls -A "$scratch/tmp")" ] || { ls -A "$scratch/tmp"; return 1; }
+    [ $status = 130 ] || { echo "status $status"; return 1; }
+}
+check "a second interrupt leaves no temporary files" nothing_left
+
 # A shell starts background commands with SIGINT ignored; set -m prevents that.
 set -m
 check "an interrupt gives the partial report, marked" interrupted 1
@@ -120,11 +308,14 @@ set +m
 # A terminal that goes away takes the program along, and no scratch file stays; nohup prevents that.
 hung_up() {
     local before=$1 wanted=$2 process status
-    $before "$CULPRIT" sim --limit 1G --output "$scratch/hung_up" -- sh -c 'sleep 4; exit 3' \
-        2>"$scratch/err" &
+    rm -f "$scratch/there"
+    $before "$CULPRIT" sim --limit 1G --output "$scratch/hung_up" -- \
+        sh -c 'echo >"$0"; read line; exit 3' "$scratch/there" <&9 2>"$scratch/err" &
     process=$!
-    sleep 2
+    until [ -e "$scratch/there" ] || ! kill -0 $process; do sleep 0.1; done
     kill -HUP $process
+    sleep 0.5
+    [ "$wanted" = 129 ] || echo >&9
     wait $process
     status=$?
     cat "$scratch/err"
@@ -143,6 +334,54 @@ check "--skip beyond the end" fails_with 125 'no instruction.*within --skip 1000
     run sim --skip 1G -- true
 check "... also of a trace" fails_with 1 'no instruction.*within --skip 1000000000' \
     run sim --json --skip 1G "$scratch/true.ctrace"
+nothing_captured() {
+    local verb
+    for verb in "trace -o $scratch/none.ctrace" "bbv -o $scratch/none.bb" sim explain icost predict profilers \
+        "contend --profile $scratch/none.locality"; do
+        echo "$verb $*"
+        fails_with 125 "${pattern:?}" run $verb "$@" -- true || return 1
+    done
+    [ -z "$(find "$scratch" -name 'none*' ! -name '*.slices' ! -name '*.bb')" ]
+}
+pattern='ended after [0-9,]+ instructions, within --skip 1000000000$'
+check "--skip beyond the end: every verb says how long the run was, and leaves no trace" nothing_captured --skip 1G
+pattern='there was no thread 7, the last was 0$'
+check "... and --thread which threads there were" nothing_captured --thread 7
+never_entered() {
+    fails_with 125 'the function nothing_such was never entered' \
+        run trace --from nothing_such -o "$scratch/none.ctrace" -- true && [ ! -e "$scratch/none.ctrace" ]
+}
+check "... and --from that it was never entered" never_entered
+
+# The command waits for the end of its input, which comes when the progress has been read.
+runs_on() {
+    mkfifo "$scratch/wait"
+    run trace --limit 1K -o "$scratch/wait.ctrace" -- cat <"$scratch/wait" >"$scratch/out" 2>"$scratch/err" &
+    local process=$!
+    exec 7>"$scratch/wait"
+    until grep -q 'limit of 1.00 k instructions reached; the command runs on (--stop ends it)' "$scratch/err"; do
+        kill -0 $process || break
+        sleep 0.1
+    done
+    echo later >&7
+    exec 7>&-
+    wait $process && grep -q '1.00 k instructions' "$scratch/err" && grep -qx later "$scratch/out"
+    local status=$?
+    cat "$scratch/err"
+    return $status
+}
+check "after --limit progress says that the command runs on" runs_on
+stops() {
+    local verb
+    for verb in "trace -o $scratch/stop.ctrace" "bbv -o $scratch/stop.bb" sim explain icost predict profilers \
+        "contend --profile $scratch/stop.locality" "validate --size 1K"; do
+        echo "$verb"
+        run $verb --limit 5K --stop -- sleep 1000 >"$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }
+    done
+}
+check "--stop ends the command at the limit, with status 0" stops
+check "--stop needs --limit" fails_with 125 'stop.*limit' run sim --stop -- true
+check "... and a command" fails_with 2 'stop: only while a command runs' run sim --limit 5 --stop "$scratch/true.ctrace"
 one_instruction() {
     run sim --limit 1 "$scratch/true.ctrace" >"$scratch/out" && grep -q '^1 instruction, ' "$scratch/out" &&
         ! grep -E '(^|[^0-9.])1 (instructions|cycles|threads|processes|windows|images)' "$scratch/out" &&

@@ -108,6 +108,19 @@ window() {
 }
 check "start and stop" window
 
+# A start that never comes leaves a file without a line, and is told of; so is a stop.
+triggers_that_never_come() {
+    traced --tap "csv:$scratch/none.csv,start=insn:1G" --tap "csv:$scratch/b,c.csv,start=cycle:20000,stop=cycle:1G" \
+        --tap "counters:$scratch/both.csv,start=insn:2000,stop=insn:1000" \
+        --tap "csv:$scratch/part.csv,start=insn:10,stop=insn:20" &&
+        [ "$(wc -l <"$scratch/none.csv")" = 1 ] &&
+        told 'sum("none.csv: its start never came: nothing is in the file" in n for n in r["notes"]) == 1' \
+            'sum("b,c.csv: its stop never came" in n for n in r["notes"]) == 1' \
+            'sum("both.csv: its stop came before its start" in n for n in r["notes"]) == 1' \
+            'not any("part.csv" in n for n in r["notes"])'
+}
+check "triggers that never come" triggers_that_never_come
+
 marker() {
     local address
     address=$(awk -F, 'NR > 50000 { sub(/[! ].*/, "", $8); print $8; exit }' "$scratch/run.csv")
@@ -160,6 +173,9 @@ check "a file that cannot be made" cannot_open
 check "a kind that is none" fails_with 2 "'cvs' is no tracer.*binary, csv, calls" traced --tap cvs:x
 check "a trigger that is none" fails_with 2 "'5' is no trigger" traced --tap csv:x,start=5
 check "a setting that is none" fails_with 2 "'stopp=insn:5' is no setting" traced --tap csv:x,stopp=insn:5
+check "a word that is no setting" fails_with 2 "'random' is no setting" traced --tap tip:x,random
+check "a setting without its value" fails_with 2 "'interval:5' is no setting" traced --tap bbv:x,interval:5
+check "standard output is no file" fails_with 2 "csv:-: standard output has the report" traced --tap csv:-
 check "two tracers into one file" fails_with 2 "$scratch/x is the file of another" \
     traced --tap "csv:$scratch/x" --tap "life:$scratch/x"
 

@@ -68,10 +68,11 @@ for region in rows:
     info = json.loads(subprocess.check_output([culprit, "trace", "--info", trace, "--json"]))
     start, end, skew = (int(region[key]) for key in ("trace-start", "trace-end", "skew"))
     first, length = int(region["start-icount"]), int(region["region-length"])
-    assert info["threads"] == 1 and info["processes"] == 1, info
+    assert info["processes"] == 1, info
     assert info["notes"][0].startswith("region " + region["region-id"] + ":"), info["notes"]
     assert start >= min(300000, first + skew), (start, first)
-    assert end <= info["instructions"] <= end + 400000, (end, info["instructions"])
+    own = info["thread_list"][0]["instructions"]
+    assert end <= own <= end + 400000, (end, own)
     assert eval(condition or "True"), (condition, region)
 END
 }
@@ -163,6 +164,29 @@ rebuilt() {
 }
 check "a changed binary is named, before it is run" rebuilt
 
+# Processes of a pipeline come to speak in any order: each run finds those of the first.
+pipeline() {
+    local command='seq 200000 | gzip -c | gzip -1 -c | md5sum; (echo b; echo a) | sort'
+    run bbv --follow --size 1M -o "$scratch/pipe.bb" -- sh -c "$command" || return 1
+    grep -qE '^origin [0-9]+ 0 [0-9]+ 1 gzip -1 -c$' "$scratch/pipe.bb.slices" || return 1
+    run regions --max-clusters 8 -o "$scratch/pipe.csv" "$scratch/pipe.bb" || return 1
+    for i in 1 2 3 4; do
+        run trace --regions "$scratch/pipe.csv" --warm-up 3M -o "$scratch/pipe" -- sh -c "$command" || return 1
+        run sim --regions "$scratch/pipe.regions.csv" || return 1
+    done
+}
+check "regions of the processes of a pipeline are found, four times of four" pipeline
+check "a process that is not started is named" fails_with 125 "process, '(seq 200000|gzip|md5sum).*', was not started" \
+    run trace --regions "$scratch/pipe.csv" --warm-up 3M -o "$scratch/pipe" -- sh -c 'gzip -c /dev/null; true'
+one_thread() {
+    cc -O1 -pthread -o "$scratch/threads" tests/guests/threads.c || return 1
+    run bbv --thread 3 --size 1K -o "$scratch/third.bb" -- "$scratch/threads" 8 &&
+        grep -qx 'thread 0 0 3' "$scratch/third.bb.slices" &&
+        run regions -o "$scratch/third.csv" "$scratch/third.bb" &&
+        run trace --regions "$scratch/third.csv" --warm-up 0 -o "$scratch/third" -- "$scratch/threads" 8
+}
+check "regions of a thread that was chosen are found in that thread" one_thread
+
 edited() { # edited SED NAME: a list, changed
     sed -E "$1" "$scratch/a.csv" >"$scratch/$2.csv"
 }
@@ -194,7 +218,7 @@ without_markers() {
 check "a list without markers" without_markers
 
 full_disk() {
-    fails_with 125 "cannot write trace .*/c.r[0-9].ctrace.*No space left" sh -c '"$0" "$@" >/dev/null' \
+    fails_with 125 "/c.r[0-9].ctrace: cannot write.*No space left" sh -c '"$0" "$@" >/dev/null' \
         "$CULPRIT" trace --regions "$scratch/a.csv" -o "$scratch/full/c" -- "$scratch/phases" 20 &&
         [ ! -e "$scratch/full/c.r1.ctrace" ]
     local status=$?
@@ -223,6 +247,68 @@ threads() {
         all_captured t 'abs(skew) < 20000 and abs(end - start - length) < 20000'
 }
 skip_without x86_64-workloads "regions of threads" || check "regions of threads" threads
+
+# Whenever a thread works the others wait, so that between the markers of a region, which lie in
+# rounds of its own thread, each other thread has executed whole rounds. A round in instructions: what
+# all execute, divided by all rounds.
+turns() {
+    cc -O1 -pthread -o "$scratch/turns" tests/guests/turns.c || return 1
+    profile r "$scratch/turns" 4 100 || return 1
+    for _ in 1 2 3; do
+        capture r "$scratch/turns" 4 100 && whole_rounds || return 1
+    done
+}
+whole_rounds() {
+    python3 - "$CULPRIT" "$scratch/r" <<'END'
+import csv, json, re, subprocess, sys
+culprit, name = sys.argv[1:]
+end = [line for line in open(name + ".bb.slices") if line.startswith("end ")][0]
+turn = int(end.split()[1]) / 400
+rows = list(csv.DictReader(line for line in open(name + ".regions.csv") if not line.startswith("#")))
+rows = [row for row in rows if int(row["thread-id"]) > 0 and row["end-count"]]
+assert rows
+for row in rows:
+    info = json.loads(subprocess.check_output(
+        [culprit, "trace", "--info", "%s.r%s.ctrace" % (name, row["region-id"]), "--json"]))
+    assert info["thread_list"][0]["instructions"] >= int(row["trace-end"])
+    assert abs(int(row["trace-end"]) - int(row["trace-start"]) - int(row["region-length"])) < 20000
+    parts = re.findall(r"\d+ \(thread (\d+) of the process\) (\d+) to (\d+)", info["notes"][1])
+    workers = [(int(a), int(b)) for thread, a, b in parts if thread != "0"]
+    assert len(workers) == 3, info["notes"]
+    own = int(row["region-length"]) / turn
+    for start, stop in workers:
+        turns = (stop - start) / turn
+        # A thread begins while another works.
+        assert abs(turns - round(turns)) < 0.1 or row["start-icount"] == "0", (turns, own, row)
+        assert abs(turns - own) <= 1.1, (turns, own, row)
+    assert sum(t["instructions"] for t in info["thread_list"]) == info["instructions"]
+END
+}
+check "a region's trace has all threads between two points, sharply" turns
+
+# sim --regions and predict take the region's own thread: its slices are what the region's weight
+# counts. The trace by itself is simulated with all of its threads.
+own_thread_counts() {
+    run sim --regions "$scratch/r.regions.csv" --json >"$scratch/every.json" &&
+        run sim --json --top 0 "$scratch/r.r3.ctrace" >"$scratch/shared.json" || return 1
+    trace_options=(--other-threads 0)
+    capture r "$scratch/turns" 4 100
+    trace_options=()
+    run trace --info "$scratch/r.r1.ctrace" | grep -q '^threads  *1 of 1 process' &&
+        run sim --regions "$scratch/r.regions.csv" --json >"$scratch/own.json" &&
+        run predict --regions "$scratch/r.regions.csv" >/dev/null &&
+        python3 - "$scratch" <<'END'
+import json, sys
+load = lambda name: json.load(open("%s/%s.json" % (sys.argv[1], name)))
+every, own, shared = load("every"), load("own"), load("shared")
+assert every["instructions"] == own["instructions"]
+assert abs(every["cycles"] / own["cycles"] - 1) < 0.02, (every["cycles"], own["cycles"])
+assert len(shared["threads"]) >= 4, shared["threads"]
+END
+}
+check "weights are of the region's own thread, whatever else its trace holds" own_thread_counts
+check "--other-threads without a list" fails_with 125 "--other-threads: needs --regions" \
+    run trace --other-threads 0 -- true
 
 children() {
     bbv_options=(--follow)

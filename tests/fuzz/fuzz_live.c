@@ -5,7 +5,7 @@
 
 #include "input.h"
 #include "live/kernel_map.h"
-#include "live/perf_map.h"
+#include "program/perf_map.h"
 #include "live/perf_record.h"
 
 /* A folder with the input as "kallsyms" and "modules", made once. */

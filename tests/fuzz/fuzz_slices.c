@@ -35,6 +35,8 @@ static void check_written(const struct slice_table *table) {
         require(slice_writer_image(&writer, i, table->images + i, &error));
     for (uint32_t i = 0; i < table->process_count; i++)
         require(slice_writer_process(&writer, i, table->processes + i, &error));
+    for (size_t i = 0; i < table->thread_count; i++)
+        require(slice_writer_thread(&writer, table->threads + i, &error));
     for (uint32_t i = 0; i < table->block_count; i++)
         require(slice_writer_block(&writer, i + 1, table->blocks + i, &error));
     for (size_t i = 0; i < table->slice_count; i++)
@@ -51,7 +53,15 @@ static void check_written(const struct slice_table *table) {
                 memcmp(again.images[i].build_id, table->images[i].build_id, 20) == 0);
     for (size_t i = 0; i < table->process_count; i++)
         require(strcmp(again.processes[i].executable, table->processes[i].executable) == 0 &&
-                again.processes[i].pid == table->processes[i].pid);
+                again.processes[i].pid == table->processes[i].pid &&
+                again.processes[i].forker == table->processes[i].forker &&
+                again.processes[i].fork == table->processes[i].fork &&
+                !again.processes[i].command == !table->processes[i].command &&
+                (!again.processes[i].command ||
+                 strcmp(again.processes[i].command, table->processes[i].command) == 0));
+    require(again.thread_count == table->thread_count &&
+            (!table->thread_count || memcmp(again.threads, table->threads,
+                                            table->thread_count * sizeof *table->threads) == 0));
     require(!table->block_count ||
             memcmp(again.blocks, table->blocks, table->block_count * sizeof *table->blocks) == 0);
     for (size_t i = 0; i < table->slice_count; i++)

@@ -38,7 +38,7 @@ static void try_values(const uint8_t *blob, size_t size) {
 
 static void try_symbols(const uint8_t *blob, size_t size) {
     struct blob_codec codec = {0};
-    struct store_symbol *symbols;
+    struct code_symbol *symbols;
     size_t count;
     struct error error;
     if (blob_decode_symbols(&codec, blob, size, &symbols, &count, &error)) {

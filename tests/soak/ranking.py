@@ -1,6 +1,7 @@
-"""ranking.py CULPRIT STORE ROUNDS -- COMMAND...: records the command with culprit and with perf, in
-turns, and compares what they say of its procedures: Spearman's coefficient of the shares of those
-that have at least 1 % of the samples in either. Fails below 0.95.
+"""ranking.py CULPRIT STORE ROUNDS [own] -- COMMAND...: records the command with culprit and with perf,
+in turns, and compares what they say of its procedures: Spearman's coefficient of the shares of those
+that have at least 1 % of the samples in either. Fails below 0.95. own: only procedures of the
+command's file, not what a loaded machine does in the kernel meanwhile.
 
 Procedures of files are known by the file offset where they begin, from the unwind tables, since
 files may be stripped; those of the kernel by their names."""
@@ -113,6 +114,7 @@ def coefficient(one, other):
 
 def main():
     culprit, store, rounds = sys.argv[1:4]
+    own = sys.argv[4] == "own"
     command = sys.argv[sys.argv.index("--") + 1:]
     ours, theirs = collections.Counter(), collections.Counter()
     for _ in range(int(rounds)):
@@ -120,7 +122,8 @@ def main():
         by_perf(command, theirs)
     total, their_total = sum(ours.values()), sum(theirs.values())
     rows = sorted((key for key in ours.keys() | theirs.keys()
-                   if max(ours[key] / total, theirs[key] / their_total) >= LEAST_SHARE),
+                   if max(ours[key] / total, theirs[key] / their_total) >= LEAST_SHARE
+                   and (not own or os.path.basename(key[0]) == os.path.basename(command[0]))),
                   key=lambda key: -theirs[key])
     for image, procedure in rows:
         key = image, procedure

@@ -13,10 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Only what compilers write: f2/f3, an optional REX, the opcode. */
+/* Only what compilers write: an optional 66, f2/f3, an optional REX, the opcode. */
 static inline bool at_rep(pid_t pid, uint64_t address) {
     errno = 0;
     uint64_t word = (uint64_t)ptrace(PTRACE_PEEKTEXT, pid, (void *)address, NULL);
+    if ((word & 0xff) == 0x66)
+        word >>= 8;
     uint8_t prefix = word & 0xff, next = word >> 8 & 0xff;
     if ((next & 0xf0) == 0x40)
         next = word >> 16 & 0xff;

@@ -212,8 +212,9 @@ static char *text_of(struct hand *hand, struct annotation_style style) {
     size_t size;
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
+    const struct page page = page_of(file);
     build(hand);
-    assert_true(annotation_text(&hand->annotation, &style, file));
+    assert_true(annotation_text(&hand->annotation, &style, &page));
     fclose(file);
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
         size_t columns = 0;
@@ -272,8 +273,8 @@ static void copy_loop(void **state) {
         "\n"
         "… 1 instruction, no samples\n"
         "\n"
-        "loop at           cycles   insns     rounds   each time  best case  cycles a round\n"
-        " 9810            100.0 %      13     1.53 k        509       8.00        140\n"
+        "loop at         cycles   insns     rounds   each time  best case  cycles a round\n"
+        " 9810          100.0 %      13     1.53 k        509       8.00        140\n"
         "\n"
         "where the cycles of this procedure went\n"
         "  p branch mispredict         0.0 % to   0.7 %\n"

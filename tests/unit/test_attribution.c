@@ -350,7 +350,7 @@ static void samples_in_the_kernel(void **state) {
     save(fixture);
     struct store_image kernel = {.kind = IMAGE_KERNEL, .path = "[kernel]", .root = ""};
     int64_t image;
-    struct store_symbol *symbols;
+    struct code_symbol *symbols;
     size_t count;
     assert_true(store_image(fixture->store, &kernel, &image, &fixture->error));
     assert_true(store_get_symbols(fixture->store, image, &symbols, &count, &fixture->error));

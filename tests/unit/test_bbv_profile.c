@@ -37,6 +37,9 @@ static int make_folder(void **state) {
         return -1;
     build("bare_loop");
     build("bare_rep");
+    build("bare_null");
+    build("bare_divide");
+    build("bare_signals");
     build("bare_selfmodify");
     return 0;
 }
@@ -226,14 +229,52 @@ static void slices_and_markers(void **state) {
                                                          "command prog -x\n"
                                                          "size 6\n"
                                                          "process 0 100 /bin/prog\n"
+                                                         "origin 0 - 0 0 prog -x\n"
                                                          "image 0 010203 /bin/prog\n"
                                                          "block 1 0 1000 4\n"
                                                          "block 2 0 1002 2\n"
                                                          "slice 0 0 0 6 0 1000 1\n"
                                                          "slice 0 0 6 6 0 1002 3\n"
                                                          "slice 0 0 12 4 0 1000 3\n"
+                                                         "thread 0 0 0\n"
+                                                         "thread 1 0 1\n"
                                                          "slice 0 1 0 2 0 1002 1\n"
                                                          "end 18\n");
+}
+
+/* A block of 4 instructions faults at the third and at the second, and is then executed whole: 7 of
+ * 12, all in one slice. More cannot be missing than was entered. */
+static void faults(void **state) {
+    (void)state;
+    static const char code[] = "\x90\x90\x90\x74\xfb";
+    const uint64_t events[] = {0, event_mark(MARK_EXECUTED, 2), 0, event_mark(MARK_EXECUTED, 1), 0};
+    struct bbv_profile_result result;
+    int status;
+    char vectors[256];
+    snprintf(vectors, sizeof vectors, "%s", at("faults.bb"));
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 4, code, 5);
+    script_data(&script, 0, events, 5);
+    script_thread_end(&script, 0);
+    script_add(&script, ITEM_END)->end = (struct trace_exit){.known = true};
+    write_trace(at("faults.ctrace"));
+    const struct bbv_profile_options options = {
+        .trace = at("faults.ctrace"), .size = 100, .path = vectors};
+    if (!bbv_profile(&options, &result, &status, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(result.instructions, 7);
+    bbv_profile_result_free(&result);
+    assert_string_equal(text_of(vectors), "T:1:7 \n");
+
+    const uint64_t impossible[] = {0, event_mark(MARK_EXECUTED, 0), event_mark(MARK_EXECUTED, 0)};
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 4, code, 5);
+    script_data(&script, 0, impossible, 3);
+    script_add(&script, ITEM_END)->end = (struct trace_exit){.known = true};
+    write_trace(at("faults.ctrace"));
+    assert_false(bbv_profile(&options, &result, &status, &error));
+    assert_non_null(strstr(error.message, "make no sense"));
+    bbv_profile_result_free(&result);
 }
 
 /* ---- live ---- */
@@ -274,8 +315,10 @@ static void live(const char *name, uint64_t *profiled, uint64_t *counted) {
 
 static void exact_totals(void **state) {
     (void)state;
-    static const char *const NAMES[] = {"bare_loop", "bare_rep", "bare_selfmodify"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const NAMES[] = {"bare_loop",   "bare_rep",     "bare_null",
+                                        "bare_divide", "bare_signals", "bare_selfmodify"};
+    enum { COUNT = sizeof NAMES / sizeof *NAMES };
+    for (int i = 0; i < COUNT; i++) {
         int status;
         uint64_t profiled, counted, expected = single_step(at(NAMES[i]), &status);
         if (!expected) {
@@ -284,7 +327,7 @@ static void exact_totals(void **state) {
         }
         live(NAMES[i], &profiled, &counted);
         assert_int_equal(counted, expected);
-        if (i < 2)
+        if (i < COUNT - 1)
             assert_int_equal(profiled, expected);
         else /* blocks that were written to while they ran count as whole */
             assert_true(profiled >= expected);
@@ -318,13 +361,10 @@ static void effects(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(watched_x86),
-        cmocka_unit_test(watched_riscv64),
-        cmocka_unit_test(when_to_look),
-        cmocka_unit_test(looks_are_few),
-        cmocka_unit_test(slices_and_markers),
-        cmocka_unit_test(exact_totals),
-        cmocka_unit_test(effects),
+        cmocka_unit_test(watched_x86),        cmocka_unit_test(watched_riscv64),
+        cmocka_unit_test(when_to_look),       cmocka_unit_test(looks_are_few),
+        cmocka_unit_test(slices_and_markers), cmocka_unit_test(faults),
+        cmocka_unit_test(exact_totals),       cmocka_unit_test(effects),
     };
     return cmocka_run_group_tests_name("bbv_profile", tests, make_folder, remove_folder);
 }

@@ -30,10 +30,10 @@ static void what_is_written(void **state) {
     assert_string_equal(list[0].name, "dram");
     assert_true(list[0].parts == BIT(GRAPH_PART_MISS_DRAM) && list[0].change == CATEGORY_REMOVE);
     assert_true(list[1].parts ==
-                (BIT(GRAPH_PART_MISS_L2) | BIT(GRAPH_PART_MISS_TLB) | BIT(GRAPH_PART_L1)));
+                (BIT(GRAPH_PART_MISS_L2) | BIT(GRAPH_PART_WALK) | BIT(GRAPH_PART_L1)));
     assert_true(list[1].change == CATEGORY_FASTER && list[1].amount == 2);
     assert_true(list[2].parts ==
-                (BIT(GRAPH_PART_MISS_TLB) | BIT(GRAPH_PART_MISS_L2) | BIT(GRAPH_PART_MISS_LLC) |
+                (BIT(GRAPH_PART_WALK) | BIT(GRAPH_PART_MISS_L2) | BIT(GRAPH_PART_MISS_LLC) |
                  BIT(GRAPH_PART_MISS_DRAM) | BIT(GRAPH_PART_WRITE)));
     assert_true(list[2].change == CATEGORY_SCALE && list[2].amount == 50 && list[2].insns);
     assert_string_equal(list[3].name, "int_mul");

@@ -244,6 +244,46 @@ static void full_store_queue_drains_the_rob(void **state) {
     program_fixture_free(program);
 }
 
+static uint32_t clock_call(struct program_fixture *program) {
+    uint32_t number = with_flags(program, operation(program, OP_CLOCK, 1, 0), INSN_SYSCALL);
+    program->insns[number].operation = OP_CLOCK;
+    return number;
+}
+
+/* Two reads of the clock, 30 cycles each on the only unit, an operation, and a load, which waits
+ * until the calls have committed. None flushes; the operation dispatches with the calls. */
+static void clock_of_a_vdso(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.vdso = true;
+    machine.classes[OP_CLOCK].latency = machine.classes[OP_CLOCK].interval = 30;
+    machine.pools[machine.classes[OP_CLOCK].pool].units = 1;
+    struct program_fixture *program = program_fixture_new();
+    execute(program, clock_call(program));
+    execute(program, clock_call(program));
+    execute(program, operation(program, OP_INT_MUL, 2, 0));
+    execute_at(program, load(program, 3, 0), FAR, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].issue, program->lives[0].issue + 30);
+    assert_int_equal(program->lives[1].complete, program->lives[0].issue + 60);
+    assert_int_equal(program->lives[2].dispatch, program->lives[1].dispatch);
+    assert_int_equal(program->lives[3].dispatch, program->lives[1].commit);
+    program_fixture_free(program);
+}
+
+/* The same is a system call where there is none. */
+static void clock_without_a_vdso(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.syscall_cycles = 50;
+    struct program_fixture *program = program_fixture_new();
+    execute(program, clock_call(program));
+    execute(program, operation(program, OP_INT_ALU, 2, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].fetch, program->lives[0].commit + 50);
+    program_fixture_free(program);
+}
+
 /* A fence waits for the head and for the store before it to be in the cache (109, see above), and
  * the load behind it does not enter until it has committed. */
 static void fence_waits_for_stores(void **state) {
@@ -405,15 +445,17 @@ static void a_core_begins_with_what_another_learned(void **state) {
     struct program_fixture *program = program_fixture_new();
     struct error error = {0};
     const struct core_options options = {0};
-    struct core_learned learned = {0};
+    struct core_learned learned = {0}, copy;
+    const struct core_options begun = {.learned = &learned}, again = {.learned = &copy};
     for (int i = 0; i < 5; i++)
         execute_at(program, load(program, 1, 1), FAR, 8);
     struct core *first = core_new(&machine, &options, &error);
     struct core_statistics cold = run_alone(first, program);
+    assert_true(core_learned_copy(&copy, &machine, 0, core_memory(first), core_predictor(first),
+                                  &error));
     core_give(first, &learned);
     core_free(first);
-    struct core *second = core_new(&machine, &options, &error);
-    core_take(second, &learned);
+    struct core *second = core_new(&machine, &begun, &error);
     assert_null(learned.memory);
     struct core_statistics warm = run_alone(second, program);
     assert_int_equal(warm.cycles, cold.cycles - 100);
@@ -421,6 +463,12 @@ static void a_core_begins_with_what_another_learned(void **state) {
     assert_int_equal(warm.memory.l1d.misses, 1); /* that of the first */
     core_give(second, &learned);
     core_free(second);
+    /* A copy knows the same; its counts begin with it. */
+    struct core *third = core_new(&machine, &again, &error);
+    struct core_statistics copied = run_alone(third, program);
+    assert_int_equal(copied.cycles, warm.cycles);
+    assert_int_equal(copied.memory.l1d.misses, 0);
+    core_free(third);
     core_learned_free(&learned);
     core_learned_free(&learned); /* nothing */
     program_fixture_free(program);
@@ -440,6 +488,8 @@ int main(void) {
         cmocka_unit_test(retried_load_does_not_violate),
         cmocka_unit_test(independent_load_passes_unknown_store),
         cmocka_unit_test(full_store_queue_drains_the_rob),
+        cmocka_unit_test(clock_of_a_vdso),
+        cmocka_unit_test(clock_without_a_vdso),
         cmocka_unit_test(fence_waits_for_stores),
         cmocka_unit_test(tlb_misses_show),
         cmocka_unit_test(fetch_misses_drain),

@@ -190,14 +190,37 @@ static void test_syscall(void **state) {
     expect("t0.: 0; 1Y; 2; \n");
 }
 
+/* The same call site, once served by a vDSO and once not: two static instructions at one place. */
+static void test_clock_call(void **state) {
+    (void)state;
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 1, "\x0f\x05", 2); /* syscall */
+    DATA(0, 0, event_mark(MARK_SYSCALL, 228 | SYSCALL_OF_VDSO), 0, event_mark(MARK_SYSCALL, 1), 0,
+         event_mark(MARK_SYSCALL, 228 | SYSCALL_OF_VDSO));
+    struct error error;
+    struct trace *trace = script_open(&script);
+    assert_int_equal(render_trace(trace, text, sizeof text, &error), 0);
+    assert_string_equal(text, "t0.: 1YS; 0YS; 1Y; \n");
+    const struct code *code = trace_code(trace);
+    assert_int_equal(code->insn_count, 2);
+    const struct static_insn *call = &code->insns[0], *served = &code->insns[1];
+    assert_int_equal(call->operation, OP_SYSTEM);
+    assert_int_equal(served->operation, OP_CLOCK);
+    assert_int_equal(served->address, call->address);
+    assert_int_equal(served->uop_count, call->uop_count);
+    assert_int_equal(code->uops[served->first_uop + served->uop_count - 1u].operation, OP_CLOCK);
+    trace_close(trace);
+}
+
 /* A handler at 0x3000 interrupts the loop between two iterations and returns into it. */
 static void test_signal(void **state) {
     (void)state;
     begin_loop();
     script_block(&script, 0, 0x3000, 1, "\x90", 1);
     script_block(&script, 0, 0x3001, 1, "\x0f\x05", 2);
-    DATA(0, 0, load(2, 0, 0x2000), event_mark(MARK_SIGNAL, 14), 2, 3, event_mark(MARK_SYSCALL, 15),
-         event_mark(MARK_SIGNAL, 0), 0, load(2, 0, 0x2004), 1, load(3, 0, 0x7000));
+    DATA(0, 0, load(2, 0, 0x2000), event_mark(MARK_SIGNAL, HANDLER_OF_OTHERS), 2, 3,
+         event_mark(MARK_SYSCALL, 15), event_mark(MARK_SIGNAL, 0), 0, load(2, 0, 0x2004), 1,
+         load(3, 0, 0x7000));
     expect("t0.: 0 l2000+4/0; 1; 2; 3S; 5; 6YS; 0 l2004+4/0; 1; 2; 3; 4T l7000+8/0; \n");
 }
 
@@ -215,7 +238,7 @@ static void test_fault(void **state) {
     (void)state;
     begin_loop();
     script_block(&script, 0, 0x3000, 1, "\x90", 1);
-    DATA(0, 0, event_mark(MARK_EXECUTED, 0), event_mark(MARK_SIGNAL, 11), 2);
+    DATA(0, 0, event_mark(MARK_EXECUTED, 0), event_mark(MARK_SIGNAL, HANDLER_OF_FAULTS), 2);
     expect("t0.: 0SF; 5; \n");
 }
 
@@ -228,6 +251,90 @@ static void test_fault_without_mark(void **state) {
     script_block(&script, 0, 0x4000, 4, "\x8b\x07\x90\xf7\xf1\x90", 6); /* mov; nop; div ecx; nop */
     DATA(0, 0, load(2, 0, 0x2000), 0, 2, 3, load(2, 0, 0x2000), 2);
     expect("t0.: 0 l2000+4/0; 1; 2; 3T; 0SF; 5S; 6 l2000+4/0; 7; 8SF; 5; \n");
+}
+
+/* What the emulator stores of a signal's frame, as accesses of instruction `index`. */
+#define FRAME(index, at)                                                                           \
+    store(1, index, at), store(1, index, (at) + 2), store(1, index, (at) + 4),                     \
+        store(3, index, (at) + 8), store(3, index, (at) + 16), store(2, index, (at) + 24),         \
+        store(3, index, (at) + 160), store(3, index, (at) + 168), load(3, index, (at) + 512),      \
+        load(2, index, 0x9000)
+
+/* The frame of a signal is none of the block's accesses, whichever instruction it is told of: of
+ * one behind the block's end, of the one that accessed memory last, of one before it. Nor are the
+ * segments that the emulator loads after a system call. */
+static void test_frame(void **state) {
+    (void)state;
+    for (int index = 0; index < 16; index += 5) {
+        begin_loop();
+        script_block(&script, 0, 0x3000, 1, "\x90", 1);
+        script_block(&script, 0, 0x3001, 1, "\x0f\x05", 2);
+        DATA(0, 0, load(2, 0, 0x2000), FRAME(index, 0x6000),
+             event_mark(MARK_SIGNAL, HANDLER_OF_OTHERS), 2, 3, event_mark(MARK_SYSCALL, 15),
+             event_mark(MARK_SIGNAL, 0), load(1, 0, 0x6000), load(2, index, 0x9000), 0,
+             load(2, 0, 0x2004), 1, load(3, 0, 0x7000));
+        expect("t0.: 0 l2000+4/0; 1; 2; 3S; 5; 6YS; 0 l2004+4/0; 1; 2; 3; 4T l7000+8/0; \n");
+    }
+}
+
+/* Two signals at once, and the frames of both, after a return, which could lead anywhere; the
+ * block's pattern, learned before and used after, has no frame in it. */
+static void test_frames_after_return(void **state) {
+    (void)state;
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 2, "\x58\xc3", 2); /* pop rax; ret */
+    script_block(&script, 0, 0x2000, 1, "\xeb\xfe", 2);
+    script_block(&script, 0, 0x3000, 1, "\x90", 1);
+#define POPS 0, load(3, 0, 0x7000), load(3, 1, 0x7008)
+    DATA(0, POPS, 1, POPS, FRAME(1, 0x6000), FRAME(1, 0x5000), 2, POPS, FRAME(0, 0x6000),
+         event_mark(MARK_SIGNAL, HANDLER_OF_OTHERS), 2, POPS, 1);
+#define POPPED "0 l7000+8/0; 1"
+    expect("t0.: " POPPED "T l7008+8/0; 2TS; " POPPED "TS l7008+8/0; 3S; " POPPED
+           "TS l7008+8/0; 3S; " POPPED "T l7008+8/0; 2T; \n");
+}
+
+/* fxsave64 [rdi] stores the same things in the same order; the frame after it is none of its. */
+static void test_frame_after_fxsave(void **state) {
+    (void)state;
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 2, "\x48\x0f\xae\x07\x90", 5);
+    script_block(&script, 0, 0x1005, 1, "\x90", 1);
+    script_block(&script, 0, 0x3000, 1, "\x90", 1);
+#define SAVED                                                                                      \
+    store(1, 0, 0x2000), store(1, 0, 0x2002), store(1, 0, 0x2004), store(3, 0, 0x2008),            \
+        store(3, 0, 0x2010), store(3, 0, 0x2018)
+    DATA(0, 0, SAVED, 1, 0, SAVED, FRAME(0, 0x6000), event_mark(MARK_SIGNAL, HANDLER_OF_OTHERS), 2);
+#define SAVED_TEXT "0 s2000+6/0 s2008+24/0; "
+    expect("t0.: " SAVED_TEXT "1; 2S; " SAVED_TEXT "1S; 3; \n");
+}
+
+/* A rep that a timer interrupts keeps what it did; one that faulted did not complete. */
+static void test_signal_in_rep(void **state) {
+    (void)state;
+    begin_rep();
+    script_block(&script, 0, 0x3000, 1, "\x90", 1);
+#define HALF                                                                                       \
+    event_mark(MARK_REP, UINT64_C(1) << 45 | 5), load(0, 1, 0x2000), event_mark(MARK_SPAN, 5),     \
+        store(0, 1, 0x4000), event_mark(MARK_SPAN, 5)
+    DATA(0, 0, FRAME(1, 0x6000), HALF, event_mark(MARK_SIGNAL, HANDLER_OF_OTHERS), 2, 0, HALF,
+         event_mark(MARK_SIGNAL, HANDLER_OF_FAULTS), 2);
+    expect("t0.: 0; 1ESx5 l2000+5/0 s4000+5/1; 3S; 0; 1ESFx5 l2000+5/0 s4000+5/1; 3; \n");
+}
+
+/* A division that a timer's signal follows has completed; one that the handler of a fault follows
+ * has not. A handler that is called as any function is no signal. */
+static void test_kinds_of_handlers(void **state) {
+    (void)state;
+    script_begin(&script, ISA_X86_64);
+    script_block(&script, 0, 0x1000, 2, "\xf7\xf1\x90", 3); /* div ecx; nop */
+    script_block(&script, 0, 0x3000, 1, "\x90", 1);
+    script_block(&script, 0, 0x1003, 1, "\xe8\xf8\x1f\x00\x00", 5); /* call 0x3000 */
+    DATA(0, 0, event_mark(MARK_SIGNAL, HANDLER_OF_OTHERS), 1, 0,
+         event_mark(MARK_SIGNAL, HANDLER_OF_OTHERS | HANDLER_OF_FAULTS), 1, 0,
+         event_mark(MARK_SIGNAL, HANDLER_OF_FAULTS), 1, 2, store(3, 0, 0x7000),
+         event_mark(MARK_SIGNAL, HANDLER_OF_OTHERS), 1, 2, store(3, 0, 0x7000), FRAME(0, 0x6000),
+         event_mark(MARK_SIGNAL, HANDLER_OF_OTHERS), 1);
+    expect("t0.: 0; 1S; 2S; 0; 1S; 2S; 0SF; 2S; 3T s7000+8/0; 2S; 3TS s7000+8/0; 2; \n");
 }
 
 /* A program that dies in the middle of a block: what came after is not counted. */
@@ -495,8 +602,14 @@ int main(void) {
         cmocka_unit_test(test_rep),
         cmocka_unit_test(test_rep_split),
         cmocka_unit_test(test_syscall),
+        cmocka_unit_test(test_clock_call),
         cmocka_unit_test(test_signal),
         cmocka_unit_test(test_unreachable_successor),
+        cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_frames_after_return),
+        cmocka_unit_test(test_frame_after_fxsave),
+        cmocka_unit_test(test_signal_in_rep),
+        cmocka_unit_test(test_kinds_of_handlers),
         cmocka_unit_test(test_fault),
         cmocka_unit_test(test_fault_without_mark),
         cmocka_unit_test(test_death),

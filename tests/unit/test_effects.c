@@ -115,10 +115,37 @@ static void writers_change_files(void **state) {
     assert_string_equal(RUN("gzip", "-k", inside("a")).what, expected);
 }
 
+static void timers_do_not_repeat(void **state) {
+    (void)state;
+    assert_string_equal(RUN("perl", "-e", "alarm 0; alarm 100").what, "setting a timer");
+    assert_string_equal(RUN("perl", "-e", "alarm 0").what, "");
+    assert_string_equal(
+        RUN("perl", "-MTime::HiRes=setitimer,ITIMER_PROF", "-e", "setitimer ITIMER_PROF, 100").what,
+        "setting a timer");
+    assert_string_equal(
+        RUN("perl", "-MTime::HiRes=setitimer,ITIMER_PROF", "-e", "setitimer ITIMER_PROF, 0").what,
+        "");
+}
+
 static void others_are_not_started(void **state) {
     (void)state;
     assert_string_equal(RUN("sh", "-c", "/bin/true; /bin/true").what, "starting another process");
-    assert_string_equal(RUN("env", "true").what, "starting another program");
+}
+
+/* exec goes on with the same process: its next program is watched like the first. Another user's
+ * rights would not survive the emulator, so such a program runs without it. */
+static void exec_is_watched_where_it_can_be_followed(void **state) {
+    char expected[PATH_MAX], command[3 * PATH_MAX];
+    (void)state;
+    assert_string_equal(RUN("env", "true").what, "");
+    make_file(inside("a"));
+    snprintf(expected, sizeof expected, "deleting %s", inside("a"));
+    assert_string_equal(RUN("env", "rm", "-f", inside("a")).what, expected);
+    const char *privileged = inside("privileged");
+    snprintf(command, sizeof command, "cp /bin/true %s && chmod u+s %s", privileged, privileged);
+    assert_int_equal(system(command), 0);
+    snprintf(expected, sizeof expected, "starting %s", privileged);
+    assert_string_equal(RUN("env", privileged).what, expected);
 }
 
 /* The position is that of the system call: what was executed before is all that a harmless run
@@ -143,6 +170,8 @@ int main(void) {
         cmocka_unit_test(own_temporary_files_are_nobodys_loss),
         cmocka_unit_test(writers_change_files),
         cmocka_unit_test(others_are_not_started),
+        cmocka_unit_test(timers_do_not_repeat),
+        cmocka_unit_test(exec_is_watched_where_it_can_be_followed),
         cmocka_unit_test(harmless_run_ends_before_the_effect),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

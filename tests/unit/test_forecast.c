@@ -129,7 +129,8 @@ static void show(const struct watched *watched, void *lane, bool follows) {
 }
 
 static void collect(const struct watched *watched, void *lane, double weight) {
-    watched->observer.collect(watched->observer.context, lane, weight);
+    struct error error;
+    assert_true(watched->observer.collect(watched->observer.context, lane, weight, &error));
 }
 
 static double saved(const struct watched *watched, const char *name, uint32_t times,

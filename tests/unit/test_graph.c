@@ -263,7 +263,9 @@ static void edges_to_complete_and_commit(void **state) {
     EXPECT_EDGE(complete, 5, 4 + 1 + 2 + 80, IDEAL_DL1 | IDEAL_DMISS,
                 (uop->flags = GRAPH_LOAD, uop->miss = 80));
     EXPECT_EDGE(complete, 5, 4 + 30, 0, (uop->flags = GRAPH_LONG, uop->execution = 30));
-    EXPECT_EDGE(complete, 5, 4 + 1 + 8, IDEAL_DMISS, (uop->flags = GRAPH_STORE, uop->miss = 8));
+    EXPECT_EDGE(complete, 5, 4 + 1 + 8, IDEAL_DMISS, (uop->flags = GRAPH_STORE, uop->walk = 8));
+    EXPECT_EDGE(complete, 5, 4 + 1 + 2 + 30 + 80, 0,
+                (uop->flags = GRAPH_LOAD, uop->walk = 30, uop->miss = 80));
     /* Data of a store: P(2) = 14. */
     EXPECT_EDGE(
         complete, 5, 14, 0,
@@ -404,6 +406,29 @@ static void parallel_misses(void **state) {
     program_fixture_free(program);
 }
 
+/* A load misses the TLB, for 20 cycles, and then goes to memory: F 1, D 4, E 5, P 5 + 1 + 2 + 20 +
+ * 100 = 128, C 129, less the first fetch 128. The walk costs its 20, memory its 100, wherever the
+ * other ends; a store's translation, 20 beside that, is a walk as well. */
+static void walks_are_apart_from_what_serves_the_load(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.dtlb = (struct machine_tlb){.entries = 16};
+    machine.page_walk = 20;
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, load(program, 1, 0), HIGH, 8);
+    double times[4];
+    const struct category list[] = {{.name = "dtlb", .parts = UINT64_C(1) << GRAPH_PART_WALK},
+                                    {.name = "dram", .parts = UINT64_C(1) << GRAPH_PART_MISS_DRAM}};
+    measure(program, &machine, list, 2, times);
+    assert_true(times[0] == 128 && times[1] == 108 && times[2] == 28 && times[3] == 8);
+    program_fixture_free(program);
+    program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), HIGH, 8);
+    measure(program, &machine, list, 2, times);
+    assert_true(times[0] == 26 && times[1] == 6 && times[2] == 26 && times[3] == 6);
+    program_fixture_free(program);
+}
+
 /* The second load needs the first: E 5, P 108, E 108, P 211. A multiplication of 106 cycles beside
  * them takes from 5 to 111. Without one miss or both it is 111: each costs 100, both together, too.
  * They are serial, icost -100. */
@@ -532,6 +557,7 @@ int main(void) {
         cmocka_unit_test(stores_are_written_in_order),
         cmocka_unit_test(edges_to_complete_and_commit),
         cmocka_unit_test(parallel_misses),
+        cmocka_unit_test(walks_are_apart_from_what_serves_the_load),
         cmocka_unit_test(serial_misses_beside_equal_work),
         cmocka_unit_test(independent_misses),
         cmocka_unit_test(a_miss_beside_a_long_operation),

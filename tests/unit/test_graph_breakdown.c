@@ -142,25 +142,6 @@ static void expect_like(const struct breakdown *breakdown, const struct breakdow
     }
 }
 
-/* 4,000 of every 10,000 µops, of a loop that does the same all the time, tell what all tell. */
-static void some_uops_stand_for_all(void **state) {
-    (void)state;
-    struct breakdown whole, some;
-    struct simulation_options options = in_full(0);
-    measure(1, &options, &whole);
-    options.graph_lives = (struct tap_windows){.length = 4000, .every = 10000};
-    uint64_t cycles = measure(1, &options, &some);
-    expect_within(some.cycles[0], (double)cycles, 1e-9);
-    expect_like(&some, &whole, 0.05);
-    breakdown_free(&some);
-    /* All but the last 8,000 as themselves; the last in a period of which half is looked at. */
-    options.graph_lives = (struct tap_windows){.length = 4000, .every = 8000, .all = 40000};
-    measure(1, &options, &some);
-    expect_like(&some, &whole, 0.01);
-    breakdown_free(&whole);
-    breakdown_free(&some);
-}
-
 /* Of 48,000 instructions 8,000 in full, then windows of 2,000 in periods of 4,000, 8,000 and
  * 16,000: weighted, they are the run. */
 static void windows_are_weighted(void **state) {
@@ -181,7 +162,6 @@ int main(void) {
         cmocka_unit_test(length_and_costs_are_the_simulated),
         cmocka_unit_test(threads_are_summed),
         cmocka_unit_test(the_ideal_costs_nothing),
-        cmocka_unit_test(some_uops_stand_for_all),
         cmocka_unit_test(windows_are_weighted),
     };
     return cmocka_run_group_tests(tests, load, NULL);

@@ -39,11 +39,12 @@ static void add_load(struct graph_uop *uop, const struct graph_uop *uops, uint32
     uop->pool = 1;
     uop->load_entry = to_flagged(uops, number, GRAPH_LOAD, 15);
     if (chance(20)) {
-        uop->level = (uint8_t)(1 + next_random(3));
+        uop->level = (1 + next_random(3)) & 3;
         uop->miss = (uint16_t)(10 + next_random(chance(5) ? 2000 : 200));
         uop->mshr_wait = (uint16_t)(chance(20) ? next_random(30) : 0);
         uop->fill = (uint16_t)(chance(80) ? uop->miss : 0);
     }
+    uop->walk = (uint16_t)(chance(10) ? next_random(chance(5) ? 2000 : 100) : 0);
     if (chance(10) && (uop->bringer = to_flagged(uops, number, GRAPH_LOAD, next_random(5))) &&
         (uops[number - uop->bringer].miss || uops[number - uop->bringer].bringer) && chance(50))
         uop->flags |= GRAPH_PENDING;
@@ -61,11 +62,11 @@ static void add_store(struct graph_uop *uop, const struct graph_uop *uops, uint3
     uop->flags |= GRAPH_STORE;
     uop->execution = 1;
     uop->pool = 1;
-    uop->miss = (uint16_t)(chance(5) ? next_random(50) : 0);
+    uop->walk = (uint16_t)(chance(5) ? next_random(50) : 0);
     uop->producer[UOP_MAX_SOURCES] = distance(number, 2000);
     uop->store_entry = to_flagged(uops, number, GRAPH_STORE, 15);
     if (uop->store_entry && chance(20)) {
-        uop->level = (uint8_t)(1 + next_random(3));
+        uop->level = (1 + next_random(3)) & 3;
         uop->write_wait = (uint16_t)next_random(200);
         uop->fill = (uint16_t)(chance(50) ? next_random(400) : 0);
     }

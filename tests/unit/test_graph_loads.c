@@ -158,8 +158,8 @@ static void loads_are_categories_of_their_own(void **state) {
             struct categories categories = {0};
             const struct category category = {
                 .name = "misses",
-                .parts = 1 << GRAPH_PART_MISS_TLB | 1 << GRAPH_PART_MISS_L2 |
-                         1 << GRAPH_PART_MISS_LLC | 1 << GRAPH_PART_MISS_DRAM,
+                .parts = 1 << GRAPH_PART_WALK | 1 << GRAPH_PART_MISS_L2 | 1 << GRAPH_PART_MISS_LLC |
+                         1 << GRAPH_PART_MISS_DRAM,
                 .change = CATEGORY_REMOVE,
                 .insns = memcpy(malloc(sizeof insns), insns, sizeof insns),
                 .insn_count = 64};

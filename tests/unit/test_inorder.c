@@ -376,6 +376,22 @@ static void system_call_flushes(void **state) {
     run_free(run);
 }
 
+/* One that a vDSO serves does not: the add issues with what was fetched with it. */
+static void clock_call_does_not_flush(void **state) {
+    (void)state;
+    struct machine machine = inorder_machine();
+    machine.core.vdso = true;
+    struct run *run = run_new();
+    struct program_fixture *program = run->program;
+    uint32_t call = with_flags(program, operation(program, OP_CLOCK, 1, 0), INSN_SYSCALL);
+    program->insns[call].operation = OP_CLOCK;
+    execute(program, call)->flags |= DYN_SYSCALL;
+    execute(program, alu(program, 2, 0, 0));
+    ISSUES_IN(run, &machine, 0, 4, 4);
+    assert_int_equal(program->statistics.system_calls, 0);
+    run_free(run);
+}
+
 /* The fetch buffer holds two packets: behind a long stall fetch waits for room, so the ninth add is
  * fetched in the cycle after the stalled one has issued. */
 static void full_buffer_stops_fetch(void **state) {
@@ -496,6 +512,7 @@ int main(void) {
         cmocka_unit_test(instruction_misses_delay_packets),
         cmocka_unit_test(causes_are_moved),
         cmocka_unit_test(system_call_flushes),
+        cmocka_unit_test(clock_call_does_not_flush),
         cmocka_unit_test(full_buffer_stops_fetch),
         cmocka_unit_test(batches_change_nothing),
         cmocka_unit_test(idealising_never_costs),

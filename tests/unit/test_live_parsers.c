@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "live/kernel_map.h"
-#include "live/perf_map.h"
 #include "live_tree.h"
+#include "program/perf_map.h"
 
 static int set_up(void **state) {
     static struct live_tree tree;
@@ -120,7 +120,7 @@ static struct symbol_cover read_map(struct live_tree *tree, const char *text,
     struct symbol_cover cover = {.offsets = offsets, .offset_count = count};
     const char *path = live_tree_path(tree, "files/tmp/perf-42.map");
     live_tree_text(path, text);
-    int file = perf_map_open(&tree->roots, 42, 42, getuid());
+    int file = perf_map_open(tree->roots.proc, tree->roots.files, 42, 42, getuid());
     assert_true(file >= 0);
     assert_true(perf_map_read(file, &cover));
     symbol_cover_settle(&cover);
@@ -173,8 +173,10 @@ static void a_map_of_endless_lines(void **state) {
     limit = (struct rlimit){.rlim_cur = 64 << 20, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
     cover = (struct symbol_cover){.offsets = offsets, .offset_count = 2};
-    bool read = perf_map_read(perf_map_open(&((struct live_tree *)*state)->roots, 42, 42, getuid()),
-                              &cover);
+    bool read =
+        perf_map_read(perf_map_open(((struct live_tree *)*state)->roots.proc,
+                                    ((struct live_tree *)*state)->roots.files, 42, 42, getuid()),
+                      &cover);
     setrlimit(RLIMIT_DATA, &before);
     assert_true(read);
     assert_int_equal(cover.count, 2);
@@ -185,13 +187,13 @@ static void maps_of_others_do_not_count(void **state) {
     struct live_tree *tree = *state;
     const char *path = live_tree_path(tree, "files/tmp/perf-42.map");
     live_tree_text(path, "1000 10 name\n");
-    assert_int_equal(perf_map_open(&tree->roots, 42, 42, getuid() + 1), -1);
-    assert_int_equal(perf_map_open(&tree->roots, 42, 42, (uid_t)-1), -1);
-    assert_int_equal(perf_map_open(&tree->roots, 43, 43, getuid()), -1);
+    assert_int_equal(perf_map_open(tree->roots.proc, tree->roots.files, 42, 42, getuid() + 1), -1);
+    assert_int_equal(perf_map_open(tree->roots.proc, tree->roots.files, 42, 42, (uid_t)-1), -1);
+    assert_int_equal(perf_map_open(tree->roots.proc, tree->roots.files, 43, 43, getuid()), -1);
     assert_int_equal(symlink(path, live_tree_path(tree, "files/tmp/perf-43.map")), 0);
-    assert_int_equal(perf_map_open(&tree->roots, 43, 43, getuid()), -1);
+    assert_int_equal(perf_map_open(tree->roots.proc, tree->roots.files, 43, 43, getuid()), -1);
     assert_int_equal(mkfifo(live_tree_path(tree, "files/tmp/perf-44.map"), 0600), 0);
-    assert_int_equal(perf_map_open(&tree->roots, 44, 44, getuid()), -1);
+    assert_int_equal(perf_map_open(tree->roots.proc, tree->roots.files, 44, 44, getuid()), -1);
 }
 
 /* In a container a process writes the number that its own namespace gives it. */
@@ -201,7 +203,7 @@ static void maps_in_containers(void **state) {
     live_tree_text(live_tree_path(tree, "files/tmp/perf-42.map"), "1000 10 outer\n");
     const uint64_t offset = 0x1000;
     struct symbol_cover cover = {.offsets = &offset, .offset_count = 1};
-    int file = perf_map_open(&tree->roots, 42, 7, getuid());
+    int file = perf_map_open(tree->roots.proc, tree->roots.files, 42, 7, getuid());
     assert_true(perf_map_read(file, &cover));
     assert_string_equal(cover.symbols[0].name, "inner");
     symbol_cover_free(&cover);

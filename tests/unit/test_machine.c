@@ -227,6 +227,20 @@ static void base_is_inherited_and_overridden(void **state) {
     assert_int_equal(m.l2.size, 256 << 10);
 }
 
+/* A path is seen from the file that names it, wherever culprit runs. */
+static void base_is_a_path(void **state) {
+    (void)state;
+    char text[512];
+    write_text("half", "base = boom-tea\n[core]\nrob = 96\n");
+    struct machine beside = loaded(write_text("beside", "base = ./half.ini\n[l2]\nsize = 256K\n"));
+    assert_string_equal(beside.name, "beside");
+    assert_int_equal(beside.core.rob, 96);
+    assert_int_equal(beside.l2.size, 256 << 10);
+    assert_int_equal(loaded(write_text("bare", "base = half.ini\n")).core.rob, 96);
+    snprintf(text, sizeof text, "base = %s/half.ini\n", directory);
+    assert_int_equal(loaded(write_text("absolute", text)).core.rob, 96);
+}
+
 /* One queue instead of three, named before it is described; the pools move to it. */
 static void derived_machine_replaces_queues(void **state) {
     (void)state;
@@ -385,6 +399,7 @@ int main(void) {
         cmocka_unit_test(simplescalar_machines),
         cmocka_unit_test(niagara),
         cmocka_unit_test(base_is_inherited_and_overridden),
+        cmocka_unit_test(base_is_a_path),
         cmocka_unit_test(derived_machine_replaces_queues),
         cmocka_unit_test(name_shadows_shipped),
         cmocka_unit_test(set_changes_one_key),

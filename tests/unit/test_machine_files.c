@@ -30,7 +30,7 @@ static void messages_name_line_and_key(void **state) {
         {"name = x\nbase = boom-tip\n", ":2: base = boom-tip: must come before every other key"},
         {"base = boom-tipp\n",
          ":1: base = boom-tipp: no machine boom-tipp; did you mean boom-tip?"},
-        {"base = ../x\n", ":1: base = ../x: a name is wanted, without directory"},
+        {"base = ../x\n", ":1: base = ../x: "},
         {"base = boom-tip\n[class.int_alv]\npool = alu\n",
          ":3: [class.int_alv]: no operation class int_alv; did you mean int_alu?"},
         {"base = boom-tip\n[pool.alu]\nqueue = itn\n", "[pool.alu] queue = itn: no such queue"},
@@ -62,6 +62,10 @@ static void bases_that_never_end(void **state) {
         strstr(load_error(write_text("c", "base = a\n")), "machine c would be its own base"));
     assert_non_null(strstr(load_error(write_text("self", "base = self\n")),
                            "machine self would be its own base"));
+    assert_non_null(strstr(load_error(write_text("itself", "base = ./itself.ini\n")),
+                           "the machine would be its own base"));
+    assert_non_null(strstr(load_error(write_text("lost", "base = ./nowhere.ini\n")),
+                           "nowhere.ini: No such file or directory"));
     for (int i = 0; i < 20; i++) {
         char name[16], text[32];
         snprintf(name, sizeof name, "deep%d", i);

@@ -121,6 +121,20 @@ static void pending_hits(void **state) {
     memory_free(memory);
 }
 
+/* The same accesses where hits on a line on its way are free: 4 cycles from the access, at the L1.
+ * The line itself still comes after 140. */
+static void free_pending_hits(void **state) {
+    (void)state;
+    struct machine machine = small_machine();
+    machine.l1d.free_pending_hits = true;
+    struct memory *memory = new_memory(&machine, 0);
+    assert_access(load(memory, 1000, 0x4000), 1140, LEVEL_DRAM, MISSED_ALL);
+    assert_access(load(memory, 1010, 0x4020), 1014, LEVEL_L1, 0);
+    assert_access(load(memory, 1138, 0x4000), 1142, LEVEL_L1, 0);
+    assert_int_equal(statistics_of(memory).l1d.pending_hits, 0);
+    memory_free(memory);
+}
+
 static void l1d_mshrs_ask_to_retry(void **state) {
     (void)state;
     struct machine machine = small_machine();
@@ -243,6 +257,7 @@ int main(void) {
                                        cmocka_unit_test(without_instruction_cache),
                                        cmocka_unit_test(shipped_machines),
                                        cmocka_unit_test(pending_hits),
+                                       cmocka_unit_test(free_pending_hits),
                                        cmocka_unit_test(l1d_mshrs_ask_to_retry),
                                        cmocka_unit_test(outer_mshrs_delay),
                                        cmocka_unit_test(splits),

@@ -152,7 +152,7 @@ static void changed_file(void **state) {
     struct store_image old = setting->self;
     old.build_id[0] ^= 1;
     GOOD(store_image(store, &old, &other, &error));
-    const struct store_symbol symbol = {setting->hot, setting->hot_size, "hot_procedure"};
+    const struct code_symbol symbol = {setting->hot, setting->hot_size, "hot_procedure"};
     GOOD(store_set_symbols(store, other, &symbol, 1, &error));
     add_value(setting, setting->session, other, event, setting->hot, 0, 30);
     read_set(setting, &setting->session, 1);
@@ -164,7 +164,7 @@ static void kernel_code(void **state) {
     struct setting *setting = *state;
     struct store *store = setting->fixture->store;
     const struct store_image kernel = {.kind = IMAGE_KERNEL, .path = "[kernel]", .root = ""};
-    const struct store_symbol symbol = {0x1000, 0x100, "copy_page"};
+    const struct code_symbol symbol = {0x1000, 0x100, "copy_page"};
     int64_t image, event = add_event(store, setting->session, "cycles");
     GOOD(store_image(store, &kernel, &image, &error));
     GOOD(store_set_symbols(store, image, &symbol, 1, &error));

@@ -74,13 +74,13 @@ static int64_t add_image(struct fixture *fixture, const char *path, uint8_t buil
                          const char *const *procedures) {
     const struct store_image image = {
         .kind = IMAGE_MODULE, .path = path, .build_id = {build}, .build_id_size = 20, .root = ""};
-    struct store_symbol symbols[8];
+    struct code_symbol symbols[8];
     struct error error;
     size_t count = 0;
     int64_t id;
     good(store_image(fixture->store, &image, &id, &error), &error);
     for (; procedures[count]; count++)
-        symbols[count] = (struct store_symbol){16 * count, 16, procedures[count]};
+        symbols[count] = (struct code_symbol){16 * count, 16, procedures[count]};
     good(store_set_symbols(fixture->store, id, symbols, count, &error), &error);
     return id;
 }

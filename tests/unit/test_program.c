@@ -284,6 +284,156 @@ static void stripped_code_keeps_the_extent_of_its_functions(void **state) {
     program_free(program);
 }
 
+/* Without section headers the program headers still lead to the unwind tables. */
+static void code_without_section_headers_keeps_the_extent_of_its_functions(void **state) {
+    (void)state;
+    assert_true(run("strip -o bare sample"));
+    int file = open(in_directory("bare"), O_RDWR);
+    assert_true(file >= 0);
+    const uint8_t none[8] = {0};
+    assert_int_equal(pwrite(file, none, 8, 40), 8); /* e_shoff */
+    assert_int_equal(pwrite(file, none, 4, 60), 4); /* e_shnum, e_shstrndx */
+    close(file);
+    struct program *program = program_new();
+    uint32_t full = add(program, "sample"), bare = add(program, "bare");
+    assert_true(program_image_is_stripped(program, bare));
+    uint64_t offset, size;
+    struct location location;
+    assert_true(program_find_function(program, full, "work", &offset, &size));
+    assert_false(program_locate(program, bare, offset + size - 1, &location));
+    assert_int_equal(location.function_offset, offset);
+    assert_int_equal(location.function_size, size);
+    program_free(program);
+}
+
+/* Statically linked and position-independent, or C++: the extents are the same as with symbols. */
+static void stripped_code_of_other_kinds_keeps_extents_too(void **state) {
+    (void)state;
+    write_text("part.cc",
+               "#include <cstdio>\nstruct A { virtual int f(int); };\n"
+               "__attribute__((noinline)) int A::f(int x) { if (x < 0) throw x; return x * 3; }\n"
+               "int main(int n, char **) { A a; try { return a.f(n); } catch (int) { return 1; } "
+               "}\n",
+               0644);
+    assert_true(run("gcc -O2 -static-pie sample.c -o kind0 && g++ -O2 part.cc -o kind1"));
+    static const char *const names[] = {"work", "A::f"};
+    for (int i = 0; i < 2; i++) {
+        char name[16], bare[16];
+        snprintf(name, sizeof name, "kind%d", i);
+        snprintf(bare, sizeof bare, "bare%d", i);
+        assert_true(run("strip -o %s %s", bare, name));
+        struct program *program = program_new();
+        uint32_t full = add(program, name), stripped = add(program, bare);
+        assert_false(program_image_is_stripped(program, full));
+        assert_true(program_image_is_stripped(program, stripped));
+        uint64_t offset, size;
+        struct location location;
+        assert_true(program_find_function(program, full, names[i], &offset, &size));
+        program_locate(program, stripped, offset + size - 1, &location);
+        assert_int_equal(location.function_offset, offset);
+        assert_int_equal(location.function_size, size);
+        program_free(program);
+    }
+}
+
+static void files_that_debuginfod_fetched_are_found(void **state) {
+    (void)state;
+    assert_true(run("gcc -g -O2 -Wl,--build-id=0xabcdef0123456789 sample.c -o far && "
+                    "mkdir -p cache/abcdef0123456789 && "
+                    "objcopy --only-keep-debug far cache/abcdef0123456789/debuginfo && strip far"));
+    assert_int_equal(setenv("DEBUGINFOD_CACHE_PATH", in_directory("cache"), 1), 0);
+    struct program *program = program_new();
+    uint32_t image = add(program, "far");
+    assert_null(program_image_note(program, image));
+    assert_false(program_image_is_stripped(program, image));
+    check_sample(program, image);
+    program_free(program);
+    unsetenv("DEBUGINFOD_CACHE_PATH");
+}
+
+static const char go_sample[] = "package main\n"                        /* 1 */
+                                "\n"                                    /* 2 */
+                                "type list []int\n"                     /* 3 */
+                                "\n"                                    /* 4 */
+                                "//go:noinline\n"                       /* 5 */
+                                "func (l *list) sum(n int) (s int) {\n" /* 6 */
+                                "\tfor i, x := range *l {\n"            /* 7 */
+                                "\t\ts += x * n / (i + 1)\n"            /* 8 */
+                                "\t}\n"                                 /* 9 */
+                                "\treturn\n"                            /* 10 */
+                                "}\n"                                   /* 11 */
+                                "\n"                                    /* 12 */
+                                "func main() {\n"                       /* 13 */
+                                "\tl := list{1, 2, 3}\n"                /* 14 */
+                                "\tprintln(l.sum(2))\n"                 /* 15 */
+                                "}\n";
+
+/* A stripped Go program still has its table: the same names, extents and lines. */
+static void stripped_go_programs_have_names_and_lines(void **state) {
+    (void)state;
+    if (!have("go"))
+        skip();
+    write_text("sample.go", go_sample, 0644);
+    assert_true(run("GOCACHE=$PWD/gocache GO111MODULE=off CGO_ENABLED=0 go build -o full.go.bin "
+                    "sample.go && GOCACHE=$PWD/gocache GO111MODULE=off CGO_ENABLED=0 go build "
+                    "-ldflags='-s -w' -o bare.go.bin sample.go"));
+    struct program *program = program_new();
+    uint32_t images[] = {add(program, "full.go.bin"), add(program, "bare.go.bin")};
+    assert_false(program_image_is_stripped(program, images[1]));
+    assert_null(program_image_note(program, images[1]));
+    for (int i = 0; i < 2; i++) {
+        uint64_t offset, size;
+        unsigned lines = 0;
+        struct location location;
+        assert_true(program_find_function(program, images[i], "main.(*list).sum", &offset, &size));
+        assert_true(size > 16 && size < 1000);
+        for (uint64_t at = offset; at < offset + 16; at++) {
+            assert_true(program_locate(program, images[i], at, &location));
+            assert_string_equal(location.function, "main.(*list).sum");
+            assert_int_equal(location.function_offset, offset);
+            assert_non_null(location.file);
+            assert_non_null(strstr(location.file, "sample.go"));
+            assert_in_range(location.line, 6, 11);
+            lines |= 1u << location.line;
+        }
+        assert_true(lines & 1u << 7);
+    }
+    program_free(program);
+}
+
+/* Wherever the table is damaged, there are fewer names, and nothing worse. */
+static void damaged_go_tables_are_survived(void **state) {
+    (void)state;
+    if (!have("go"))
+        skip();
+    int file = open(in_directory("bare.go.bin"), O_RDWR);
+    uint8_t bytes[4096];
+    off_t at = 0;
+    static const uint8_t magic[][6] = {{0xf0, 0xff, 0xff, 0xff, 0, 0},
+                                       {0xf1, 0xff, 0xff, 0xff, 0, 0}};
+    bool found = false;
+    for (; !found && pread(file, bytes, 32, at) == 32; at += found ? 0 : 32)
+        found = !memcmp(bytes, magic[0], 6) || !memcmp(bytes, magic[1], 6);
+    assert_true(found && pread(file, bytes, sizeof bytes, at) == sizeof bytes);
+    srand(1);
+    for (int i = 0; i < 60; i++) {
+        uint8_t changed[sizeof bytes];
+        memcpy(changed, bytes, sizeof bytes);
+        size_t reach = i < 40 ? 72 : sizeof bytes; /* the header, then all */
+        for (int k = 0; k < 1 + i % 3; k++)
+            changed[(size_t)rand() % reach] = (uint8_t)rand();
+        assert_int_equal(pwrite(file, changed, sizeof changed, at), sizeof changed);
+        struct program *program = program_new();
+        uint32_t image = add(program, "bare.go.bin");
+        for (uint64_t offset = 0x1000; offset < 0x80000; offset += 0x333) {
+            struct location location;
+            program_locate(program, image, offset, &location);
+        }
+        program_free(program);
+    }
+    close(file);
+}
+
 static void separate_debug_files_are_found_and_checked(void **state) {
     (void)state;
     assert_true(run("objcopy --only-keep-debug sample linked.debug && mkdir -p .debug && "
@@ -658,6 +808,11 @@ int main(void) {
         cmocka_unit_test(of_functions_of_one_name_the_global_one_is_found),
         cmocka_unit_test(riscv64_programs_are_read_without_running),
         cmocka_unit_test(stripped_code_keeps_the_extent_of_its_functions),
+        cmocka_unit_test(code_without_section_headers_keeps_the_extent_of_its_functions),
+        cmocka_unit_test(stripped_code_of_other_kinds_keeps_extents_too),
+        cmocka_unit_test(files_that_debuginfod_fetched_are_found),
+        cmocka_unit_test(stripped_go_programs_have_names_and_lines),
+        cmocka_unit_test(damaged_go_tables_are_survived),
         cmocka_unit_test(separate_debug_files_are_found_and_checked),
         cmocka_unit_test(compressed_symbol_tables_are_read),
         cmocka_unit_test(shared_libraries_are_named_by_their_dynamic_symbols),

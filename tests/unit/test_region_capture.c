@@ -73,6 +73,8 @@ static void count_pause(void *context, uint32_t thread, uint64_t until) {
     paused_until = until;
 }
 
+static uint64_t other_threads; /* times a region's own instructions */
+
 /* Captures the first `count` regions with a warm-up of 1500; the error, "" when there is none. */
 static const char *capture(size_t count) {
     static struct error error;
@@ -82,6 +84,7 @@ static const char *capture(size_t count) {
     struct region_capture_options options = {.images = &IMAGE,
                                              .image_count = 1,
                                              .warm_up = 1500,
+                                             .other_threads = other_threads,
                                              .complete = count_complete,
                                              .context = &completed};
     script_add(&script, ITEM_END)->end = (struct trace_exit){.known = true};
@@ -114,6 +117,111 @@ static void assert_trace(const char *path, uint64_t insns, uint32_t static_insns
     assert_int_equal(trace_note_count(trace), 1);
     assert_non_null(strstr(trace_note(trace, 0), "region "));
     trace_close(trace);
+}
+
+/* Instructions of its threads, of which there are `count`. */
+static void assert_threads(const char *path, const uint64_t *insns, uint32_t count,
+                           const char *note) {
+    struct error error = {0};
+    struct trace_batch batch;
+    uint64_t counts[4] = {0};
+    struct trace *trace = trace_open(path, &error);
+    assert_non_null(trace);
+    while (trace_next(trace, &batch, &error) > 0) {
+        assert_true(batch.thread < count);
+        counts[batch.thread] += batch.insn_count;
+    }
+    assert_string_equal(error.message, "");
+    assert_int_equal(trace_thread_count(trace), count);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(counts[i], insns[i]);
+    assert_false(trace_is_cut(trace));
+    assert_int_equal(trace_note_count(trace), note ? 2 : 1);
+    if (note)
+        assert_string_equal(trace_note(trace, 1), note);
+    trace_close(trace);
+}
+
+static void threads_around_a_region(void) {
+    begin();
+    regions[0] = region(1, 1, 2100, 1100);
+    chunks(0, 1, 1); /* before the trace begins */
+    chunks(1, 0, 1);
+    chunks(0, 1, 2);
+    chunks(1, 0, 1);
+    reached(0, 2100);
+    chunks(0, 2, 3);
+    chunks(2, 0, 1);
+    script_thread_end(&script, 2);
+    chunks(1, 1, 1);
+    chunks(0, 2, 1);
+    reached(1, 3200);
+    chunks(0, 0, 5); /* behind the end, though the chunk that holds it is still to come */
+    chunks(3, 0, 1);
+    chunks(1, 1, 1);
+    chunks(0, 0, 1);
+}
+
+/* Between the markers everything of all threads, before the first what there is since the trace
+ * begins; the region's own thread is the first, and can be read alone. */
+static void all_threads_between_two_points(void **state) {
+    (void)state;
+    other_threads = 100;
+    threads_around_a_region();
+    assert_string_equal(capture(1), "");
+    assert_int_equal(region_trace_start(&regions[0]), 2100);
+    assert_int_equal(region_trace_end(&regions[0]), 3200);
+    assert_int_equal(regions[0].trace_threads, 3);
+    assert_false(regions[0].others_cut);
+    assert_threads(paths[1], (const uint64_t[]){4000, 6000, 1000}, 3,
+                   "the region in other threads of this trace: 1 (thread 0 of the process) 2000 to "
+                   "6000, 2 (thread 0 of the process) 0 to 1000");
+    struct error error;
+    struct trace_batch batch;
+    uint64_t insns = 0;
+    struct trace *trace = trace_open(paths[1], &error);
+    trace_only(trace, 0);
+    while (trace_next(trace, &batch, &error) > 0) {
+        assert_int_equal(batch.thread, 0);
+        insns += batch.insn_count;
+    }
+    assert_int_equal(insns, 4000);
+    trace_close(trace);
+
+    /* Its first chunk is that of the start, and comes after what others executed behind it. */
+    begin();
+    regions[0] = region(1, 1, 0, 1100);
+    chunks(0, 1, 1);
+    reached(0, 0);
+    chunks(0, 2, 3);
+    chunks(1, 1, 1);
+    chunks(0, 1, 1);
+    reached(1, 1100);
+    chunks(0, 2, 1);
+    chunks(1, 1, 1);
+    assert_string_equal(capture(1), "");
+    assert_threads(paths[1], (const uint64_t[]){2000, 4000}, 2,
+                   "the region in other threads of this trace: 1 (thread 0 of the process) 0 to "
+                   "4000");
+
+    other_threads = 0;
+    threads_around_a_region();
+    assert_string_equal(capture(1), "");
+    assert_threads(paths[1], (const uint64_t[]){4000}, 1, NULL);
+}
+
+/* A thread that waits has regions in which others execute any number of instructions: no more than
+ * the region's own, 1100, here, before it as well as in it; then some are missing. */
+static void others_are_bounded(void **state) {
+    (void)state;
+    other_threads = 1;
+    threads_around_a_region();
+    assert_string_equal(capture(1), "");
+    assert_true(regions[0].others_cut);
+    assert_threads(paths[1], (const uint64_t[]){4000, 2000}, 2,
+                   "the region in other threads of this trace: 1 (thread 0 of the process) 1000 to "
+                   "2000; left out is what other threads executed in it beyond 1100 instructions");
+    other_threads = 0;
 }
 
 /* Chunks     0    1000    2000    3000    4000    5000    6000    7000
@@ -176,16 +284,17 @@ static void skewed(void **state) {
 }
 
 /* 30 million instructions behind the first region begins the next: capture pauses, once, up to its
- * warm-up (30,000,000 − 30,000 − 1500), and goes on with a chunk that begins there. A thread more
- * with a region: no pause. */
+ * warm-up (30,000,000 − 30,000 − 1500), and goes on with a chunk that begins there. Another thread
+ * with a region that is still to come: no pause; with one that is complete: as with none. */
 static void far_apart(void **state) {
     (void)state;
-    for (int threads = 1; threads <= 2; threads++) {
+    enum { ALONE, ANOTHER_BEFORE, ANOTHER_AFTER, CASES };
+    for (int another = ALONE; another < CASES; another++) {
         begin();
         regions[0] = region(1, 0, 2100, 800);
         regions[1] = region(2, 0, 30000000, 1000);
         regions[2] = region(3, 1, 0, 1000);
-        if (threads == 2) {
+        if (another == ANOTHER_BEFORE) {
             reached(4, 0);
             chunks(1, 0, 1);
             reached(5, 1000);
@@ -201,9 +310,15 @@ static void far_apart(void **state) {
         chunks(0, 0, 1);
         reached(3, 30001000);
         chunks(0, 0, 1);
-        assert_string_equal(capture(threads + 1), "");
-        assert_int_equal(pauses, threads == 1);
-        assert_true(threads == 2 || paused_until == 29968500);
+        if (another == ANOTHER_AFTER) {
+            reached(4, 0);
+            chunks(1, 0, 1);
+            reached(5, 1000);
+            chunks(1, 0, 1);
+        }
+        assert_string_equal(capture(another == ALONE ? 2 : 3), "");
+        assert_int_equal(pauses, another != ANOTHER_AFTER);
+        assert_true(another == ANOTHER_AFTER || paused_until == 29968500);
         assert_int_equal(region_trace_start(&regions[1]), 32000);
     }
 }
@@ -437,6 +552,15 @@ static void too_many_at_once(void **state) {
     windows.warm_up = 500;
     assert_true(region_windows_init(&windows, &error));
     region_windows_free(&windows);
+    /* Each begins to warm where the one before it ends: no two are written at once. */
+    windows.warm_up = 1500;
+    for (uint32_t i = 1; i < MANY; i++)
+        many[i].warm_from = many[i - 1].first + many[i - 1].instructions;
+    assert_true(region_windows_init(&windows, &error));
+    region_windows_free(&windows);
+    many[7].warm_from = many[7].first + 1;
+    assert_false(region_windows_init(&windows, &error));
+    region_windows_free(&windows);
 }
 
 static void a_trace_that_cannot_be_written(void **state) {
@@ -470,6 +594,27 @@ static int make_folder(void **state) {
     return 0;
 }
 
+/* Two regions at 100,000 and 200,000 of a thread, with a warm-up of 100,000: the second's trace
+ * begins at 200,000 − 200 (a thousandth to spare) − 100,000 = 99,800. Once the first is found 5,000
+ * late the second would begin at 104,800; but its trace has begun, and goes on without a gap. */
+static void no_gap_when_a_region_is_late(void **state) {
+    (void)state;
+    struct error error;
+    struct capture_region regions[] = {
+        {.id = 1, .first = 100000, .instructions = 1000, .start.count = 1, .end.count = 1},
+        {.id = 2, .first = 200000, .instructions = 1000, .start.count = 1, .end.count = 1}};
+    struct region_windows windows = {.regions = regions, .count = 2, .warm_up = 100000};
+    assert_true(region_windows_init(&windows, &error));
+    assert_int_equal(region_windows_judge(&windows, 0, 0, 99000), WINDOW_OPEN);
+    assert_int_equal(region_windows_judge(&windows, 1, 0, 99000), WINDOW_LATER);
+    assert_int_equal(region_windows_judge(&windows, 0, 99000, 103000), WINDOW_WRITE);
+    assert_int_equal(region_windows_judge(&windows, 1, 99000, 103000), WINDOW_OPEN);
+    region_windows_started(&windows, 0, 105000);
+    assert_int_equal(region_windows_judge(&windows, 0, 103000, 104000), WINDOW_WRITE);
+    assert_int_equal(region_windows_judge(&windows, 1, 103000, 104000), WINDOW_WRITE);
+    region_windows_free(&windows);
+}
+
 static int remove_folder(void **state) {
     (void)state;
     for (int i = 0; i < REGIONS; i++)
@@ -480,6 +625,8 @@ static int remove_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_of_chunks),
+        cmocka_unit_test(all_threads_between_two_points),
+        cmocka_unit_test(others_are_bounded),
         cmocka_unit_test(skewed),
         cmocka_unit_test(far_apart),
         cmocka_unit_test(adjacent_until_the_end),
@@ -489,6 +636,7 @@ int main(void) {
         cmocka_unit_test(lists_that_do_not_belong),
         cmocka_unit_test(lists_that_cannot_be),
         cmocka_unit_test(too_many_at_once),
+        cmocka_unit_test(no_gap_when_a_region_is_late),
         cmocka_unit_test(a_trace_that_cannot_be_written),
     };
     return cmocka_run_group_tests_name("region_capture", tests, make_folder, remove_folder);

@@ -11,6 +11,7 @@
 
 #include "region/choose.h"
 #include "region/prediction.h"
+#include "region/scatter.h"
 #include "region/sweep.h"
 #include "temporary.h"
 
@@ -72,6 +73,30 @@ static void at_random(void **state) {
     projection_free(&slices);
 }
 
+/* ---- scatter ---- */
+
+/* Cluster 0: (1, 0), (0, 1): mean (0.5, 0.5), 1 − 0.5 / 1. Cluster 1: twice (2, 1): 0. Cluster 2:
+ * (1, 0), (1, 0), (0, 2): mean (2/3, 2/3), 1 − (8/9) / 2. */
+static void far_apart(void **state) {
+    (void)state;
+    static const float POINTS[][2] = {{1, 0}, {2, 1}, {0, 1}, {1, 0}, {2, 1}, {1, 0}, {0, 2}};
+    uint32_t labels[] = {0, 1, 0, 2, 1, 2, 2}, count;
+    struct projection slices;
+    projection_init(&slices, 2, 0);
+    slices.count = 7;
+    slices.coordinates = calloc(7 * slices.stride, sizeof(float));
+    for (size_t i = 0; i < 7; i++)
+        memcpy(slices.coordinates + i * slices.stride, POINTS[i], sizeof POINTS[i]);
+    const struct region_choice choice = {.labels = labels, .slice_count = 7};
+    double *scatter = region_scatter(&slices, &choice, &count);
+    assert_int_equal(count, 3);
+    assert_true(fabs(scatter[0] - 0.5) < 1e-12 && fabs(scatter[1]) < 1e-12);
+    assert_true(fabs(scatter[2] - 5 / 9.) < 1e-12);
+    free(scatter);
+    assert_null(region_scatter(&slices, &(struct region_choice){.slice_count = 7}, &count));
+    projection_free(&slices);
+}
+
 /* ---- predictions ---- */
 
 /* Four slices: 100 instructions of CPI 1 and 3, 200 of CPI 2, 100 of CPI 6. True: 1400 cycles of
@@ -83,7 +108,7 @@ static void predicted(void **state) {
     struct projection slices = slices_of(4, (uint64_t[]){100, 100, 200, 100});
     double values[] = {100, 2, 300, 2, 400, 4, 600, 1};
     struct region_costs costs = {.column_count = 2, .values = values, .slice_count = 4};
-    struct region_point points[] = {{0, 0, 0.8}, {3, 1, 0.2}};
+    struct region_point points[] = {{0, 0, 0.8, 0}, {3, 1, 0.2, 1}};
     uint32_t labels[] = {0, 0, 0, 1};
     struct region_choice choice = {
         .points = points, .point_count = 2, .labels = labels, .slice_count = 4};
@@ -173,7 +198,7 @@ static void whole_way(void **state) {
     assert_int_equal(runs.points.count, 3);
     assert_true(runs.slices[0].instructions == 200 && runs.slices[1].first == 200);
     assert_true(runs.slices[2].thread == 1 && runs.slices[2].first_slice == 3);
-    struct region_point points[] = {{1, 0, 0.5}, {2, 1, 0.5}};
+    struct region_point points[] = {{1, 0, 0.5, 0}, {2, 1, 0.5, 1}};
     assert_true(region_list_build(&list, &runs, 0, points, 2, "simpoint", &error));
     assert_true(list.regions[0].slice == 2 && list.regions[0].end.count == 0);
     assert_true(list.regions[1].slice == 3 && list.regions[1].instructions == 200);
@@ -266,10 +291,9 @@ static void swept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(systematic),    cmocka_unit_test(at_random),
-        cmocka_unit_test(predicted),     cmocka_unit_test(whole_way),
-        cmocka_unit_test(merged_points), cmocka_unit_test(unified_ids),
-        cmocka_unit_test(swept),
+        cmocka_unit_test(systematic),  cmocka_unit_test(at_random), cmocka_unit_test(far_apart),
+        cmocka_unit_test(predicted),   cmocka_unit_test(whole_way), cmocka_unit_test(merged_points),
+        cmocka_unit_test(unified_ids), cmocka_unit_test(swept),
     };
     return cmocka_run_group_tests_name("region_choice", tests, make_files, remove_files);
 }

@@ -247,7 +247,7 @@ static void put_file(const char *path, const char *text) {
 static void round_trip(void **state) {
     (void)state;
     static const struct region_point points[] = {
-        {7, 0, 1 / 3.}, {4000000000, 1, 1 / 3.}, {0, 5, 1 / 3.}};
+        {7, 0, 1 / 3., 0}, {4000000000, 1, 1 / 3., 1}, {0, 5, 1 / 3., 5}};
     struct region_point *again;
     uint32_t count;
     assert_true(region_points_write(points, 3, simpoints, weights, &error));
@@ -308,41 +308,82 @@ static void not_right(void **state) {
     refused("1 0\n2 1\n", "0.5 0\n0.4 1\n", ": the weights sum to 0.9, not to 1");
 }
 
+/* `count` slices of 100 instructions in cluster 0, then `light` of 50 in cluster 1. */
+static struct region_choice two_clusters(struct projection *slices, size_t count, size_t light) {
+    struct region_choice choice = {.point_count = 2, .slice_count = count + light};
+    double all = (double)(100 * count + 50 * light);
+    projection_init(slices, 2, 1);
+    choice.points = calloc(2, sizeof *choice.points);
+    choice.labels = calloc(choice.slice_count, sizeof *choice.labels);
+    for (size_t i = 0; i < choice.slice_count; i++) {
+        struct bbv_set set = {0};
+        bool is_light = i >= count;
+        assert_true(bbv_set_block(&set, 1 + is_light, is_light ? 50 : 100, &error) &&
+                    bbv_set_slice(&set, &error) && projection_add(slices, &set, 0, &error));
+        bbv_set_free(&set);
+        choice.labels[i] = is_light;
+    }
+    choice.points[0] = (struct region_point){.slice = 7, .weight = 100 * (double)count / all};
+    choice.points[1] = (struct region_point){
+        .slice = (uint32_t)count, .cluster = 1, .whole = 1, .weight = 50 * (double)light / all};
+    return choice;
+}
+
 /* Eight slices of one cluster into three parts: 800 instructions, 266.7 each. The middles 50, 150,
- * 250 lie in the first, 350 and 450 in the second, 550, 650, 750 in the third; points are the
- * slices at the middles of 300, 200 and 300: slices 1, 4, 6. The other cluster, slice 8, is light.
- */
+ * 250 lie in the first, 350 and 450 in the second, 550, 650, 750 in the third. The other cluster,
+ * slice 8, cannot be split. Each slice of a part is its point as often as any other. */
 static void split_in_time(void **state) {
     (void)state;
+    static const uint32_t LABELS[] = {0, 0, 0, 1, 1, 2, 2, 2, 3}, SIZES[] = {3, 2, 3, 1};
+    static const double WEIGHTS[] = {300. / 850, 200. / 850, 300. / 850, 50. / 850};
+    enum { DRAWS = 600 };
+    uint32_t drawn[9] = {0};
+    for (uint64_t seed = 1; seed <= DRAWS; seed++) {
+        struct projection slices;
+        struct region_choice choice = two_clusters(&slices, 8, 1);
+        assert_true(region_split(&slices, 2, seed, &choice, &error)); /* there are two */
+        assert_int_equal(choice.points[0].slice, 7);
+        assert_true(region_split(&slices, 4, seed, &choice, &error));
+        assert_int_equal(choice.point_count, 4);
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(LABELS[choice.points[i].slice], i);
+            assert_int_equal(choice.points[i].cluster, i);
+            assert_int_equal(choice.points[i].whole, i == 3);
+            assert_float_equal(choice.points[i].weight, WEIGHTS[i], 1e-12);
+            drawn[choice.points[i].slice]++;
+        }
+        assert_memory_equal(choice.labels, LABELS, sizeof LABELS);
+        /* No more than there are slices; what was a part is still of the same cluster. */
+        assert_true(region_split(&slices, 100, seed, &choice, &error));
+        assert_int_equal(choice.point_count, 9);
+        for (uint32_t i = 0; i < 9; i++)
+            assert_int_equal(choice.points[i].whole, i == 8);
+        region_choice_free(&choice);
+        projection_free(&slices);
+    }
+    for (uint32_t i = 0; i < 9; i++) {
+        double expected = (double)DRAWS / SIZES[LABELS[i]];
+        assert_true(fabs(drawn[i] - expected) < 0.2 * expected);
+    }
+}
+
+/* 3000 instructions and 100: by weight alone all four would be of the first cluster, or three of
+ * it; the second has two all the same. */
+static void every_cluster_has_two(void **state) {
+    (void)state;
     struct projection slices;
-    projection_init(&slices, 2, 1);
-    struct region_choice choice = {.point_count = 2, .slice_count = 9};
-    choice.points = calloc(2, sizeof *choice.points);
-    choice.labels = calloc(9, sizeof *choice.labels);
-    for (size_t i = 0; i < 9; i++) {
-        struct bbv_set set = {0};
-        assert_true(bbv_set_block(&set, 1 + (i == 8), i == 8 ? 200 : 100, &error) &&
-                    bbv_set_slice(&set, &error) && projection_add(&slices, &set, 0, &error));
-        bbv_set_free(&set);
-        choice.labels[i] = i == 8;
-    }
-    choice.points[0] = (struct region_point){.slice = 7, .cluster = 0, .weight = 0.8};
-    choice.points[1] = (struct region_point){.slice = 8, .cluster = 1, .weight = 0.2};
-    assert_true(region_split(&slices, 2, &choice, &error)); /* there are two */
-    assert_int_equal(choice.points[0].slice, 7);
-    assert_true(region_split(&slices, 4, &choice, &error));
-    static const uint32_t LABELS[] = {0, 0, 0, 1, 1, 2, 2, 2, 3}, POINTS[] = {1, 4, 6, 8};
-    static const double WEIGHTS[] = {0.3, 0.2, 0.3, 0.2};
+    struct region_choice choice = two_clusters(&slices, 30, 2);
+    assert_true(region_split(&slices, 4, 1, &choice, &error));
     assert_int_equal(choice.point_count, 4);
-    for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(choice.points[i].slice, POINTS[i]);
-        assert_int_equal(choice.points[i].cluster, i);
-        assert_float_equal(choice.points[i].weight, WEIGHTS[i], 1e-12);
-    }
-    assert_memory_equal(choice.labels, LABELS, sizeof LABELS);
-    /* No more than there are slices. */
-    assert_true(region_split(&slices, 100, &choice, &error));
-    assert_int_equal(choice.point_count, 9);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(choice.points[i].whole, i >= 2);
+    region_choice_free(&choice);
+    choice = two_clusters(&slices, 30, 2);
+    /* Not enough for all: the heavier one. */
+    assert_true(region_split(&slices, 3, 1, &choice, &error));
+    assert_int_equal(choice.point_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(choice.points[i].whole, i == 2);
     region_choice_free(&choice);
     projection_free(&slices);
 }
@@ -375,6 +416,7 @@ int main(void) {
         cmocka_unit_test(by_seed),
         cmocka_unit_test(early_points),
         cmocka_unit_test(split_in_time),
+        cmocka_unit_test(every_cluster_has_two),
         cmocka_unit_test(short_slices_stand_for_none),
         cmocka_unit_test(as_good_as_random_seeds),
         cmocka_unit_test(nothing),

@@ -59,6 +59,8 @@ static void forms(void **state) {
     assert_int_equal(table.images[1].build_id_size, 0);
     assert_int_equal(table.process_count, 1);
     assert_int_equal(table.processes[0].pid, 4711);
+    assert_null(table.processes[0].command); /* an older file */
+    assert_int_equal(table.thread_count, 0);
     assert_int_equal(table.block_count, 2);
     assert_int_equal(table.blocks[0].offset, 0x6a2c);
     assert_int_equal(table.blocks[0].insn_count, 5);
@@ -179,7 +181,13 @@ static void round_trip(void **state) {
     struct slice_writer writer;
     const struct region_image images[] = {
         {.path = "/a\\n b\n", .build_id = {0, 255, 16}, .build_id_size = 3}, {.path = ""}};
-    const struct slice_process process = {77, "/bin/a b"};
+    const struct slice_process process = {.pid = 77,
+                                          .executable = "/bin/a b",
+                                          .command = "a b\n-",
+                                          .forker = UINT32_MAX,
+                                          .fork = 3,
+                                          .generation = 2};
+    const struct slice_thread threads[] = {{0, 0, 5}, {2, 0, 0}};
     const struct slice_block blocks[] = {{1, 512, UINT64_MAX}, {MARKER_NO_IMAGE, 1, 0}};
     const struct slice_place slices[] = {{0, 0, 0, 1, {MARKER_NO_IMAGE, 0x10, 1}},
                                          {0, 2, 5, 1000, {0, 0, UINT64_MAX}}};
@@ -187,6 +195,8 @@ static void round_trip(void **state) {
     for (uint32_t i = 0; i < 2; i++)
         assert_true(slice_writer_image(&writer, i, images + i, &error));
     assert_true(slice_writer_process(&writer, 0, &process, &error));
+    for (uint32_t i = 0; i < 2; i++)
+        assert_true(slice_writer_thread(&writer, threads + i, &error));
     for (uint32_t i = 0; i < 2; i++)
         assert_true(slice_writer_block(&writer, i + 1, blocks + i, &error));
     for (uint32_t i = 0; i < 2; i++)
@@ -205,6 +215,13 @@ static void round_trip(void **state) {
     assert_memory_equal(table.images[0].build_id, images[0].build_id, 20);
     assert_string_equal(table.images[1].path, "?");
     assert_string_equal(table.processes[0].executable, process.executable);
+    assert_string_equal(table.processes[0].command, process.command);
+    assert_int_equal(table.processes[0].pid, 77);
+    assert_int_equal(table.processes[0].forker, UINT32_MAX);
+    assert_int_equal(table.processes[0].fork, 3);
+    assert_int_equal(table.processes[0].generation, 2);
+    assert_int_equal(table.thread_count, 2);
+    assert_memory_equal(table.threads, threads, sizeof threads);
     assert_memory_equal(table.blocks, blocks, sizeof blocks);
     assert_int_equal(table.slice_count, 2);
     assert_memory_equal(&table.slices[0].start, &slices[0].start, sizeof slices[0].start);

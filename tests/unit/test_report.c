@@ -115,10 +115,10 @@ static void build(struct report *report, const struct simulation *simulation, en
                                      .program = "prog \033[31m -x",
                                      .machine = &machine,
                                      .by = by,
-                                     .top = top,
-                                     .plain = true};
+                                     .top = top};
     if (!report_build(&request, simulation, &code, program, report, &error))
         fail_msg("%s", error.message);
+    report->legend = true;
 }
 
 static void get_rows(const struct report_rows *rows, struct report_row *into, uint32_t count) {
@@ -150,6 +150,35 @@ static void functions_in_order(void **state) {
     assert_null(rows[2].function);
     assert_string_equal(rows[2].image, "test_report");
     assert_string_equal(rows[3].image, "[anon]");
+    report_free(&report);
+}
+
+/* What no function covers is said to be so, and a command of several lines can be copied. */
+static void what_lies_outside_functions_and_commands_in_notes(void **state) {
+    (void)state;
+    struct simulation simulation = make_simulation();
+    struct report report;
+    build(&report, &simulation, BY_FUNCTION, 0);
+    struct report_row rows[4];
+    get_rows(&report.functions, rows, 4);
+    assert_true(rows[0].function_size > 0 && !rows[0].is_outside);
+    assert_true(rows[2].function_size == 0 && rows[2].is_outside);
+    assert_false(rows[3].is_outside);
+    assert_true(report_note_command(
+        &report, "to have them:",
+        "echo deb http://deb.debian.org/debian-debug bookworm-debug main | sudo tee "
+        "/etc/apt/sources.list.d/debug.list && sudo apt update"));
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    const struct page page = page_of(file);
+    report_text(&report, &page);
+    assert_int_equal(fclose(file), 0);
+    assert_non_null(strstr(text, "test_report, no function"));
+    assert_non_null(strstr(text, " - to have them: echo deb http://deb.debian.org/debian-debug "
+                                 "bookworm-debug main | sudo tee \\\n"
+                                 "   /etc/apt/sources.list.d/debug.list && sudo apt update\n"));
+    free(text);
     report_free(&report);
 }
 
@@ -264,7 +293,8 @@ static void text_fits(void **state) {
         char *text;
         size_t size;
         FILE *file = open_memstream(&text, &size);
-        report_text(&report, false, file);
+        const struct page page = page_of(file);
+        report_text(&report, &page);
         fclose(file);
         assert_null(strchr(text, '\033'));
         assert_non_null(strstr(text, "100 instructions, 100 cycles, CPI 1.000"));
@@ -341,7 +371,9 @@ static void empty_run(void **state) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    report_text(&report, true, file);
+    const struct page page = {
+        .file = file, .columns = 100, .bold = "\033[1m", .dim = "\033[2m", .plain = "\033[0m"};
+    report_text(&report, &page);
     assert_true(report_json(&report, file, &error));
     fclose(file);
     assert_null(strstr(text, "nan"));
@@ -353,6 +385,7 @@ static void empty_run(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_in_order),
+        cmocka_unit_test(what_lies_outside_functions_and_commands_in_notes),
         cmocka_unit_test(a_function_inside_another_has_a_row_of_its_own),
         cmocka_unit_test(stacks_are_merged_largest_first),
         cmocka_unit_test(every_grain_sums),

@@ -29,7 +29,7 @@ static void bytes_by_hand(void **state) {
                                     .miss = 300,
                                     .bringer = 5,
                                     .level = LEVEL_DRAM,
-                                    .tlb = 1};
+                                    .walk = 30};
     static const uint8_t expected[SHOTGUN_SAMPLE_BYTES + SHOTGUN_UOP_BYTES] = {
         1,    0,    0x20, 0,    0, 0, 0, 0, 7, 0, 0,    0, /* context: bit 2 of the own two; number
                                                             */
@@ -38,7 +38,7 @@ static void bytes_by_hand(void **state) {
         0xff, 0xff, 0xff, 0xff,                                        /* no store */
         10,   0,    0,    0,    0, 0, 0, 0, 1, 0, 0x2c, 1, /* fetch, unit, execution, miss */
         0,    0,    0,    0,    0, 0, 0, 0, 5, 0, 0,    0, 0, 0, 0, 0, /* bringer */
-        3,    1,    0,    0};
+        30,   0,    3,    0};                                          /* walk; level */
     uint8_t bytes[sizeof expected];
     assert_int_equal(shotgun_pack(&sample, &uop, bytes), sizeof expected);
     assert_memory_equal(bytes, expected, sizeof expected);
@@ -54,7 +54,7 @@ static void bytes_by_hand(void **state) {
         assert_non_null(shotgun_unpack(bytes, size, &again, uops, &taken));
     static const struct {
         uint8_t at, value;
-    } wrong[] = {{5, 4}, {16, 2}, {20, 0}, {24, 0}, {24, 65}, {29, 2}, {64, 4}, {65, 2}, {66, 1}};
+    } wrong[] = {{5, 4}, {16, 2}, {20, 0}, {24, 0}, {24, 65}, {29, 2}, {66, 4}, {67, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         uint8_t kept = bytes[wrong[i].at];
         bytes[wrong[i].at] = wrong[i].value;

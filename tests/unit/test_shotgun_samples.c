@@ -1,5 +1,7 @@
 /* What the profiler has to begin with: signature bits by hand, a database that does not grow, and
  * which fragments stand in for those discarded. */
+#include "region/random.h"
+#include "shotgun/match.h"
 #include "shotgun/stand_in.h"
 #include "shotgun_hand.h"
 
@@ -26,7 +28,7 @@ static void bits_by_hand(void **state) {
         {{.flags = GRAPH_LOAD, .level = LEVEL_L2}, SIGNATURE_1 | SIGNATURE_2},
         {{.flags = GRAPH_LOAD, .level = LEVEL_LLC}, SIGNATURE_2}, /* L2 miss resets bit 1 */
         {{.flags = GRAPH_LOAD, .level = LEVEL_DRAM}, SIGNATURE_2},
-        {{.flags = GRAPH_LOAD, .tlb = 1}, SIGNATURE_1 | SIGNATURE_2},
+        {{.flags = GRAPH_LOAD, .walk = 1}, SIGNATURE_1 | SIGNATURE_2},
         {{.flags = GRAPH_MISPREDICTED}, SIGNATURE_2}, /* not taken, mispredicted */
         {{.flags = GRAPH_MISPREDICTED | GRAPH_TAKEN}, SIGNATURE_1 | SIGNATURE_2},
         {{.flags = GRAPH_SHORT, .fetch_cache = 10}, SIGNATURE_2},
@@ -89,6 +91,49 @@ static void database_is_bounded(void **state) {
     hand_close(&hand);
 }
 
+/* 300 samples of a loop, whose contexts are 50 different ones; the newest two instructions, one or
+ * none of what is looked for are not known. What comes has all bits that are, where any has, else
+ * as many as any, its own two first; and in the end all come that have them. */
+static void any_of_those_that_match_best(void **state) {
+    (void)state;
+    struct hand hand;
+    struct shotgun_index index;
+    struct error error;
+    uint64_t random = 7;
+    const struct shotgun_uop uop = {0};
+    hand_open(&hand);
+    for (uint32_t i = 0; i < 300; i++) {
+        uint64_t seed = i * 7 % 50;
+        sample(&hand, 0, (uint64_t)(random_fraction(&seed) * 0x1p53) & CONTEXT_ALL, SHOTGUN_NONE,
+               &uop);
+    }
+    assert_true(shotgun_index_new(&index, &hand.database, 1, &error));
+    for (uint32_t round = 0; round < 3 * 60; round++) {
+        uint64_t seed = round / 3, there = CONTEXT_ALL >> round % 3 * SIGNATURE_BITS;
+        uint64_t context = (uint64_t)(random_fraction(&seed) * 0x1p53) & CONTEXT_ALL;
+        unsigned most = 0, known = (unsigned)__builtin_popcountll(there);
+        bool all[300] = {false}, came[300] = {false};
+        for (int pass = 0; pass < 2; pass++)
+            for (uint32_t i = 0; i < 300; i++) {
+                uint64_t other = hand.database.samples[i].context;
+                unsigned alike = context_match(other, context, there) +
+                                 (context_own(other) == context_own(context) ? 100 : 0);
+                most = alike > most ? alike : most;
+                all[i] = pass && alike == most;
+            }
+        for (uint32_t draw = 0; draw < 400; draw++) {
+            bool exact;
+            const struct shotgun_sample *found =
+                shotgun_match(&index, 0, context, there, &random, &exact);
+            assert_int_equal(exact, most == 100 + known);
+            came[found - hand.database.samples] = true;
+        }
+        assert_memory_equal(came, all, sizeof all);
+    }
+    shotgun_index_free(&index);
+    hand_close(&hand);
+}
+
 /* Of four instructions each: 0 has loads only, 1 two misses, 2 three; 1 was discarded, and 2 is
  * more like it than 0. */
 static void stands_in(void **state) {
@@ -113,9 +158,8 @@ static void stands_in(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_by_hand),
-        cmocka_unit_test(contexts_by_hand),
-        cmocka_unit_test(database_is_bounded),
+        cmocka_unit_test(bits_by_hand),        cmocka_unit_test(contexts_by_hand),
+        cmocka_unit_test(database_is_bounded), cmocka_unit_test(any_of_those_that_match_best),
         cmocka_unit_test(stands_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

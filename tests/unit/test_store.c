@@ -118,9 +118,9 @@ static void images_and_processes(void **state) {
     assert_int_equal(add_process(store, session, "cc1"), add_process(store, session, "cc1"));
     assert_int_not_equal(add_process(store, session, "cc1"), add_process(store, session, "as"));
 
-    const struct store_symbol symbols[] = {
+    const struct code_symbol symbols[] = {
         {0x0, 0x10, "_stext"}, {0x10, 0x30, "schedule"}, {0x10, 0x30, "alias"}, {0x100, 0, ""}};
-    struct store_symbol *read;
+    struct code_symbol *read;
     size_t count;
     GOOD(store_set_symbols(store, kernel, symbols, 4, &error));
     GOOD(store_get_symbols(store, other, &read, &count, &error));
@@ -209,7 +209,7 @@ static void copies(void **state) {
             add_image(fixture->store, "/bin/gzip"), add_event(fixture->store, ids[i], "cycles"),
             at(0x10, 3));
     }
-    const struct store_symbol symbol = {0x10, 4, "deflate"};
+    const struct code_symbol symbol = {0x10, 4, "deflate"};
     GOOD(store_set_symbols(fixture->store, add_image(fixture->store, "/bin/gzip"), &symbol, 1,
                            &error));
     struct store *other = open_or_fail(path, STORE_WRITE);
@@ -220,7 +220,7 @@ static void copies(void **state) {
     assert_holds(other, "first/cycles /bin/gzip gzip 10:0=3\n"
                         "second/cycles /bin/gzip gzip 10:0=3\n"
                         "second/cycles /bin/gzip gzip 10:0=3\n");
-    struct store_symbol *symbols;
+    struct code_symbol *symbols;
     size_t count;
     GOOD(store_get_symbols(other, add_image(other, "/bin/gzip"), &symbols, &count, &error));
     assert_int_equal(count, 1);

@@ -22,7 +22,7 @@ static void bytes_by_hand(void **state) {
     assert_memory_equal(codec.packed + 4, body, sizeof body);
     assert_int_equal(get_u32(codec.packed), crc32(0, body, sizeof body));
 
-    const struct store_symbol symbols[] = {{0x40, 2, "f"}, {0x40, 0, ""}};
+    const struct code_symbol symbols[] = {{0x40, 2, "f"}, {0x40, 0, ""}};
     const uint8_t named[] = {0, 2, 0x40, 0, 2, 0, 'f', 0, 0};
     GOOD(blob_encode_symbols(&codec, symbols, 2, &error));
     assert_int_equal(codec.size, 4 + sizeof named);

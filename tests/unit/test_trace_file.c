@@ -61,6 +61,9 @@ static void make_script(uint32_t chunk_events) {
     script_block(&script, 1, 0x100a, 1, RET, 1);
     script_data(&script, 2, events[0], chunk_events);
     script.items[script.count - 1].data.process = 1;
+    static const struct code_symbol symbols[] = {{0x1000, 10, "JS:*hot loop.js:1:13"},
+                                                 {0x100a, 1, "ret"}};
+    script_add(&script, ITEM_SYMBOLS)->symbols = (struct item_symbols){0, 2, symbols};
     script_add(&script, ITEM_NOTE)->note = "a note";
     script_add(&script, ITEM_END)->end = (struct trace_exit){true, true, 9};
 }
@@ -122,11 +125,19 @@ static bool same_item(const struct item *a, const struct item *b) {
                memcmp(a->data.events, b->data.events, a->data.event_count * 8) == 0;
     case ITEM_THREAD_END:
         return a->thread_ended == b->thread_ended;
+    case ITEM_SYMBOLS:
+        for (uint32_t i = 0; i < a->symbols.count; i++)
+            if (a->symbols.symbols[i].start != b->symbols.symbols[i].start ||
+                a->symbols.symbols[i].size != b->symbols.symbols[i].size ||
+                !same_text(a->symbols.symbols[i].name, b->symbols.symbols[i].name))
+                return false;
+        return a->symbols.process == b->symbols.process && a->symbols.count == b->symbols.count;
     case ITEM_CUT:
     case ITEM_NOTE:
         return same_text(a->note, b->note);
     case ITEM_MARKER:
     case ITEM_EFFECT:
+    case ITEM_CHILD:
         return false; /* never in a file */
     case ITEM_END:
         return a->end.known == b->end.known && a->end.signaled == b->end.signaled &&
@@ -348,6 +359,13 @@ static void test_absurd(void **state) {
     expect_refused(RECORD_DATA, 36, 3, 4, "compressed");
     expect_refused(RECORD_DATA, 40, UINT64_MAX, 8, "absurd");
     expect_refused(RECORD_DATA, 40, 16 << 20, 8, "disagree");
+    expect_refused(RECORD_SYMBOLS, 0, 2, 4, "malformed");
+    expect_refused(RECORD_SYMBOLS, 4, UINT32_MAX, 4, "malformed");
+    expect_refused(RECORD_SYMBOLS, 8, 0x2000, 8, "symbol");      /* out of order */
+    expect_refused(RECORD_SYMBOLS, 16, 11, 8, "symbol");         /* it reaches into the next */
+    expect_refused(RECORD_SYMBOLS, 16, 0, 8, "symbol");          /* it is empty */
+    expect_refused(RECORD_SYMBOLS, 16, UINT64_MAX, 8, "symbol"); /* it wraps */
+    expect_refused(RECORD_SYMBOLS, 24, 0, 4, "symbol");          /* it has no name */
     expect_refused(RECORD_INDEX, 0, 1, 8, "counts other instructions");
     expect_refused(RECORD_INDEX, 8, UINT64_MAX / 24, 8, "index");
     make_script(12);

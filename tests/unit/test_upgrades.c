@@ -47,7 +47,8 @@ static char *text_of(const struct report *report) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    upgrades_text(report, false, file);
+    const struct page page = page_of(file);
+    upgrades_text(report, &page);
     fclose(file);
     return text;
 }

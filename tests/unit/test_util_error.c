@@ -23,6 +23,19 @@ static void messages(void **state) {
     assert_string_equal(error.message, "missing: No such file or directory");
 }
 
+/* What a message quotes of a damaged file: white space that ends lines is a space, what would steer
+ * a terminal (ESC, DEL, the C1 control U+009B, a byte that is no UTF-8) a question mark. */
+static void one_line(void **state) {
+    (void)state;
+    struct error error = {""};
+    error_set(&error, "near \"%s\"", "CREATE\n\t TABLE\r\n x\x1b[31m\x7f\xc2\x9b\x9b µ é ");
+    assert_string_equal(error.message, "near \"CREATE  TABLE  x?[31m???? µ é \"");
+    error_prefix(&error, "a\nb.db");
+    assert_string_equal(error.message, "a b.db: near \"CREATE  TABLE  x?[31m???? µ é \"");
+    error_set(&error, "%s", "\xf0\x9f\x98"); /* cut within a character */
+    assert_string_equal(error.message, "???");
+}
+
 static void truncated(void **state) {
     (void)state;
     struct error error;
@@ -56,7 +69,7 @@ static void arrays(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(messages), cmocka_unit_test(truncated),
-                                       cmocka_unit_test(arrays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages), cmocka_unit_test(one_line),
+                                       cmocka_unit_test(truncated), cmocka_unit_test(arrays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

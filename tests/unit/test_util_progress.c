@@ -46,14 +46,32 @@ static void line_without_total(void **state) {
     assert_string_equal(line, "simulating  3.00 k instructions");
 }
 
-/* More done than announced (an estimate was short): never over 100 %, never a negative time. */
+/* More done than announced: an estimate was short, so neither it, nor a percentage of it, nor a
+ * time left is told; as much as announced is all. */
 static void line_over_total(void **state) {
     (void)state;
     char line[512];
-    struct progress progress = at(30, 20);
-    progress_line(&progress, 3, 60, line, sizeof line);
-    assert_non_null(strstr(line, "100.0 %"));
-    assert_non_null(strstr(line, "  0 s left"));
+    struct progress progress = at(5460000000, 522000000);
+    progress_line(&progress, 100, 90, line, sizeof line);
+    assert_string_equal(line, "simulating  5.46 G instructions  54.6 M/s");
+    progress = at(20, 20);
+    progress_line(&progress, 2, 60, line, sizeof line);
+    assert_string_equal(line, "simulating  20 of 20 instructions  100.0 %  10.0/s  0 s left");
+}
+
+/* A run that --limit cuts may end before: 286 M of 1.5 G in 67.5 s, 4.237 M/s; the rest would take
+ * 286.5 s. */
+static void line_within_limit(void **state) {
+    (void)state;
+    char line[512];
+    struct progress progress = at(286000000, 1500000000);
+    progress.at_most = true;
+    progress_line(&progress, 67.5, 120, line, sizeof line);
+    assert_string_equal(line, "simulating  286 M of at most 1.50 G instructions  4.24 M/s  "
+                              "at most 4 min 47 s left");
+    progress.total = 0;
+    progress_line(&progress, 67.5, 120, line, sizeof line);
+    assert_string_equal(line, "simulating  286 M instructions  4.24 M/s");
 }
 
 static void line_never_wider(void **state) {
@@ -87,6 +105,30 @@ static void log_lines(void **state) {
     assert_non_null(strstr(text, "reading  20 of 100 bytes  20.0 %"));
     assert_ptr_equal(strchr(text, '\n'), text + length - 1); /* one line */
     assert_null(strchr(text, '\033'));
+    fclose(file);
+}
+
+/* Waiting is worth a line after two seconds, then one a minute. */
+static void log_waits(void **state) {
+    (void)state;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    struct progress progress;
+    progress_start(&progress, file, "reading", "bytes", 100);
+    progress_wait(&progress, "read; the writer runs on");
+    assert_int_equal(ftell(file), 0);
+    progress.next -= 3;
+    progress.waiting -= 3;
+    progress_wait(&progress, "read; the writer runs on");
+    progress_wait(&progress, "read; the writer runs on");
+    progress_finish(&progress);
+    progress_wait(&progress, "silent after the end");
+    char text[256] = "";
+    rewind(file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    text[length] = '\0';
+    assert_ptr_equal(strstr(text, "read; the writer runs on  3"), text);
+    assert_ptr_equal(strchr(text, '\n'), text + length - 1);
     fclose(file);
 }
 
@@ -139,10 +181,11 @@ static void silent(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line_with_total), cmocka_unit_test(line_without_total),
-        cmocka_unit_test(line_over_total), cmocka_unit_test(line_never_wider),
-        cmocka_unit_test(log_lines),       cmocka_unit_test(terminal_bar),
-        cmocka_unit_test(silent),
+        cmocka_unit_test(line_with_total),  cmocka_unit_test(line_without_total),
+        cmocka_unit_test(line_over_total),  cmocka_unit_test(line_within_limit),
+        cmocka_unit_test(line_never_wider), cmocka_unit_test(log_lines),
+        cmocka_unit_test(terminal_bar),     cmocka_unit_test(silent),
+        cmocka_unit_test(log_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,8 +155,11 @@ static void words(void **state) {
     (void)state;
     static const struct {
         const char *word, *quoted;
-    } CASES[] = {
-        {"/a-b_c/1.db", "/a-b_c/1.db"}, {"", "''"}, {"a b", "'a b'"}, {"it's", "'it'\\''s'"}};
+    } CASES[] = {{"/a-b_c/1.db", "/a-b_c/1.db"},
+                 {"", "''"},
+                 {"a b", "'a b'"},
+                 {"it's", "'it'\\''s'"},
+                 {"a\n\tb\\c'\x1b", "$'a\\n\\tb\\\\c\\047\\033'"}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         char buffer[32] = "";
         FILE *file = fmemopen(buffer, sizeof buffer, "w");

@@ -26,67 +26,119 @@ static double cycles_of(uint32_t set) {
     return cycles;
 }
 
-static struct breakdown make(void) {
-    struct breakdown breakdown;
+enum { CYCLES = 1000 };
+
+/* One cell that stands for itself, so that nothing is left open. */
+static struct what_if make(double (*cycles)(uint32_t set)) {
+    struct what_if what_if = {.run = {.all = CYCLES}, .sample = {.cells = 1, .instructions = 500}};
     struct error error;
-    const char *names[8];
-    for (uint32_t i = 0; i < 8; i++)
-        names[i] = ideal_name(i);
-    assert_true(breakdown_init(&breakdown, 8, names, &error));
-    for (uint32_t set = 0; set < breakdown_sets(&breakdown); set++)
-        breakdown.cycles[set] = cycles_of(set);
-    return breakdown;
+    uint32_t cost = 0;
+    for (uint32_t a = 0; a < MULTISIM_CATEGORIES; a++)
+        what_if.sample.costs[cost++][MULTISIM_TO_ALL] =
+            (struct multisim_sums){.cycles = CYCLES, .saved = CYCLES - cycles(1u << a)};
+    for (uint32_t a = 0; a < MULTISIM_CATEGORIES; a++)
+        for (uint32_t b = a + 1; b < MULTISIM_CATEGORIES; b++)
+            what_if.sample.costs[cost++][MULTISIM_TO_ALL] = (struct multisim_sums){
+                .cycles = CYCLES,
+                .saved = cycles(1u << a) + cycles(1u << b) - CYCLES - cycles(1u << a | 1u << b)};
+    assert_true(
+        sampled_multisim_breakdown(&what_if.sample, &what_if.run, &what_if.breakdown, &error));
+    return what_if;
 }
 
-static char *text_of(const struct breakdown *breakdown) {
+static char *text_of(const struct what_if *what_if) {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    what_if_text(breakdown, false, file);
+    const struct page page = page_of(file);
+    what_if_text(what_if, &page);
     fclose(file);
     return text;
 }
 
-static void costly_causes_are_told(void **state) {
-    (void)state;
-    struct breakdown breakdown = make();
-    char *text = text_of(&breakdown);
-    static const char *const LINES[] = {
-        "\nwhat if (percent of run time that it would save)\n",
-        " dmiss data accesses always hit the L1 cache and TLB            30.0  in series with "
-        "imiss "
-        "(-5.0)\n",
-        " imiss instruction cache and TLB always hit                     20.0  in series with "
-        "dmiss "
-        "(-5.0)\n",
-        " win   window (ROB, queues, registers) 20 times larger           6.0  in series with "
-        "imiss "
-        "(-3.0)\n",
-        " imiss+dmiss: both                                              45.0\n",
-        NULL};
+static void expect_lines(const char *text, const char *const *lines) {
     const char *at = text;
-    for (int i = 0; LINES[i]; i++) {
-        const char *found = strstr(at, LINES[i]);
+    for (int i = 0; lines[i]; i++) {
+        const char *found = strstr(at, lines[i]);
         if (!found)
-            fail_msg("no '%s' in '%s'", LINES[i], at);
+            fail_msg("no '%s' in '%s'", lines[i], at);
         at = found;
     }
+}
+
+static void costly_causes_are_told(void **state) {
+    (void)state;
+    struct what_if what_if = make(cycles_of);
+    char *text = text_of(&what_if);
+    static const char *const LINES[] = {
+        "\nwhat if a cause were gone entirely (percent of run time; a fix saves at most that)\n",
+        " dmiss data accesses always hit the L1 cache and TLB         30.0 ±0.0  in series with "
+        "imiss (-5.0)\n",
+        " imiss instruction cache and TLB always hit                  20.0 ±0.0  in series with "
+        "dmiss (-5.0)\n",
+        " win   window (ROB, queues, registers) 20 times larger        6.0 ±0.0  in series with "
+        "imiss (-3.0)\n",
+        " imiss+dmiss: both                                           45.0 ±0.0\n",
+        NULL};
+    expect_lines(text, LINES);
     assert_null(strstr(text, "dl1 ")); /* under 1 % */
     free(text);
-    breakdown_free(&breakdown);
+    what_if_free(&what_if);
+}
+
+/* The places of dmiss: 70 % in lines 77 to 79 of one function, 20 % in a function of a stripped
+ * file. */
+static void the_places_stand_below(void **state) {
+    (void)state;
+    struct what_if what_if = make(cycles_of);
+    what_if.places[1][0] = (struct what_if_place){.share = 0.7,
+                                                  .function = "chase",
+                                                  .image = "tca",
+                                                  .file = "/src/tca.cpp",
+                                                  .first_line = 77,
+                                                  .last_line = 79};
+    what_if.places[1][1] = (struct what_if_place){.share = 0.2, .image = "libz.so.1", .offset = 64};
+    what_if.place_count[1] = 2;
+    char *text = text_of(&what_if);
+    static const char *const LINES[] = {
+        "imiss (-5.0)\n       70 % in chase, tca.cpp:77-79; 20 % in libz.so.1+0x40\n imiss", NULL};
+    expect_lines(text, LINES);
+    free(text);
+    what_if_free(&what_if);
+}
+
+/* 100 cells of 10 cycles, each standing for two; s differs from one to the next by 1 in turns, so
+ * the squares of differences sum to (1 − 1/2) / 2 × 100 × (2 × 1)²: 1.96 × sqrt(100) / 2000. An
+ * interaction that is smaller than what it may err is not told. */
+static void what_may_err_is_told(void **state) {
+    (void)state;
+    struct what_if what_if = make(cycles_of);
+    what_if.sample.costs[1][MULTISIM_TO_ALL] =
+        (struct multisim_sums){.cycles = 2000, .saved = 600, .saved_squared = 100};
+    for (uint32_t i = MULTISIM_CATEGORIES; i < MULTISIM_COSTS; i++)
+        what_if.sample.costs[i][MULTISIM_TO_ALL].saved_squared = 1e6;
+    char *text = text_of(&what_if);
+    static const char *const LINES[] = {" 30.0 ±1.0\n imiss", NULL};
+    expect_lines(text, LINES);
+    assert_null(strstr(text, "in series with"));
+    free(text);
+    what_if_free(&what_if);
+}
+
+static double nothing_costs(uint32_t set) {
+    (void)set;
+    return CYCLES;
 }
 
 static void nothing_is_said_of_nothing(void **state) {
     (void)state;
-    struct breakdown none = {0}, breakdown = make();
-    for (uint32_t set = 0; set < breakdown_sets(&breakdown); set++)
-        breakdown.cycles[set] = 1000;
-    char *text = text_of(&none), *free_of_cost = text_of(&breakdown);
-    assert_string_equal(text, "");
-    assert_string_equal(free_of_cost, "");
-    free(text);
-    free(free_of_cost);
-    breakdown_free(&breakdown);
+    struct what_if none = {0}, free_of_cost = make(nothing_costs);
+    char *nothing = text_of(&none), *no_cost = text_of(&free_of_cost);
+    assert_string_equal(nothing, "");
+    assert_string_equal(no_cost, "");
+    free(nothing);
+    free(no_cost);
+    what_if_free(&free_of_cost);
     json_t *null = what_if_json(&none);
     assert_true(json_is_null(null));
     json_decref(null);
@@ -94,8 +146,8 @@ static void nothing_is_said_of_nothing(void **state) {
 
 static void all_pairs_are_in_the_object(void **state) {
     (void)state;
-    struct breakdown breakdown = make();
-    json_t *object = what_if_json(&breakdown), *pairs = json_object_get(object, "pairs");
+    struct what_if what_if = make(cycles_of);
+    json_t *object = what_if_json(&what_if), *pairs = json_object_get(object, "pairs");
     assert_int_equal(json_array_size(json_object_get(object, "costs")), 8);
     assert_int_equal(json_array_size(pairs), 28);
     json_t *first = json_array_get(pairs, 0), *icost = json_object_get(first, "icost");
@@ -104,13 +156,13 @@ static void all_pairs_are_in_the_object(void **state) {
     assert_true(json_real_value(json_object_get(icost, "cycles")) == -50);
     assert_true(json_real_value(json_object_get(icost, "percent")) == -5);
     json_decref(object);
-    breakdown_free(&breakdown);
+    what_if_free(&what_if);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(costly_causes_are_told),
-        cmocka_unit_test(nothing_is_said_of_nothing),
+        cmocka_unit_test(costly_causes_are_told),      cmocka_unit_test(the_places_stand_below),
+        cmocka_unit_test(what_may_err_is_told),        cmocka_unit_test(nothing_is_said_of_nothing),
         cmocka_unit_test(all_pairs_are_in_the_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ struct inorder *inorder_new(const struct machine *machine, const struct core_opt
     core->fetch_cycle = 1;
     core->write_cycle = 1;
     core->last_insn = UINT32_MAX;
-    if (!core_learned_new(&core->learned, machine, core->ideal, error)) {
+    if (!core_learned_new(&core->learned, machine, options, error)) {
         inorder_free(core);
         return NULL;
     }
@@ -95,18 +95,16 @@ bool inorder_warm(struct inorder *core, const struct code *code, const struct dy
 
 void inorder_give(struct inorder *core, struct core_learned *learned) {
     *learned = core->learned;
+    memory_restart(learned->memory);
     core->learned = (struct core_learned){NULL, NULL};
-}
-
-void inorder_take(struct inorder *core, struct core_learned *learned) {
-    core_learned_free(&core->learned);
-    core->learned = *learned;
-    *learned = (struct core_learned){NULL, NULL};
-    memory_restart(core->learned.memory);
 }
 
 const struct memory *inorder_memory(const struct inorder *core) {
     return core->learned.memory;
+}
+
+const struct branch_predictor *inorder_predictor(const struct inorder *core) {
+    return core->learned.predictor;
 }
 
 void inorder_statistics(const struct inorder *core, struct core_statistics *statistics) {

@@ -17,8 +17,10 @@ static bool make_room(struct inorder *core, struct error *error) {
     return core->end - core->head < INPUT_UOPS || inorder_run(core, false, error);
 }
 
-static uint32_t insn_flags(const struct static_insn *insn, const struct uop *uop, bool first) {
+static uint32_t insn_flags(const struct machine_core *core, const struct static_insn *insn,
+                           const struct uop *uop, bool first) {
     bool last = uop->flags & UOP_LAST;
+    uint16_t traits = machine_insn_flags(core, insn->operation, insn->flags);
     uint32_t flags = (last ? I_LAST : 0) | (first ? I_FIRST : 0);
     if (uop->operation == OP_LOAD)
         flags |= I_LOAD;
@@ -26,7 +28,7 @@ static uint32_t insn_flags(const struct static_insn *insn, const struct uop *uop
         flags |= I_STORE;
     if (uop->flags & UOP_BRANCH)
         flags |= I_BRANCH;
-    if (last && insn->flags & INSN_SYSCALL)
+    if (last && traits & INSN_SYSCALL)
         flags |= I_FLUSH | I_SYSCALL;
     if (last && insn->flags & INSN_FLUSHING)
         flags |= I_FLUSH;
@@ -111,7 +113,7 @@ static bool take(struct inorder *core, const struct dynamic_insn *dynamic,
         return true;
     for (uint32_t i = 0; i < insn->uop_count; i++) {
         const struct uop *uop = &core->code->uops[insn->first_uop + i];
-        uint32_t flags = insn_flags(insn, uop, i == 0);
+        uint32_t flags = insn_flags(&core->machine.core, insn, uop, i == 0);
         if (flags & I_BRANCH)
             flags |= branch_flags(core, insn, dynamic, next);
         if (flags & I_LAST && dynamic->flags & DYN_SIGNAL)

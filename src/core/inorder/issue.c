@@ -98,6 +98,7 @@ static uint32_t latency_of(const struct inorder *core, const struct inorder_uop 
     uint32_t latency = core->machine.classes[uop->operation].latency;
     bool memory = uop->flags & (I_LOAD | I_STORE);
     bool zero = !memory && uop->operation != OP_BRANCH && uop->operation != OP_SYSTEM &&
+                uop->operation != OP_CLOCK &&
                 core->ideal & (latency == 1 ? IDEAL_SHALU : IDEAL_LGALU);
     return zero || uop->operation == OP_NOP ? 0 : latency;
 }

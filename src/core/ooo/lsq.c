@@ -124,7 +124,7 @@ static bool load_meets_store(struct ooo *core, struct uop_state *load,
     struct kept_life *life = life_of(core, load);
     if (life) {
         life->store_back = (uint32_t)(sequence_of(core, load) - store->uop);
-        life->l1_latency = (uint32_t)(start + latency - core->cycle);
+        life->l1_latency = low16(start + latency - core->cycle);
     }
     load_done(core, load, start + latency);
     return true;
@@ -182,8 +182,9 @@ static __attribute__((noinline)) void load_access(struct ooo *core, struct uop_s
         life->brought_by = last.bringer + 1;
         life->memory_level = last.level;
         life->memory_events = last.events;
-        life->l1_latency = address_latency + l1_latency;
+        life->l1_latency = low16(address_latency + l1_latency);
         life->miss_latency = (uint32_t)beyond_l1;
+        life->walk_latency = low16(last.tlb_cycles < beyond_l1 ? last.tlb_cycles : beyond_l1);
         life->fill = low16(last.fill_cycles);
     }
     load_done(core, load, core->cycle + address_latency + l1_latency + beyond_l1);
@@ -204,7 +205,7 @@ void load_issue(struct ooo *core, struct uop_state *load) {
     }
     if (core->recording) {
         life_of(core, load)->brought_by = bringer + 1;
-        life_of(core, load)->l1_latency = core->load_latency;
+        life_of(core, load)->l1_latency = low16(core->load_latency);
     }
     if (passed)
         list_add(core, load, &passed->speculated);
@@ -232,8 +233,10 @@ void store_issue(struct ooo *core, struct uop_state *uop) {
         uop->psv |= signature_of(&result, false);
         latency += (uint32_t)(result.ready - core->cycle);
         struct kept_life *life = life_of(core, uop);
-        if (life)
+        if (life) {
             life->miss_latency = (uint32_t)(result.ready - core->cycle);
+            life->walk_latency = low16(life->miss_latency);
+        }
     }
     store->resolved = core->cycle + latency;
     for (uint32_t slot = store->speculated; slot != NO_LINK;) {

@@ -47,7 +47,7 @@ static void shorten_operations(struct ooo *core, bool one_cycle) {
     for (unsigned operation = 0; operation < OP_COUNT; operation++) {
         struct machine_class *class = &core->classes[operation];
         if (operation == OP_LOAD || operation == OP_STORE || operation == OP_SYSTEM ||
-            operation == OP_NOP)
+            operation == OP_CLOCK || operation == OP_NOP)
             continue;
         bool integer = operation == OP_INT_ALU || operation == OP_BRANCH;
         if (one_cycle == (integer && class->latency <= 1))
@@ -180,7 +180,7 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
         return NULL;
     }
     struct core_learned learned;
-    bool made = core_learned_new(&learned, machine, core->ideal, error);
+    bool made = core_learned_new(&learned, machine, options, error);
     core->memory = learned.memory;
     core->predictor = learned.predictor;
     if (!made) {
@@ -209,22 +209,19 @@ void wait_for_pipeline(const struct ooo *core) {
 void ooo_give(struct ooo *core, struct core_learned *learned) {
     wait_for_pipeline(core);
     *learned = (struct core_learned){core->memory, core->predictor};
+    memory_restart(learned->memory);
     core->memory = NULL;
     core->predictor = NULL;
-}
-
-void ooo_take(struct ooo *core, struct core_learned *learned) {
-    memory_free(core->memory);
-    branch_free(core->predictor);
-    core->memory = learned->memory;
-    core->predictor = learned->predictor;
-    *learned = (struct core_learned){NULL, NULL};
-    memory_restart(core->memory);
 }
 
 const struct memory *ooo_memory(const struct ooo *core) {
     wait_for_pipeline(core);
     return core->memory;
+}
+
+/* It is trained where instructions are predecoded: by the caller. */
+const struct branch_predictor *ooo_predictor(const struct ooo *core) {
+    return core->predictor;
 }
 
 void ooo_free(struct ooo *core) {

@@ -7,6 +7,7 @@
 static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *insn,
                               const struct uop *uop, bool first) {
     bool last = uop->flags & UOP_LAST;
+    uint16_t traits = machine_insn_flags(&core->machine, insn->operation, insn->flags);
     uint32_t flags = (last ? U_LAST : 0) | (first ? U_FIRST : 0);
     if (uop->operation == OP_LOAD)
         flags |= U_LOAD | U_LOAD_ENTRY;
@@ -16,7 +17,7 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_BRANCH | U_BRANCH_ENTRY;
     if (first && (insn->address ^ (insn->address + insn->length - 1)) & core->fetch_line_mask)
         flags |= U_CROSSES_LINE;
-    if (last && insn->flags & INSN_SYSCALL)
+    if (last && traits & INSN_SYSCALL)
         flags |= U_FLUSH | U_SYSCALL;
     if (last && insn->flags & INSN_FLUSHING)
         flags |= U_FLUSH;
@@ -24,7 +25,7 @@ static uint32_t prepare_flags(const struct ooo *core, const struct static_insn *
         flags |= U_SERIAL;
     if (last && insn->flags & INSN_SERIALISING)
         flags |= U_SERIAL_END;
-    if (last && insn->flags & INSN_FENCE_LOAD)
+    if (last && traits & INSN_FENCE_LOAD)
         flags |= U_HOLD_LOADS;
     if (first && insn->flags & INSN_FENCE_STORE)
         flags |= U_WAIT_HEAD;

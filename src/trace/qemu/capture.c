@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,12 +21,16 @@
 #include <unistd.h>
 
 #include "trace/qemu/futex.h"
+#include "trace/qemu/layout.h"
+#include "trace/qemu/made_code.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 enum { NAP_NANOSECONDS = 2000000 };
 static const double HELLO_SECONDS = 1; /* from fork to the child's first word */
 static const double GRACE_SECONDS = 1; /* between interrupt, SIGTERM and SIGKILL */
+static const double LEAVE_SECONDS = 5; /* between SIGTERM and SIGKILL when its time is over */
 
 /* ---- the queue ---- */
 
@@ -89,6 +94,7 @@ static void give_image(const struct capture *capture, const struct queued *queue
 }
 
 static void release_queued(struct queued *queued) {
+    symbol_cover_free(&queued->symbols);
     if (queued->kind == ITEM_CODE)
         blocks_release(queued->blocks);
 }
@@ -110,8 +116,16 @@ static void give_queued(struct capture *capture, struct item *item) {
     case ITEM_CODE:
         give_code(queued, item);
         break;
+    case ITEM_DATA:
+        item->data = queued->data;
+        break;
     case ITEM_THREAD_END:
         item->thread_ended = queued->number;
+        break;
+    case ITEM_SYMBOLS:
+        item->symbols = (struct item_symbols){.process = queued->process,
+                                              .count = (uint32_t)queued->symbols.count,
+                                              .symbols = queued->symbols.symbols};
         break;
     case ITEM_MARKER:
         item->marker = queued->marker;
@@ -121,6 +135,9 @@ static void give_queued(struct capture *capture, struct item *item) {
                                             .position = queued->position,
                                             .what = queued->text ? queued->text : "?"};
         keep_until_next(capture, queued->text);
+        break;
+    case ITEM_CHILD:
+        item->child = (struct item_child){queued->process, queued->seconds};
         break;
     default:
         item->note = queued->text ? queued->text : "out of memory";
@@ -143,6 +160,7 @@ static void reap_child(struct capture *capture) {
     capture->child_reaped = true;
     capture->exit =
         (struct trace_exit){.known = !capture->stopped,
+                            .stopped = capture->stopped && !capture->interrupted,
                             .signaled = WIFSIGNALED(status),
                             .status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)};
 }
@@ -179,6 +197,7 @@ static bool bury_the_dead(struct capture *capture) {
             changed = true;
         }
         if (process->ending && !awaits_child(capture, i) && !chunks_pending(capture, i)) {
+            made_code_name(capture, process);
             records_leave(capture, i);
             changed = true;
         }
@@ -204,10 +223,45 @@ static void signal_all(const struct capture *capture, int signal) {
     }
 }
 
+/* capture_options.begin: capture starts when whoever uses the program says so. */
+static void begin_when_told(struct capture *capture) {
+    uint32_t skipping = RING_SKIP;
+    if (!capture->begin || capture->told_to_begin || !*capture->begin)
+        return;
+    capture->told_to_begin =
+        atomic_compare_exchange_strong(&capture->control->phase, &skipping, RING_CAPTURE);
+    if (capture->told_to_begin)
+        capture_note(capture, "captured from the signal on, %s after the start",
+                     text_duration(clock_monotonic() - capture->started_at).s);
+}
+
+/* capture_options.seconds: a server would never end by itself. */
+static void end_in_time(struct capture *capture) {
+    struct ring_control *control = capture->control;
+    if (!capture->seconds || capture->interrupted)
+        return;
+    double now = clock_monotonic();
+    if (!capture->begun_at && atomic_load(&control->phase) >= RING_CAPTURE)
+        capture->begun_at = now;
+    if (!capture->begun_at || now - capture->begun_at < capture->seconds)
+        return;
+    if (!capture->asked_at) {
+        capture->asked_at = now;
+        capture->stopped = true;
+        atomic_store(&control->phase, RING_DONE);
+        signal_all(capture, SIGTERM);
+        capture_note(capture, "captured for %g s; then the command was asked to end (SIGTERM)",
+                     capture->seconds);
+    } else if (now - capture->asked_at > LEAVE_SECONDS && !capture->killed) {
+        capture->killed = true;
+        signal_all(capture, SIGKILL);
+    }
+}
+
 /* Interrupt: the terminal has sent SIGINT; whoever ignores it gets SIGTERM, then SIGKILL. */
 static void press_for_end(struct capture *capture) {
     if (atomic_load(&capture->control->phase) == RING_DONE && capture->stop_at_limit &&
-        !capture->stopped) {
+        !capture->stopped && !capture->interrupted) {
         capture->stopped = true;
         signal_all(capture, SIGKILL);
     }
@@ -229,6 +283,7 @@ static void press_for_end(struct capture *capture) {
 
 void capture_detach(struct capture *capture) {
     struct ring_control *control = capture->control;
+    capture->detached = true;
     atomic_store(&control->detached, 1);
     atomic_fetch_add(&control->released, 1);
     futex_wake(&control->released);
@@ -238,12 +293,18 @@ void capture_detach(struct capture *capture) {
     }
 }
 
-/* Nothing came for a while: no chunk is full, whatever a guest wrote over the count of them. */
-static void sleep_on_doorbell(struct ring_control *control, uint32_t seen) {
+/* Nothing came for a while: no chunk is full, whatever a guest wrote over the count of them, and
+ * nobody waits for one who has gone. */
+static void sleep_on_doorbell(struct capture *capture, uint32_t seen) {
+    struct ring_control *control = capture->control;
     atomic_store(&control->sleeping, 1);
     bool rung = futex_wait(&control->doorbell, seen, NAP_NANOSECONDS);
     atomic_store(&control->sleeping, 0);
-    if (rung || atomic_load(&control->doorbell) != seen || !atomic_load(&control->queued))
+    if (rung || atomic_load(&control->doorbell) != seen)
+        return;
+    if (capture->detached && !atomic_load(&control->detached))
+        capture_detach(capture);
+    if (!atomic_load(&control->queued))
         return;
     atomic_store(&control->queued, 0);
     atomic_fetch_add(&control->released, 1);
@@ -262,6 +323,10 @@ static void give_header(struct capture *capture, struct item *item) {
 }
 
 static int give_end(struct capture *capture, struct item *item, struct error *error) {
+    if (!capture->ran && capture->exit.known && capture->interrupted) {
+        error_set(error, "interrupted before the command was started");
+        return -1;
+    }
     if (!capture->ran && capture->exit.known &&
         atomic_load(&capture->control->phase) == RING_CAPTURE) {
         error_set(error, "the emulator could not start %s (status %d); its message is above",
@@ -282,15 +347,41 @@ static void note_illegal_instruction(struct capture *capture) {
     }
 }
 
-static void note_symbol_never_entered(struct capture *capture) {
-    if (!capture->from_symbol || atomic_load(&capture->control->phase) != RING_WAIT)
-        return;
-    capture_note(capture,
-                 "nothing captured: the function %s was never entered, or no symbol table "
-                 "of the program and its libraries has it",
-                 capture->from_symbol);
-    free(capture->from_symbol);
-    capture->from_symbol = NULL;
+/* False: the program has ended before what was asked for came. */
+static bool check_begun(const struct capture *capture, struct error *error) {
+    const struct ring_control *control = capture->control;
+    const uint32_t phase = atomic_load(&control->phase);
+    const uint32_t threads = atomic_load(&control->most_threads);
+    if (atomic_load(&control->refused))
+        return error_set(error,
+                         "the capture plugin %s is of another version than culprit: build both "
+                         "again (make), or see CULPRIT_PLUGIN",
+                         capture->launch.plugin);
+    if (capture->begin && !capture->told_to_begin)
+        return error_set(error,
+                         "no instruction was captured: the run ended before the signal to begin");
+    if (capture->marked || capture->interrupted)
+        return true;
+    if (phase == RING_WAIT)
+        return error_set(error,
+                         "no instruction was captured: the function %s was never entered, or no "
+                         "symbol table of the program and its libraries has it",
+                         capture->from_symbol);
+    if (phase == RING_SKIP)
+        return error_set(error,
+                         "no instruction was captured: the run ended after %s "
+                         "instructions, within --skip %" PRIu64,
+                         text_grouped(capture->skip - (uint64_t)atomic_load(&control->skip)).s,
+                         capture->skip);
+    if (capture->thread < 0 || atomic_load(&control->threads) > 0)
+        return true;
+    if ((uint32_t)capture->thread < threads)
+        return error_set(error,
+                         "no instruction was captured: thread %d executed none once capture had "
+                         "begun",
+                         capture->thread);
+    return error_set(error, "no instruction was captured: there was no thread %d, the last was %u",
+                     capture->thread, threads ? threads - 1 : 0);
 }
 
 static int capture_next(void *context, struct item *item, struct error *error) {
@@ -321,17 +412,24 @@ static int capture_next(void *context, struct item *item, struct error *error) {
         if (capture->chunk_taken)
             chunks_release(capture);
         uint32_t seen = atomic_load(&capture->control->doorbell);
+        begin_when_told(capture);
+        end_in_time(capture);
         press_for_end(capture);
         if (chunks_take(capture) || records_read(capture) || bury_the_dead(capture))
             continue;
         if (!anyone_lives(capture)) {
             note_illegal_instruction(capture);
-            note_symbol_never_entered(capture);
+            records_name_left_out(capture);
             if (capture->queue_count)
                 continue;
-            return give_end(capture, item, error);
+            return check_begun(capture, error) ? give_end(capture, item, error) : -1;
         }
-        sleep_on_doorbell(capture->control, seen);
+        if (capture->waiting && !capture->interrupted &&
+            atomic_load(&capture->control->phase) == RING_DONE)
+            capture->waiting(capture->waiting_context);
+        else if (capture->outlived && !capture->interrupted && capture->child_reaped)
+            capture->outlived(capture->waiting_context);
+        sleep_on_doorbell(capture, seen);
     }
 }
 
@@ -356,13 +454,23 @@ static void capture_pause(void *context, uint32_t thread, uint64_t until) {
     atomic_compare_exchange_strong(&control->phase, &phase, phase + 1);
 }
 
+/* The child runs on to its end, and is told again that nobody reads should it overwrite that. */
+static void await_child(struct capture *capture) {
+    struct ring_control *control = capture->control;
+    uint32_t seen = atomic_load(&control->doorbell);
+    pid_t reaped = waitpid(capture->child, NULL, WNOHANG);
+    capture->child_reaped = reaped > 0 || (reaped < 0 && errno != EINTR);
+    if (!capture->child_reaped)
+        sleep_on_doorbell(capture, seen);
+}
+
 static void capture_close(void *context) {
     struct capture *capture = context;
     struct ring_control *control = capture->control;
     if (control) {
         capture_detach(capture);
         while (capture->child > 0 && !capture->child_reaped)
-            capture->child_reaped = waitpid(capture->child, NULL, 0) >= 0 || errno != EINTR;
+            await_child(capture);
     }
     for (; capture->queue_first < capture->queue_count; capture->queue_first++) {
         struct queued *queued = &capture->queue[capture->queue_first];
@@ -381,10 +489,12 @@ static void capture_close(void *context) {
         close(capture->memory);
     rewind_queue(capture);
     images_free(&capture->images);
+    records_free(capture);
     if (capture->program)
         program_free(capture->program);
     free(capture->from_symbol);
     markers_free(&capture->markers);
+    reached_free(capture);
     launch_free(&capture->launch);
     free(capture->command);
     free(capture->host);
@@ -425,7 +535,7 @@ static bool quote_commas(const char *path, char *out, size_t size) {
 static bool fill_control(struct capture *capture, const struct capture_options *options,
                          struct error *error) {
     struct ring_control *control = capture->control;
-    control->size = RING_BYTES;
+    control->layout = RING_LAYOUT;
     control->consumer = getpid();
     control->isa = capture->launch.isa;
     control->addresses = options->addresses;
@@ -433,13 +543,16 @@ static bool fill_control(struct capture *capture, const struct capture_options *
     control->repeatable = options->repeatable;
     control->watch_effects = options->watch_effects;
     control->harmless = options->harmless;
+    control->cut_threads = options->markers && options->markers->all_threads;
     control->thread = options->thread;
     control->limited = options->limit > 0;
     control->seed = options->seed;
     atomic_store(&control->skip, (int64_t)(options->skip & INT64_MAX));
     atomic_store(&control->left, (int64_t)(options->limit & INT64_MAX));
+    atomic_store(&control->unfinished, (int64_t)(options->limit & INT64_MAX));
     control->slice_size = options->slice_size;
-    bool skipping = options->skip && !options->slice_size;
+    control->awaited = options->begin != NULL;
+    bool skipping = control->awaited || (options->skip && !options->slice_size);
     atomic_store(&control->phase, options->from_symbol ? RING_WAIT
                                   : skipping           ? RING_SKIP
                                                        : RING_CAPTURE);
@@ -487,6 +600,15 @@ bool capture_start(const struct capture_options *options, struct item_source *so
     capture->addresses = options->addresses;
     capture->stop_at_limit = options->stop_at_limit;
     capture->stop = options->stop;
+    capture->begin = options->begin;
+    capture->started_at = clock_monotonic();
+    capture->seconds = options->seconds;
+    capture->waiting = options->limit ? options->waiting : NULL;
+    capture->outlived = options->outlived;
+    capture->waiting_context = options->waiting_context;
+    capture->skip = options->skip;
+    capture->thread = options->thread;
+    capture->marked = options->markers;
     if (!launch_prepare(options, &capture->launch, exec_status, error))
         goto failed;
     capture->command = join_command(options->command);

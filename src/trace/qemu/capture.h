@@ -1,5 +1,6 @@
 /* What the files of the consumer share: capture.c (start, items out, end), records.c (what the
- * plugin says), chunks.c (events), all in culprit's process. */
+ * plugin says), chunks.c (events), reached.c (markers, between events), all in culprit's process.
+ */
 #ifndef CULPRIT_TRACE_QEMU_CAPTURE_H
 #define CULPRIT_TRACE_QEMU_CAPTURE_H
 
@@ -7,8 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "program/program.h"
+#include "program/symbol_cover.h"
 #include "trace/item.h"
 #include "trace/qemu/blocks.h"
 #include "trace/qemu/images.h"
@@ -23,10 +26,38 @@ struct traced {
     bool broken;     /* its records make no sense: read no further */
     double ended_at; /* seconds */
     uint32_t number, generation;
+    uint32_t forker, fork; /* as of an item_process */
     pid_t pid;
     int pidfd;
+    time_t began; /* when it said hello, by the clock of files */
     char *command, *executable;
     struct block_table *blocks;
+};
+
+/* A fork child that is not followed; it becomes an item when it calls exec, or has been waited for.
+ */
+struct left_out {
+    pid_t pid;
+    uint32_t parent; /* number */
+    bool told;
+    bool looked_at;             /* at the end of the capture: whether it runs on */
+    uint32_t number;            /* when told */
+    char *command, *executable; /* of the parent */
+};
+
+/* A marker that was reached, until what was queued before it is read. */
+struct reached {
+    struct reached *next;
+    uint32_t slot, target;
+    uint64_t position, published; /* as of the ring_reached */
+    uint32_t cut_count;
+    struct ring_cut cuts[];
+};
+
+/* What was given of a chunk before it was full. */
+struct chunk_part {
+    uint32_t events;
+    uint64_t insns;
 };
 
 struct traced_thread {
@@ -43,8 +74,11 @@ struct queued {
     size_t definition;
     struct item_process described; /* PROCESS; strings owned by the queue */
     char *text;                    /* NOTE, EFFECT */
+    double seconds;                /* CHILD; process */
     uint64_t position;             /* EFFECT; number: the thread */
     struct item_marker marker;
+    struct item_data data;       /* events where they lie */
+    struct symbol_cover symbols; /* SYMBOLS; owned by the queue */
 };
 
 struct capture {
@@ -56,21 +90,38 @@ struct capture {
     pid_t child;
     bool child_reaped;
     struct trace_exit exit;
-    bool ran;     /* some code was defined */
-    bool stopped; /* killed at the limit or when interrupted */
-    bool evex;    /* AVX-512 code was met */
+    bool ran;                        /* some code was defined */
+    bool stopped;                    /* killed at the limit or when interrupted */
+    void (*waiting)(void *context);  /* NULL: nobody */
+    void (*outlived)(void *context); /* likewise */
+    void *waiting_context;
+    bool evex; /* AVX-512 code was met */
     bool header_given, end_given;
     volatile sig_atomic_t interrupted;
-    const volatile sig_atomic_t *stop; /* NULL: none */
-    double interrupted_at;             /* seconds; 0: not yet noticed */
+    const volatile sig_atomic_t *stop;  /* NULL: none */
+    const volatile sig_atomic_t *begin; /* likewise */
+    bool told_to_begin;                 /* by it */
+    double started_at;                  /* seconds */
+    double interrupted_at;              /* seconds; 0: not yet noticed */
     int signals_sent;
+    double seconds;            /* to capture; 0: to the end */
+    double begun_at, asked_at; /* seconds; 0: not yet */
+    bool killed;
+    bool detached; /* all were told that nobody reads any more */
 
     struct images images;
     struct program *program; /* to look up from_symbol; NULL: not needed */
     char *from_symbol;
+    uint64_t skip; /* as asked for, as is the thread */
+    int thread;
+    bool marked; /* the caller knows what it misses */
     struct markers markers;
+    struct reached *reached;              /* in the order in which they were told; owned */
+    struct chunk_part parts[RING_CHUNKS]; /* of chunks that are not free */
     struct traced slots[RING_PROCESSES];
     uint32_t process_count; /* numbers given out */
+    struct left_out *left_out;
+    size_t left_out_count, left_out_capacity;
     struct traced_thread *threads;
     size_t thread_count, thread_capacity;
 
@@ -103,8 +154,20 @@ void capture_detach(struct capture *capture);
 /* Reads all records of all processes, or of one. True: something was read. */
 bool records_read(struct capture *capture);
 bool records_read_slot(struct capture *capture, uint32_t slot);
+/* Names the children that neither called exec nor were waited for. */
+void records_name_left_out(struct capture *capture);
+void records_free(struct capture *capture);
 /* Frees a process generation whose events are all read. */
 void records_leave(struct capture *capture, uint32_t slot);
+
+/* ---- reached.c ---- */
+
+/* False: it makes no sense. `cuts`, not aligned, follow it. */
+bool reached_note(struct capture *capture, uint32_t slot, const struct ring_reached *reached,
+                  const uint8_t *cuts, size_t cuts_size);
+/* Queues the markers of a process that come before what it queued as the `published`-th. */
+void reached_queue(struct capture *capture, uint32_t slot, uint64_t published);
+void reached_free(struct capture *capture);
 
 /* ---- chunks.c ---- */
 
@@ -114,5 +177,7 @@ void chunks_release(struct capture *capture);
 /* Makes full chunks of what a dead process left. */
 void chunks_harvest(struct capture *capture, uint32_t slot);
 bool chunks_pending(const struct capture *capture, uint32_t slot);
+/* Queues what is new up to the cut, without the block that the thread was in. */
+void chunks_cut(struct capture *capture, uint32_t slot, const struct ring_cut *cut);
 
 #endif

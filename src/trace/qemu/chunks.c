@@ -1,7 +1,8 @@
 /* Chunks of events, from FULL back to FREE.
  *
  * Chunks of one thread were queued in their order; taking the lowest queue number first keeps it.
- * Events are handed out where they lie, in the shared memory. Only the events of fork children are
+ * Events are handed out where they lie, in the shared memory; those of a chunk that its thread is
+ * still filling up to a cut, and then what is left. Only the events of fork children are
  * looked at here: their block numbers are the parent's, and change to dense numbers of their own
  * as blocks are first entered. */
 #include <fcntl.h>
@@ -114,6 +115,33 @@ static bool oldest_chunk(struct capture *capture, uint32_t *oldest) {
     return found;
 }
 
+/* The live process and the thread that a chunk is of; false: there are none, or not any more. */
+static bool find_owner(struct capture *capture, uint32_t slot, const struct ring_chunk *chunk,
+                       struct traced **process, struct traced_thread **owner) {
+    *process = &capture->slots[slot];
+    struct traced_thread *thread = *owner = find_thread(capture, chunk->thread);
+    if (!(*process)->live || !thread || thread->ended || (thread->known && thread->slot != slot))
+        return false;
+    *thread = (struct traced_thread){.slot = slot, .known = true};
+    return true;
+}
+
+/* The events of a chunk from its part that was given, up to `end`. */
+static struct item_data describe(struct capture *capture, const struct traced *process,
+                                 uint32_t number, size_t end, uint64_t insns) {
+    struct ring_chunk *chunk = ring_chunk(capture->control, number);
+    const struct chunk_part *part = &capture->parts[number];
+    size_t begin = part->events < end ? part->events : end;
+    return (struct item_data){.process = process->number,
+                              .thread = chunk->thread,
+                              .ordinal = chunk->ordinal,
+                              .ticket = chunk->ticket,
+                              .first_insn = chunk->first_insn + part->insns,
+                              .insn_count = insns,
+                              .event_count = (uint32_t)(end - begin),
+                              .events = ring_chunk_events(chunk) + begin};
+}
+
 bool chunks_take(struct capture *capture) {
     struct ring_control *control = capture->control;
     if (!oldest_chunk(capture, &capture->chunk))
@@ -126,23 +154,18 @@ bool chunks_take(struct capture *capture) {
     if (slot >= RING_PROCESSES)
         return true;
     records_read_slot(capture, slot);
-    struct traced *process = &capture->slots[slot];
-    struct traced_thread *thread = find_thread(capture, chunk->thread);
-    if (!process->live || !thread || thread->ended || (thread->known && thread->slot != slot))
+    reached_queue(capture, slot, chunk->published);
+    struct traced *process;
+    struct traced_thread *thread;
+    if (!find_owner(capture, slot, chunk, &process, &thread))
         return true;
-    *thread = (struct traced_thread){.slot = slot, .known = true};
-    size_t count = event_count(chunk);
-    uint64_t *events = ring_chunk_events(chunk);
-    capture->data = (struct item_data){.process = process->number,
-                                       .thread = chunk->thread,
-                                       .ticket = chunk->ticket,
-                                       .first_insn = chunk->first_insn,
-                                       .insn_count = atomic_load(&chunk->insns),
-                                       .event_count = (uint32_t)count,
-                                       .events = events};
+    uint64_t insns = atomic_load(&chunk->insns), given = capture->parts[capture->chunk].insns;
+    capture->data = describe(capture, process, capture->chunk, event_count(chunk),
+                             insns > given ? insns - given : 0);
     if (process->blocks->parent)
-        renumber_events(capture, process, events, count);
-    capture->chunk_given = count == 0;
+        renumber_events(capture, process, (uint64_t *)capture->data.events,
+                        capture->data.event_count);
+    capture->chunk_given = capture->data.event_count == 0;
     thread->ended = capture->chunk_is_last = chunk->last != 0;
     return true;
 }
@@ -157,6 +180,7 @@ void chunks_release(struct capture *capture) {
     if (number >= RESIDENT_CHUNKS)
         fallocate(capture->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
                   RING_CHUNK_BYTES);
+    capture->parts[number] = (struct chunk_part){0};
     atomic_store(&control->chunk_state[number], ring_state(RING_FREE, 0));
     atomic_fetch_sub(&control->queued, 1);
     atomic_fetch_add(&control->released, 1);
@@ -164,12 +188,10 @@ void chunks_release(struct capture *capture) {
         futex_wake(&control->released);
 }
 
-/* ---- what a dead process left ---- */
+/* ---- instructions of events ---- */
 
 /* The plugin counts a block before its event is complete; count again what is there. */
-static uint64_t count_insns(const struct traced *process, const struct ring_chunk *chunk,
-                            size_t count) {
-    const uint64_t *events = ring_chunk_events((struct ring_chunk *)chunk);
+static uint64_t count_insns(const struct traced *process, const uint64_t *events, size_t count) {
     uint64_t insns = 0, block = 0;
     for (size_t i = 0; i < count; i++) {
         const struct block_table *owner;
@@ -187,6 +209,43 @@ static uint64_t count_insns(const struct traced *process, const struct ring_chun
     return insns;
 }
 
+/* ---- cuts ---- */
+
+/* The last block that was entered before `end` begins here; `begin`: none was. */
+static size_t last_block(const uint64_t *events, size_t begin, size_t end) {
+    while (end > begin && event_kind(events[end - 1]) != EVENT_BLOCK)
+        end--;
+    return end > begin ? end - 1 : begin;
+}
+
+void chunks_cut(struct capture *capture, uint32_t slot, const struct ring_cut *cut) {
+    struct ring_control *control = capture->control;
+    if (cut->chunk >= used_chunks(capture))
+        return;
+    uint32_t state = atomic_load(&control->chunk_state[cut->chunk]);
+    struct ring_chunk *chunk = ring_chunk(control, cut->chunk);
+    struct chunk_part *part = &capture->parts[cut->chunk];
+    struct traced *process;
+    struct traced_thread *thread;
+    if ((state != ring_state(RING_HELD, slot) && state != ring_state(RING_FULL, slot)) ||
+        chunk->ticket != cut->ticket || cut->events > event_count(chunk) ||
+        cut->events <= part->events || !find_owner(capture, slot, chunk, &process, &thread))
+        return;
+    uint64_t *events = ring_chunk_events(chunk);
+    size_t end = last_block(events, part->events, cut->events), count = end - part->events;
+    if (!count)
+        return;
+    uint64_t insns = count_insns(process, events + part->events, count);
+    struct item_data data = describe(capture, process, cut->chunk, end, insns);
+    if (process->blocks->parent)
+        renumber_events(capture, process, events + part->events, count);
+    capture_queue(capture, ITEM_DATA)->data = data;
+    part->events = (uint32_t)end;
+    part->insns += insns;
+}
+
+/* ---- what a dead process left ---- */
+
 void chunks_harvest(struct capture *capture, uint32_t slot) {
     struct ring_control *control = capture->control;
     struct traced *process = &capture->slots[slot];
@@ -197,7 +256,11 @@ void chunks_harvest(struct capture *capture, uint32_t slot) {
         struct ring_chunk *chunk = ring_chunk(control, i);
         if (control->slice_size) /* half of what it was to say */
             atomic_store(&chunk->cursor, chunk->events);
-        atomic_store(&chunk->insns, count_insns(process, chunk, event_count(chunk)));
+        ring_settle_share(control, chunk);
+        const struct chunk_part *part = &capture->parts[i];
+        size_t count = event_count(chunk) > part->events ? event_count(chunk) - part->events : 0;
+        const uint64_t *events = ring_chunk_events(chunk) + part->events;
+        atomic_store(&chunk->insns, part->insns + count_insns(process, events, count));
         chunk->last = 0;
         chunk->published = atomic_fetch_add(&control->published, 1);
         atomic_store(&control->chunk_state[i], ring_state(RING_FULL, slot));

@@ -1,5 +1,5 @@
-/* Markers are sorted by thread, image, offset and count; equal ones share a target, those of one
- * instruction a site. */
+/* Markers are sorted by process, thread, image, offset and count; equal ones share a target, those
+ * of one instruction a site. */
 #include "trace/qemu/markers.h"
 
 #include <inttypes.h>
@@ -55,7 +55,8 @@ static int by_site(const void *first, const void *second) {
 }
 
 static int compare_targets(const struct ring_target *a, const struct ring_target *b) {
-    int order = compare(a->thread, b->thread);
+    int order = compare(a->process, b->process);
+    order = order ? order : compare(a->thread, b->thread);
     order = order ? order : compare(a->site, b->site);
     return order ? order : compare(a->count, b->count);
 }
@@ -112,17 +113,23 @@ bool markers_start(struct markers *markers, const struct capture_markers *wanted
         uint32_t image = marker->image < wanted->image_count ? same_image(markers, marker->image)
                                                              : (uint32_t)wanted->image_count;
         entries[i] = (struct entry){.site = {.image = image, .offset = marker->offset},
-                                    .target = {.thread = marker->thread, .count = marker->count},
+                                    .target = {.process = marker->process,
+                                               .thread = marker->thread,
+                                               .count = marker->count},
                                     .marker = (uint32_t)i};
     }
     number_sites(control, entries, count);
     number_targets(markers, control, entries, count);
     free(entries);
-    return true;
+    if (process_match_init(&markers->processes, wanted->processes, wanted->process_count))
+        return true;
+    markers_free(markers);
+    return error_set(error, "out of memory for markers");
 }
 
 void markers_free(struct markers *markers) {
     free(markers->order);
     free(markers->first);
+    process_match_free(&markers->processes);
     *markers = (struct markers){0};
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/process_match.h"
 #include "trace/qemu/images.h"
 #include "trace/qemu/ring.h"
 #include "trace/trace.h"
@@ -18,6 +19,7 @@ struct markers {
     uint32_t *order; /* numbers of the caller's markers, by target */
     uint32_t *first; /* of each target in order[], and one more */
     uint32_t target_count;
+    struct process_match processes;
 };
 
 /* Writes the tables that the plugin reads. Fails when there are too many of them. */

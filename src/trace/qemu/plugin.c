@@ -27,6 +27,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "trace/qemu/layout.h"
+
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
                                            char **argv);
@@ -162,11 +164,14 @@ static void await_rep_accesses(struct qemu_plugin_tb *tb, const struct rep_block
 static void instrument_block(struct qemu_plugin_tb *tb) {
     struct block block;
     code_translate(tb, &block);
+    fault_note_block(tb, block.number, block.insn_count);
     const struct marked_block *marked = marker_find(tb, &block);
     uint32_t accessing = block.insn_count;
     if (atomic_load(&plugin.phase) == RING_WAIT) {
         static struct rep_block first;
-        first = block.rep ? *block.rep : (struct rep_block){block.number, block.insn_count, 0};
+        first = block.rep
+                    ? *block.rep
+                    : (struct rep_block){.block = block.number, .insn_count = block.insn_count};
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_symbol, QEMU_PLUGIN_CB_NO_REGS, &first);
     } else if (marked) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_marked_block, QEMU_PLUGIN_CB_NO_REGS,
@@ -193,9 +198,10 @@ static void instrument_block(struct qemu_plugin_tb *tb) {
 
 static void skip_block(struct qemu_plugin_tb *tb) {
     uint32_t insn_count = code_insn_count(tb);
-    struct rep_block last = {0, insn_count, code_rep(tb)}, *rep;
+    struct rep_block last = code_rep(tb), *rep;
     const struct block block = {.insn_count = insn_count, .rep = last.address ? &last : NULL};
     const struct marked_block *marked = marker_find(tb, &block);
+    fault_note_block(tb, FAULT_UNNUMBERED, insn_count);
     if (marked) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, on_skipped_marked_block, QEMU_PLUGIN_CB_NO_REGS,
                                              (void *)marked);
@@ -219,6 +225,7 @@ static void add_nothing(struct qemu_plugin_tb *tb) {
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
     (void)id;
     int saved = errno;
+    signal_instrument(tb); /* called before the block's own */
     switch (ring_activity(atomic_load(&plugin.phase))) {
     case RING_SKIP:
         skip_block(tb);
@@ -321,14 +328,7 @@ static struct ring_control *map_shared(const char *path) {
     void *memory = mmap((void *)FAR_AWAY, RING_BYTES, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_NORESERVE, file, 0);
     close(file);
-    if (memory == MAP_FAILED)
-        return NULL;
-    struct ring_control *control = memory;
-    if (control->size != RING_BYTES) {
-        munmap(memory, RING_BYTES);
-        return NULL;
-    }
-    return control;
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 static bool check_access_info(void) {
@@ -355,11 +355,16 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
                 strerror(errno));
         return 1;
     }
+    if (plugin.control->layout != RING_LAYOUT) {
+        atomic_store(&plugin.control->refused, RING_LAYOUT);
+        _exit(1); /* culprit says why, the emulator would say more */
+    }
     if (!check_access_info()) {
         qemu_plugin_outs("culprit: this emulator describes memory accesses in an unknown way: "
                          "use QEMU 7.2 (Debian 12's qemu-user)\n");
         return 1;
     }
+    plugin.consumer = plugin.control->consumer;
     replace_standard_error();
     process_start();
     thread_start();

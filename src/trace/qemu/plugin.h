@@ -18,8 +18,10 @@ enum { NO_SLOT = -1 };
 struct plugin {
     qemu_plugin_id_t id;
     struct ring_control *control;
-    int slot;        /* of this process in the shared memory; NO_SLOT: not traced */
-    uint32_t number; /* of this process generation in the trace */
+    int32_t consumer; /* as in `control`, which the guest may overwrite */
+    int slot;         /* of this process in the shared memory; NO_SLOT: not traced */
+    uint32_t number;  /* of this process generation in the trace */
+    uint32_t known;   /* `process` of this process's targets */
     uint64_t guest_base;
     bool threaded;              /* the guest has, or had, more than one thread */
     bool parallel;              /* translations may be run by several threads from now on */
@@ -45,10 +47,14 @@ extern THREAD_LOCAL struct ring_chunk *thread_chunk;
 /* The same as long as the guest has one thread; then one that is always full. */
 extern struct ring_chunk *lone_chunk;
 
+enum { REP_OPERANDS = 2 };
+
 /* A block that ends in an x86 string instruction with a rep prefix. */
 struct rep_block {
     uint32_t block, insn_count;
-    uint64_t address; /* of the rep instruction */
+    uint64_t address; /* of the rep instruction; 0: the block ends in none */
+    uint32_t operand_count;
+    uint64_t operands[REP_OPERANDS]; /* in order of access: an event with kind and size alone */
 };
 
 void thread_start(void); /* once, at install */
@@ -58,6 +64,8 @@ uint32_t thread_created(unsigned vcpu);
 void thread_block(unsigned vcpu, uint32_t block, uint32_t insn_count);
 void thread_access(uint64_t event);
 void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload);
+/* The instruction at this address raised a signal, in the block entered last. */
+void thread_fault(uint64_t pc);
 void thread_rep_block(unsigned vcpu, const struct rep_block *block);
 void thread_rep_access(uint64_t event);
 void thread_skip(unsigned vcpu, uint32_t insn_count);
@@ -65,11 +73,22 @@ void thread_skip_rep(unsigned vcpu, const struct rep_block *block);
 void thread_system_call(unsigned vcpu, uint64_t number);
 /* The current thread's number in the trace. False: its events are dropped. */
 bool thread_number(unsigned vcpu, uint32_t *number);
+/* The thread of the vCPU in this process, in order of creation. */
+uint32_t thread_ordinal(unsigned vcpu);
 /* Instructions that the current thread has executed, those of the block it is in included. */
 uint64_t thread_position(void);
 /* The rep block that was entered last is a further element of an instruction begun before. */
 bool thread_rep_continues(void);
+/* Part of `left` instructions, for one of several threads; at least 1 when there are any. */
+uint64_t thread_share(int64_t left);
 void thread_publish(void); /* the current thread's chunk, as far as filled */
+/* What is still to be skipped or captured becomes exact, for the program that exec puts in place of
+ * this one; and what changed changes back when there was no exec. */
+struct thread_unused {
+    int64_t skip, left;
+};
+struct thread_unused thread_before_exec(void);
+void thread_exec_failed(const struct thread_unused *unused);
 /* With all vCPUs stopped: hands over what was captured and moves plugin.phase on. */
 void thread_end_phase(enum ring_phase next);
 
@@ -77,6 +96,8 @@ void thread_end_phase(enum ring_phase next);
 bool chunk_wait_for_room(struct ring_control *control);
 /* A free chunk becomes HELD. */
 bool chunk_claim(struct ring_control *control, uint32_t *number);
+/* Tells of a marker, and where the other threads of this process are if that is wanted. */
+void thread_tell_reached(struct ring_reached *reached);
 /* HELD to FULL; `last`: of its thread. */
 void chunk_publish(struct ring_control *control, uint32_t number, bool last);
 
@@ -87,8 +108,10 @@ void count_instrument(struct qemu_plugin_tb *tb);
 void count_publish(void);
 void count_publish_all(void);
 void count_thread_ended(void);
-/* As thread_position(). */
+void count_fault(uint64_t pc); /* as thread_fault() */
+/* As thread_position(), thread_before_exec(). */
 uint64_t count_position(void);
+struct thread_unused count_before_exec(void);
 void count_forked(void);
 
 /* ---- plugin_process.c: this process and its records ---- */
@@ -104,6 +127,11 @@ bool process_ask(struct ring_record *record, size_t size, struct ring_reply *rep
 bool process_wait(_Atomic uint32_t *word, uint32_t seen);
 void process_ring_doorbell(void);
 
+/* The guest waited for this child: tells of its processor time. */
+void process_waited(uint32_t pid);
+/* A fork child that is not traced calls exec. */
+void process_tell_exec(const char *path);
+
 /* ---- plugin_code.c: blocks and mappings ---- */
 
 struct block {
@@ -118,8 +146,8 @@ bool code_has_symbol(const struct qemu_plugin_tb *tb);
 uint32_t code_marked(const struct qemu_plugin_tb *tb, uint64_t *offset);
 /* Instructions that executing the block executes. */
 uint32_t code_insn_count(const struct qemu_plugin_tb *tb);
-/* Address of the rep instruction that ends the block; 0: it ends in none. */
-uint64_t code_rep(const struct qemu_plugin_tb *tb);
+/* The rep instruction that ends the block, if any; `block` is left to the caller. */
+struct rep_block code_rep(const struct qemu_plugin_tb *tb);
 void code_translate(const struct qemu_plugin_tb *tb, struct block *block);
 /* [start, end) may hold something else from now on. */
 void code_unmapped(uint64_t start, uint64_t end);
@@ -145,6 +173,8 @@ struct marked_block {
 const struct marked_block *marker_find(const struct qemu_plugin_tb *tb, const struct block *block);
 /* The block was entered: after the thread took note of it. */
 void marker_count(unsigned vcpu, const struct marked_block *block);
+/* The current thread, which has markers or not, will execute nothing more. */
+void marker_thread_ends(uint32_t ordinal, uint32_t number);
 /* The current thread counts from zero, in a fork child; or needs its counts no more. */
 void marker_forget(void);
 
@@ -154,10 +184,40 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
                  uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result);
 
+/* ---- plugin_signal.c: the guest's signal handlers ---- */
+
+/* sigaction() succeeded; `action` is its second argument. */
+void signal_registered(uint64_t signal, uint64_t action);
+/* In every phase: a block that begins where a handler does is told of, and has its stack put
+ * right. */
+void signal_instrument(struct qemu_plugin_tb *tb);
+
+/* ---- plugin_fault.c: where a fault left its block ---- */
+
+enum { FAULT_UNNUMBERED = UINT32_MAX };
+
+/* At translation, in every phase that counts: `number` is the block's, or FAULT_UNNUMBERED. */
+void fault_note_block(const struct qemu_plugin_tb *tb, uint32_t number, uint32_t insn_count);
+/* At the entry of a handler: the address of the instruction that raised the signal. False: none
+ * did, or it cannot be known. `registers` may be NULL. */
+bool fault_at(const uint64_t *registers, uint64_t *pc);
+
+/* The blocks that contain the instruction at `pc`, those translated last first. */
+struct fault_search {
+    uint64_t pc;
+    const struct place *next; /* NULL at first */
+    uint32_t bucket;          /* 0 at first */
+};
+struct fault {
+    uint32_t number, index, insn_count;
+};
+bool fault_next_block(struct fault_search *search, struct fault *fault);
+
 /* ---- plugin_guest.c ---- */
 
 /* False: not all of it is there. */
 bool guest_read(uint64_t address, void *to, size_t size);
+bool guest_write(uint64_t address, const void *from, size_t size);
 /* The caller frees it; NULL: not there, too long, or no memory. */
 char *guest_read_string(uint64_t address);
 
@@ -165,6 +225,8 @@ char *guest_read_string(uint64_t address);
 
 /* Before a system call: tells of the first that would change the world; see capture_options. */
 void effect_watch(unsigned vcpu, int64_t number, const uint64_t arguments[6]);
+/* An exec that is not followed: what the new program does is not known. */
+void effect_of_exec(unsigned vcpu, const char *path);
 void effect_forked(void);
 
 /* ---- plugin_exec.c ---- */
@@ -175,7 +237,7 @@ struct exec_call {
     uint64_t name, arguments, environment;
 };
 /* Returns when the call is to be left to QEMU. */
-void exec_follow(const struct exec_call *call);
+void exec_follow(unsigned vcpu, const struct exec_call *call);
 
 #pragma GCC visibility pop
 

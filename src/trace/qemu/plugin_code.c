@@ -140,23 +140,45 @@ void code_forked(void) {
 
 /* ---- instructions that need special care ---- */
 
-/* An x86 string instruction with a rep prefix: movs, cmps, stos, lods, scas. */
-static bool is_rep(const uint8_t *bytes, size_t size) {
-    bool rep = false;
+/* An x86 string instruction with a rep prefix: movs, cmps, stos, lods, scas. Sets its operands. */
+static bool is_rep(const uint8_t *bytes, size_t size, struct rep_block *rep) {
+    enum { MOVS = 0xa4, CMPS = 0xa6, STOS = 0xaa, LODS = 0xac, SCAS = 0xae, WIDE = 1 };
+    bool prefixed = false, word = false, quad = false;
     size_t i = 0;
     for (; i < size; i++) {
         uint8_t byte = bytes[i];
+        word |= byte == 0x66;
         if (byte == 0xf2 || byte == 0xf3)
-            rep = true;
+            prefixed = true;
         else if (byte != 0x66 && byte != 0x67 && byte != 0x2e && byte != 0x36 && byte != 0x3e &&
                  byte != 0x26 && byte != 0x64 && byte != 0x65)
             break;
     }
     if (i < size && (bytes[i] & 0xf0) == 0x40)
-        i++; /* REX */
-    if (!rep || i >= size)
+        quad = bytes[i++] & 8; /* REX.W */
+    if (!prefixed || i >= size)
         return false;
-    return (bytes[i] >= 0xa4 && bytes[i] <= 0xa7) || (bytes[i] >= 0xaa && bytes[i] <= 0xaf);
+    unsigned log2_size = !(bytes[i] & WIDE) ? 0 : quad ? 3 : word ? 1 : 2;
+    uint64_t load = event_access(false, log2_size, 0, 0),
+             store = event_access(true, log2_size, 0, 0);
+    rep->operand_count = 1;
+    rep->operands[0] = load;
+    switch (bytes[i] & ~WIDE) {
+    case MOVS:
+        rep->operands[rep->operand_count++] = store;
+        return true;
+    case CMPS:
+        rep->operands[rep->operand_count++] = load;
+        return true;
+    case STOS:
+        rep->operands[0] = store;
+        return true;
+    case LODS:
+    case SCAS:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* In 64-bit mode 0x62 is EVEX and nothing else. */
@@ -189,11 +211,13 @@ uint32_t code_insn_count(const struct qemu_plugin_tb *tb) {
     return count < RING_MAX_BLOCK_INSNS ? (uint32_t)count : RING_MAX_BLOCK_INSNS;
 }
 
-uint64_t code_rep(const struct qemu_plugin_tb *tb) {
-    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, code_insn_count(tb) - 1);
-    bool rep = plugin.control->isa == ISA_X86_64 &&
-               is_rep(qemu_plugin_insn_data(last), qemu_plugin_insn_size(last));
-    return rep ? qemu_plugin_insn_vaddr(last) : 0;
+struct rep_block code_rep(const struct qemu_plugin_tb *tb) {
+    struct rep_block rep = {.insn_count = code_insn_count(tb)};
+    const struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, rep.insn_count - 1);
+    if (plugin.control->isa == ISA_X86_64 &&
+        is_rep(qemu_plugin_insn_data(last), qemu_plugin_insn_size(last), &rep))
+        rep.address = qemu_plugin_insn_vaddr(last);
+    return rep;
 }
 
 static void learn_guest_base(const struct qemu_plugin_tb *tb) {
@@ -256,9 +280,10 @@ void code_translate(const struct qemu_plugin_tb *tb, struct block *block) {
         known->hash = hash;
         known->number = ++code.count;
         record.block = known->number - 1;
-        uint64_t rep = code_rep(tb);
-        if (rep && (known->rep = malloc(sizeof *known->rep)))
-            *known->rep = (struct rep_block){record.block, (uint32_t)count, rep};
+        struct rep_block rep = code_rep(tb);
+        rep.block = record.block;
+        if (rep.address && (known->rep = malloc(sizeof *known->rep)))
+            *known->rep = rep;
         process_put(&record.record, sizeof record, bytes, size);
     }
     block->number = known->number - 1;

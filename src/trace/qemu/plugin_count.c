@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 
 #include "trace/counts.h"
+#include "trace/missed.h"
 
 enum { MAX_BLOCKS = 1 << 24 };
 
@@ -24,14 +25,16 @@ enum { MAX_BLOCKS = 1 << 24 };
 enum { WORD_INSNS = 32 /* 62:32 */, WORD_WATCHED = 63 };
 
 struct counted {
-    uint64_t *counts; /* by block, since they were published */
+    uint64_t *counts;            /* by block, since they were published */
+    struct missed_blocks missed; /* likewise */
     struct counts_pace pace;
     uint64_t rep; /* address of the rep instruction that was entered last */
     int64_t rep_left;
     uint64_t before;    /* instructions that were published */
     uint64_t published; /* of them, of the open slice */
     uint64_t size;      /* of the open slice */
-    uint32_t number, start;
+    uint32_t number, ordinal, start;
+    uint64_t reported;    /* of the open slice: counted towards the limit */
     bool numbered, begun; /* has a start: else what comes first belongs to no slice */
     bool start_told, dropped;
     struct counted *next;
@@ -65,6 +68,7 @@ static bool begin_parcel(struct parcel *parcel, struct counted *self) {
     chunk->first_insn = self->before;
     chunk->ticket = atomic_fetch_add(&control->tickets, 1);
     chunk->thread = self->number;
+    chunk->ordinal = self->ordinal;
     chunk->last = 0;
     chunk->end = chunk->events;
     atomic_store(&chunk->cursor, chunk->events);
@@ -84,7 +88,7 @@ static void end_parcel(struct parcel *parcel, struct counted *self, uint64_t ins
 
 /* Everything counted; under the lock. */
 static void publish(struct counted *self, bool slice_ends, bool last) {
-    enum { WORDS_AT_ONCE = 4 };
+    enum { WORDS_AT_ONCE = 5 };
     struct parcel parcel;
     uint64_t insns = 0;
     if (self->dropped || plugin.slot == NO_SLOT || !begin_parcel(&parcel, self)) {
@@ -108,9 +112,13 @@ static void publish(struct counted *self, bool slice_ends, bool last) {
         }
         *parcel.at++ = event_block(block);
         *parcel.at++ = event_mark(MARK_TIMES, times);
-        insns += times * infos[block].insn_count;
+        uint64_t missed = missed_of(&self->missed, block);
+        if (missed)
+            *parcel.at++ = event_mark(MARK_MISSED, missed);
+        insns += times * infos[block].insn_count - missed;
         self->counts[block] = 0;
     }
+    self->missed.count = 0;
     if (slice_ends)
         *parcel.at++ = event_mark(MARK_SLICE, 0);
     end_parcel(&parcel, self, insns, last);
@@ -125,18 +133,15 @@ static void finish(void) {
     plugin_switch(RING_DONE);
 }
 
-/* Instructions for a slice; 0: the limit is reached. */
-static uint64_t take_size(void) {
+/* Counts what the slice has executed towards the limit, of which there are no shares: all threads
+ * go on until together they have reached it. True: they have. */
+static bool limit_reached(struct counted *self, uint64_t done) {
     struct ring_control *control = plugin.control;
     if (!control->limited)
-        return control->slice_size;
-    int64_t left = atomic_load(&control->left), share;
-    do {
-        share = left < (int64_t)control->slice_size ? left : (int64_t)control->slice_size;
-        if (share <= 0)
-            return 0;
-    } while (!atomic_compare_exchange_weak(&control->left, &left, left - share));
-    return (uint64_t)share;
+        return false;
+    int64_t more = self->begun && done > self->reported ? (int64_t)(done - self->reported) : 0;
+    self->reported = done;
+    return atomic_fetch_sub(&control->left, more) - more <= 0;
 }
 
 static uint64_t sum(const struct counted *self) {
@@ -144,23 +149,31 @@ static uint64_t sum(const struct counted *self) {
     for (uint32_t block = 0, count = code_block_count(); block < count; block++)
         if (self->counts[block])
             insns += self->counts[block] * infos[block].insn_count;
+    for (size_t i = 0; i < self->missed.count; i++)
+        insns -= self->missed.items[i].insns;
     return insns;
 }
 
 /* The next look: once every block calls back, at the first watched block that is not too early. */
 static void plan(struct counted *self, uint64_t done) {
+    uint64_t size = self->size;
+    if (plugin.control->limited && self->begun) {
+        uint64_t share = thread_share(atomic_load(&plugin.control->left));
+        size = size > done && share < size - done ? done + share : size;
+    }
     if (!plugin.parallel)
-        counts_plan(&self->pace, self->size, done);
+        counts_plan(&self->pace, size, done);
     else
-        self->pace.left = self->size > done ? (int64_t)(self->size - done) : 0;
+        self->pace.left = size > done ? (int64_t)(size - done) : 0;
 }
 
 static void start_slice(struct counted *self, uint32_t block) {
-    self->size = take_size();
+    self->size = plugin.control->slice_size;
     self->start = block;
     self->begun = true;
     self->start_told = false;
-    if (!self->size) {
+    self->reported = 0;
+    if (limit_reached(self, 0)) {
         self->begun = false;
         self->dropped = true;
         finish();
@@ -180,8 +193,11 @@ static __attribute__((noinline)) void look(struct counted *self, unsigned vcpu, 
     if (!plugin.parallel)
         counts_learn(&self->pace, done);
     bool patient = self->begun && infos[block].anonymous;
-    if (!self->dropped && counts_due(self->size, done, patient)) {
+    bool over = !self->dropped && limit_reached(self, done);
+    if (!self->dropped && ((over && self->begun) || counts_due(self->size, done, patient))) {
         publish(self, true, false);
+        if (!self->begun)
+            atomic_store(&plugin.control->skip, 0); /* also for what exec starts */
         if (!self->dropped)
             start_slice(self, block);
         done = 0;
@@ -228,6 +244,7 @@ static __attribute__((noinline)) struct counted *begin_thread(struct counted *se
     self->dropped = !wanted;
     if (wanted) {
         self->number = number;
+        self->ordinal = thread_ordinal(vcpu);
         self->numbered = true;
         self->next = all;
         all = self;
@@ -247,6 +264,44 @@ static __attribute__((noinline)) struct counted *begin_thread(struct counted *se
 uint64_t count_position(void) {
     const struct counted *self = counting;
     return self && !self->dropped ? self->before - self->published + sum(self) : 0;
+}
+
+/* The first thread of the next program skips what this one has left to skip (begin_thread()). */
+struct thread_unused count_before_exec(void) {
+    struct ring_control *control = plugin.control;
+    struct counted *self = counting;
+    struct thread_unused unused = {0};
+    if (!self || self->dropped)
+        return unused;
+    uint64_t done = sum(self), rest = self->size > done ? self->size - done : 0;
+    if (self->begun && control->limited)
+        unused.left = -(int64_t)(done - self->reported); /* it counts towards the limit */
+    else if (!self->begun)
+        unused.skip = (int64_t)rest - atomic_load(&control->skip);
+    atomic_fetch_add(&control->left, unused.left);
+    atomic_fetch_add(&control->skip, unused.skip);
+    return unused;
+}
+
+/* Which of the blocks that contain the instruction was entered last is not known, if several are:
+ * one that was entered at all will do, for they end at the same place. */
+void count_fault(uint64_t pc) {
+    struct counted *self = counting;
+    struct fault_search search = {.pc = pc};
+    struct fault fault;
+    if (!self || self->dropped)
+        return;
+    pthread_mutex_lock(&lock);
+    self->rep = 0;
+    while (fault_next_block(&search, &fault)) {
+        uint32_t insns = fault.insn_count - fault.index;
+        if (fault.number < code_block_count() && self->counts[fault.number]) {
+            missed_add(&self->missed, fault.number, insns);
+            self->pace.left += plugin.parallel ? insns : 0;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void count_publish(void) {
@@ -270,8 +325,8 @@ void count_thread_ended(void) {
     pthread_mutex_lock(&lock);
     uint64_t done = self->dropped ? 0 : sum(self);
     publish(self, false, true);
-    if (plugin.control->limited && self->begun && self->size > done)
-        atomic_fetch_add(&plugin.control->left, (int64_t)(self->size - done));
+    if (limit_reached(self, done))
+        atomic_store(&plugin.control->phase, RING_DONE);
     self->dropped = true;
     self->pace.left = INT64_MAX;
     if (self != &lone) { /* whose counters translations may still add to */
@@ -280,6 +335,7 @@ void count_thread_ended(void) {
             at = &(*at)->next;
         *at = self->next;
         munmap(self->counts, MAX_BLOCKS * sizeof *self->counts);
+        free(self->missed.items);
         free(self);
         counting = NULL;
     }
@@ -365,6 +421,7 @@ void count_instrument(struct qemu_plugin_tb *tb) {
     code_translate(tb, &block);
     if (block.number >= MAX_BLOCKS)
         abort(); /* more code than the emulator's own tables hold */
+    fault_note_block(tb, block.number, block.insn_count);
     if (!infos)
         infos = reserve(MAX_BLOCKS * sizeof *infos);
     infos[block.number] = (struct block_info){(uint16_t)block.insn_count, block.anonymous};

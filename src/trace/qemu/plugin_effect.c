@@ -1,10 +1,13 @@
 /* Does the guest change the world? A program that only reads, and writes to its standard output,
  * can be run again without harm; one that deletes, renames or writes files, talks to others or
- * starts other programs cannot. The first system call that would is told to culprit's process
- * before it is made, or, in a run that must do no harm, never made.
+ * starts other processes cannot. The first system call that would is told to culprit's process
+ * before it is made, or, in a run that must do no harm, never made. A program that exec puts in
+ * place of this one is watched in turn; plugin_exec.c tells of those that it cannot follow.
  *
  * Errs on the side of caution: a call counts whether or not it would succeed. Files that a program
  * makes for itself, with O_EXCL in a folder for temporary files, are its own to write and delete.
+ * A timer changes nothing, but what a program does by it depends on the time that it has, which is
+ * another in every run: that, too, cannot be repeated.
  * What is done to a file that was opened before (ftruncate, mmap) was counted when it was opened.
  */
 #include "trace/qemu/plugin.h"
@@ -35,6 +38,8 @@ enum judge {
     SIGNALS,  /* depends on who gets it */
     STARTS,   /* clone: depends on the flags */
     SHARES,   /* System V: depends on the key */
+    ALARMS,   /* alarm(): unless it only stops one */
+    TIMES,    /* likewise; depends on the time that argument `path` points to */
 };
 
 static const struct rule {
@@ -89,8 +94,6 @@ static const struct rule {
     {{56, 220}, STARTS, 0, "starting another process"},
     {{57, -1}, ALWAYS, 0, "starting another process"},
     {{58, -1}, ALWAYS, 0, "starting another process"},
-    {{59, 221}, ALWAYS, 0, "starting another program"},
-    {{322, 281}, ALWAYS, 0, "starting another program"},
     {{29, 194}, SHARES, 0, "sharing memory"},
     {{64, 190}, SHARES, 0, "sharing a semaphore"},
     {{68, 186}, SHARES, 0, "sharing a queue"},
@@ -103,6 +106,9 @@ static const struct rule {
     {{165, 40}, ALWAYS, 0, "mounting"},
     {{166, 39}, ALWAYS, 0, "unmounting"},
     {{169, 142}, ALWAYS, 0, "rebooting"},
+    {{37, -1}, ALARMS, 0, "setting a timer"},
+    {{38, 103}, TIMES, 1, "setting a timer"},
+    {{223, 110}, TIMES, 2, "setting a timer"},
 };
 
 static uint64_t own_files[OWN_FILES]; /* hashes of their paths */
@@ -165,6 +171,12 @@ static bool address_changes(uint64_t address, uint64_t size) {
     return to.sun_family != AF_UNIX || strcmp(to.sun_path, "/var/run/nscd/socket") != 0;
 }
 
+/* struct itimerval and itimerspec alike: interval, then the time to the first signal; 0: none. */
+static bool timer_starts(uint64_t address) {
+    uint64_t times[4];
+    return guest_read(address, times, sizeof times) && (times[2] || times[3]);
+}
+
 static bool changes(const struct rule *rule, const char *path, const uint64_t arguments[6]) {
     switch (rule->judge) {
     case REMOVES:
@@ -181,17 +193,25 @@ static bool changes(const struct rule *rule, const char *path, const uint64_t ar
         return !(arguments[0] & GUEST_CLONE_THREAD);
     case SHARES:
         return arguments[0] != 0; /* IPC_PRIVATE */
+    case ALARMS:
+        return (uint32_t)arguments[0] != 0;
+    case TIMES:
+        return timer_starts(arguments[rule->path]);
     default:
         return true;
     }
 }
 
-static void tell(unsigned vcpu, const struct rule *rule, const char *path) {
+static bool is_watched(void) {
+    const struct ring_control *control = plugin.control;
+    return control->watch_effects && (!told || control->harmless);
+}
+
+/* `path`: of what, or NULL. In a run that must do no harm it ends here. */
+static void tell(unsigned vcpu, const char *what, const char *path) {
     struct ring_effect effect = {.record.kind = RING_EFFECT};
     char text[RING_EFFECT_BYTES];
-    bool named = rule->judge == NAMES || rule->judge == REMOVES || rule->judge == OPENS;
-    int size =
-        snprintf(text, sizeof text, "%s%s%s", rule->what, named ? " " : "", named ? path : "");
+    int size = snprintf(text, sizeof text, "%s%s%s", what, path ? " " : "", path ? path : "");
     size_t bytes = size < 0 ? 0 : (size_t)size < sizeof text ? (size_t)size : sizeof text - 1;
     text[bytes] = 0;
     thread_publish();
@@ -200,6 +220,13 @@ static void tell(unsigned vcpu, const struct rule *rule, const char *path) {
     process_put(&effect.record, sizeof effect, text, bytes + 1);
     process_ring_doorbell();
     told = true;
+    if (plugin.control->harmless)
+        kill(getpid(), SIGKILL);
+}
+
+void effect_of_exec(unsigned vcpu, const char *path) {
+    if (is_watched())
+        tell(vcpu, "starting", path);
 }
 
 void effect_forked(void) {
@@ -208,7 +235,7 @@ void effect_forked(void) {
 
 void effect_watch(unsigned vcpu, int64_t number, const uint64_t arguments[6]) {
     const struct ring_control *control = plugin.control;
-    if (!control->watch_effects || (told && !control->harmless))
+    if (!is_watched())
         return;
     const struct rule *rule = RULES, *end = RULES + sizeof RULES / sizeof *RULES;
     while (rule < end && rule->number[control->isa] != number)
@@ -217,10 +244,7 @@ void effect_watch(unsigned vcpu, int64_t number, const uint64_t arguments[6]) {
         return;
     bool named = rule->judge == NAMES || rule->judge == REMOVES || rule->judge == OPENS;
     char *path = named ? guest_read_string(arguments[rule->path]) : NULL;
-    if ((path || !named) && changes(rule, path, arguments)) {
-        tell(vcpu, rule, path ? path : "");
-        if (control->harmless)
-            kill(getpid(), SIGKILL);
-    }
+    if ((path || !named) && changes(rule, path, arguments))
+        tell(vcpu, rule->what, path);
     free(path);
 }

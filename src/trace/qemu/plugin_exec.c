@@ -1,7 +1,7 @@
-/* exec: QEMU's user mode would run the new program natively, out of sight. When it is to be
- * followed, the emulator is executed again here, in the system-call callback, with the new program
- * as its argument; an exec that would fail, or cannot be followed, is left to QEMU, so that the
- * guest sees what it would see natively. */
+/* exec: QEMU's user mode would run the new program natively, out of sight. In a process that is
+ * traced the emulator is executed again here, in the system-call callback, with the new program as
+ * its argument; an exec that would fail, or cannot be followed, is left to QEMU, so that the guest
+ * sees what it would see natively. */
 #include "trace/qemu/plugin.h"
 
 #include <errno.h>
@@ -140,37 +140,45 @@ static void execute(const char *path, char *const *arguments, char *const *envir
     emulator_command_free(&command);
 }
 
-void exec_follow(const struct exec_call *call) {
+/* The new program is the process's next generation. Returns false, having said why, when it cannot
+ * be followed. */
+static bool may_follow(const char *path, const struct executable *executable, bool same_isa) {
+    if (same_isa && !gains_privileges(path, executable) && is_reachable())
+        return true;
+    tell_untraced(!same_isa                            ? RING_OTHER_MACHINE
+                  : gains_privileges(path, executable) ? RING_SET_USER_ID
+                                                       : RING_UNREACHABLE,
+                  path);
+    return false;
+}
+
+void exec_follow(unsigned vcpu, const struct exec_call *call) {
     struct ring_control *control = plugin.control;
     char path[RING_PATH_BYTES];
     struct executable executable;
     char *name = guest_read_string(call->name);
     char **arguments = read_strings(call->arguments);
     char **environment = read_strings(call->environment);
-    if (!name || !arguments || !environment || !resolve(call, name, path) ||
-        !resolve_script(path, &arguments, &executable))
+    if (!name || !arguments || !environment || !resolve(call, name, path))
+        goto left_to_qemu; /* where it fails */
+    if (!resolve_script(path, &arguments, &executable)) {
+        effect_of_exec(vcpu, path);
         goto left_to_qemu;
-
+    }
     bool listening = plugin.slot != NO_SLOT && !atomic_load(&control->detached);
     bool same_isa =
         executable.kind == (control->isa == ISA_X86_64 ? EXECUTABLE_X86_64 : EXECUTABLE_RISCV64);
-    bool traced = false;
-    if (!listening || atomic_load(&control->phase) == RING_DONE)
-        ; /* nothing to tell any more */
-    else if (!control->follow)
-        tell_untraced(RING_NOT_FOLLOWED, path);
-    else if (!same_isa)
-        tell_untraced(RING_OTHER_MACHINE, path);
-    else if (gains_privileges(path, &executable))
-        tell_untraced(RING_SET_USER_ID, path);
-    else if (!is_reachable())
-        tell_untraced(RING_UNREACHABLE, path);
-    else
-        traced = true;
+    process_tell_exec(path);
+    bool traced = listening && atomic_load(&control->phase) != RING_DONE &&
+                  may_follow(path, &executable, same_isa);
+    if (!traced)
+        effect_of_exec(vcpu, path);
     thread_publish();
+    struct thread_unused unused = thread_before_exec();
     /* A foreign program needs the emulator even untraced. */
     if (traced || (same_isa && control->isa != ISA_X86_64))
         execute(path, arguments, environment, traced);
+    thread_exec_failed(&unused);
 
 left_to_qemu:
     free(name);

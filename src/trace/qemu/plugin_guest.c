@@ -15,6 +15,12 @@ bool guest_read(uint64_t address, void *to, size_t size) {
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
+bool guest_write(uint64_t address, const void *from, size_t size) {
+    struct iovec here = {(void *)from, size},
+                 there = {(void *)(uintptr_t)(address + plugin.guest_base), size};
+    return process_vm_writev(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
 char *guest_read_string(uint64_t address) {
     char *string = NULL;
     for (size_t used = 0; used < MAX_STRING;) {

@@ -40,13 +40,22 @@ static _Atomic uint32_t *blocks_of; /* how many blocks contain a site */
 
 /* ---- what the current thread waits for ---- */
 
-/* The first of a thread's targets. */
+static bool is_before(const struct ring_target *target, uint32_t thread) {
+    return target->process < plugin.known ||
+           (target->process == plugin.known && target->thread < thread);
+}
+
+static bool is_of(const struct ring_target *target, uint32_t thread) {
+    return target->process == plugin.known && target->thread == thread;
+}
+
+/* The first of the targets of a thread of this process. */
 static uint32_t first_target(uint32_t thread) {
     const struct ring_target *targets = ring_targets(plugin.control);
     uint32_t low = 0, high = plugin.control->target_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (targets[middle].thread < thread)
+        if (is_before(&targets[middle], thread))
             low = middle + 1;
         else
             high = middle;
@@ -56,16 +65,16 @@ static uint32_t first_target(uint32_t thread) {
 
 static struct tally *make_tallies(unsigned vcpu) {
     const struct ring_target *targets = ring_targets(plugin.control);
-    uint32_t thread, sites = plugin.control->site_count;
+    uint32_t number, thread = thread_ordinal(vcpu), sites = plugin.control->site_count;
     struct tally *made = calloc(sites, sizeof *made);
     if (!made)
         return NULL;
     for (uint32_t i = 0; i < sites; i++)
         made[i].next = UINT64_MAX;
-    if (!thread_number(vcpu, &thread))
+    if (!thread_number(vcpu, &number))
         return made;
     for (uint32_t i = first_target(thread);
-         i < plugin.control->target_count && targets[i].thread == thread; i++)
+         i < plugin.control->target_count && is_of(&targets[i], thread); i++)
         if (made[targets[i].site].next == UINT64_MAX) {
             made[targets[i].site].next = targets[i].count;
             made[targets[i].site].target = i;
@@ -78,7 +87,8 @@ static void await_next(struct tally *tally) {
     const struct ring_target *reached = &ring_targets(plugin.control)[tally->target];
     const struct ring_target *next = reached + 1;
     bool more = tally->target + 1 < plugin.control->target_count &&
-                next->thread == reached->thread && next->site == reached->site;
+                next->process == reached->process && next->thread == reached->thread &&
+                next->site == reached->site;
     tally->next = more ? next->count : UINT64_MAX;
     tally->target++;
 }
@@ -90,7 +100,7 @@ static void tell(unsigned vcpu, struct tally *tally, uint64_t behind) {
                                    .target = tally->target,
                                    .position = thread_position() - behind};
     if (thread_number(vcpu, &reached.thread))
-        process_put(&reached.record, sizeof reached, NULL, 0);
+        thread_tell_reached(&reached);
     await_next(tally);
 }
 
@@ -157,6 +167,17 @@ void marker_count(unsigned vcpu, const struct marked_block *block) {
         shares[block->number].left--;
     else
         look(vcpu, block);
+}
+
+void marker_thread_ends(uint32_t ordinal, uint32_t number) {
+    const struct ring_control *control = plugin.control;
+    uint32_t first = control->cut_threads ? first_target(ordinal) : control->target_count;
+    struct ring_reached reached = {.record.kind = RING_REACHED,
+                                   .target = RING_NO_TARGET,
+                                   .thread = number,
+                                   .position = thread_position()};
+    if (first < control->target_count && is_of(&ring_targets(plugin.control)[first], ordinal))
+        thread_tell_reached(&reached);
 }
 
 void marker_forget(void) {

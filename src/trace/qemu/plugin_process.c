@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -16,12 +17,13 @@
 enum { PATIENCE_NANOSECONDS = 100000000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t forks; /* of this process, the one under way included: QEMU makes one at a time */
 
 /* A zombie, and a process that is gone, has no memory to read; needs no permission to find out. */
 static bool consumer_is_gone(void) {
     char byte;
     struct iovec here = {&byte, 1}, there = {(void *)4096, 1};
-    return process_vm_readv(plugin.control->consumer, &here, 1, &there, 1, 0) < 0 && errno == ESRCH;
+    return process_vm_readv(plugin.consumer, &here, 1, &there, 1, 0) < 0 && errno == ESRCH;
 }
 
 bool process_wait(_Atomic uint32_t *word, uint32_t seen) {
@@ -107,20 +109,52 @@ static int claim_slot(void) {
     return NO_SLOT;
 }
 
+static bool left_out;            /* a fork child that is not traced */
+static uint32_t left_out_parent; /* its parent's number */
+
 /* This process stays out of the trace: names it, in a slot that the consumer frees. */
-static void tell_not_followed(uint32_t parent) {
+static void tell_not_followed(bool forked, const char *path) {
     plugin.slot = atomic_load(&plugin.control->detached) ? NO_SLOT : claim_slot();
     struct ring_untraced_process record = {.record.kind = RING_UNTRACED,
                                            .pid = (uint32_t)getpid(),
-                                           .parent = parent,
+                                           .parent = left_out_parent,
                                            .reason = RING_NOT_FOLLOWED,
-                                           .forked = 1};
-    process_put(&record.record, sizeof record, "", 1);
+                                           .forked = forked};
+    process_put(&record.record, sizeof record, path, strlen(path) + 1);
     process_ring_doorbell();
     plugin.slot = NO_SLOT;
 }
 
+void process_tell_exec(const char *path) {
+    if (left_out && atomic_load(&plugin.control->phase) != RING_DONE)
+        tell_not_followed(false, path);
+}
+
+/* ---- children that are not traced ---- */
+
+static uint64_t children_user_microseconds(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_CHILDREN, &usage) < 0)
+        return 0;
+    return (uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec;
+}
+
+static _Atomic uint64_t children_before;
+
+void process_waited(uint32_t pid) {
+    uint64_t now = children_user_microseconds();
+    uint64_t before = atomic_exchange(&children_before, now);
+    if (plugin.control->follow || now <= before ||
+        ring_activity(atomic_load(&plugin.control->phase)) != RING_CAPTURE)
+        return;
+    struct ring_waited record = {
+        .record.kind = RING_WAITED, .pid = pid, .user_microseconds = now - before};
+    process_put(&record.record, sizeof record, NULL, 0);
+}
+
 bool process_join(enum ring_origin origin, uint32_t parent, uint32_t inherited_blocks) {
+    const uint32_t fork = forks - (origin == RING_FORKED);
+    forks = 0;
     plugin.slot = atomic_load(&plugin.control->detached) ? NO_SLOT : claim_slot();
     if (plugin.slot == NO_SLOT)
         return false;
@@ -128,19 +162,22 @@ bool process_join(enum ring_origin origin, uint32_t parent, uint32_t inherited_b
                                .pid = (uint32_t)getpid(),
                                .origin = origin,
                                .parent = parent,
-                               .inherited_blocks = inherited_blocks};
+                               .inherited_blocks = inherited_blocks,
+                               .fork = fork};
     struct ring_reply reply;
     if (!process_ask(&hello.record, sizeof hello, &reply)) {
         plugin.slot = NO_SLOT;
         return false;
     }
     plugin.number = reply.process;
+    plugin.known = reply.known;
     return true;
 }
 
 /* ---- fork ---- */
 
 static void before_fork(void) {
+    forks++;
     if (plugin.slot != NO_SLOT)
         atomic_fetch_add(&plugin.control->processes[plugin.slot].forks_begun, 1);
 }
@@ -152,6 +189,7 @@ static void in_child(void) {
     code_forked();
     thread_forked();
     effect_forked();
+    atomic_store(&children_before, 0);
     plugin.slot = NO_SLOT;
     if (parent_slot == NO_SLOT)
         return;
@@ -159,11 +197,15 @@ static void in_child(void) {
         ;
     else if (plugin.control->follow)
         process_join(RING_FORKED, parent, code_block_count());
-    else
-        tell_not_followed(parent);
+    else {
+        left_out = true;
+        left_out_parent = parent;
+        tell_not_followed(true, "");
+    }
     atomic_fetch_add(&plugin.control->processes[parent_slot].forks_arrived, 1);
 }
 
 void process_start(void) {
+    children_before = children_user_microseconds(); /* of the programs before this one */
     pthread_atfork(before_fork, NULL, in_child);
 }

@@ -6,20 +6,38 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
 
 #include "isa/insn.h"
 
 /* Numbers differ between the guest's instruction sets; −1: it has none. */
 struct call_numbers {
-    int mmap, munmap, mremap, shmat, rt_sigreturn, execve, execveat, getrandom, exit, exit_group,
-        kill;
+    int mmap, munmap, mremap, shmat, rt_sigaction, rt_sigreturn, execve, execveat, getrandom, exit,
+        exit_group, kill, wait4, waitid, read, readv, pread64;
+    int clock_gettime, clock_getres, gettimeofday, time, getcpu; /* that the vDSO serves */
 };
 static const struct call_numbers CALLS[ISA_COUNT] = {
-    [ISA_X86_64] = {9, 11, 25, 30, 15, 59, 322, 318, 60, 231, 62},
-    [ISA_RISCV64] = {222, 215, 216, 196, 139, 221, 281, 278, 93, 94, 129},
+    [ISA_X86_64] = {9,  11, 25,  30, 13, 15, 59,  322, 318, 60,  231,
+                    62, 61, 247, 0,  19, 17, 228, 229, 96,  201, 309},
+    [ISA_RISCV64] = {222, 215, 216, 196, 134, 139, 221, 281, 278, 93, 94,
+                     129, 260, 95,  63,  65,  67,  113, 114, 169, -1, -1},
 };
 
 static THREAD_LOCAL uint64_t arguments[6];
+
+/* What Linux's vDSO does without the kernel when the time stamp counter is the clock; clocks of
+ * processes and threads and alarms it leaves to the kernel (lib/vdso). */
+static bool vdso_serves(const struct call_numbers *calls, int64_t number, uint64_t first) {
+    static const uint64_t clocks = 1u << CLOCK_REALTIME | 1u << CLOCK_MONOTONIC |
+                                   1u << CLOCK_MONOTONIC_RAW | 1u << CLOCK_REALTIME_COARSE |
+                                   1u << CLOCK_MONOTONIC_COARSE | 1u << CLOCK_BOOTTIME |
+                                   1u << CLOCK_TAI;
+    if (number == calls->clock_gettime || number == calls->clock_getres)
+        return first < 64 && clocks >> first & 1;
+    return number == calls->gettimeofday || number == calls->time || number == calls->getcpu;
+}
 
 /* Random numbers that repeat: the guest gets this process's sequence (splitmix64), not the
  * kernel's. */
@@ -36,6 +54,37 @@ static void overwrite_random(uint64_t address, uint64_t size) {
         }
         bytes[i] = (uint8_t)(word >> i % 8 * 8);
     }
+}
+
+/* /dev/random and /dev/urandom, under whatever name. */
+static bool is_random_device(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISCHR(status.st_mode) &&
+           (status.st_rdev == makedev(1, 8) || status.st_rdev == makedev(1, 9));
+}
+
+/* What a read of a random device gave goes to one buffer, or to several. */
+static void overwrite_read(const struct call_numbers *calls, int64_t number, uint64_t size) {
+    if (!is_random_device((int)arguments[0]))
+        return;
+    if (number != calls->readv) {
+        overwrite_random(arguments[1], size);
+        return;
+    }
+    const uint64_t *vector = (const uint64_t *)(uintptr_t)(arguments[1] + plugin.guest_base);
+    for (uint64_t i = 0; i < arguments[2] && size; i++, vector += 2) {
+        uint64_t part = vector[1] < size ? vector[1] : size;
+        overwrite_random(vector[0], part);
+        size -= part;
+    }
+}
+
+/* The call succeeded. */
+static void repeat_random(const struct call_numbers *calls, int64_t number, uint64_t result) {
+    if (number == calls->getrandom)
+        overwrite_random(arguments[0], result);
+    else if (number == calls->read || number == calls->readv || number == calls->pread64)
+        overwrite_read(calls, number, result);
 }
 
 /* After these there may be no other chance. */
@@ -55,7 +104,8 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
         arguments[i] = all[i];
     int saved = errno;
     plugin_follow_phase();
-    thread_system_call(vcpu, (uint64_t)number);
+    thread_system_call(vcpu,
+                       (uint64_t)number | (vdso_serves(calls, number, a1) ? SYSCALL_OF_VDSO : 0));
     effect_watch(vcpu, number, all);
     /* QEMU translates anew for memory shared with other processes, and then not again when the
      * guest makes its second thread. */
@@ -65,14 +115,21 @@ void system_call(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1
     if (plugin.control->slice_size)
         publish_counts(calls, number, a2);
     if (number == calls->execve)
-        exec_follow(&(struct exec_call){AT_FDCWD, 0, a1, a2, a3});
+        exec_follow(vcpu, &(struct exec_call){AT_FDCWD, 0, a1, a2, a3});
     if (number == calls->execveat)
-        exec_follow(&(struct exec_call){(int)a1, (int)a5, a2, a3, a4});
+        exec_follow(vcpu, &(struct exec_call){(int)a1, (int)a5, a2, a3, a4});
     errno = saved;
+}
+
+/* Its siginfo: signal, error, code, padding, process. */
+static uint32_t waited_pid(uint64_t siginfo) {
+    uint32_t words[5] = {0};
+    return siginfo && guest_read(siginfo, words, sizeof words) ? words[4] : 0;
 }
 
 void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t result) {
     (void)id, (void)vcpu;
+    int saved = errno;
     const struct call_numbers *calls = &CALLS[plugin.control->isa];
     if (result < 0 && result > -4096)
         return;
@@ -82,6 +139,13 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
     }
     if (number == calls->munmap || number == calls->mremap)
         code_unmapped(arguments[0], arguments[0] + arguments[1]);
-    if (number == calls->getrandom && plugin.control->repeatable)
-        overwrite_random(arguments[0], (uint64_t)result);
+    if (number == calls->rt_sigaction && arguments[1])
+        signal_registered(arguments[0], arguments[1]);
+    if (number == calls->wait4 && result > 0)
+        process_waited((uint32_t)result);
+    if (number == calls->waitid)
+        process_waited(waited_pid(arguments[2]));
+    if (plugin.control->repeatable)
+        repeat_random(calls, number, (uint64_t)result);
+    errno = saved;
 }

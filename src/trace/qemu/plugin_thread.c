@@ -6,10 +6,12 @@
  * RING_MAX_BLOCK_INSNS instructions, so `budget left / RING_MAX_BLOCK_INSNS` events are safe).
  * Thus an exact limit costs the hot path nothing.
  *
- * Budgets: a thread takes part of what the capture may still execute, and gives back what it does
- * not use at the end of a chunk and before each system call, so that a thread that sleeps holds
- * nothing. With one thread the limit is exact; with several, capture ends when one finds nothing
- * left, and the others hold back at most their last shares. */
+ * Budgets: a thread takes a share of what the capture may still execute, and gives back what it
+ * does not use at the end of a chunk and before each system call, so that a thread that sleeps
+ * holds nothing. One that finds nothing left while others still have shares stands aside: it runs
+ * on uncaptured, and goes on when a share comes back. Capture ends when all of the limit is used,
+ * so that it is exact, also with several threads and processes. What was left out does not count as
+ * executed; a MARK_GAP stands for it. */
 #include "trace/qemu/plugin.h"
 
 #include <errno.h>
@@ -18,7 +20,6 @@
 #include <string.h>
 
 enum {
-    REP_OPERANDS = 2,
     SCRATCH_EVENTS = 512,
     VCPUS = 1 << 14,
     SHARE = 64,
@@ -28,7 +29,7 @@ enum {
 
 struct rep {
     bool open;
-    uint64_t address;
+    const struct rep_block *block;
     uint32_t index; /* in its block */
     uint32_t slot;  /* operand that comes next in this element */
     uint32_t slots; /* operands seen in the first element */
@@ -43,15 +44,16 @@ struct rep {
 static THREAD_LOCAL struct thread_state {
     enum { NEW, CAPTURED, DROPPED } state;
     bool numbered;
-    uint32_t number;
+    uint32_t number, ordinal;
     uint32_t chunk; /* number of thread_chunk, when state is CAPTURED and `held` */
     bool held;
     uint64_t *full;        /* new blocks go to a new chunk from here */
     uint64_t *end;         /* true end */
     uint64_t insns_before; /* executed before the chunk, in all phases */
-    uint64_t budget_end;   /* the chunk's insns may reach this */
     uint32_t cut;          /* instructions of the last block within the limit; 0: all */
+    bool gap;              /* it stood aside: what comes next does not follow what came last */
     uint64_t skip_until;   /* insns_before at which to look whether to go on skipping */
+    uint64_t skipped;      /* of insns_before: known to all threads */
     uint64_t skipped_rep;  /* address of the rep instruction that runs uncaptured; 0: none */
     bool rep_continues;    /* the last rep block is a further element of an open one */
     struct rep rep;
@@ -65,6 +67,9 @@ static struct holder {
 
 /* Chunks of this process change hands under it, except by their own thread inside a block. */
 static pthread_mutex_t ownership = PTHREAD_MUTEX_INITIALIZER;
+
+/* Chunks are begun and queued, and markers told of, under it, one after the other. */
+static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 
 static struct ring_chunk nothing; /* cursor == end: everything takes the slow path */
 THREAD_LOCAL struct ring_chunk *thread_chunk = &nothing;
@@ -99,33 +104,29 @@ static void put(uint64_t event) {
     atomic_store_explicit(&thread_chunk->cursor, cursor + 1, memory_order_release);
 }
 
-/* Takes from a shared number of instructions; several threads get a share each. */
-static int64_t take(_Atomic int64_t *pool) {
-    int64_t left = atomic_load(pool), share;
-    do {
-        if (left <= 0)
-            return 0;
-        share = left / SHARE < SMALL_SHARE ? SMALL_SHARE : left / SHARE;
-        if (share > left)
-            share = left;
-    } while (!atomic_compare_exchange_weak(pool, &left, left - share));
-    return share;
+uint64_t thread_share(int64_t left) {
+    int64_t share = left / SHARE < SMALL_SHARE ? SMALL_SHARE : left / SHARE;
+    return left <= 0 ? 0 : (uint64_t)(share < left ? share : left);
 }
 
-static void release_budget(void) {
-    if (!plugin.control->limited || !self.held)
-        return;
-    uint64_t insns = atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
-    if (self.budget_end > insns)
-        atomic_fetch_add(&plugin.control->left, (int64_t)(self.budget_end - insns));
-    self.budget_end = insns;
+/* From what nobody has of the limit. 0: nothing is left. */
+static uint64_t take_share(void) {
+    int64_t left = atomic_load(&plugin.control->left);
+    uint64_t share;
+    do
+        share = thread_share(left);
+    while (share &&
+           !atomic_compare_exchange_weak(&plugin.control->left, &left, left - (int64_t)share));
+    return share;
 }
 
 void chunk_publish(struct ring_control *control, uint32_t number, bool last) {
     struct ring_chunk *chunk = ring_chunk(control, number);
     chunk->last = last;
+    pthread_mutex_lock(&order);
     chunk->published = atomic_fetch_add(&control->published, 1);
     atomic_store(&control->chunk_state[number], ring_state(RING_FULL, (uint32_t)plugin.slot));
+    pthread_mutex_unlock(&order);
     atomic_fetch_add(&control->queued, 1);
     process_ring_doorbell();
 }
@@ -133,7 +134,7 @@ void chunk_publish(struct ring_control *control, uint32_t number, bool last) {
 static void publish(bool last) {
     if (!self.held)
         return;
-    release_budget();
+    ring_settle_share(plugin.control, thread_chunk);
     self.insns_before += atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
     self.held = false;
     use_chunk(&nothing);
@@ -169,11 +170,26 @@ bool chunk_claim(struct ring_control *control, uint32_t *number) {
     return false;
 }
 
-/* False: this thread's events are lost (the consumer is gone, or 4096 threads hold chunks). */
-static bool take_chunk(void) {
+void thread_tell_reached(struct ring_reached *reached) {
     struct ring_control *control = plugin.control;
-    if (!chunk_wait_for_room(control))
-        return false;
+    struct ring_cut cuts[RING_CUTS];
+    size_t count = 0;
+    pthread_mutex_lock(&order);
+    uint32_t mine = ring_state(RING_HELD, (uint32_t)plugin.slot);
+    uint32_t high = control->cut_threads ? atomic_load(&control->chunk_high) : 0;
+    for (uint32_t i = 0; i < high && i < RING_CHUNKS && count < RING_CUTS; i++) {
+        struct ring_chunk *chunk = ring_chunk(control, i);
+        if (atomic_load(&control->chunk_state[i]) != mine || chunk->thread == reached->thread)
+            continue;
+        uint64_t *cursor = atomic_load_explicit(&chunk->cursor, memory_order_acquire);
+        cuts[count++] = (struct ring_cut){chunk->ticket, i, (uint32_t)(cursor - chunk->events)};
+    }
+    reached->published = atomic_load(&control->published);
+    process_put(&reached->record, sizeof *reached, cuts, count * sizeof *cuts);
+    pthread_mutex_unlock(&order);
+}
+
+static bool begin_chunk(struct ring_control *control) {
     if (!chunk_claim(control, &self.chunk))
         return false;
     struct ring_chunk *chunk = ring_chunk(control, self.chunk);
@@ -183,11 +199,26 @@ static bool take_chunk(void) {
     chunk->first_insn = self.insns_before;
     chunk->ticket = atomic_fetch_add(&control->tickets, 1);
     chunk->thread = self.number;
+    chunk->ordinal = self.ordinal;
     chunk->last = 0;
     chunk->end = chunk->events;
+    return true;
+}
+
+/* False: this thread's events are lost (the consumer is gone, or 4096 threads hold chunks). */
+static bool take_chunk(void) {
+    struct ring_control *control = plugin.control;
+    if (!chunk_wait_for_room(control))
+        return false;
+    pthread_mutex_lock(&order);
+    bool begun = begin_chunk(control);
+    pthread_mutex_unlock(&order);
+    if (!begun)
+        return false;
+    struct ring_chunk *chunk = ring_chunk(control, self.chunk);
     self.end = chunk->events + RING_CHUNK_EVENTS;
     self.full = self.end - RING_CHUNK_RESERVE;
-    self.budget_end = 0;
+    chunk->allotted = chunk->settled = 0;
     self.skip_until = 0;
     self.skipped_rep = 0;
     self.held = true;
@@ -215,9 +246,15 @@ static void drop(void) {
     use_chunk(scratch);
 }
 
-static void finish(void) {
-    atomic_store(&plugin.control->phase, RING_DONE);
-    publish(true);
+/* The thread has used its share up, and nothing is left for it. */
+static void stand_aside(void) {
+    ring_settle_share(plugin.control, thread_chunk);
+    bool done = atomic_load(&plugin.control->phase) == RING_DONE;
+    publish(done);
+    self.cut = 0;
+    self.gap = true;
+    if (!done)
+        return;
     drop();
     plugin_switch(RING_DONE);
 }
@@ -243,10 +280,13 @@ static void close_rep(void) {
     }
 }
 
+/* Accesses that the instruction does not make are the emulator's own: see trace/frame.h. */
 void thread_rep_access(uint64_t event) {
+    enum { ADDRESS_BITS = 48, INDEX_BITS = 11 };
     struct rep *rep = &self.rep;
     uint64_t address = event_address(event);
-    if (!rep->open || rep->slot >= REP_OPERANDS)
+    if (!rep->open || rep->slot >= rep->block->operand_count ||
+        (event ^ rep->block->operands[rep->slot]) >> (ADDRESS_BITS + INDEX_BITS))
         return;
     struct rep_operand *operand = &rep->operands[rep->slot++];
     if (rep->slot > rep->slots) {
@@ -279,10 +319,15 @@ static bool is_wanted(unsigned vcpu) {
            (wanted < 0 || (vcpu < VCPUS && (uint32_t)wanted == ordinal_of_vcpu[vcpu]));
 }
 
+uint32_t thread_ordinal(unsigned vcpu) {
+    return vcpu < VCPUS ? ordinal_of_vcpu[vcpu] : UINT32_MAX;
+}
+
 static void give_number(unsigned vcpu) {
     uint32_t given = vcpu < VCPUS ? number_of_vcpu[vcpu] : 0;
     self.number = given ? given - 1 : atomic_fetch_add(&plugin.control->threads, 1);
     self.numbered = true;
+    self.ordinal = thread_ordinal(vcpu);
     pthread_setspecific(thread_key, &self);
 }
 
@@ -328,16 +373,22 @@ static bool settle(unsigned vcpu) {
         plugin_follow_phase(); /* captures on until the translations are gone */
     if (self.held)
         close_block();
-    if (self.cut) {
-        finish();
+    if (self.cut)
+        stand_aside();
+    else if (self.held && cursor_of(thread_chunk) >= self.full)
+        publish(false);
+    if (!self.held && control->limited && atomic_load(&control->left) <= 0) {
+        self.gap = true;
+        self.skipped_rep = 0;
         return false;
     }
-    if (self.held && cursor_of(thread_chunk) >= self.full)
-        publish(false);
-    if (!self.held && !take_chunk()) {
+    if (!self.held && (self.state == DROPPED || !take_chunk())) {
         drop();
         return false;
     }
+    if (self.gap)
+        put(event_mark(MARK_GAP, 0));
+    self.gap = false;
     return true;
 }
 
@@ -349,23 +400,24 @@ static void set_end(void) {
         room = 0;
     } else if (plugin.control->limited) {
         uint64_t insns = atomic_load_explicit(&chunk->insns, memory_order_relaxed);
-        uint64_t safe = (self.budget_end - insns) / RING_MAX_BLOCK_INSNS;
+        uint64_t safe = (chunk->allotted - insns) / RING_MAX_BLOCK_INSNS;
         if (safe < room)
             room = safe;
     }
     chunk->end = cursor + room;
 }
 
-/* How many of the instructions the budget allows. */
+/* How many of the instructions the limit allows. */
 static uint32_t allowed(uint32_t insn_count) {
     if (!plugin.control->limited)
         return insn_count;
-    uint64_t insns = atomic_load_explicit(&thread_chunk->insns, memory_order_relaxed);
-    while (self.budget_end - insns < insn_count) {
-        int64_t more = take(&plugin.control->left);
+    struct ring_chunk *chunk = thread_chunk;
+    uint64_t insns = atomic_load_explicit(&chunk->insns, memory_order_relaxed);
+    while (chunk->allotted - insns < insn_count) {
+        uint64_t more = take_share();
         if (!more)
-            return (uint32_t)(self.budget_end - insns);
-        self.budget_end += (uint64_t)more;
+            return (uint32_t)(chunk->allotted - insns);
+        chunk->allotted += more;
     }
     return insn_count;
 }
@@ -375,7 +427,7 @@ static bool begin_block(unsigned vcpu, uint32_t block, uint32_t insn_count) {
         return false;
     uint32_t within = allowed(insn_count);
     if (!within) {
-        finish();
+        stand_aside();
         return false;
     }
     if (within < insn_count)
@@ -394,8 +446,8 @@ void thread_block(unsigned vcpu, uint32_t block, uint32_t insn_count) {
 
 void thread_rep_block(unsigned vcpu, const struct rep_block *block) {
     struct rep *rep = &self.rep;
-    self.rep_continues =
-        block->insn_count == 1 && (rep->open ? rep->address : self.skipped_rep) == block->address;
+    self.rep_continues = block->insn_count == 1 &&
+                         (rep->open ? rep->block->address : self.skipped_rep) == block->address;
     if (self.rep_continues) {
         rep->slot = 0; /* the next element of the same instruction, captured or not */
         return;
@@ -403,10 +455,12 @@ void thread_rep_block(unsigned vcpu, const struct rep_block *block) {
     int saved = errno;
     if (begin_block(vcpu, block->block, block->insn_count)) {
         rep->open = true;
-        rep->address = block->address;
+        rep->block = block;
         rep->index = block->insn_count - 1;
         rep->slot = rep->slots = 0;
         set_end();
+    } else {
+        self.skipped_rep = block->address;
     }
     errno = saved;
 }
@@ -434,15 +488,66 @@ void thread_mark(unsigned vcpu, enum event_mark mark, uint64_t payload) {
     pthread_mutex_unlock(&ownership);
 }
 
+/* The number of the block entered last, or FAULT_UNNUMBERED. */
+static uint32_t last_block(void) {
+    const uint64_t *first = thread_chunk->events, *event = cursor_of(thread_chunk);
+    while (event > first)
+        if (event_kind(*--event) == EVENT_BLOCK)
+            return event_block_number(*event);
+    return FAULT_UNNUMBERED;
+}
+
+/* The last block was executed up to this instruction. */
+static void cut_at_fault(const struct fault *fault) {
+    uint32_t counted = self.cut ? self.cut : fault->insn_count;
+    if (fault->index >= counted)
+        return;
+    atomic_fetch_sub_explicit(&thread_chunk->insns, counted - fault->index, memory_order_relaxed);
+    self.cut = 0;
+    put(event_mark(MARK_EXECUTED, fault->index));
+    set_end();
+}
+
+void thread_fault(uint64_t pc) {
+    struct fault_search search = {.pc = pc};
+    struct fault fault;
+    if (plugin.control->slice_size) {
+        count_fault(pc);
+        return;
+    }
+    pthread_mutex_lock(&ownership);
+    bool captured = is_capturing(), held = captured && self.held;
+    uint32_t number = held ? last_block() : FAULT_UNNUMBERED;
+    while ((held || !captured) && fault_next_block(&search, &fault))
+        if (fault.number == number) {
+            if (held)
+                cut_at_fault(&fault);
+            else
+                self.insns_before -= fault.insn_count - fault.index;
+            break;
+        }
+    pthread_mutex_unlock(&ownership);
+}
+
+/* What this thread has executed counts as skipped. The instructions that are then still to be
+ * skipped; 0 or less: none. */
+static int64_t tell_skipped(void) {
+    int64_t more = (int64_t)(self.insns_before - self.skipped);
+    self.skipped = self.insns_before;
+    return atomic_fetch_sub(&plugin.control->skip, more) - more;
+}
+
 /* Before a system call, which may block. */
 void thread_system_call(unsigned vcpu, uint64_t number) {
     thread_mark(vcpu, MARK_SYSCALL, number);
     pthread_mutex_lock(&ownership);
     if (is_capturing() && self.held && plugin.control->limited) {
-        release_budget();
+        ring_settle_share(plugin.control, thread_chunk);
         thread_chunk->end = cursor_of(thread_chunk);
     }
     pthread_mutex_unlock(&ownership);
+    if (ring_activity(atomic_load(&plugin.phase)) == RING_SKIP && !plugin.control->slice_size)
+        tell_skipped();
 }
 
 void thread_skip_rep(unsigned vcpu, const struct rep_block *block) {
@@ -463,15 +568,17 @@ static bool stay_paused(void) {
     return self.skip_until > self.insns_before;
 }
 
-/* False: what was to be skipped is. */
+/* False: what was to be skipped is, by all threads together. With one it is then exactly so much;
+ * several may have executed a little more, each what it did since it last told. */
 static bool skip_more(void) {
-    while (self.skip_until <= self.insns_before) {
-        int64_t more = take(&plugin.control->skip);
-        if (!more)
-            return false;
-        self.skip_until += (uint64_t)more;
+    int64_t left = tell_skipped();
+    if (plugin.control->awaited) {
+        self.skip_until = self.insns_before + PAUSE_INSNS;
+        plugin_follow_phase();
+        return true;
     }
-    return true;
+    self.skip_until = self.insns_before + thread_share(left);
+    return left > 0;
 }
 
 static __attribute__((noinline)) void look_whether_to_skip(unsigned vcpu) {
@@ -508,6 +615,16 @@ void thread_publish(void) {
     pthread_mutex_unlock(&ownership);
 }
 
+/* What was skipped was told before the call, and what was taken of a limit given back. */
+struct thread_unused thread_before_exec(void) {
+    return plugin.control->slice_size ? count_before_exec() : (struct thread_unused){0};
+}
+
+void thread_exec_failed(const struct thread_unused *unused) {
+    atomic_fetch_sub(&plugin.control->skip, unused->skip);
+    atomic_fetch_sub(&plugin.control->left, unused->left);
+}
+
 /* The thread, which is stopped, goes on without the chunk. A rep instruction that it is within goes
  * on uncaptured. */
 static void take_away(uint32_t number) {
@@ -515,9 +632,16 @@ static void take_away(uint32_t number) {
     struct ring_chunk *chunk = ring_chunk(plugin.control, number);
     if (!holder || !holder->held || holder->chunk != number)
         return;
+    uint64_t *cursor = cursor_of(chunk);
+    if (holder->cut && cursor < holder->end) {
+        *cursor = event_mark(MARK_EXECUTED, holder->cut);
+        atomic_store(&chunk->cursor, cursor + 1);
+    }
+    holder->cut = 0;
+    ring_settle_share(plugin.control, chunk);
     holder->insns_before += atomic_load(&chunk->insns);
     holder->held = false;
-    holder->skipped_rep = holder->rep.open ? holder->rep.address : 0;
+    holder->skipped_rep = holder->rep.open ? holder->rep.block->address : 0;
     holder->rep.open = false;
     *holders[number].chunk = &nothing;
     lone_chunk = &nothing;
@@ -550,6 +674,8 @@ static void on_thread_end(void *unused) {
     if (is_capturing() && self.state == CAPTURED) {
         if (self.held)
             close_block();
+        if (self.numbered)
+            marker_thread_ends(self.ordinal, self.number);
         if (self.numbered && (self.held || take_chunk()))
             publish(true);
     }
@@ -569,6 +695,10 @@ uint32_t thread_created(unsigned vcpu) {
          * which they begin to run may not. */
         bool runs_at_once = is_capturing() || plugin.control->target_count;
         ordinal_of_vcpu[vcpu] = ordinal;
+        uint32_t most = atomic_load(&plugin.control->most_threads);
+        while (most <= ordinal &&
+               !atomic_compare_exchange_weak(&plugin.control->most_threads, &most, ordinal + 1))
+            ;
         number_of_vcpu[vcpu] =
             runs_at_once && is_wanted(vcpu) ? atomic_fetch_add(&plugin.control->threads, 1) + 1 : 0;
     }
@@ -585,6 +715,7 @@ void thread_start(void) {
 
 void thread_forked(void) {
     pthread_mutex_init(&ownership, NULL);
+    pthread_mutex_init(&order, NULL);
     memset(&self, 0, sizeof self);
     use_chunk(&nothing);
     atomic_store(&ordinals, 1);

@@ -12,6 +12,7 @@
 #include "trace/event.h"
 #include "trace/qemu/capture.h"
 #include "trace/qemu/futex.h"
+#include "util/array.h"
 #include "util/clock.h"
 
 enum { MAX_RECORD = 32 << 10, MAX_COMMAND = 64 << 10 };
@@ -76,7 +77,8 @@ static char *read_executable(pid_t pid) {
     return found;
 }
 
-static void describe(struct capture *capture, const struct traced *process, uint32_t parent) {
+/* Its index in the list that the markers are of. */
+static uint32_t describe(struct capture *capture, const struct traced *process, uint32_t parent) {
     struct queued *item = capture_queue(capture, ITEM_PROCESS);
     item->process = process->number;
     item->described =
@@ -84,9 +86,16 @@ static void describe(struct capture *capture, const struct traced *process, uint
                               .pid = (uint32_t)process->pid,
                               .parent = parent,
                               .generation = process->generation,
+                              .forker = process->forker,
+                              .fork = process->fork,
                               .command = strdup(process->command ? process->command : "?"),
                               .executable = strdup(process->executable ? process->executable : "?"),
                               .traced = true};
+    if (!item->described.command || !item->described.executable) {
+        capture->out_of_memory = true;
+        return PROCESS_UNKNOWN;
+    }
+    return item->described.known = process_match_add(&capture->markers.processes, &item->described);
 }
 
 static int find_process(const struct capture *capture, uint32_t number) {
@@ -96,14 +105,15 @@ static int find_process(const struct capture *capture, uint32_t number) {
     return -1;
 }
 
-static void end_by_exec(struct capture *capture, pid_t pid, uint32_t *parent,
-                        uint32_t *generation) {
+static void end_by_exec(struct capture *capture, struct traced *process, uint32_t *parent) {
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         struct traced *old = &capture->slots[i];
-        if (!old->live || old->ending || old->pid != pid)
+        if (!old->live || old->ending || old->pid != process->pid)
             continue;
         *parent = old->number;
-        *generation = old->generation + 1;
+        process->generation = old->generation + 1;
+        process->forker = old->forker;
+        process->fork = old->fork;
         chunks_harvest(capture, i);
         old->ending = true;
         old->ended_at = clock_monotonic();
@@ -116,20 +126,22 @@ static void on_hello(struct capture *capture, uint32_t slot, const struct ring_h
     uint32_t parent = UINT32_MAX;
     if (process->live)
         return;
-    *process = (struct traced){.pid = (pid_t)hello->pid, .pidfd = -1};
+    *process = (struct traced){
+        .pid = (pid_t)hello->pid, .pidfd = -1, .forker = UINT32_MAX, .began = time(NULL)};
     struct block_table *inherited = NULL;
     if (hello->origin == RING_FORKED) {
         int from = find_process(capture, hello->parent);
         if (from >= 0) {
             struct traced *forker = &capture->slots[from];
             records_read_slot(capture, (uint32_t)from);
-            parent = forker->number;
+            parent = process->forker = forker->number;
+            process->fork = hello->fork;
             inherited = forker->blocks;
             process->command = forker->command ? strdup(forker->command) : NULL;
             process->executable = forker->executable ? strdup(forker->executable) : NULL;
         }
     } else {
-        end_by_exec(capture, process->pid, &parent, &process->generation);
+        end_by_exec(capture, process, &parent);
         process->command = read_command(process->pid);
         process->executable = read_executable(process->pid);
     }
@@ -145,11 +157,12 @@ static void on_hello(struct capture *capture, uint32_t slot, const struct ring_h
     process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
     process->number = capture->process_count++;
     reply->process = process->number;
-    describe(capture, process, parent);
+    reply->known = describe(capture, process, parent);
 }
 
 void records_leave(struct capture *capture, uint32_t slot) {
     struct traced *process = &capture->slots[slot];
+    reached_queue(capture, slot, UINT64_MAX);
     for (uint32_t i = 0; i < capture->thread_count; i++) {
         struct traced_thread *thread = &capture->threads[i];
         if (!thread->known || thread->slot != slot || thread->ended)
@@ -178,29 +191,121 @@ static const char *const UNTRACED_REASONS[] = {
     [RING_UNREACHABLE] = "cut off from culprit (another container or user)",
 };
 
+/* `path`: of the program that it executes; empty: its parent's. */
+static void describe_left_out(struct capture *capture, struct left_out *child, const char *path) {
+    struct queued *item = capture_queue(capture, ITEM_PROCESS);
+    item->process = child->number = capture->process_count++;
+    child->told = true;
+    item->described = (struct item_process){.process = child->number,
+                                            .pid = (uint32_t)child->pid,
+                                            .parent = child->parent,
+                                            .forker = UINT32_MAX,
+                                            .known = PROCESS_UNKNOWN,
+                                            .generation = *path ? 1 : 0,
+                                            .command = strdup(*path ? path : child->command),
+                                            .executable = strdup(*path ? path : child->executable),
+                                            .untraced_reason = UNTRACED_REASONS[RING_NOT_FOLLOWED]};
+}
+
+/* A daemon is what its command leaves behind. */
+static bool runs_on(const struct left_out *child) {
+    char path[64], state = 'X';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)child->pid);
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 'X';
+    if (file)
+        fclose(file);
+    return state != 'X' && state != 'Z';
+}
+
+void records_name_left_out(struct capture *capture) {
+    for (size_t i = 0; i < capture->left_out_count; i++) {
+        struct left_out *child = &capture->left_out[i];
+        if (!child->told)
+            describe_left_out(capture, child, "");
+        if (!child->looked_at && runs_on(child))
+            capture_note(capture,
+                         "process %d was left running in the background, uncaptured: with --follow "
+                         "it is captured, and ended with --for",
+                         (int)child->pid);
+        child->looked_at = true;
+    }
+}
+
+static void free_left_out(struct left_out *child) {
+    free(child->command);
+    free(child->executable);
+}
+
+void records_free(struct capture *capture) {
+    for (size_t i = 0; i < capture->left_out_count; i++)
+        free_left_out(&capture->left_out[i]);
+    free(capture->left_out);
+}
+
+static struct left_out *find_left_out(struct capture *capture, uint32_t pid) {
+    for (size_t i = capture->left_out_count; i-- > 0;)
+        if (capture->left_out[i].pid == (pid_t)pid)
+            return &capture->left_out[i];
+    return NULL;
+}
+
+static void leave_out(struct capture *capture, const struct ring_untraced_process *untraced) {
+    int parent = find_process(capture, untraced->parent);
+    const struct traced *from = parent >= 0 ? &capture->slots[parent] : NULL;
+    if (!array_reserve((void **)&capture->left_out, &capture->left_out_capacity,
+                       capture->left_out_count + 1, sizeof *capture->left_out)) {
+        capture->out_of_memory = true;
+        return;
+    }
+    capture->left_out[capture->left_out_count++] =
+        (struct left_out){.pid = (pid_t)untraced->pid,
+                          .parent = from ? from->number : UINT32_MAX,
+                          .command = strdup(from && from->command ? from->command : "?"),
+                          .executable = strdup(from && from->executable ? from->executable : "?")};
+}
+
+static bool on_waited(struct capture *capture, const struct ring_waited *waited) {
+    struct left_out *child = find_left_out(capture, waited->pid);
+    if (!child)
+        return true; /* forked before anything was captured */
+    if (!child->told)
+        describe_left_out(capture, child, "");
+    struct queued *item = capture_queue(capture, ITEM_CHILD);
+    item->process = child->number;
+    item->seconds = (double)waited->user_microseconds / 1e6;
+    free_left_out(child); /* its pid may be another's next */
+    *child = capture->left_out[--capture->left_out_count];
+    return true;
+}
+
 static bool on_untraced(struct capture *capture, uint32_t slot,
                         const struct ring_untraced_process *untraced, const char *path,
                         size_t path_size) {
     struct traced *process = &capture->slots[slot];
     if (untraced->reason > RING_UNREACHABLE || !memchr(path, 0, path_size))
         return false;
-    int parent = process->live ? (int)slot : find_process(capture, untraced->parent);
-    const struct traced *from = parent >= 0 ? &capture->slots[parent] : NULL;
-    const char *inherited = from && from->command ? from->command : "?";
-    const char *executable = from && from->executable ? from->executable : "?";
+    if (!process->live) { /* a fork child, or its exec, in a slot of its own */
+        struct left_out *child = find_left_out(capture, untraced->pid);
+        if (untraced->forked)
+            leave_out(capture, untraced);
+        else if (child && !child->told)
+            describe_left_out(capture, child, path);
+        records_leave(capture, slot);
+        return true;
+    }
     struct queued *item = capture_queue(capture, ITEM_PROCESS);
     item->process = capture->process_count++;
-    item->described =
-        (struct item_process){.process = item->process,
-                              .pid = untraced->pid,
-                              .parent = from ? from->number : UINT32_MAX,
-                              .generation = from && !untraced->forked ? from->generation + 1 : 0,
-                              .command = strdup(*path ? path : inherited),
-                              .executable = strdup(*path ? path : executable),
-                              .traced = false,
-                              .untraced_reason = UNTRACED_REASONS[untraced->reason]};
-    if (!process->live)
-        records_leave(capture, slot); /* a fork child that was only named */
+    item->described = (struct item_process){.process = item->process,
+                                            .pid = untraced->pid,
+                                            .parent = process->number,
+                                            .forker = UINT32_MAX,
+                                            .known = PROCESS_UNKNOWN,
+                                            .generation = process->generation + 1,
+                                            .command = strdup(path),
+                                            .executable = strdup(path),
+                                            .untraced_reason = UNTRACED_REASONS[untraced->reason]};
     return true;
 }
 
@@ -243,18 +348,6 @@ static void on_map(struct capture *capture, uint32_t slot, const struct ring_map
     item->mapping = mapping;
     if (!blocks_announce(process->blocks, &mapping))
         capture->out_of_memory = true;
-}
-
-static bool on_reached(struct capture *capture, const struct ring_reached *reached) {
-    const struct markers *markers = &capture->markers;
-    if (reached->target >= markers->target_count)
-        return false;
-    for (uint32_t i = markers->first[reached->target]; i < markers->first[reached->target + 1];
-         i++) {
-        struct queued *item = capture_queue(capture, ITEM_MARKER);
-        item->marker = (struct item_marker){markers->order[i], reached->position};
-    }
-    return true;
 }
 
 static bool on_block(struct capture *capture, uint32_t slot, const struct ring_block *block,
@@ -312,7 +405,8 @@ static void answer(struct ring_process *shared, const struct ring_reply *reply) 
 
 static bool handle(struct capture *capture, uint32_t slot, const uint64_t *record, size_t size) {
     struct ring_process *shared = &capture->control->processes[slot];
-    struct ring_reply reply = {.image = UINT32_MAX, .marked = RING_UNMARKED};
+    struct ring_reply reply = {
+        .image = UINT32_MAX, .marked = RING_UNMARKED, .known = PROCESS_UNKNOWN};
     const struct ring_record *head = (const struct ring_record *)record;
     switch (head->kind) {
     case RING_HELLO:
@@ -338,7 +432,12 @@ static bool handle(struct capture *capture, uint32_t slot, const uint64_t *recor
                            size - sizeof(struct ring_untraced_process));
     case RING_REACHED:
         return size >= sizeof(struct ring_reached) &&
-               on_reached(capture, (const struct ring_reached *)record);
+               reached_note(capture, slot, (const struct ring_reached *)record,
+                            (const uint8_t *)record + sizeof(struct ring_reached),
+                            size - sizeof(struct ring_reached));
+    case RING_WAITED:
+        return size >= sizeof(struct ring_waited) &&
+               on_waited(capture, (const struct ring_waited *)record);
     case RING_EFFECT:
         return size > sizeof(struct ring_effect) &&
                on_effect(capture, (const struct ring_effect *)record,

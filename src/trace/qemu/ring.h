@@ -15,7 +15,8 @@
  * its sender waits until `replies` moves.
  *
  * Markers. Which executions of which instructions are to be reported: written before the start,
- * then only read. Sites are sorted by image and offset, targets by thread, site and count.
+ * then only read. Sites are sorted by image and offset, targets by process, thread, site and
+ * count.
  *
  * Everything here can be overwritten by a hostile guest: the consumer checks every value it uses.
  *
@@ -76,8 +77,11 @@ struct ring_chunk {
     uint64_t first_insn;    /* of this thread before this chunk */
     uint64_t ticket;        /* order in which chunks were begun */
     uint64_t published;     /* order in which they were queued */
+    /* Of `insns`: may be executed, by the chunk's share of the limit; have been accounted for. */
+    uint64_t allotted, settled;
     uint32_t thread;
-    uint32_t last; /* the thread ended */
+    uint32_t last;    /* the thread ended */
+    uint32_t ordinal; /* of the thread in its process */
 };
 static_assert(sizeof(struct ring_chunk) <= RING_CHUNK_HEADER, "the events follow the header");
 
@@ -86,8 +90,9 @@ enum ring_record_kind {
     RING_MAP,      /* request: which file is mapped at an address */
     RING_BLOCK,    /* a block definition, followed by its bytes */
     RING_UNTRACED, /* a process that will not be traced, followed by its path */
-    RING_REACHED,  /* a thread is about to execute a marker */
+    RING_REACHED,  /* a thread is about to execute a marker; where the others are */
     RING_EFFECT,   /* a system call that would change the world, followed by what it is */
+    RING_WAITED,   /* a child that is not traced was waited for */
 };
 
 struct ring_record {
@@ -103,6 +108,8 @@ struct ring_hello {
     uint32_t origin;           /* enum ring_origin; an exec is told by the same pid */
     uint32_t parent;           /* forked: process number of the parent */
     uint32_t inherited_blocks; /* forked: blocks defined by the parent before */
+    uint32_t fork;             /* forked: number among the forks of the parent, from 0 */
+    uint32_t reserved;
 };
 
 struct ring_map {
@@ -120,11 +127,22 @@ struct ring_block {
     uint64_t address, offset;
 };
 
+/* A moment of a process, between what was queued before `published` and what was queued from there
+ * on; followed by how far other threads had filled the chunks that they held, RING_CUTS at most. */
 struct ring_reached {
     struct ring_record record;
-    uint32_t target, thread;
+    uint32_t target; /* RING_NO_TARGET: the thread ends */
+    uint32_t thread;
     uint64_t position; /* instructions that the thread has executed */
+    uint64_t published;
 };
+
+struct ring_cut {
+    uint64_t ticket; /* of the chunk */
+    uint32_t chunk;
+    uint32_t events;
+};
+enum { RING_CUTS = 1024, RING_NO_TARGET = UINT32_MAX };
 
 enum ring_untraced { RING_NOT_FOLLOWED, RING_SET_USER_ID, RING_OTHER_MACHINE, RING_UNREACHABLE };
 
@@ -134,6 +152,12 @@ struct ring_untraced_process {
     uint32_t parent; /* process number */
     uint32_t reason; /* enum ring_untraced */
     uint32_t forked; /* a fork child; else an exec */
+};
+
+struct ring_waited {
+    struct ring_record record;
+    uint32_t pid, reserved;
+    uint64_t user_microseconds; /* of it and the children that it waited for, natively */
 };
 
 enum { RING_EFFECT_BYTES = 256 };
@@ -146,6 +170,7 @@ struct ring_effect {
 
 struct ring_reply {
     uint32_t process;     /* number of the process (hello) */
+    uint32_t known;       /* `process` of its targets (hello) */
     uint32_t image;       /* UINT32_MAX: anonymous */
     uint64_t start, end;  /* guest addresses of the mapping; empty: nothing is there */
     uint64_t file_offset; /* of start */
@@ -161,7 +186,8 @@ struct ring_site {
 };
 
 struct ring_target {
-    uint32_t thread, site;
+    uint32_t process, thread; /* as of a capture_marker */
+    uint32_t site, reserved;
     uint64_t count; /* at least 1: executions of the site by the thread, this one included */
 };
 
@@ -176,20 +202,27 @@ struct ring_process {
 };
 
 struct ring_control {
-    uint64_t size; /* of the whole, bytes: guards against a mismatched plugin */
+    /* These two stay where they are, for a plugin that was built from another ring.h. */
+    uint64_t layout;          /* RING_LAYOUT, from trace/qemu/layout.h: a number of this text */
+    _Atomic uint64_t refused; /* the layout of a plugin that has another one; 0: none */
     int32_t consumer;
     uint32_t isa; /* enum isa */
     uint32_t addresses, follow, repeatable;
     int32_t thread;
     uint32_t limited;
     uint32_t watch_effects, harmless;
+    uint32_t awaited;     /* RING_SKIP lasts until the consumer ends it */
+    uint32_t cut_threads; /* markers tell where the other threads are */
     uint64_t seed;
     uint32_t site_count, target_count; /* of markers */
     uint64_t slice_size; /* 0: capture events; else count executions by slices (trace/counts.h) */
 
-    _Atomic uint32_t phase;     /* enum ring_phase */
-    _Atomic uint32_t detached;  /* nobody reads any more: run on without waiting */
-    _Atomic int64_t skip, left; /* instructions still to skip, to capture */
+    _Atomic uint32_t phase;    /* enum ring_phase */
+    _Atomic uint32_t detached; /* nobody reads any more: run on without waiting */
+    _Atomic int64_t skip;      /* instructions still to skip */
+    /* The limit: instructions that no thread has a share of yet, and those not yet known to be
+     * captured. Counting executions (slice_size) there are no shares, and only the first counts. */
+    _Atomic int64_t left, unfinished;
     /* A pause ends when this thread has executed so many instructions. */
     _Atomic uint32_t paused_thread;
     _Atomic uint64_t paused_until;
@@ -198,8 +231,9 @@ struct ring_control {
     _Atomic uint32_t released, waiting;
     _Atomic int32_t queued;
     _Atomic uint64_t tickets, published;
-    _Atomic uint32_t threads;    /* numbers given out */
-    _Atomic uint32_t chunk_high; /* chunks below have been used */
+    _Atomic uint32_t threads;      /* numbers given out */
+    _Atomic uint32_t most_threads; /* that a process has made */
+    _Atomic uint32_t chunk_high;   /* chunks below have been used */
 
     /* What it takes to run the emulator again after an exec. */
     char emulator[RING_PATH_BYTES];
@@ -209,6 +243,9 @@ struct ring_control {
     struct ring_process processes[RING_PROCESSES];
     _Atomic uint32_t chunk_state[RING_CHUNKS];
 };
+static_assert(offsetof(struct ring_control, layout) == 0 &&
+                  offsetof(struct ring_control, refused) == 8,
+              "known to every plugin");
 static_assert(sizeof(struct ring_control) <= RING_CONTROL_BYTES, "rings follow the control page");
 
 static const uint64_t RING_SITES_AT = (uint64_t)RING_CONTROL_BYTES +
@@ -230,6 +267,18 @@ static inline struct ring_site *ring_sites(struct ring_control *control) {
 }
 static inline struct ring_target *ring_targets(struct ring_control *control) {
     return (struct ring_target *)((uint8_t *)control + RING_TARGETS_AT);
+}
+/* What the chunk does not use of its share goes back; what it used counts. Whoever brings the last
+ * of it ends the capture. For the chunk's owner, between blocks. */
+static inline void ring_settle_share(struct ring_control *control, struct ring_chunk *chunk) {
+    uint64_t insns = atomic_load(&chunk->insns), used = insns - chunk->settled;
+    if (!control->limited || insns < chunk->settled || insns > chunk->allotted)
+        return;
+    uint64_t unused = chunk->allotted - insns;
+    chunk->allotted = chunk->settled = insns;
+    atomic_fetch_add(&control->left, (int64_t)unused);
+    if (used && atomic_fetch_sub(&control->unfinished, (int64_t)used) <= (int64_t)used)
+        atomic_store(&control->phase, RING_DONE);
 }
 static inline uint64_t *ring_chunk_events(struct ring_chunk *chunk) {
     return (uint64_t *)((uint8_t *)chunk + RING_CHUNK_HEADER);

@@ -1,18 +1,18 @@
-/* Of many symbols those that a profile needs: those that cover one of its offsets. */
-#ifndef CULPRIT_LIVE_SYMBOL_COVER_H
-#define CULPRIT_LIVE_SYMBOL_COVER_H
+/* Of many symbols those that are needed: those that cover one of some offsets. */
+#ifndef CULPRIT_PROGRAM_SYMBOL_COVER_H
+#define CULPRIT_PROGRAM_SYMBOL_COVER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/store.h"
+#include "program/code_symbol.h"
 #include "util/arena.h"
 
 struct symbol_cover {
     const uint64_t *offsets; /* sorted; the caller's */
     size_t offset_count;
-    struct store_symbol *symbols; /* may overlap until symbol_cover_settle() */
+    struct code_symbol *symbols; /* may overlap until symbol_cover_settle() */
     size_t count, capacity;
     struct arena names;
 };

@@ -1,10 +1,11 @@
 /* The folder is everybody's: a map counts only when the process's own user wrote it, and links are
  * not followed. */
-#include "live/perf_map.h"
+#include "program/perf_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,15 +76,16 @@ static int open_map(const char *path, uid_t user) {
     return -1;
 }
 
-int perf_map_open(const struct live_roots *roots, uint32_t pid, uint32_t inner_pid, uid_t user) {
+int perf_map_open(const char *proc, const char *files, uint32_t pid, uint32_t inner_pid,
+                  uid_t user) {
     char path[PATH_MAX];
     if (user == (uid_t)-1)
         return -1;
-    snprintf(path, sizeof path, "%s/%" PRIu32 "/root/tmp/perf-%" PRIu32 ".map", roots->proc, pid,
+    snprintf(path, sizeof path, "%s/%" PRIu32 "/root/tmp/perf-%" PRIu32 ".map", proc, pid,
              inner_pid);
     int file = open_map(path, user);
     if (file >= 0)
         return file;
-    snprintf(path, sizeof path, "%s/tmp/perf-%" PRIu32 ".map", roots->files, pid);
+    snprintf(path, sizeof path, "%s/tmp/perf-%" PRIu32 ".map", files, pid);
     return open_map(path, user);
 }

@@ -1,6 +1,6 @@
 /* Code that is made at run time is made anew at the same addresses: the last symbol there is the
  * one that holds, as a whole. */
-#include "live/symbol_cover.h"
+#include "program/symbol_cover.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +27,12 @@ bool symbol_cover_add(struct symbol_cover *cover, uint64_t start, uint64_t size,
     if (!copy || !array_reserve((void **)&cover->symbols, &cover->capacity, cover->count + 1,
                                 sizeof *cover->symbols))
         return false;
-    cover->symbols[cover->count++] = (struct store_symbol){start, size, copy};
+    cover->symbols[cover->count++] = (struct code_symbol){start, size, copy};
     return true;
 }
 
 struct ranked {
-    struct store_symbol symbol;
+    struct code_symbol symbol;
     size_t rank; /* when it was added */
 };
 
@@ -43,7 +43,7 @@ static int by_start(const void *one, const void *other) {
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-static bool overlap(const struct store_symbol *first, const struct store_symbol *second) {
+static bool overlap(const struct code_symbol *first, const struct code_symbol *second) {
     return second->start - first->start < first->size;
 }
 

@@ -1,0 +1,114 @@
+/* Children that are followed have simulated cycles, as the first process has. Those that are not
+ * ran natively, the first process emulated, which takes many times as long: so what it would take
+ * on the simulated machine stands for it. Kernel time is in neither. */
+#include "cmd/children.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/text.h"
+
+/* By executable. */
+struct share {
+    const char *executable;
+    double time;
+    uint32_t pid; /* counted last */
+};
+
+struct shares {
+    struct share *items;
+    size_t count;
+    uint32_t processes;
+    double time;
+};
+
+static void add(struct shares *shares, const struct trace_process *process, double time) {
+    size_t i = 0;
+    if (time <= 0)
+        return;
+    while (i < shares->count && strcmp(shares->items[i].executable, process->executable) != 0)
+        i++;
+    struct share *share = &shares->items[i];
+    if (i == shares->count)
+        shares->items[shares->count++] = (struct share){.executable = process->executable};
+    shares->processes += share->pid != process->pid;
+    shares->time += time;
+    share->time += time;
+    share->pid = process->pid;
+}
+
+static bool is_child(const struct trace *trace, uint32_t process) {
+    return trace_process(trace, process)->pid != trace_process(trace, 0)->pid;
+}
+
+static void add_simulated(struct shares *shares, const struct simulation *simulation,
+                          const struct trace *trace) {
+    for (uint32_t i = 0; i < simulation->thread_count; i++) {
+        const struct simulation_thread *thread = &simulation->threads[i];
+        if (thread->process < trace_process_count(trace) && is_child(trace, thread->process))
+            add(shares, trace_process(trace, thread->process), (double)thread->cycles);
+    }
+}
+
+static void add_native(struct shares *shares, const struct trace *trace) {
+    for (uint32_t i = 0; i < trace_process_count(trace); i++)
+        add(shares, trace_process(trace, i), trace_process(trace, i)->seconds);
+}
+
+static const struct share *largest_of(const struct shares *shares) {
+    const struct share *largest = &shares->items[0];
+    for (size_t i = 1; i < shares->count; i++)
+        if (shares->items[i].time > largest->time)
+            largest = &shares->items[i];
+    return largest;
+}
+
+/* Where nothing was simulated there is nothing to compare with. */
+static void note_native(struct report *report, const struct shares *shares, bool compared) {
+    if (compared)
+        report_note(report,
+                    "the children's share: they took %s of processor time in user mode, natively, "
+                    "and the first process what the machine would take: rough, and without the "
+                    "kernel's part",
+                    text_duration(shares->time).s);
+    else
+        report_note(report,
+                    "the children took %s of processor time in user mode, natively, most of it %s",
+                    text_duration(shares->time).s, largest_of(shares)->executable);
+}
+
+static void tell_share(struct report *report, const struct shares *shares, bool included,
+                       double all) {
+    const struct share *largest = largest_of(shares);
+    const char *slash = strrchr(largest->executable, '/');
+    char *name = strdup(slash ? slash + 1 : largest->executable);
+    if (name)
+        report->children = (struct report_children){.count = shares->processes,
+                                                    .included = included,
+                                                    .seconds = included ? 0 : shares->time,
+                                                    .share = shares->time / all,
+                                                    .largest = largest->time / all,
+                                                    .name = name};
+}
+
+void children_tell(struct report *report, const struct trace *trace) {
+    const struct simulation *simulation = report->simulation;
+    const size_t room = trace_process_count(trace) + (simulation ? simulation->thread_count : 0);
+    const double cycles = simulation ? (double)simulation->cycles : 0;
+    const double clock = report->machine ? report->machine->clock_ghz * 1e9 : 0;
+    struct shares shares = {.items = calloc(room + 1, sizeof *shares.items)};
+    if (!shares.items)
+        return;
+    if (simulation)
+        add_simulated(&shares, simulation, trace);
+    if (shares.processes) {
+        tell_share(report, &shares, true, cycles);
+    } else {
+        add_native(&shares, trace);
+        if (shares.processes && cycles > 0 && clock > 0)
+            tell_share(report, &shares, false, cycles / clock + shares.time);
+        if (shares.processes)
+            note_native(report, &shares, cycles > 0 && clock > 0);
+    }
+    free(shares.items);
+}

@@ -1,0 +1,17 @@
+/* Whether a function is the one that a person names. */
+#ifndef CULPRIT_PROGRAM_FUNCTION_NAME_H
+#define CULPRIT_PROGRAM_FUNCTION_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* `name` (of `length` bytes) is all of the demangled `function`, or all but its parameters: "f" is
+ * "f(int)". */
+bool function_is_named(const char *function, const char *name, size_t length);
+
+/* It is what is left without namespaces, classes, template arguments, return type and parameters,
+ * or any more of that: of "int Ns::Class<A, B>::classify<C>(A const&) const" "classify",
+ * "Class::classify", "Ns::Class<A, B>::classify" and others. */
+bool function_ends_in(const char *function, const char *name, size_t length);
+
+#endif

@@ -1,0 +1,33 @@
+/* The command that brings the debug symbols of files to this system: of Debian's packages, of other
+ * distributions', or from a debuginfod server when the user has set one. */
+#ifndef CULPRIT_PROGRAM_SYMBOL_PACKAGE_H
+#define CULPRIT_PROGRAM_SYMBOL_PACKAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The system whose files are asked about. */
+struct symbol_system {
+    const char *root; /* put before /etc, /var/lib and /usr/share; "": this system */
+    const char *urls; /* of debuginfod servers (DEBUGINFOD_URLS); NULL or "": none */
+};
+
+/* This system, as the environment describes it. */
+struct symbol_system symbol_system_here(void);
+
+struct symbol_advice {
+    char *command; /* brings the symbols of all files that it can, in one line for a shell; NULL:
+                      of none */
+    char *unowned; /* base names of files that no package has, "a, b"; NULL: none */
+    char *present; /* names of symbol packages that are installed, of another build than the files;
+                      NULL: none */
+};
+
+/* Looks for the packages of files (absolute paths, also as they are named with /usr merged). Reads
+ * the package manager's own lists and starts no program. False: memory is out. The advice is to be
+ * freed either way. */
+bool symbol_advice_find(const struct symbol_system *system, const char *const *paths, size_t count,
+                        struct symbol_advice *advice);
+void symbol_advice_free(struct symbol_advice *advice);
+
+#endif

@@ -1,0 +1,17 @@
+/* Categories of a user's own as changes of the machine that is simulated, where there is one: what
+ * is taken away of all parts of a standard category, translation, and operations. */
+#ifndef CULPRIT_SIMULATE_CATEGORY_MACHINE_H
+#define CULPRIT_SIMULATE_CATEGORY_MACHINE_H
+
+#include "graph/category.h"
+#include "machine/machine.h"
+
+/* Whether each can be simulated; else an error that says which cannot. */
+bool category_machine_knows(const struct categories *categories, struct error *error);
+
+/* What the categories of `set`, all of which it knows, make of `machine`; *ideal: enum ideal, to be
+ * added to what is idealised. */
+void category_machine_apply(const struct categories *categories, uint32_t set,
+                            struct machine *machine, uint32_t *ideal);
+
+#endif

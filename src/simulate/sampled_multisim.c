@@ -1,0 +1,449 @@
+/* A cell is recorded until it is complete, then simulated while the caller waits. It begins with
+ * what the core's caches hold; the core's pipeline may be some instructions behind what the core
+ * was given, so those given last are shown to the caches again, which changes nothing in what they
+ * have seen.
+ *
+ * Which cells: each adds the share of cells that are to be drawn there to a credit, and is drawn
+ * when that is 1, which is then paid. */
+#include "simulate/sampled_multisim.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "attribute/attribute.h"
+#include "tap/tap.h"
+#include "util/array.h"
+
+enum { PAIRS_IN_TURN = 2, PARTS = 2 };
+static_assert(MULTISIM_PAIRS % PAIRS_IN_TURN == 0, "all pairs have as many turns");
+
+/* Instructions as they came. */
+struct record {
+    struct dynamic_insn *insns;
+    struct memory_access *accesses;
+    struct piece {
+        uint32_t insn_count, access_count, first_access;
+    } * pieces;
+    size_t insn_count, access_count, piece_count;
+    size_t insn_capacity, access_capacity, piece_capacity;
+};
+
+/* What a cell that was simulated again took, and what its costs saved: NAN of a pair whose turn it
+ * was not. */
+struct simulated_cell {
+    uint32_t part;
+    double share;                      /* of cells that were drawn there */
+    double pair_share;                 /* of them, those with the pair */
+    struct multisim_run_cycles cycles; /* as it is */
+    double saved[MULTISIM_COSTS];
+};
+
+struct lane {
+    struct record last, cell; /* the batch before this one; the cell that is recorded */
+    uint64_t seen;            /* instructions */
+    bool open, drawn;         /* a cell has begun; it is recorded */
+    uint64_t length;          /* of the open cell, in instructions */
+    uint32_t part;            /* that it is in */
+    double share;             /* of cells drawn where it began */
+    uint32_t pairs;           /* to be simulated of it */
+    uint32_t first_pair;
+    struct core_learned start; /* what the core knew there */
+    const struct code *code;
+    struct simulated_cell *cells; /* since they were collected */
+    size_t cell_count, cell_capacity;
+};
+
+struct sampled_multisim {
+    struct machine machine;
+    uint32_t ideal;
+    struct multisim_draw draw;
+    uint32_t threads;              /* that simulate a cell */
+    uint32_t sets[MULTISIM_COSTS]; /* categories of each cost */
+    pthread_mutex_t lock;          /* of what follows */
+    uint64_t seen[PARTS];          /* instructions, of all lanes */
+    double credit[PARTS];
+    uint32_t next_pair;
+    struct multisim_weighted
+        before[PARTS][MULTISIM_COSTS]
+              [MULTISIM_RATIOS]; /* of the cell before, weighted; 0: there was none */
+    struct sampled_multisim_result result;
+};
+
+/* ---- records ---- */
+
+static void record_clear(struct record *record) {
+    record->insn_count = record->access_count = record->piece_count = 0;
+}
+
+static void record_free(struct record *record) {
+    free(record->insns);
+    free(record->accesses);
+    free(record->pieces);
+    *record = (struct record){0};
+}
+
+static bool record_add(struct record *record, const struct trace_batch *piece,
+                       struct error *error) {
+    size_t insns = record->insn_count + piece->insn_count;
+    size_t accesses = record->access_count + piece->access_count;
+    if (!array_reserve((void **)&record->insns, &record->insn_capacity, insns + 1,
+                       sizeof *record->insns) ||
+        !array_reserve((void **)&record->accesses, &record->access_capacity, accesses + 1,
+                       sizeof *record->accesses) ||
+        !array_reserve((void **)&record->pieces, &record->piece_capacity, record->piece_count + 1,
+                       sizeof *record->pieces))
+        return error_set(error, "out of memory for what is simulated again");
+    memcpy(record->insns + record->insn_count, piece->insns,
+           piece->insn_count * sizeof *record->insns);
+    if (piece->access_count)
+        memcpy(record->accesses + record->access_count, piece->accesses,
+               piece->access_count * sizeof *record->accesses);
+    record->pieces[record->piece_count++] =
+        (struct piece){piece->insn_count, piece->access_count, (uint32_t)piece->first_access};
+    record->insn_count = insns;
+    record->access_count = accesses;
+    return true;
+}
+
+/* Shows the record to caches and TLBs. */
+static void warm(const struct record *record, const struct code *code, uint32_t line_bytes,
+                 struct memory *memory) {
+    const struct dynamic_insn *insn = record->insns;
+    const struct memory_access *accesses = record->accesses;
+    uint64_t line = UINT64_MAX;
+    for (size_t p = 0; p < record->piece_count; p++) {
+        const struct piece *piece = &record->pieces[p];
+        for (uint32_t i = 0; i < piece->insn_count; i++, insn++) {
+            uint64_t address = code->insns[insn->insn].address;
+            if (address / line_bytes != line)
+                memory_warm_fetch(memory, address);
+            line = address / line_bytes;
+            for (uint32_t k = 0; k < insn->memory_count; k++) {
+                uint64_t at = (uint64_t)(insn->memory - piece->first_access) + k;
+                if (at < piece->access_count)
+                    memory_warm_load(memory, accesses[at].address, accesses[at].size_bytes,
+                                     accesses[at].is_store);
+            }
+        }
+        accesses += piece->access_count;
+    }
+}
+
+/* ---- simulations of a cell ---- */
+
+static bool push_record(struct core *core, const struct code *code, const struct record *record,
+                        struct error *error) {
+    const struct dynamic_insn *insns = record->insns;
+    const struct memory_access *accesses = record->accesses;
+    for (size_t p = 0; p < record->piece_count; p++) {
+        const struct piece *piece = &record->pieces[p];
+        if (!core_push(core, code, insns, piece->insn_count, accesses, piece->access_count,
+                       piece->first_access, error))
+            return false;
+        insns += piece->insn_count;
+        accesses += piece->access_count;
+    }
+    return core_finish(core, error);
+}
+
+/* Cycles of the cell with a set of categories idealised. */
+static bool time_with(const struct sampled_multisim *multisim, const struct lane *lane,
+                      uint32_t set, struct tap *tap, double *cycles, struct error *error) {
+    struct core_learned known;
+    struct core_statistics statistics;
+    const struct core_options options = {
+        .ideal = multisim->ideal | set, .tap = tap, .learned = &known};
+    if (!core_learned_copy(&known, &multisim->machine, options.ideal, lane->start.memory,
+                           lane->start.predictor, error))
+        return false;
+    struct core *core = core_new(&multisim->machine, &options, error);
+    bool good = core && push_record(core, lane->code, &lane->cell, error);
+    if (core)
+        core_statistics(core, &statistics);
+    *cycles = good ? (double)statistics.cycles : 0;
+    core_free(core);
+    core_learned_free(&known);
+    return good;
+}
+
+/* As it is, with the events that its cycles have. */
+static bool time_as_it_is(const struct sampled_multisim *multisim, const struct lane *lane,
+                          struct multisim_run_cycles *cycles, struct error *error) {
+    struct tap_bus *bus = tap_bus_new();
+    struct golden *golden = golden_new();
+    struct tap *tap = bus ? tap_new(bus) : NULL;
+    struct pics_cell *cells = NULL;
+    uint64_t count;
+    double all;
+    bool good = golden && tap;
+    if (good) {
+        struct tap_worker worker = golden_worker(golden);
+        good = tap_add_worker(tap, &worker, error) &&
+               time_with(multisim, lane, 0, tap, &all, error) &&
+               ((cells = pics_cells(golden_profile(golden), &count)) ||
+                error_set(error, "out of memory for what is simulated again"));
+    } else {
+        error_set(error, "out of memory for what is simulated again");
+    }
+    if (good)
+        *cycles = multisim_run_cycles(cells, count);
+    free(cells);
+    if (tap)
+        tap_free(tap);
+    tap_bus_free(bus);
+    golden_free(golden);
+    return good;
+}
+
+/* The simulations of a cell, which threads take one after the other: as it is, with each category,
+ * and with the pairs whose turn it is. */
+enum { AS_IT_IS, FIRST_CATEGORY, FIRST_PAIR = FIRST_CATEGORY + MULTISIM_CATEGORIES, THREADS = 4 };
+struct cell_runs {
+    const struct sampled_multisim *multisim;
+    const struct lane *lane;
+    atomic_uint taken;
+    struct multisim_run_cycles as_it_is;
+    double with[FIRST_PAIR + MULTISIM_PAIRS]; /* cycles */
+    pthread_mutex_t lock;
+    bool failed;
+    struct error error;
+};
+
+static uint32_t pair_of(const struct lane *lane, uint32_t number) {
+    return MULTISIM_CATEGORIES + (lane->first_pair + number) % MULTISIM_PAIRS;
+}
+
+static void *run_simulations(void *context) {
+    struct cell_runs *runs = context;
+    const struct lane *lane = runs->lane;
+    const uint32_t *sets = runs->multisim->sets;
+    uint32_t run;
+    struct error error;
+    bool good = true;
+    while (good && (run = atomic_fetch_add(&runs->taken, 1)) < FIRST_PAIR + lane->pairs) {
+        if (run == AS_IT_IS)
+            good = time_as_it_is(runs->multisim, lane, &runs->as_it_is, &error);
+        else
+            good = time_with(runs->multisim, lane,
+                             run < FIRST_PAIR ? sets[run - FIRST_CATEGORY]
+                                              : sets[pair_of(lane, run - FIRST_PAIR)],
+                             NULL, &runs->with[run], &error);
+    }
+    pthread_mutex_lock(&runs->lock);
+    if (!good) {
+        runs->failed = true;
+        runs->error = error;
+    }
+    pthread_mutex_unlock(&runs->lock);
+    return NULL;
+}
+
+static bool run_all(struct cell_runs *runs, struct error *error) {
+    pthread_t threads[THREADS - 1];
+    uint32_t count = 0;
+    pthread_mutex_init(&runs->lock, NULL);
+    while (count + 1 < runs->multisim->threads &&
+           pthread_create(&threads[count], NULL, run_simulations, runs) == 0)
+        count++;
+    run_simulations(runs);
+    while (count > 0)
+        pthread_join(threads[--count], NULL);
+    pthread_mutex_destroy(&runs->lock);
+    if (runs->failed)
+        *error = runs->error;
+    return !runs->failed;
+}
+
+static bool simulate_cell(const struct sampled_multisim *multisim, const struct lane *lane,
+                          struct simulated_cell *cell, struct error *error) {
+    struct cell_runs runs = {.multisim = multisim, .lane = lane};
+    if (!run_all(&runs, error))
+        return false;
+    const double all = runs.as_it_is.all, *with = runs.with + FIRST_CATEGORY;
+    *cell = (struct simulated_cell){.part = lane->part,
+                                    .share = lane->share,
+                                    .pair_share = (double)lane->pairs / MULTISIM_PAIRS,
+                                    .cycles = runs.as_it_is};
+    for (uint32_t i = 0; i < MULTISIM_COSTS; i++)
+        cell->saved[i] = i < MULTISIM_CATEGORIES ? all - with[i] : NAN;
+    for (uint32_t k = 0; k < lane->pairs; k++) {
+        const uint32_t cost = pair_of(lane, k), set = multisim->sets[cost];
+        cell->saved[cost] = with[__builtin_ctz(set)] + with[31 - __builtin_clz(set)] - all -
+                            runs.with[FIRST_PAIR + k];
+    }
+    return true;
+}
+
+/* ---- cells ---- */
+
+static bool keep_cell(struct sampled_multisim *multisim, struct lane *lane, struct error *error) {
+    if (!array_reserve((void **)&lane->cells, &lane->cell_capacity, lane->cell_count + 1,
+                       sizeof *lane->cells))
+        return error_set(error, "out of memory for what is simulated again");
+    if (!simulate_cell(multisim, lane, &lane->cells[lane->cell_count], error))
+        return false;
+    lane->cell_count++;
+    pthread_mutex_lock(&multisim->lock);
+    multisim->result.cells++;
+    multisim->result.instructions += lane->cell.insn_count;
+    pthread_mutex_unlock(&multisim->lock);
+    return true;
+}
+
+static bool end_cell(struct sampled_multisim *multisim, struct lane *lane, struct error *error) {
+    bool good = !lane->drawn || !lane->cell.insn_count || keep_cell(multisim, lane, error);
+    core_learned_free(&lane->start);
+    record_clear(&lane->cell);
+    lane->open = lane->drawn = false;
+    return good;
+}
+
+/* Whether the cell that begins is drawn. */
+static void draw(struct sampled_multisim *multisim, struct lane *lane) {
+    pthread_mutex_lock(&multisim->lock);
+    lane->part = lane->seen >= multisim->draw.beginning;
+    double *credit = &multisim->credit[lane->part];
+    lane->share =
+        fmin(1, (double)multisim->draw.in_full[lane->part] / (double)multisim->seen[lane->part]);
+    *credit += lane->share;
+    lane->drawn = *credit >= 1;
+    if (lane->drawn) {
+        *credit -= 1;
+        lane->pairs =
+            multisim->seen[0] < multisim->draw.all_pairs ? (uint32_t)MULTISIM_PAIRS : PAIRS_IN_TURN;
+        lane->first_pair = multisim->next_pair;
+        multisim->next_pair = (multisim->next_pair + lane->pairs) % MULTISIM_PAIRS;
+    }
+    pthread_mutex_unlock(&multisim->lock);
+}
+
+static bool begin_cell(struct sampled_multisim *multisim, struct lane *lane,
+                       const struct core *core, const struct code *code, struct error *error) {
+    lane->open = true;
+    lane->length = 0;
+    draw(multisim, lane);
+    if (!lane->drawn)
+        return true;
+    if (!core_learned_copy(&lane->start, &multisim->machine, multisim->ideal, core_memory(core),
+                           core_predictor(core), error))
+        return false;
+    warm(&lane->last, code, multisim->machine.l1i.line, lane->start.memory);
+    return true;
+}
+
+/* ---- the observer ---- */
+
+static bool attach(void *context, void **state, struct error *error) {
+    (void)context;
+    *state = calloc(1, sizeof(struct lane));
+    return *state || error_set(error, "out of memory for what is simulated again");
+}
+
+static bool see(void *context, void *state, const struct core *core, const struct code *code,
+                const struct trace_batch *piece, bool follows, struct error *error) {
+    struct sampled_multisim *multisim = context;
+    struct lane *lane = state;
+    lane->code = code;
+    if (!follows && !end_cell(multisim, lane, error))
+        return false;
+    if (!lane->open && !begin_cell(multisim, lane, core, code, error))
+        return false;
+    record_clear(&lane->last);
+    if (!record_add(&lane->last, piece, error) ||
+        (lane->drawn && !record_add(&lane->cell, piece, error)))
+        return false;
+    lane->length += piece->insn_count;
+    lane->seen += piece->insn_count;
+    pthread_mutex_lock(&multisim->lock);
+    multisim->seen[lane->part] += piece->insn_count;
+    pthread_mutex_unlock(&multisim->lock);
+    return lane->length < multisim->draw.cell || end_cell(multisim, lane, error);
+}
+
+/* Adds it to all costs that it has. */
+static void add_costs(struct sampled_multisim *multisim, double weight,
+                      const struct simulated_cell *cell) {
+    const double single = weight / cell->share, pair = single / cell->pair_share;
+    for (uint32_t i = 0; i < MULTISIM_COSTS; i++) {
+        struct multisim_sums *sums = multisim->result.costs[i];
+        struct multisim_weighted *before = multisim->before[cell->part][i];
+        if (isnan(cell->saved[i]))
+            continue;
+        multisim_sums_add(&sums[MULTISIM_TO_ALL], &before[MULTISIM_TO_ALL],
+                          i < MULTISIM_CATEGORIES ? single : pair, cell->cycles.all,
+                          cell->saved[i]);
+        if (i < MULTISIM_CATEGORIES)
+            multisim_sums_add(&sums[MULTISIM_TO_EVENTS], &before[MULTISIM_TO_EVENTS], single,
+                              cell->cycles.events[i], cell->saved[i]);
+    }
+}
+
+static bool collect(void *context, void *state, double weight, struct error *error) {
+    struct sampled_multisim *multisim = context;
+    struct lane *lane = state;
+    bool good = end_cell(multisim, lane, error);
+    pthread_mutex_lock(&multisim->lock);
+    for (size_t c = 0; c < lane->cell_count; c++)
+        add_costs(multisim, weight, &lane->cells[c]);
+    pthread_mutex_unlock(&multisim->lock);
+    lane->cell_count = 0;
+    return good;
+}
+
+static void detach(void *context, void *state) {
+    struct lane *lane = state;
+    (void)context;
+    core_learned_free(&lane->start);
+    record_free(&lane->last);
+    record_free(&lane->cell);
+    free(lane->cells);
+    free(lane);
+}
+
+struct instruction_observer sampled_multisim_observer(struct sampled_multisim *multisim) {
+    return (struct instruction_observer){.attach = attach,
+                                         .see = see,
+                                         .collect = collect,
+                                         .detach = detach,
+                                         .context = multisim,
+                                         .weight = 1};
+}
+
+/* ---- the door ---- */
+
+struct sampled_multisim *sampled_multisim_new(const struct machine *machine, uint32_t ideal,
+                                              struct multisim_draw draw, struct error *error) {
+    struct sampled_multisim *multisim = calloc(1, sizeof *multisim);
+    uint32_t pair = MULTISIM_CATEGORIES;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (!multisim) {
+        error_set(error, "out of memory for what is simulated again");
+        return NULL;
+    }
+    multisim->machine = *machine;
+    multisim->ideal = ideal;
+    multisim->draw = draw;
+    multisim->threads = processors < 1 ? 1 : processors < THREADS ? (uint32_t)processors : THREADS;
+    for (uint32_t a = 0; a < MULTISIM_CATEGORIES; a++) {
+        multisim->sets[a] = 1u << a;
+        for (uint32_t b = a + 1; b < MULTISIM_CATEGORIES; b++)
+            multisim->sets[pair++] = 1u << a | 1u << b;
+    }
+    pthread_mutex_init(&multisim->lock, NULL);
+    return multisim;
+}
+
+void sampled_multisim_free(struct sampled_multisim *multisim) {
+    if (!multisim)
+        return;
+    pthread_mutex_destroy(&multisim->lock);
+    free(multisim);
+}
+
+struct sampled_multisim_result sampled_multisim_result(const struct sampled_multisim *multisim) {
+    return multisim->result;
+}

@@ -1,0 +1,69 @@
+/* The guest's process id is that of its emulator, so that the map has our host's number. Only
+ * symbols that cover a block which was translated are kept, so that the capture's own size bounds
+ * them. */
+#include "trace/qemu/made_code.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "program/perf_map.h"
+#include "util/array.h"
+
+static int by_value(const void *one, const void *other) {
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return a < b ? -1 : a > b;
+}
+
+/* Where the blocks of anonymous code begin, sorted; NULL: there are none. */
+static uint64_t *anonymous_blocks(const struct block_table *blocks, size_t *count) {
+    uint64_t *addresses = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (; blocks; blocks = blocks->parent)
+        for (size_t i = 0; i < blocks->count; i++) {
+            if (blocks->items[i].image != UINT32_MAX)
+                continue;
+            if (!array_reserve((void **)&addresses, &capacity, *count + 1, sizeof *addresses))
+                break;
+            addresses[(*count)++] = blocks->items[i].address;
+        }
+    if (addresses)
+        qsort(addresses, *count, sizeof *addresses, by_value);
+    return addresses;
+}
+
+/* A map of this process, not one that an earlier process of its number left behind. */
+static int open_map(const struct traced *process) {
+    struct stat status;
+    uint32_t pid = (uint32_t)process->pid;
+    int file = perf_map_open("/proc", "", pid, pid, geteuid());
+    if (file >= 0 && (fstat(file, &status) || status.st_mtim.tv_sec + 1 < process->began)) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+void made_code_name(struct capture *capture, const struct traced *process) {
+    struct symbol_cover cover = {0};
+    uint64_t *addresses = anonymous_blocks(process->blocks, &cover.offset_count);
+    int map = addresses ? open_map(process) : -1;
+    cover.offsets = addresses;
+    if (map >= 0 && perf_map_read(map, &cover) && cover.count) {
+        size_t found = cover.count;
+        symbol_cover_settle(&cover);
+        if (cover.count < found)
+            capture_note(capture,
+                         "%zu functions made at run time gave their addresses to others: time of "
+                         "the former is under the names of the latter",
+                         found - cover.count);
+        struct queued *item = capture_queue(capture, ITEM_SYMBOLS);
+        item->process = process->number;
+        item->symbols = cover;
+        item->symbols.offsets = NULL;
+        cover = (struct symbol_cover){0};
+    }
+    symbol_cover_free(&cover);
+    free(addresses);
+}

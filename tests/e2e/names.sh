@@ -1,0 +1,144 @@
+# Names of code: what a report says when there are none.
+. tests/e2e/lib.sh
+export CULPRIT_STORE=$scratch/store
+unset DEBUGINFOD_URLS
+x86_64=$WORKLOADS/x86_64
+
+# A stripped program of one's own: every verb that names functions says so in the same words.
+stripped() {
+    strip -o "$scratch/naked" "$x86_64/chase" || return 1
+    local verb
+    for verb in sim explain profilers; do
+        # shellcheck disable=SC2086
+        run $verb --skip 4M --limit 1M --output "$scratch/text" -- "$scratch/naked" || return 1
+        grep -qE 'functions without names, in stripped files: naked \([0-9.]+ % of cycles\)' "$scratch/text" &&
+            grep -q 'naked: of no package' "$scratch/text" || { cat "$scratch/text"; return 1; }
+    done
+    run sim --save --skip 4M --limit 1M --output "$scratch/text" -- "$scratch/naked" || return 1
+    for verb in top annotate; do
+        run $verb >"$scratch/text" 2>&1
+        grep -q 'in stripped files: naked' "$scratch/text" || { cat "$scratch/text"; return 1; }
+    done
+}
+needed=x86_64-workloads
+skip_without $needed "stripped files are named, with what to do" ||
+    check "stripped files are named, with what to do" stripped
+
+# One line says it all as JSON; functions have boundaries though they have no name.
+bounded() {
+    run sim --json --skip 4M --limit 1M --output "$scratch/json" -- "$scratch/naked" || return 1
+    report=$scratch/json told \
+        'any("in stripped files: naked" in n for n in r["notes"])' \
+        'r["functions"][0]["function"] is None and r["functions"][0]["function_size"] > 0'
+}
+skip_without $needed "stripped functions have boundaries" ||
+    check "stripped functions have boundaries" bounded
+
+# Symbols that are there are not asked for, nor is what took no time.
+quiet() {
+    run sim --skip 4M --limit 1M --output "$scratch/text" -- "$x86_64/chase" || return 1
+    ! grep -E 'without names|of no package' "$scratch/text"
+}
+skip_without $needed "nothing is said where all has names" ||
+    check "nothing is said where all has names" quiet
+
+# A program that was replaced since it was captured lends its names to no one.
+replaced() {
+    cp "$x86_64/chase" "$scratch/program" &&
+        run trace --skip 4M --limit 1M --output "$scratch/t.ctrace" -- "$scratch/program" >/dev/null 2>&1 || return 1
+    cp "$x86_64/stream" "$scratch/program.new" && mv "$scratch/program.new" "$scratch/program"
+    run sim --output "$scratch/text" "$scratch/t.ctrace" || return 1
+    grep -q 'replaced since' "$scratch/text" && ! grep -qE '%  .*kernel' "$scratch/text" || {
+        cat "$scratch/text"
+        return 1
+    }
+}
+skip_without $needed "a program replaced since its capture" ||
+    check "a program replaced since its capture" replaced
+
+# Debian's own programs: the package that the file came in.
+debian() {
+    seq 200 | run sim --limit 1M --output "$scratch/text" -- "$(command -v bc)" >/dev/null || return 1
+    grep -q 'in stripped files: bc' "$scratch/text" || return 1
+    tr -d '\\\n' <"$scratch/text" | tr -s ' ' | grep -qE 'sudo apt install .*bc-dbgsym' ||
+        { cat "$scratch/text"; return 1; }
+    seq 200 | DEBUGINFOD_URLS=http://127.0.0.1:1 run sim --limit 1M --output "$scratch/text" -- "$(command -v bc)" >/dev/null &&
+        grep -q "to have them: debuginfod-find debuginfo /usr/bin/bc" "$scratch/text"
+}
+bc_is_stripped() {
+    has bc && [ -e /var/lib/dpkg/info/bc.list ] && ! ls /var/lib/dpkg/info/bc-dbgsym.list >/dev/null 2>&1 &&
+        [ "$(command -v bc)" = /usr/bin/bc ]
+}
+if bc_is_stripped; then
+    check "the command for a package of Debian" debian
+else
+    skip "the command for a package of Debian" "no stripped bc of Debian here"
+fi
+# guest NAME: builds tests/guests/NAME.c.
+guest() {
+    gcc -O1 -o "$scratch/$1" "tests/guests/$1.c"
+}
+
+# Code that is made at run time has the names that its program gives it: live, from a trace, and where
+# regions of two runs are put together, which may lie elsewhere.
+made() {
+    guest makes_code || return 1
+    local verb shares
+    for verb in "sim --limit 6M" "explain --limit 6M" "sim --follow --limit 6M" "profilers --limit 6M"; do
+        # shellcheck disable=SC2086
+        run $verb --json --output "$scratch/json" -- "$scratch/makes_code" 0.02 >"$scratch/map" || return 1
+        report=$scratch/json told 'any(f["function"] == "hot loop" and f["image"] == "[anon]" and f["share"] > .8 for f in r["functions"])' ||
+            { echo "$verb"; return 1; }
+        rm -f "$(cat "$scratch/map")"
+    done
+    run trace --output "$scratch/made.ctrace" --limit 3M -- "$scratch/makes_code" 0.02 >"$scratch/map" 2>&1
+    rm -f "$(cat "$scratch/map")"
+    run sim --by image --json --output "$scratch/json" "$scratch/made.ctrace" || return 1
+    report=$scratch/json told 'r["functions"][0]["function"] == "hot loop"' \
+        'len([i for i in r["images"] if i["image"] == "[anon]"]) == 1'
+}
+skip_without gcc "code made at run time has names" || check "code made at run time has names" made
+
+# A map that an earlier process of the same number left is not believed: its addresses mean nothing.
+stale() {
+    cat >"$scratch/stale.c" <<'C'
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void) {
+    unsigned char *code = mmap(0, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char path[64];
+    code[0] = 0xc3;
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    FILE *map = fopen(path, "w");
+    fprintf(map, "%lx 10 left behind\n", (unsigned long)code);
+    fclose(map);
+    struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
+    utimensat(AT_FDCWD, path, old, 0);
+    puts(path);
+    for (int i = 0; i < 100000; i++)
+        ((void (*)(void))code)();
+    return 0;
+}
+C
+    gcc -O1 -D_GNU_SOURCE -include fcntl.h -o "$scratch/stale" "$scratch/stale.c" &&
+        run sim --output "$scratch/text" -- "$scratch/stale" >"$scratch/map" || return 1
+    rm -f "$(cat "$scratch/map")"
+    ! grep 'left behind' "$scratch/text"
+}
+skip_without gcc "a map left by another process is not taken" ||
+    check "a map left by another process is not taken" stale
+# Without a map: pieces by address, and the command by which the runtime writes one.
+advised() {
+    cp "$scratch/makes_code" "$scratch/node" && cp "$scratch/makes_code" "$scratch/luajit" || return 1
+    run sim --json --limit 6M --output "$scratch/json" -- "$scratch/node" 0.02 quiet || return 1
+    report=$scratch/json told 'r["functions"][0]["image"] == "[anon]" and r["functions"][0]["offset"] > 0' \
+        'any("made at run time, without names" in n for n in r["notes"])' \
+        'any(n.startswith("to have them: culprit sim") and n.endswith("/node --perf-basic-prof 0.02 quiet") for n in r["notes"])' || return 1
+    run sim --limit 6M --output "$scratch/text" -- "$scratch/luajit" 0.02 quiet &&
+        grep -q 'luajit writes no map' "$scratch/text" && ! grep -q 'to have them: culprit' "$scratch/text"
+}
+skip_without gcc "how code made at run time would have names" ||
+    check "how code made at run time would have names" advised
+finish

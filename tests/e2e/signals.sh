@@ -1,0 +1,82 @@
+# Programs with signals: timers, children that end, a runtime that preempts its threads by signals. Each is
+# simulated to its end, and so is a trace of it.
+. tests/e2e/lib.sh
+RUN_LIMIT=300
+
+# whole NAME COMMAND...: the command keeps its output, and its simulation is no part of a run.
+whole() {
+    local name=$1
+    shift
+    "$@" >"$scratch/$name.native" || return
+    run sim --json --output "$scratch/$name.json" -- "$@" >"$scratch/$name.out" 2>"$scratch/err" ||
+        { cat "$scratch/err"; return 1; }
+    same_file "$scratch/$name.native" "$scratch/$name.out" || return
+    ! without_progress "$scratch/err" || return
+    report=$scratch/$name.json told 'not r["partial"]' 'r["instructions"] > 1e6' \
+        'sum(r["commit_states"].values()) == r["cycles"]'
+}
+
+# traced NAME COMMAND...: sim, explain and validate read what trace wrote.
+traced() {
+    local file=$scratch/$1.ctrace
+    shift
+    run trace -o "$file" -- "$@" >/dev/null 2>"$scratch/err" || { cat "$scratch/err"; return 1; }
+    run sim "$file" >"$scratch/report" && run explain "$file" >"$scratch/report"
+}
+
+timer='use Time::HiRes "ualarm"; $SIG{ALRM} = sub { $n++ }; ualarm(3000, 3000); 1 while $n < 40; ualarm(0); print "done"'
+check "a timer in perl" whole perl perl -e "$timer"
+check "... and a trace of it" traced perl perl -e "$timer"
+
+storm='trap "n=\$((n + 1))" CHLD; for i in {1..60}; do (exit 0) & done; wait; echo done'
+check "a shell whose children end" whole bash bash -c "$storm"
+check "... with the children" run sim --follow --output /dev/null -- bash -c "$storm"
+
+profiled='
+import signal
+n = 0
+def handler(number, frame):
+    global n
+    n += 1
+signal.signal(signal.SIGPROF, handler)
+signal.setitimer(signal.ITIMER_PROF, 0.002, 0.002)
+while n < 40:
+    sum(range(1000))
+signal.setitimer(signal.ITIMER_PROF, 0)
+print("done")'
+check "a profiler by timer in python" whole python python3 -c "$profiled"
+
+cat >"$scratch/threads.go" <<'END'
+package main
+
+import "fmt"
+
+func work(n int, done chan int) {
+	squares := map[int]int{}
+	for i := 0; i < n; i++ {
+		squares[i%1000] += i * i
+	}
+	done <- len(squares)
+}
+
+func main() {
+	done, sum := make(chan int), 0
+	for i := 0; i < 4; i++ {
+		go work(100000, done)
+	}
+	for i := 0; i < 4; i++ {
+		sum += <-done
+	}
+	fmt.Println(sum)
+}
+END
+go_programs() {
+    GOCACHE=$scratch/go-cache GOFLAGS=-mod=mod GO111MODULE=off go build -o "$scratch/threads" "$scratch/threads.go" &&
+        whole go "$scratch/threads" && report=$scratch/go.json told 'len(r["threads"]) > 1' \
+        'r["instructions"] > 10e6'
+}
+skip_without go "a program in Go" || check "a program in Go" go_programs
+skip_without go "... and a trace of it" || check "... and a trace of it" traced go "$scratch/threads"
+
+
+finish

@@ -1,0 +1,75 @@
+# Reports on pages of every width: no line is wider, and rows can be told apart.
+. tests/e2e/lib.sh
+export CULPRIT_STORE=$scratch/store
+
+# fits FILE COLUMNS: no line has more.
+fits() {
+    python3 - "$1" "$2" <<'END'
+import sys
+lines = open(sys.argv[1], encoding="utf-8").read().split("\n")
+widest = max(lines, key=len)
+assert len(widest) <= int(sys.argv[2]), (len(widest), widest)
+END
+}
+
+# Two functions of one template, whose names have 62 columns.
+cat >"$scratch/templates.cc" <<'END'
+#include <cstdio>
+template <class Index> struct AnalysisOfEverything {
+    __attribute__((noinline)) unsigned probe_all_rows(unsigned n) {
+        for (unsigned i = 0; i < 60000; i++) n = n * Index::factor + i;
+        return n;
+    }
+};
+struct HashIndex { static const unsigned factor = 3; };
+struct TreeIndex { static const unsigned factor = 5; };
+int main(int argc, char **) {
+    printf("%u\n", AnalysisOfEverything<HashIndex>().probe_all_rows(argc) +
+                       AnalysisOfEverything<TreeIndex>().probe_all_rows(argc));
+}
+END
+templates() {
+    g++ -O1 -o "$scratch/templates" "$scratch/templates.cc" &&
+        run trace -o "$scratch/templates.ctrace" -- "$scratch/templates" >/dev/null 2>&1 || return 1
+    local columns
+    for columns in 60 80 100 200; do
+        COLUMNS=$columns run sim --top 4 "$scratch/templates.ctrace" >"$scratch/text" &&
+            fits "$scratch/text" $columns && python3 - "$scratch/text" $columns <<'END' || return 1
+import sys
+lines = open(sys.argv[1], encoding="utf-8").read().split("\n")
+first = next(i for i, line in enumerate(lines) if line.startswith("  share    CPI"))
+names = [line[16:].split("  ")[0] for line in lines[first + 1:first + 3]]
+print(names)
+assert names[0] != names[1] and all("Index>::pr" in name for name in names)
+assert names[0].endswith("probe_all_rows(unsigned int)") == (int(sys.argv[2]) == 200)
+END
+    done
+}
+skip_without g++ "functions of one template are told apart at every width" ||
+    check "functions of one template are told apart at every width" templates
+
+# Every verb that has the trace, or what is saved of it, in a narrow page and in a wide one.
+verbs() {
+    local trace=$scratch/templates.ctrace columns
+    run sim --save --limit 200K -o "$scratch/text" "$trace" || return 1
+    for columns in 80 200; do
+        while read -r verb; do
+            # shellcheck disable=SC2086
+            COLUMNS=$columns run $verb >"$scratch/text" 2>&1 </dev/null && fits "$scratch/text" $columns &&
+                ! grep -n ' $' "$scratch/text" || { echo "$columns: $verb"; cat "$scratch/text"; return 1; }
+        done <<END
+explain --legend --limit 200K $trace
+icost --critical --slack --loads --limit 100K $trace
+profilers --limit 100K $trace
+predict --limit 100K $trace
+top --by line
+annotate probe_all_rows
+epochs
+machines
+END
+    done
+}
+skip_without g++ "every verb fits a narrow page and a wide one" ||
+    check "every verb fits a narrow page and a wide one" verbs
+
+finish

@@ -1,0 +1,100 @@
+/* The page of a report: how text wraps on it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/page.h"
+
+/* What is written on a page of so many columns. */
+struct written {
+    struct page page;
+    char *text;
+    size_t size;
+};
+
+static struct written *begin(unsigned columns) {
+    struct written *written = calloc(1, sizeof *written);
+    assert_non_null(written);
+    written->page = page_of(open_memstream(&written->text, &written->size));
+    written->page.columns = columns;
+    return written;
+}
+
+static void expect(struct written *written, const char *text) {
+    fclose(written->page.file);
+    assert_string_equal(written->text, text);
+    free(written->text);
+    free(written);
+}
+
+static void no_terminal_is_100_columns_wide(void **state) {
+    (void)state;
+    struct written *written;
+    unsetenv("COLUMNS");
+    written = begin(0);
+    assert_int_equal(page_of(written->page.file).columns, 100);
+    setenv("COLUMNS", "72", 1);
+    assert_int_equal(page_of(written->page.file).columns, 72);
+    setenv("COLUMNS", "7", 1);
+    assert_int_equal(page_of(written->page.file).columns, 40);
+    setenv("COLUMNS", "wide", 1);
+    assert_int_equal(page_of(written->page.file).columns, 100);
+    unsetenv("COLUMNS");
+    expect(written, "");
+}
+
+/* "one two three" has 13 columns, with " - " 16: with 15 the last word goes on under the first. */
+static void text_wraps_at_words(void **state) {
+    (void)state;
+    struct written *written = begin(16);
+    page_wrap(&written->page, "one two three four", NULL, " - ", "   ");
+    expect(written, " - one two three\n   four\n");
+    written = begin(15);
+    page_wrap(&written->page, "one two three four", NULL, " - ", "   ");
+    expect(written, " - one two\n   three four\n");
+}
+
+/* Copied line by line into a shell, it is the same command: no line ends within quotes, and each
+ * but the last ends with a backslash, for which there is room. */
+static void a_command_that_wraps_can_be_copied(void **state) {
+    (void)state;
+    const char *next = "culprit sim -- sh -c 'sleep 1; true' x";
+    struct written *written = begin(24);
+    page_wrap(&written->page, next, next, "next: ", "  ");
+    expect(written, "next: culprit sim -- \\\n  sh -c \\\n  'sleep 1; true' x\n");
+    const char *quote = "c 'it'\\''s one' two";
+    written = begin(12);
+    page_wrap(&written->page, quote, quote, "", "  ");
+    expect(written, "c \\\n  'it'\\''s one' \\\n  two\n");
+}
+
+static void a_note_ends_with_a_command(void **state) {
+    (void)state;
+    const char *note = "to have them: cd 'a b' && make";
+    struct written *written = begin(20);
+    page_wrap(&written->page, note, strstr(note, "cd"), "- ", "  ");
+    expect(written, "- to have them: cd \\\n  'a b' && make\n");
+}
+
+static void titles_are_cut(void **state) {
+    (void)state;
+    struct written *written = begin(20);
+    page_title(&written->page, "a command of 24 columns", false);
+    page_title(&written->page, "a command of 24 columns", true);
+    expect(written, "a command of 24 col…\na command… (partial)\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_terminal_is_100_columns_wide),
+        cmocka_unit_test(text_wraps_at_words),
+        cmocka_unit_test(a_command_that_wraps_can_be_copied),
+        cmocka_unit_test(a_note_ends_with_a_command),
+        cmocka_unit_test(titles_are_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -168,8 +168,8 @@ static const struct argp ARGP = {
            "caused it; then what all its cycles went to. PROCEDURE is a name, IMAGE:NAME, "
            "IMAGE+0xOFFSET as 'culprit top' shows it, or 0xADDRESS; without it the one with most "
            "samples."
-           "\vExample:\n  culprit sim --save --machine zen4 --limit 20M -- gzip -9 -c /bin/bash > "
-           "/dev/null\n  culprit annotate",
+           "\vExample:\n  culprit sim --save --limit 20M -- gzip -9 -c /bin/bash > /dev/null\n"
+           "  culprit annotate",
     .children = CHILDREN};
 
 /* ---- the report ---- */

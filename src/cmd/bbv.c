@@ -121,8 +121,8 @@ static const struct argp ARGP = {
     .doc = "Profiles what a command executes: for each slice of the run, how many instructions in "
            "each basic block. From such vectors, which SimPoint reads too, regions are chosen that "
            "stand for the whole run."
-           "\vExample:\n  culprit bbv -o gzip.bb -- gzip -9 -c /bin/bash > /dev/null && culprit "
-           "regions gzip.bb\n\n"
+           "\vExample:\n  culprit bbv -o gzip.bb -- gzip -9 -c /bin/bash > /dev/null\n"
+           "  culprit regions gzip.bb\n\n"
            "The command keeps standard output and its exit status; 125 when culprit failed.",
     .children = CHILDREN};
 

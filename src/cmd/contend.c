@@ -169,11 +169,9 @@ static const struct argp ARGP = {
            "they share: misses that each would not have alone, from what each was like alone, for "
            "any number of them.\v"
            "Example:\n"
-           "  culprit contend --profile gzip.locality --limit 20M -- gzip -9 -c /bin/bash > "
-           "/dev/null\n"
-           "  culprit contend --profile sort.locality --limit 20M -- sort /etc/services > "
-           "/dev/null\n"
-           "  culprit contend gzip.locality 'sort.locality*7'\n",
+           "  culprit contend --profile gz.locality --limit 20M -- gzip -9c /bin/bash >gz\n"
+           "  culprit contend --profile sort.locality --limit 20M -- sort /etc/services\n"
+           "  culprit contend gz.locality 'sort.locality*7'\n",
     .children = CHILDREN};
 
 struct job {

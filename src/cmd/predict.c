@@ -223,8 +223,8 @@ static const struct argp ARGP = {
     .doc = "Predicts the cycles per instruction that a machine loses to loads that miss its last "
            "cache, from the order of misses and who waits for whom, without simulating it: for any "
            "reorder buffer, memory latency, number of MSHRs and prefetcher, many at once.\v"
-           "Example:\n  culprit predict --limit 20M --sweep 'rob=64,128,256 prefetch=none,tagged' "
-           "-- gzip -9 -c /bin/bash > /dev/null\n\n"
+           "Example:\n  culprit predict --limit 20M --sweep rob=64,256 -- gzip -9c /bin/bash "
+           ">gz\n\n"
            "The report goes to standard error, the command keeps standard output and its exit "
            "status; 125 when culprit failed.",
     .children = CHILDREN};

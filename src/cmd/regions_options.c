@@ -63,7 +63,8 @@ static const struct argp_option OPTIONS[] = {
     {"coverage", KEY_COVERAGE, "SHARE", 0,
      "Only the heaviest clusters, that together have this share of the run (default 1)", 0},
     {"split", KEY_SPLIT, "N", 0,
-     "Split clusters in time, each into two and then the heaviest into more, until there are N: what the vectors do not show may "
+     "Split clusters in time, each into two and then the heaviest into more, until there are N: "
+     "what the vectors do not show may "
      "differ within a cluster (default: as they are)",
      0},
     {"method", KEY_METHOD, "NAME", 0, "simpoint (default), or to compare with: random, systematic",
@@ -74,7 +75,8 @@ static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "From what:", 2},
     {"merge", KEY_MERGE, NULL, 0, "Of several runs of a program together", 0},
     {"run", KEY_RUN, "N", 0,
-     "With --merge: write the regions that lie in the N-th run (the first is 0), with their weights "
+     "With --merge: write the regions that lie in the N-th run (the first is 0), with their "
+     "weights "
      "among all runs",
      0},
     {"merge-slices", KEY_MERGE_SLICES, "N", 0, "Take N slices in a row as one", 0},
@@ -375,8 +377,8 @@ const struct argp regions_argp = {
     .args_doc = "FILE.bb [FILE.bb...]",
     .doc = "Chooses slices of a run that together stand for all of it (SimPoint): slices that "
            "execute the same code are one phase, and of each phase one slice is enough."
-           "\vExample:\n  culprit bbv -o gzip.bb -- gzip -9 -c /bin/bash > /dev/null && culprit "
-           "regions -o gzip.csv gzip.bb\n\n"
+           "\vExample:\n  culprit bbv -o gzip.bb -- gzip -9 -c /bin/bash > /dev/null\n"
+           "  culprit regions -o gzip.csv gzip.bb\n\n"
            "FILE.bb.slices, where it is there, says where in the run the slices are; SimPoint's "
            "own files and those of valgrind's exp-bbv do without."};
 

@@ -46,9 +46,8 @@ static const struct argp ARGP = {
     .doc = "Shows the samples of TIP or TEA that 'culprit sim --tap' wrote: when, how many cycles, "
            "the "
            "commit state, and the instructions that share them, with TEA's events."
-           "\vExample:\n  culprit sim --tap tea:gzip.samples,interval=100000 -- gzip -9 -c "
-           "/bin/bash > "
-           "/dev/null && culprit samples gzip.samples\n\n"
+           "\vExample:\n  culprit sim --limit 20M --tap tea:gzip.samples -- gzip -9c /bin/bash "
+           ">gz\n  culprit samples gzip.samples\n\n"
            "FILE may be - for standard input."};
 
 /* ---- names ---- */

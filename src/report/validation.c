@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "report/table.h"
 #include "util/text.h"
 
 void marker_check(const struct region_list *list, struct marker_check *check) {
@@ -109,42 +110,52 @@ static const char *metric_label(int metric) {
                                 : commit_state_name((enum commit_state)(metric - METRIC_STATES));
 }
 
-static void print_row(const struct validation *validation, int metric, FILE *file) {
+static void put_row(struct table *table, const struct validation *validation, int metric) {
     double whole = validation->whole.values[metric], within = validation->within.values[metric];
     if (whole < 0.0005 && within < 0.0005)
         return;
-    fprintf(file, "   %-24s %10.3f %10.3f %+10.3f", metric_label(metric), whole, within,
-            within - whole);
+    char label[64];
+    snprintf(label, sizeof label, "   %s", metric_label(metric));
+    table_cell(table, label);
+    table_figure(table, "%.3f", whole);
+    table_figure(table, "%.3f", within);
+    table_figure(table, "%+.3f", within - whole);
     if (metric == METRIC_CPI)
-        fprintf(file, "  %+.2f %%", 100 * validation_error(within, whole));
-    fputc('\n', file);
+        table_figure(table, "%+.2f %%", 100 * validation_error(within, whole));
+    else
+        table_cell(table, "");
 }
 
-static void print_rows(const struct validation *validation, const char *title, int first, int end,
-                       FILE *file) {
-    fprintf(file, "  %s\n", title);
+static void put_rows(struct table *table, const struct validation *validation, const char *title,
+                     int first, int end) {
+    table_line(table, title);
     for (int metric = first; metric < end; metric++)
-        print_row(validation, metric, file);
+        put_row(table, validation, metric);
 }
 
-static void print_choice(const struct validation *validation, const char *bold, const char *plain,
-                         FILE *file) {
-    fprintf(file, "\n%s1 choice: what the regions took within the full run, for all of it%s\n",
-            bold, plain);
-    fprintf(file, "  %-25s %10s %10s %10s\n", "cycles per instruction", "whole run", "regions",
-            "error");
-    print_row(validation, METRIC_CPI, file);
-    print_rows(validation, "by commit state", METRIC_STATES, METRIC_PARTS, file);
-    print_rows(validation, "by event", METRIC_PARTS, METRIC_MISSES, file);
-    print_rows(validation, "misses per 1000 instructions", METRIC_MISSES, METRIC_COUNT, file);
+static void print_choice(const struct validation *validation, const struct page *page) {
+    static const struct table_column COLUMNS[] = {{"  cycles per instruction", TABLE_WORD, 0, 0, 0},
+                                                  {"whole run", TABLE_FIGURE, 2, 0, 0},
+                                                  {"regions", TABLE_FIGURE, 2, 0, 0},
+                                                  {"error", TABLE_FIGURE, 2, 0, 0},
+                                                  {"", TABLE_FIGURE, 2, 0, 0}};
+    page_heading(page, "1 choice: what the regions took within the full run, for all of it", "");
+    struct table *table = table_new(page);
+    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
+        table_column(table, COLUMNS[i]);
+    put_row(table, validation, METRIC_CPI);
+    put_rows(table, validation, "  by commit state", METRIC_STATES, METRIC_PARTS);
+    put_rows(table, validation, "  by event", METRIC_PARTS, METRIC_MISSES);
+    put_rows(table, validation, "  misses per 1000 instructions", METRIC_MISSES, METRIC_COUNT);
+    table_print(table);
+    table_free(table);
 }
 
 static void print_markers(const struct validation_report *report, const struct page *page) {
     FILE *file = page->file;
     const struct marker_check *markers = &report->markers;
     const struct region_list *list = report->validation->list;
-    fprintf(file, "\n%s2 markers: the regions found again in another run%s\n", page->bold,
-            page->plain);
+    page_heading(page, "2 markers: the regions found again in another run", "");
     if (report->markers_failed)
         page_wrap(page, report->markers_failed, NULL, "  ", "  ");
     if (!markers->checked && !report->markers_failed)
@@ -165,56 +176,59 @@ static void print_markers(const struct validation_report *report, const struct p
         fprintf(file, "  all began where they were profiled, to the instruction\n");
 }
 
-static void print_trial(const struct validation *validation, const struct validation_trial *trial,
-                        FILE *file) {
-    char name[64];
-    if (trial->captured)
-        snprintf(name, sizeof name, "as captured (%s)", text_quantity(trial->warmed).s);
-    else if (trial->warm_up == UINT64_MAX)
-        snprintf(name, sizeof name, "all (%s)", text_quantity(trial->warmed).s);
-    else
-        snprintf(name, sizeof name, "%s", text_count(trial->warm_up).s);
+static void put_trial(struct table *table, const struct validation *validation,
+                      const struct validation_trial *trial) {
     uint32_t at = trial->largest;
-    fprintf(file, "   %-24s %10.3f %+9.2f %% %+9.2f %%   %+.2f %% (region %" PRIu32 ")\n", name,
-            trial->metrics.values[METRIC_CPI], 100 * cold_error(validation, trial),
-            100 * total_error(validation, trial),
-            100 * validation_error(trial->cpi[at], validation->cpi[at]),
-            validation->list->regions[at].id);
+    if (trial->captured)
+        table_figure(table, "   as captured (%s)", text_quantity(trial->warmed).s);
+    else if (trial->warm_up == UINT64_MAX)
+        table_figure(table, "   all (%s)", text_quantity(trial->warmed).s);
+    else
+        table_figure(table, "   %s", text_count(trial->warm_up).s);
+    table_figure(table, "%.3f", trial->metrics.values[METRIC_CPI]);
+    table_figure(table, "%+.2f %%", 100 * cold_error(validation, trial));
+    table_figure(table, "%+.2f %%", 100 * total_error(validation, trial));
+    table_figure(table, "%+.2f %%", 100 * validation_error(trial->cpi[at], validation->cpi[at]));
+    table_figure(table, "region %" PRIu32, validation->list->regions[at].id);
 }
 
-static void print_trials(const struct validation *validation, const char *bold, const char *plain,
-                         FILE *file) {
-    fprintf(file, "\n%s3 cold start: each region by itself, after a warm-up%s\n", bold, plain);
-    fprintf(file, "  %-25s %10s %11s %11s   %s\n", "instructions of warm-up", "CPI", "cold start",
-            "in all", "farthest by cold start");
+static void print_trials(const struct validation *validation, const struct page *page) {
+    static const struct table_column COLUMNS[] = {
+        {"  instructions of warm-up", TABLE_WORD, 0, 0, 0},
+        {"CPI", TABLE_FIGURE, 2, 0, 0},
+        {"cold start", TABLE_FIGURE, 2, 0, 0},
+        {"in all", TABLE_FIGURE, 2, 0, 0},
+        {"farthest", TABLE_FIGURE, 2, 0, 0},
+        {"", TABLE_WORD, 1, 0, 0}};
+    page_heading(page, "3 cold start: each region by itself, after a warm-up", "");
+    struct table *table = table_new(page);
+    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
+        table_column(table, COLUMNS[i]);
     for (uint32_t i = 0; i < validation->trial_count; i++)
-        print_trial(validation, &validation->trials[i], file);
+        put_trial(table, validation, &validation->trials[i]);
+    table_print(table);
+    table_free(table);
 }
 
 void validation_text(const struct validation_report *report, const struct page *page) {
-    FILE *file = page->file;
     const struct validation *validation = report->validation;
     const struct region_list *list = validation->list;
-    const char *bold = page->bold, *plain = page->plain;
-    char program[4096], machine[512], fitted[512];
-    text_clean(program, sizeof program, report->report.program);
-    text_clean(machine, sizeof machine, report->report.machine->name);
-    unsigned columns = text_columns(program) < 88 ? text_columns(program) : 88;
-    fprintf(file, "%s%s%s%s\n", bold, text_fit(fitted, sizeof fitted, program, columns, TEXT_LEFT),
-            plain, report->report.partial ? " (partial)" : "");
-    fprintf(file, "%zu region%s of %s slices (%s), %s of %s instructions, on machine %s\n",
-            list->region_count, text_plural(list->region_count), text_count(list->slice_count).s,
-            list->method, text_count(validation->simulated).s,
-            text_count(validation->instructions).s, machine);
+    page_title(page, report->report.program, report->report.partial);
+    page_print(page, "%zu region%s of %s slice%s (%s), %s of %s instructions, on machine %s",
+               list->region_count, text_plural(list->region_count), text_count(list->slice_count).s,
+               text_plural(list->slice_count), list->method, text_count(validation->simulated).s,
+               text_count(validation->instructions).s, report->report.machine->name);
     const struct validation_trial *verdict = validation_verdict(validation);
+    fputs(page->bold, page->file);
     if (verdict)
-        fprintf(file,
-                "%sCPI off by %+.2f %% in all: %+.2f %% by choice of the regions, %+.2f %% by cold "
-                "start%s\n",
-                bold, 100 * total_error(validation, verdict), 100 * choice_error(validation),
-                100 * (total_error(validation, verdict) - choice_error(validation)), plain);
-    print_choice(validation, bold, plain, file);
+        page_print(page,
+                   "CPI off by %+.2f %% in all: %+.2f %% by choice of the regions, %+.2f %% by "
+                   "cold start",
+                   100 * total_error(validation, verdict), 100 * choice_error(validation),
+                   100 * (total_error(validation, verdict) - choice_error(validation)));
+    fputs(page->plain, page->file);
+    print_choice(validation, page);
     print_markers(report, page);
-    print_trials(validation, bold, plain, file);
+    print_trials(validation, page);
     report_text_foot(&report->report, page);
 }

@@ -29,6 +29,8 @@ help_is_whole() {
         [ -z "$(tail -c 1 "$scratch/help")" ] || { echo "$verb: no end of line"; return 1; }
         awk '/^ [A-Z].*:$/ { heading = $0; getline; if (/^ *$/) { print heading; found = 1 } } END { exit found }' \
             "$scratch/help" || { echo "$verb: nothing below a heading"; return 1; }
+        awk '/^Example/ { inside = 1; next } /^$/ { inside = 0 } inside && !/^  [a-z].*[^>|\\]$/ { print; found = 1 }
+            END { exit found }' "$scratch/help" || { echo "$verb: an example that cannot be pasted"; return 1; }
         grep -E '^ [A-Z].*:$' "$scratch/help" | sort | uniq -d | grep . && { echo "$verb: twice"; return 1; }
     done
     return 0

@@ -97,6 +97,15 @@ static void draw_panel(struct panel *panel) {
     svg_text(panel->out, panel->x, panel->y - 12, SVG_START, title);
 }
 
+static void draw_legend(double y, FILE *out) {
+    fprintf(out, "<circle cx=\"%d\" cy=\"%.1f\" r=\"3\" fill=\"#c22\"/>\n", LEFT, y - 4);
+    svg_text(out, LEFT + 10, y, SVG_START,
+             "a setting than which no other has less error for as few instructions");
+    fprintf(out, "<circle cx=\"%d\" cy=\"%.1f\" r=\"2\" fill=\"#99a\"/>\n",
+            LEFT + PANEL + GAP + 130, y - 4);
+    svg_text(out, LEFT + PANEL + GAP + 140, y, SVG_START, "the others");
+}
+
 void sweep_svg(const struct sweep *sweep, size_t input_count, FILE *out) {
     int rows = input_count > 1 ? 2 : 1;
     svg_begin(out, LEFT + SWEEP_KINDS * (PANEL + GAP), TOP + rows * (HEIGHT + BOTTOM + 30));
@@ -110,5 +119,6 @@ void sweep_svg(const struct sweep *sweep, size_t input_count, FILE *out) {
                                   .out = out};
             draw_panel(&panel);
         }
+    draw_legend(TOP + rows * (HEIGHT + BOTTOM + 30) - 20, out);
     svg_end(out);
 }

@@ -98,10 +98,10 @@ static void draw_panel(struct panel *panel) {
 }
 
 static void draw_legend(double y, FILE *out) {
-    fprintf(out, "<circle cx=\"%d\" cy=\"%.1f\" r=\"3\" fill=\"#c22\"/>\n", LEFT, y - 4);
+    fprintf(out, "<ellipse cx=\"%d\" cy=\"%.1f\" rx=\"3\" ry=\"3\" fill=\"#c22\"/>\n", LEFT, y - 4);
     svg_text(out, LEFT + 10, y, SVG_START,
              "a setting than which no other has less error for as few instructions");
-    fprintf(out, "<circle cx=\"%d\" cy=\"%.1f\" r=\"2\" fill=\"#99a\"/>\n",
+    fprintf(out, "<ellipse cx=\"%d\" cy=\"%.1f\" rx=\"2\" ry=\"2\" fill=\"#99a\"/>\n",
             LEFT + PANEL + GAP + 130, y - 4);
     svg_text(out, LEFT + PANEL + GAP + 140, y, SVG_START, "the others");
 }

@@ -9,6 +9,14 @@
 
 #include "branch/predictors.h"
 
+/* Whose successor is not known yet. */
+struct awaiting_branch {
+    uint64_t address;
+    enum branch_kind kind; /* BRANCH_NONE: there is none */
+    uint32_t length;
+    bool taken;
+};
+
 struct branch_predictor {
     enum direction_kind direction;
     union {
@@ -20,6 +28,7 @@ struct branch_predictor {
     struct btb btb;
     struct indirect indirect;
     struct return_stack returns;
+    struct awaiting_branch awaiting;
     struct branch_statistics statistics;
 };
 
@@ -108,6 +117,7 @@ struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
     btb_copy(&copy->btb, &predictor->btb);
     indirect_copy(&copy->indirect, &predictor->indirect);
     return_stack_copy(&copy->returns, &predictor->returns);
+    copy->awaiting = predictor->awaiting;
     copy->statistics = predictor->statistics;
     return copy;
 }
@@ -206,6 +216,19 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
         break;
     }
     return PREDICTED_RIGHT;
+}
+
+void branch_await(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
+                  uint32_t length, bool taken) {
+    predictor->awaiting = (struct awaiting_branch){address, kind, length, taken};
+}
+
+void branch_follow(struct branch_predictor *predictor, uint64_t next) {
+    const struct awaiting_branch branch = predictor->awaiting;
+    if (branch.kind == BRANCH_NONE)
+        return;
+    predictor->awaiting.kind = BRANCH_NONE;
+    branch_predict(predictor, branch.address, branch.kind, branch.length, branch.taken, next);
 }
 
 void branch_statistics(const struct branch_predictor *predictor,

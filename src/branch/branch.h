@@ -35,6 +35,14 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
                                    enum branch_kind kind, uint32_t length, bool taken,
                                    uint64_t next);
 
+/* In place of branch_predict() for a branch whose successor is not known yet, the last one before a
+ * pause: the next branch_follow() tells it, and the predictor then learns as if it had been known
+ * at once. Whoever asks calls branch_follow() before any other branch. */
+void branch_await(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
+                  uint32_t length, bool taken);
+/* `next`: address of the instruction after the pause. Does nothing when no branch waits for it. */
+void branch_follow(struct branch_predictor *predictor, uint64_t next);
+
 struct branch_statistics {
     uint64_t conditional, conditional_wrong, indirect, indirect_wrong, returns, returns_wrong,
         direct, late;

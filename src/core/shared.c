@@ -18,6 +18,20 @@ static void add_branches(struct branch_statistics *to, const struct branch_stati
         sums[i] += ((const uint64_t *)what)[i];
 }
 
+/* As it meets the predictor when it is simulated. `followed`: insn[1] is its successor. */
+static void warm_branch(struct branch_predictor *predictor, const struct code *code,
+                        const struct dynamic_insn *dynamic, bool followed) {
+    const struct static_insn *insn = &code->insns[dynamic->insn];
+    const bool taken = dynamic->flags & DYN_TAKEN;
+    if (dynamic->flags & (DYN_FAULT | DYN_SIGNAL | DYN_GAP))
+        return;
+    if (followed)
+        branch_predict(predictor, insn->address, insn->branch, insn->length, taken,
+                       code->insns[dynamic[1].insn].address);
+    else
+        branch_await(predictor, insn->address, insn->branch, insn->length, taken);
+}
+
 bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
                        const struct code *code, const struct dynamic_insn *insns,
                        uint32_t insn_count, const struct memory_access *accesses,
@@ -28,6 +42,8 @@ bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_s
             return core_input_error(error);
     struct branch_statistics before, after;
     branch_statistics(learned->predictor, &before);
+    if (insn_count)
+        branch_follow(learned->predictor, code->insns[insns[0].insn].address);
     uint64_t line = UINT64_MAX;
     for (uint32_t i = 0; i < insn_count; i++) {
         const struct static_insn *insn = &code->insns[insns[i].insn];
@@ -40,9 +56,8 @@ bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_s
             memory_warm_load(learned->memory, access->address, access->size_bytes,
                              access->is_store);
         }
-        if (insn->branch != BRANCH_NONE && i + 1 < insn_count)
-            branch_predict(learned->predictor, insn->address, insn->branch, insn->length,
-                           insns[i].flags & DYN_TAKEN, code->insns[insns[i + 1].insn].address);
+        if (insn->branch != BRANCH_NONE)
+            warm_branch(learned->predictor, code, &insns[i], i + 1 < insn_count);
     }
     branch_statistics(learned->predictor, &after);
     core_subtract_branches(&after, &before);

@@ -93,8 +93,12 @@ static uint32_t branch_flags(struct inorder *core, const struct static_insn *ins
                              const struct dynamic_insn *dynamic, const struct dynamic_insn *next) {
     bool taken = dynamic->flags & DYN_TAKEN;
     uint32_t flags = taken ? I_TAKEN : 0;
-    if (!next || dynamic->flags & (DYN_SIGNAL | DYN_GAP))
+    if (dynamic->flags & (DYN_SIGNAL | DYN_GAP))
         return flags; /* where it really went is not known */
+    if (!next) {
+        branch_await(core->learned.predictor, insn->address, insn->branch, insn->length, taken);
+        return flags;
+    }
     enum branch_outcome outcome =
         branch_predict(core->learned.predictor, insn->address, insn->branch, insn->length, taken,
                        core->code->insns[next->insn].address);
@@ -160,6 +164,7 @@ bool inorder_push(struct inorder *core, const struct code *code, const struct dy
     for (uint32_t i = 0; i < insn_count; i++)
         if (!core_input_is_there(code, &insns[i], access_count, first_access))
             return core_input_error(error);
+    branch_follow(core->learned.predictor, code->insns[insns[0].insn].address);
     if (!take_waiting(core, insns, error))
         return false;
     for (uint32_t i = 0; i < insn_count; i++) {

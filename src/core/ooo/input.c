@@ -69,8 +69,10 @@ bool ooo_push(struct ooo *core, const struct code *code, const struct dynamic_in
         return true;
     if (access_count == 0)
         accesses = &none;
-    if (!accept(core, code, insns, insn_count, access_count, first_access, error) ||
-        !take_waiting(core, insns, error))
+    if (!accept(core, code, insns, insn_count, access_count, first_access, error))
+        return false;
+    branch_follow(core->predictor, code->insns[insns[0].insn].address);
+    if (!take_waiting(core, insns, error))
         return false;
     uint32_t last = insn_count - 1, done = 0;
     while ((done += predecode_run(core, insns + done, last - done, accesses, first_access)) < last)

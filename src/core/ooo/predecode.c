@@ -149,8 +149,13 @@ static inline uint32_t branch_flags(struct ooo *core, const struct known_insn *i
                                     const struct dynamic_insn *next) {
     bool taken = dynamic->flags & DYN_TAKEN;
     uint32_t flags = taken ? U_TAKEN : 0;
-    if (!next || dynamic->flags & (DYN_SIGNAL | DYN_GAP))
+    if (dynamic->flags & (DYN_SIGNAL | DYN_GAP))
         return flags; /* where it really went is not known */
+    if (!next) {
+        branch_await(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
+                     insn->uops->insn_length, taken);
+        return flags;
+    }
     enum branch_outcome outcome =
         branch_predict(core->predictor, insn->uops->insn_address, (enum branch_kind)insn->branch,
                        insn->uops->insn_length, taken, core->known[next->insn].uops->insn_address);

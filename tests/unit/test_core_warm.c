@@ -1,0 +1,133 @@
+/* Warming tells the branch predictor all that simulation would: a core that was warmed with the
+ * beginning of a program, in whatever pieces, simulates the rest as the core does that simulated
+ * the beginning and then let its pipeline run empty. Instructions and branches only, so that
+ * nothing but the predictor can differ. */
+#include "../core_fixture.h"
+
+enum { BEGINNING = 6000, REST = 3000, PAUSE = 5 };
+
+static struct machine predicting_machine(bool in_order) {
+    struct machine machine = little_machine();
+    machine.core.in_order = in_order;
+    machine.branch = (struct machine_branch){.direction = DIRECTION_TAGE,
+                                             .bimodal_entries = 64,
+                                             .tage_tables = 6,
+                                             .tage_entries = 1024,
+                                             .tage_tag_bits = 10,
+                                             .tage_min_history = 2,
+                                             .tage_max_history = 64,
+                                             .btb_ways = 1,
+                                             .btb_entries = 64,
+                                             .ras_entries = 4};
+    return machine;
+}
+
+/* A branch that is taken two times in every seven after one that never is: only who has seen all
+ * outcomes knows what comes next. */
+static struct program_fixture *pattern(void) {
+    struct program_fixture *program = program_fixture_new();
+    uint32_t never = branch(program, BRANCH_CONDITIONAL, 1);
+    uint32_t some = branch(program, BRANCH_CONDITIONAL, 1), skipped = alu(program, 2, 3, 0);
+    uint32_t back = branch(program, BRANCH_JUMP, 0);
+    for (uint32_t i = 0; program->dynamic_count < BEGINNING + REST; i++) {
+        execute(program, never);
+        if (i % 7 == 2 || i % 7 == 3) {
+            execute_taken(program, some);
+        } else {
+            execute(program, some);
+            execute(program, skipped);
+        }
+        execute_taken(program, back);
+    }
+    return program;
+}
+
+typedef bool take(struct core *core, const struct code *code, const struct dynamic_insn *insns,
+                  uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
+                  uint32_t first_access, struct error *error);
+
+static void hand(struct core *core, take *how, const struct program_fixture *program,
+                 uint32_t begin, uint32_t end, uint32_t piece) {
+    struct error error;
+    for (; begin < end; begin += piece) {
+        uint32_t count = end - begin < piece ? end - begin : piece;
+        assert_true(how(core, &program->code, program->dynamic + begin, count, program->accesses,
+                        program->access_count, 0, &error));
+    }
+    assert_true(core_drain(core, &error));
+}
+
+/* What the rest takes after a beginning that was simulated or warmed in pieces. */
+static struct core_statistics take_rest(const struct machine *machine,
+                                        const struct program_fixture *program, take *how,
+                                        uint32_t piece) {
+    const struct core_options options = {.ideal = 0};
+    struct core_statistics before, after;
+    struct error error;
+    struct core *core = core_new(machine, &options, &error);
+    assert_non_null(core);
+    hand(core, how, program, 0, BEGINNING, piece);
+    core_statistics(core, &before);
+    hand(core, core_push, program, BEGINNING, BEGINNING + REST, REST);
+    core_statistics(core, &after);
+    core_free(core);
+    after.cycles -= before.cycles;
+    after.branch.conditional_wrong -= before.branch.conditional_wrong;
+    return after;
+}
+
+static void warmed_is_as_simulated(bool in_order) {
+    static const uint32_t PIECES[] = {BEGINNING, 1000, 64, 3, 1};
+    const struct machine machine = predicting_machine(in_order);
+    struct program_fixture *program = pattern();
+    const struct core_statistics wanted = take_rest(&machine, program, core_push, BEGINNING);
+    for (size_t i = 0; i < sizeof PIECES / sizeof *PIECES; i++) {
+        struct core_statistics warmed = take_rest(&machine, program, core_warm, PIECES[i]);
+        if (!in_order) /* which fetches on while it runs empty */
+            assert_int_equal(warmed.cycles, wanted.cycles);
+        assert_int_equal(warmed.branch.conditional_wrong, wanted.branch.conditional_wrong);
+    }
+    program_fixture_free(program);
+}
+
+static void out_of_order(void **state) {
+    (void)state;
+    warmed_is_as_simulated(false);
+}
+
+static void in_order(void **state) {
+    (void)state;
+    warmed_is_as_simulated(true);
+}
+
+/* A pipeline that ran empty behind a branch, time and again, predicts the next as one that did not:
+ * the pattern is known, so that nothing is mispredicted. */
+static void pauses_hide_no_branch(void **state) {
+    (void)state;
+    const struct core_options options = {.ideal = 0};
+    for (int in_order = 0; in_order < 2; in_order++) {
+        const struct machine machine = predicting_machine(in_order);
+        struct program_fixture *program = pattern();
+        struct core_statistics before, after;
+        struct error error;
+        struct core *core = core_new(&machine, &options, &error);
+        assert_non_null(core);
+        hand(core, core_push, program, 0, BEGINNING, BEGINNING);
+        core_statistics(core, &before);
+        for (uint32_t i = BEGINNING; i < BEGINNING + REST; i += PAUSE)
+            hand(core, core_push, program, i, i + PAUSE, PAUSE);
+        core_statistics(core, &after);
+        assert_int_equal(after.branch.conditional_wrong, before.branch.conditional_wrong);
+        core_free(core);
+        program_fixture_free(program);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(out_of_order),
+        cmocka_unit_test(in_order),
+        cmocka_unit_test(pauses_hide_no_branch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -158,7 +158,8 @@ class Record:
         """Records what is not there yet: on which machines the whole run, on which its
         beginning."""
         os.makedirs(FOLDER, exist_ok=True)
-        self._record(self.vectors, {machine: self.costs(machine) for machine in whole})
+        if whole:
+            self._record(self.vectors, {machine: self.costs(machine) for machine in whole})
         if beginning:
             self._record(self.begin_vectors, {machine: self.begin_costs(machine)
                                               for machine in beginning},

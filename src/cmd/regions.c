@@ -58,9 +58,9 @@ static bool choose(struct work *work, struct error *error) {
         if (!profiled_runs_add(&work->runs, request->vectors[i], error))
             return false;
     profiled_runs_merge_slices(&work->runs, settings->merge_slices);
-    bool good = request->load_simpoints ? load_points(work, error)
-                                        : selection_choose(&work->runs.points, &settings->selection,
-                                                           &work->choice, error);
+    bool good = request->load_simpoints
+                    ? load_points(work, error)
+                    : selection_choose(&work->runs, &settings->selection, &work->choice, error);
     return good &&
            (regions_report_init(&work->report, &work->runs, &work->choice, settings,
                                 request->load_simpoints != NULL) ||

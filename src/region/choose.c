@@ -137,7 +137,7 @@ bool region_list_choose(struct region_list *list, const char *vectors,
     bool good = profiled_runs_add(&profile, vectors, error);
     if (good) {
         profiled_runs_merge_slices(&profile, settings->merge_slices);
-        good = selection_choose(&profile.points, &settings->selection, &choice, error) &&
+        good = selection_choose(&profile, &settings->selection, &choice, error) &&
                region_list_build(list, &profile, 0, choice.points, choice.point_count,
                                  SELECTION_METHODS[settings->selection.method], error);
     }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/array.h"
@@ -15,11 +16,15 @@ void profiled_runs_init(struct profiled_runs *profile, uint32_t dimensions, uint
     projection_init(&profile->points, dimensions, seed);
 }
 
+static void free_run(struct profiled_run *run) {
+    free(run->path);
+    free(run->ids);
+    slice_table_free(&run->table);
+}
+
 void profiled_runs_free(struct profiled_runs *profile) {
-    for (size_t i = 0; i < profile->run_count; i++) {
-        free(profile->runs[i].path);
-        slice_table_free(&profile->runs[i].table);
-    }
+    for (size_t i = 0; i < profile->run_count; i++)
+        free_run(&profile->runs[i]);
     free(profile->runs);
     free(profile->slices);
     block_ids_free(&profile->blocks);
@@ -40,7 +45,6 @@ struct addition {
     struct profiled_runs *profile;
     struct profiled_run *run;
     const char *path;
-    uint32_t *ids; /* of the blocks of its table; NULL: they stay as they are */
 };
 
 static bool read_table(struct addition *addition, struct error *error) {
@@ -53,28 +57,30 @@ static bool read_table(struct addition *addition, struct error *error) {
     if (!run->has_table && addition->profile->unify)
         good = error_set(error, "%s: is not there: without it runs cannot be merged", path);
     const struct profiled_run *first = addition->profile->runs;
-    if (good && addition->profile->unify && run != first && run->table.isa != first->table.isa)
+    if (good && addition->profile->unify && addition->profile->run_count &&
+        run->table.isa != first->table.isa)
         good = error_set(error, "%s: is of another architecture than %s: no runs of one program",
                          addition->path, first->path);
     free(path);
     if (!good || !addition->profile->unify)
         return good;
-    addition->ids = malloc((run->table.block_count + 1) * sizeof *addition->ids);
-    if (!addition->ids)
+    run->ids = malloc((run->table.block_count + 1) * sizeof *run->ids);
+    if (!run->ids)
         return error_set(error, "%s: out of memory for its blocks", addition->path);
-    return block_ids_add(&addition->profile->blocks, &run->table, addition->ids, error);
+    return block_ids_add(&addition->profile->blocks, &run->table, run->ids, error);
 }
 
-static bool rename_blocks(const struct addition *addition, struct bbv_set *set,
+/* The blocks of slice `slice` of the run's file. */
+static bool rename_blocks(const struct profiled_run *run, size_t slice, struct bbv_set *set,
                           struct error *error) {
-    size_t known = addition->run->table.block_count;
-    for (size_t i = 0; i < set->entry_count && addition->ids; i++) {
-        if (set->blocks[i] > known)
+    size_t first = set->slices[set->slice_count - 1].first;
+    for (size_t i = first; i < set->entry_count && run->ids; i++) {
+        if (set->blocks[i] > run->table.block_count)
             return error_set(error,
                              "%s: slice %zu has block %" PRIu32
                              ", %s.slices does not: not of the same run",
-                             addition->path, addition->run->count, set->blocks[i], addition->path);
-        set->blocks[i] = addition->ids[set->blocks[i] - 1];
+                             run->path, slice, set->blocks[i], run->path);
+        set->blocks[i] = run->ids[set->blocks[i] - 1];
     }
     return true;
 }
@@ -110,7 +116,8 @@ static bool add_slice(struct addition *addition, struct bbv_set *set, struct err
         return error_set(error, "out of memory for %zu slices", count + 1);
     uint64_t instructions = set->slices[0].instructions;
     if (!place_slice(addition, instructions, &profile->slices[count], error) ||
-        !rename_blocks(addition, set, error) || !projection_add(&profile->points, set, 0, error))
+        !rename_blocks(run, run->count, set, error) ||
+        !projection_add(&profile->points, set, 0, error))
         return false;
     run->count++;
     run->instructions += instructions;
@@ -157,14 +164,62 @@ bool profiled_runs_add(struct profiled_runs *profile, const char *path, struct e
                                            profile->run_count + 1, sizeof *profile->runs)) ||
                 error_set(error, "%s: out of memory", path);
     good = good && read_table(&addition, error) && read_vectors(&addition, error);
-    free(addition.ids);
     if (good)
         profile->runs[profile->run_count++] = run;
-    else {
-        free(run.path);
-        slice_table_free(&run.table);
-    }
+    else
+        free_run(&run);
     return good;
+}
+
+/* ---- once more ---- */
+
+/* All that the file has of a slice of the profile. */
+static bool read_slice_again(const struct profiled_run *run, const struct run_slice *slice,
+                             struct bbv_reader *reader, struct bbv_set *set, struct error *error) {
+    uint64_t instructions = 0;
+    for (uint32_t i = 0; i < slice->slice_count; i++) {
+        int got = bbv_reader_next(reader, set, error);
+        if (got < 0 || (got && !rename_blocks(run, slice->first_slice + i, set, error)))
+            return false;
+        if (!got)
+            break;
+        instructions += set->slices[i].instructions;
+    }
+    return instructions == slice->instructions ||
+           error_set(error, "%s: slice %" PRIu32 " is not what it was when it was first read",
+                     run->path, slice->first_slice);
+}
+
+static bool read_run_again(const struct profiled_runs *profile, const struct profiled_run *run,
+                           bool (*take)(void *context, size_t slice, const struct bbv_set *set,
+                                        struct error *error),
+                           void *context, struct error *error) {
+    struct stat kind;
+    if (stat(run->path, &kind) == 0 && !S_ISREG(kind.st_mode))
+        return error_set(error, "%s: is no file that can be read again", run->path);
+    struct bbv_reader *reader = bbv_reader_open(run->path, error);
+    if (!reader)
+        return false;
+    struct bbv_set set = {0};
+    bool good = true;
+    for (size_t i = run->first; good && i < run->first + run->count; i++) {
+        good = read_slice_again(run, &profile->slices[i], reader, &set, error) &&
+               take(context, i, &set, error);
+        bbv_set_clear(&set);
+    }
+    bbv_set_free(&set);
+    bbv_reader_close(reader);
+    return good;
+}
+
+bool profiled_runs_read_again(const struct profiled_runs *profile,
+                              bool (*take)(void *context, size_t slice, const struct bbv_set *set,
+                                           struct error *error),
+                              void *context, struct error *error) {
+    for (size_t i = 0; i < profile->run_count; i++)
+        if (!read_run_again(profile, &profile->runs[i], take, context, error))
+            return false;
+    return true;
 }
 
 /* ---- merging ---- */

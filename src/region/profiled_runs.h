@@ -20,6 +20,7 @@ struct profiled_run {
     char *path; /* of its vectors */
     bool has_table;
     struct slice_table table; /* of the slices as they are in the file */
+    uint32_t *ids; /* of the blocks of its table, among all runs; NULL: they stay as they are */
     uint64_t instructions;
     size_t first, count; /* its slices in the profile */
 };
@@ -45,6 +46,15 @@ bool profiled_runs_add(struct profiled_runs *profile, const char *path, struct e
  * the run had been profiled so, but for rounding: projection is linear. */
 void profiled_runs_merge_slices(struct profiled_runs *profile, uint32_t count);
 void profiled_runs_free(struct profiled_runs *profile);
+
+/* Reads the files of all runs once more and calls `take` for each slice of the profile, in order,
+ * with its blocks: all entries of the set, whatever slices the set has. Stops when that fails, and
+ * fails on a file that is not what it was: it was written to, or is a pipe, which can be read only
+ * once. */
+bool profiled_runs_read_again(const struct profiled_runs *profile,
+                              bool (*take)(void *context, size_t slice, const struct bbv_set *set,
+                                           struct error *error),
+                              void *context, struct error *error);
 
 /* Instructions of all runs. */
 uint64_t profiled_runs_instructions(const struct profiled_runs *profile);

@@ -4,9 +4,12 @@
 
 #include <stdlib.h>
 
+#include "region/full_space.h"
 #include "region/random.h"
+#include "region/representatives.h"
 
 const char *const SELECTION_METHODS[SELECT_METHODS] = {"simpoint", "random", "systematic"};
+const char *const SELECTION_SPACES[SELECT_SPACES] = {"full", "projected"};
 
 /* ---- drawing ---- */
 
@@ -83,25 +86,45 @@ static bool draw(const struct projection *slices, const struct selection_setting
     return selection_draw(slices, settings->method, count, settings->draw, points, error);
 }
 
-bool selection_choose(const struct projection *slices, const struct selection_settings *settings,
+/* The points of a choice once more, by distances before projection. */
+static bool take_in_full_space(const struct profiled_runs *runs, double early,
+                               struct region_choice *choice, struct error *error) {
+    double *distances2 = malloc(choice->slice_count * sizeof *distances2);
+    bool good = distances2 || error_set(error, "out of memory for %zu slices", choice->slice_count);
+    good = good && full_space_distances(runs, choice, distances2, error) &&
+           (representatives_take(&runs->points, distances2, early, choice) ||
+            error_set(error, "out of memory for %u regions", choice->point_count));
+    free(distances2);
+    return good;
+}
+
+static bool choose_by_clusters(const struct profiled_runs *runs,
+                               const struct selection_settings *settings,
+                               struct region_choice *choice, struct error *error) {
+    const struct region_settings *clusters = &settings->clusters;
+    if (!region_choose(&runs->points, clusters, choice, error) ||
+        (settings->method == SELECT_SIMPOINT && settings->nearest_in == SPACE_FULL &&
+         !take_in_full_space(runs, clusters->early, choice, error)) ||
+        !region_split(&runs->points, settings->split, clusters->seed, choice, error))
+        return false;
+    if (settings->coverage < 1)
+        cover(choice, settings->coverage);
+    return true;
+}
+
+bool selection_choose(const struct profiled_runs *runs, const struct selection_settings *settings,
                       struct region_choice *choice, struct error *error) {
     uint32_t count = settings->count;
     *choice = (struct region_choice){0};
-    if (settings->method == SELECT_SIMPOINT || count == 0) {
-        if (!region_choose(slices, &settings->clusters, choice, error))
-            return false;
-        if (!region_split(slices, settings->split, settings->clusters.seed, choice, error)) {
-            region_choice_free(choice);
-            return false;
-        }
-        if (settings->coverage < 1)
-            cover(choice, settings->coverage);
-        if (settings->method == SELECT_SIMPOINT)
-            return true;
+    bool good = true, clusters = settings->method == SELECT_SIMPOINT;
+    if (clusters || count == 0) {
+        good = choose_by_clusters(runs, settings, choice, error);
         count = choice->point_count;
-        region_choice_free(choice);
     }
-    bool good = draw(slices, settings, count, choice, error);
+    if (good && !clusters) {
+        region_choice_free(choice);
+        good = draw(&runs->points, settings, count, choice, error);
+    }
     if (!good)
         region_choice_free(choice);
     return good;

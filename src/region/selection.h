@@ -3,14 +3,20 @@
 #ifndef CULPRIT_REGION_SELECTION_H
 #define CULPRIT_REGION_SELECTION_H
 
+#include "region/profiled_runs.h"
 #include "region/split.h"
 
 enum selection_method { SELECT_SIMPOINT, SELECT_RANDOM, SELECT_SYSTEMATIC, SELECT_METHODS };
 extern const char *const SELECTION_METHODS[SELECT_METHODS]; /* their names */
 
+/* Where distances are measured by which a slice stands for its cluster. */
+enum selection_space { SPACE_FULL, SPACE_PROJECTED, SELECT_SPACES };
+extern const char *const SELECTION_SPACES[SELECT_SPACES]; /* their names */
+
 struct selection_settings {
     struct region_settings clusters;
     enum selection_method method;
+    enum selection_space nearest_in; /* FULL: before projection (full_space.h), by default */
     uint32_t split;  /* clusters are split in time up to so many (split.h); 0: they are not */
     uint32_t count;  /* of slices drawn; 0: as many as SimPoint's choice has */
     uint64_t draw;   /* seed of a draw */
@@ -20,9 +26,10 @@ struct selection_settings {
 #define SELECTION_DEFAULTS                                                                         \
     ((struct selection_settings){.clusters = REGION_DEFAULTS, .draw = 1, .coverage = 1})
 
-/* Points of *choice: of SELECT_SIMPOINT as region_choose() says, less those that `coverage` leaves
- * out; of a draw each its own cluster, by place, and labels NULL. */
-bool selection_choose(const struct projection *slices, const struct selection_settings *settings,
+/* Points of *choice: of SELECT_SIMPOINT as region_choose() says, but nearest in the space that the
+ * settings name, and less those that `coverage` leaves out; of a draw each its own cluster, by
+ * place, and labels NULL. */
+bool selection_choose(const struct profiled_runs *runs, const struct selection_settings *settings,
                       struct region_choice *choice, struct error *error);
 
 /* Draws `count` of the slices, at most all of them: at random each slice at most once and each as

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "region/bic.h"
+#include "region/representatives.h"
 #include "region/swap.h"
 
 enum { MAX_SWAPS = 32, SWAP_SLICES = 1 << 14 };
@@ -255,49 +256,15 @@ static uint32_t order_clusters(const struct kmeans *kmeans, uint32_t clusters, u
     return count;
 }
 
-struct spread {
-    uint64_t longest;   /* slice, in instructions */
-    double nearest;     /* distance of the nearest slice that is half as long */
-    double mean_square; /* of all distances */
-};
-
-/* The rest of a run behind its last whole slice is no likeness of what is longer. */
-static bool may_stand(const struct kmeans *kmeans, size_t slice, const struct spread *spreads) {
-    return kmeans->slices->instructions[slice] >= spreads[kmeans->labels[slice]].longest / 2;
-}
-
-static void measure_spread(const struct kmeans *kmeans, const float *centroids, uint32_t clusters,
-                           struct spread *spreads) {
-    for (uint32_t i = 0; i < clusters; i++)
-        spreads[i] = (struct spread){.nearest = INFINITY};
-    for (size_t i = 0; i < kmeans->slices->count; i++) {
-        struct spread *spread = &spreads[kmeans->labels[i]];
-        if (kmeans->slices->instructions[i] > spread->longest)
-            spread->longest = kmeans->slices->instructions[i];
-    }
-    for (size_t i = 0; i < kmeans->slices->count; i++) {
-        uint32_t label = kmeans->labels[i];
-        double square = kmeans_distance2(kmeans, i, centroids, label);
-        if (may_stand(kmeans, i, spreads))
-            spreads[label].nearest = fmin(spreads[label].nearest, sqrt(square));
-        spreads[label].mean_square += square / (double)kmeans->members[label];
-    }
-}
-
-/* Of each cluster the slice nearest to its centroid, or the earliest that is near enough. */
-static void find_points(const struct trials *trials, const float *centroids, const uint32_t *order,
-                        const struct spread *spreads, struct region_choice *choice) {
-    const struct kmeans *kmeans = &trials->kmeans;
-    for (size_t i = trials->slices->count; i-- > 0;) { /* backwards: the earliest stays */
-        uint32_t label = kmeans->labels[i], cluster = choice->labels[i] = order[label];
-        double limit =
-            spreads[label].nearest + trials->settings->early * sqrt(spreads[label].mean_square);
-        if (may_stand(kmeans, i, spreads) &&
-            sqrt((double)kmeans_distance2(kmeans, i, centroids, label)) <= limit)
-            choice->points[cluster] = (struct region_point){.slice = (uint32_t)i,
-                                                            .cluster = cluster,
-                                                            .whole = cluster,
-                                                            .weight = kmeans->shares[label]};
+/* Labels of *choice, and a point for each cluster, of which only the slice is still open. */
+static void label(const struct kmeans *kmeans, uint32_t clusters, uint32_t *order,
+                  struct region_choice *choice) {
+    choice->slice_count = kmeans->slices->count;
+    choice->point_count = order_clusters(kmeans, clusters, order);
+    for (size_t i = 0; i < choice->slice_count; i++) {
+        uint32_t cluster = choice->labels[i] = order[kmeans->labels[i]];
+        choice->points[cluster] = (struct region_point){
+            .cluster = cluster, .whole = cluster, .weight = kmeans->shares[kmeans->labels[i]]};
     }
 }
 
@@ -311,17 +278,17 @@ bool trials_take(struct trials *trials, uint32_t clusters, struct region_choice 
     kmeans_run(kmeans, clusters, trial->centroids);
     choice->distortion = kmeans->distortion;
     uint32_t *order = calloc(clusters, sizeof *order);
-    struct spread *spreads = calloc(clusters, sizeof *spreads);
+    double *distances2 = malloc(kmeans->slices->count * sizeof *distances2);
     choice->points = calloc(clusters, sizeof *choice->points);
-    choice->labels = calloc(trials->slices->count, sizeof *choice->labels);
-    bool good = order && spreads && choice->points && choice->labels;
+    choice->labels = calloc(kmeans->slices->count, sizeof *choice->labels);
+    bool good = order && distances2 && choice->points && choice->labels;
     if (good) {
-        choice->point_count = order_clusters(kmeans, clusters, order);
-        choice->slice_count = trials->slices->count;
-        measure_spread(kmeans, trial->centroids, clusters, spreads);
-        find_points(trials, trial->centroids, order, spreads, choice);
+        label(kmeans, clusters, order, choice);
+        for (size_t i = 0; i < choice->slice_count; i++)
+            distances2[i] = kmeans_distance2(kmeans, i, trial->centroids, kmeans->labels[i]);
+        good = representatives_take(kmeans->slices, distances2, trials->settings->early, choice);
     }
     free(order);
-    free(spreads);
+    free(distances2);
     return good || error_set(error, "out of memory for %u regions", clusters);
 }

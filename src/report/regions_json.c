@@ -76,6 +76,7 @@ json_t *regions_json(const struct regions_report *report) {
     set_count(object, "iterations", settings->selection.clusters.iterations);
     json_object_set_new(object, "threshold", json_real(settings->selection.clusters.threshold));
     json_object_set_new(object, "early", json_real(settings->selection.clusters.early));
+    set_text(object, "nearest_in", SELECTION_SPACES[settings->selection.nearest_in]);
     json_object_set_new(object, "coverage", json_real(settings->selection.coverage));
     set_count(object, "split", settings->selection.split);
     set_count(object, "merge_slices", settings->merge_slices);

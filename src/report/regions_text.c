@@ -150,6 +150,9 @@ static void tried(const struct regions_report *report, FILE *out) {
     page_print(&page,
                "The fewest whose score is at least %g of the way from the lowest to the highest.",
                settings->threshold);
+    page_print(&page, "Of each cluster the slice nearest to its centroid %s is taken.",
+               report->settings->selection.nearest_in == SPACE_FULL ? "before projection"
+                                                                    : "as projected");
     if (report->settings->selection.split > choice->tried[choice->chosen].clusters)
         page_print(
             &page,

@@ -121,6 +121,31 @@ old_processor() {
 what="an old processor chooses the same"
 skip_without qemu-x86_64 "$what" || check "$what" old_processor
 
+# A triangle whose projection puts the slice alone in its block next to the mean of the three: with
+# other blocks (tests/unit/test_full_space.c) it is the farthest.
+near() {
+    printf 'T:1:100\nT:2:60 :5:40\nT:2:45 :5:55\n' >three.bb
+    run regions three.bb --dimensions 1 --max-clusters 1 --json "$@" | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+print(report["nearest_in"], report["regions"][0]["slice"])'
+}
+nearest() {
+    [ "$(near)" = "full 2" ] && [ "$(near --nearest-in projected)" = "projected 0" ] &&
+        run regions three.bb >out && grep -q 'nearest to its centroid before projection' out
+}
+check "the nearest to the centroid before projection, or as projected" nearest
+from_pipe() {
+    run regions --json <(cat one.bb) >piped.json &&
+        python3 -c 'import json; assert json.load(open("piped.json"))["nearest_in"] == "projected"'
+}
+check "a pipe, which cannot be read again, has distances as projected" from_pipe
+check "... or is refused" fails_with 1 'no file that can be read again' \
+    run regions --nearest-in full <(cat one.bb)
+check "a space that is none" fails_with 2 'full or projected' run regions --nearest-in here one.bb
+check "a sweep has projected distances" fails_with 2 'nearest in the projected space' \
+    run regions one.bb --sweep one.costs.csv --nearest-in full
+
 of_threads() {
     run regions two.bb --json | python3 -c '
 import json, sys

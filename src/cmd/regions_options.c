@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/options.h"
 #include "cmd/regions_request.h"
@@ -59,8 +58,8 @@ static const struct argp_option OPTIONS[] = {
     {"threshold", KEY_THRESHOLD, "T", 0,
      "The fewest clusters whose score is this far from the lowest to the highest (default 0.9)", 0},
     {"nearest-in", KEY_NEAREST_IN, "SPACE", 0,
-     "Where the slice that stands for a cluster is the nearest to its centroid: full (default), in "
-     "the vectors before projection, which are read twice more; or projected",
+     "Where the slice that stands for a cluster is the nearest to its centroid: projected "
+     "(default), or full: in the vectors before projection, which are read twice more",
      0},
     {"early", KEY_EARLY, "X", 0,
      "Not the nearest to the centroid, but the earliest that is farther by at most X times the "
@@ -143,7 +142,7 @@ static enum selection_space space(const struct argp_state *state, const char *va
     for (int i = 0; i < SELECT_SPACES; i++)
         if (!strcmp(value, SELECTION_SPACES[i]))
             return (enum selection_space)i;
-    options_fail(state, "--nearest-in %s: full or projected", value);
+    options_fail(state, "--nearest-in %s: projected or full", value);
 }
 
 static error_t parse_choice(int key, char *value, struct argp_state *state) {
@@ -176,7 +175,6 @@ static error_t parse_choice(int key, char *value, struct argp_state *state) {
         return 0;
     case KEY_NEAREST_IN:
         selection->nearest_in = space(state, value);
-        request->nearest_in_given = true;
         return 0;
     case KEY_EARLY:
         clusters->early = fraction(state, "--early", value, 1000);
@@ -315,19 +313,9 @@ static void check_costs(const struct regions_request *request, const struct argp
                            request->weights || request->labels || request->load_simpoints ||
                            request->settings.selection.method != SELECT_SIMPOINT))
         options_fail(state, "--sweep: writes no list of regions; of the files only --svg");
-    if (request->sweep && request->nearest_in_given &&
-        request->settings.selection.nearest_in == SPACE_FULL)
+    if (request->sweep && request->settings.selection.nearest_in == SPACE_FULL)
         options_fail(state,
                      "--sweep: takes the nearest in the projected space, not --nearest-in full");
-}
-
-/* Distances before projection need files that can be read again: of a pipe they are the projected
- * ones, unless it was said otherwise. */
-static void choose_space(struct regions_request *request) {
-    struct stat kind;
-    for (uint32_t i = 0; i < request->vector_count && !request->nearest_in_given; i++)
-        if (stat(request->vectors[i], &kind) == 0 && !S_ISREG(kind.st_mode))
-            request->settings.selection.nearest_in = SPACE_PROJECTED;
 }
 
 static void check(const struct regions_request *request, const struct argp_state *state) {
@@ -393,7 +381,6 @@ static error_t parse(int key, char *value, struct argp_state *state) {
         return 0;
     case ARGP_KEY_END:
         check(request, state);
-        choose_space(request);
         if (request->merge && !request->max_clusters_given)
             request->settings.selection.clusters.max_clusters = 20;
         return 0;

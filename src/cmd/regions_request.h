@@ -9,7 +9,7 @@
 
 struct regions_request {
     struct choose_settings settings;
-    bool max_clusters_given, nearest_in_given, merge, run_given, json;
+    bool max_clusters_given, merge, run_given, json;
     uint32_t run;
     const char **vectors, **costs; /* in the order of the command line */
     uint32_t vector_count, cost_count, draws;

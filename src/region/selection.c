@@ -9,7 +9,7 @@
 #include "region/representatives.h"
 
 const char *const SELECTION_METHODS[SELECT_METHODS] = {"simpoint", "random", "systematic"};
-const char *const SELECTION_SPACES[SELECT_SPACES] = {"full", "projected"};
+const char *const SELECTION_SPACES[SELECT_SPACES] = {"projected", "full"};
 
 /* ---- drawing ---- */
 

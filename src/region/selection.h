@@ -10,13 +10,13 @@ enum selection_method { SELECT_SIMPOINT, SELECT_RANDOM, SELECT_SYSTEMATIC, SELEC
 extern const char *const SELECTION_METHODS[SELECT_METHODS]; /* their names */
 
 /* Where distances are measured by which a slice stands for its cluster. */
-enum selection_space { SPACE_FULL, SPACE_PROJECTED, SELECT_SPACES };
+enum selection_space { SPACE_PROJECTED, SPACE_FULL, SELECT_SPACES };
 extern const char *const SELECTION_SPACES[SELECT_SPACES]; /* their names */
 
 struct selection_settings {
     struct region_settings clusters;
     enum selection_method method;
-    enum selection_space nearest_in; /* FULL: before projection (full_space.h), by default */
+    enum selection_space nearest_in; /* FULL: before projection (full_space.h) */
     uint32_t split;  /* clusters are split in time up to so many (split.h); 0: they are not */
     uint32_t count;  /* of slices drawn; 0: as many as SimPoint's choice has */
     uint64_t draw;   /* seed of a draw */

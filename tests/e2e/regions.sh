@@ -131,18 +131,13 @@ report = json.load(sys.stdin)
 print(report["nearest_in"], report["regions"][0]["slice"])'
 }
 nearest() {
-    [ "$(near)" = "full 2" ] && [ "$(near --nearest-in projected)" = "projected 0" ] &&
-        run regions three.bb >out && grep -q 'nearest to its centroid before projection' out
+    [ "$(near)" = "projected 0" ] && [ "$(near --nearest-in full)" = "full 2" ] &&
+        run regions three.bb --nearest-in full >out && grep -q 'nearest to its centroid before projection' out
 }
-check "the nearest to the centroid before projection, or as projected" nearest
-from_pipe() {
-    run regions --json <(cat one.bb) >piped.json &&
-        python3 -c 'import json; assert json.load(open("piped.json"))["nearest_in"] == "projected"'
-}
-check "a pipe, which cannot be read again, has distances as projected" from_pipe
-check "... or is refused" fails_with 1 'no file that can be read again' \
+check "the nearest to the centroid as projected, or before projection" nearest
+check "... not of a pipe, which cannot be read again" fails_with 1 'no file that can be read again' \
     run regions --nearest-in full <(cat one.bb)
-check "a space that is none" fails_with 2 'full or projected' run regions --nearest-in here one.bb
+check "a space that is none" fails_with 2 'projected or full' run regions --nearest-in here one.bb
 check "a sweep has projected distances" fails_with 2 'nearest in the projected space' \
     run regions one.bb --sweep one.costs.csv --nearest-in full
 

@@ -6,6 +6,8 @@ from lib import icost, page, svg
 STEPS = [("multisim", "graph"), ("graph", "graphfrag"), ("graphfrag", "profiler"),
          ("multisim", "graphfrag"), ("multisim", "profiler")]
 SETS = icost.rows("dl1")
+PAPER = {("multisim", "graph"): "8 (2.2 to 14.3)", ("graph", "graphfrag"): "3 (0.2 to 4.0)",
+         ("graphfrag", "profiler"): "4 (0.1 to 10.6)", ("multisim", "profiler"): "9 (2.5 to 12.6)"}
 
 
 def all_ways(program):
@@ -40,7 +42,15 @@ def mean(values):
     return sum(known) / len(known)
 
 
-measured = "## Sources of error (Table IX)\n\n![Error by program](icost-errors.svg)\n\n" + page.table(
+def summary(step):
+    known = [value for value in errors[step] if value is not None]
+    return f"{mean(known):.1f} ({min(known):.1f} to {max(known):.1f})"
+
+
+measured = "## Sources of error (Table IX)\n\n" + page.table(
+    ["mean error, %", "paper, mean (range)", "here, mean (range)"],
+    [(f"{a} → {b}", paper, summary((a, b))) for (a, b), paper in PAPER.items()])
+measured += "\n![Error by program](icost-errors.svg)\n\n" + page.table(
     ["mean error of sets of 5 % and more, %", *(p.name for p in parts), "mean"],
     [(f"{a} → {b}", *map(number, errors[a, b]), number(mean(errors[a, b]))) for a, b in STEPS])
 signs = [(report["errors"]["graph"]["same_sign"], report["errors"]["graph"]["pairs"])

@@ -10,10 +10,30 @@ TABLES = [
 ]
 DRAWN = 2  # percent of any program's time; smaller sets are among the others of the picture
 
-measured, panels = "", []
+# What the paper finds of the focus with another cause, lowest and highest of its programs.
+PAPER = [("a", "win", "−25.9 to −0.1"), ("a", "bw", "0.3 to 16.8"), ("a", "dmiss", "−2.4 to −0.2"),
+         ("b", "win", "down to −23.5"), ("b", "bw", "up to 9.9"),
+         ("c", "win", "7.6 to 62.5"), ("c", "dmiss", "down to −16.2 (mcf)")]
+
+
+def against_paper(found):
+    """`found`: of each table its focus, programs and columns."""
+    rows = []
+    for letter, other, paper in PAPER:
+        focus, parts, columns = found[letter]
+        here = sorted((column[frozenset([focus, other])], part.name)
+                      for part, column in zip(parts, columns))
+        ends = [f"{value:.1f} ({name})" for value, name in (here[0], here[-1])]
+        rows.append((f"({letter}) {focus} + {other}", paper, *ends))
+    return "## Against the paper\n\n" + page.table(
+        ["icost, % of time", "paper", "here, lowest", "highest"], rows) + "\n"
+
+
+measured, panels, found = "", [], {}
 for letter, title, focus, machine in TABLES:
     parts = icost.chosen()
     columns = [icost.shares(icost.breakdown(p, machine, "--focus", focus)) for p in parts]
+    found[letter] = focus, parts, columns
     sets = icost.rows(focus)
     lines = [(name, *(f"{column[members]:.1f}" for column in columns)) for name, members in sets]
     others = [100 - sum(column[members] for _, members in sets) for column in columns]
@@ -29,6 +49,7 @@ for letter, title, focus, machine in TABLES:
         [(name, [column[members] for column in columns]) for name, members in drawn]
         + [("others", [100 - sum(column[members] for _, members in drawn)
                        for column in columns])], low=-100, height=300))
-measured = "![The three breakdowns as stacked bars](icost-tables.svg)\n\n" + measured
+measured = "![The three breakdowns as stacked bars](icost-tables.svg)\n\n" + \
+    against_paper(found) + measured
 page.write("icost-tables", "experiments/icost-tables.py", measured)
 svg.figure(page.picture("icost-tables"), panels, width=1000)

@@ -135,10 +135,10 @@ uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct
         if (!((prefetch.address ^ before) & ~cache->line_mask) ||
             cache_find(cache, prefetch.address) != CACHE_NONE)
             continue;
-        if (cache_free_mshrs(cache, prefetch.cycle + cache->detect, 1) == 0)
+        if (!request->functional && cache_free_mshrs(cache, prefetch.cycle + cache->detect, 1) == 0)
             break;
         struct answer answer;
-        cache->statistics.prefetches++;
+        cache->statistics.prefetches += !request->functional;
         level_fill(memory, cache, &prefetch, &answer);
         shares += answer.share;
     }
@@ -184,12 +184,12 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
         if (request->store)
             cache->tags[index] |= TAG_DIRTY;
     }
-    if (request->functional)
-        return;
-    cache->statistics.accesses++;
-    cache->statistics.misses += missed;
-    cache->statistics.pending_hits += answer->pending && !missed;
-    cache->statistics.useful_prefetches += first_use;
+    if (!request->functional) {
+        cache->statistics.accesses++;
+        cache->statistics.misses += missed;
+        cache->statistics.pending_hits += answer->pending && !missed;
+        cache->statistics.useful_prefetches += first_use;
+    }
     if (cache->prefetcher.kind != PREFETCH_NONE) {
         const uint64_t shares = level_prefetch(memory, cache, request, missed, first_use);
         answer->share += missed ? shares : 0;

@@ -95,7 +95,9 @@ void memory_restart(struct memory *memory);
  * hold, as after memory_restart(). Idealisations and counts stay its own. */
 void memory_copy(struct memory *memory, const struct memory *from);
 
-/* Functional warming: updates tags, replacement and TLBs as if each access completed at once. */
+/* Functional warming: updates tags, replacement and TLBs as if each access completed at once.
+ * Prefetchers fetch on misses as they do in time, with MSHRs always free; a stride prefetcher,
+ * which wants to know instructions, neither fetches nor learns. Nothing is counted. */
 void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store);
 void memory_warm_fetch(struct memory *memory, uint64_t address);
 

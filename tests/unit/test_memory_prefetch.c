@@ -40,6 +40,32 @@ static void next_line_follows_misses(void **state) {
     memory_free(memory);
 }
 
+/* What a miss brings along is there after warming too, at whatever level; nothing of it is counted,
+ * and its first use is a prefetched line's. */
+static void warming_prefetches(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_NEXT_LINE, 1);
+    memory_warm_load(memory, 0x10000, 8, false);
+    assert_true(has(memory, 0x10040));
+    assert_false(has(memory, 0x10080));
+    assert_access(load(memory, 1000, 0x10040), 1004, LEVEL_L1, MEMORY_PREFETCHED);
+    memory_warm_load(memory, 0x20fc0, 8, true); /* not into the next page */
+    assert_false(has(memory, 0x21000));
+    const struct memory_statistics statistics = statistics_of(memory);
+    assert_int_equal(statistics.l1d.prefetches, 0);
+    assert_int_equal(statistics.dram_reads, 0);
+    memory_free(memory);
+
+    struct machine machine = small_machine();
+    machine.l2.prefetcher = PREFETCH_NEXT_LINE;
+    memory = new_memory(&machine, 0);
+    memory_warm_load(memory, 0x10000, 8, false);
+    assert_false(has(memory, 0x10040));
+    assert_access(load(memory, 1000, 0x10040), 1012, LEVEL_L2,
+                  MEMORY_MISSED_L1 | MEMORY_PREFETCHED);
+    memory_free(memory);
+}
+
 static void late_prefetch_is_a_pending_hit(void **state) {
     (void)state;
     struct memory *memory = prefetching(PREFETCH_ON_MISS, 1);
@@ -260,6 +286,7 @@ int main(void) {
                                        cmocka_unit_test(stride_state_machine),
                                        cmocka_unit_test(stride_table_is_four_way_lru),
                                        cmocka_unit_test(stride_prefetches),
-                                       cmocka_unit_test(software_prefetch)};
+                                       cmocka_unit_test(software_prefetch),
+                                       cmocka_unit_test(warming_prefetches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

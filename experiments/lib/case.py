@@ -4,6 +4,7 @@ from lib import page, run, svg
 
 COMPONENTS = [("execute", "execute"), ("flush", "flush"), ("mispredict", "mispredict"),
               ("llc_miss", "LLC miss"), ("l1_miss", "L1 miss"), ("tlb_miss", "TLB miss"),
+              ("forwarding", "forwarding"),
               ("stores", "stores"), ("front_end", "front end")]
 
 

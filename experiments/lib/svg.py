@@ -16,6 +16,7 @@ PARTS = {
     "load stall": "#0072B2", "LLC miss": "#0072B2", "llc_miss": "#0072B2", "ST-LLC": "#0072B2",
     "L1 miss": "#56B4E9", "l1_miss": "#56B4E9", "ST-L1": "#56B4E9",
     "TLB miss": "#CC79A7", "tlb_miss": "#CC79A7", "ST-TLB": "#CC79A7",
+    "forwarding": "#4B4B8F", "ST-FW": "#4B4B8F",
     "stores": "#009E73", "store stall": "#009E73", "DR-SQ": "#009E73",
     "front end": "#7F3C8D", "front_end": "#7F3C8D", "DR-L1": "#7F3C8D", "DR-TLB": "#A5AA99",
     "mispredict": "#E69F00", "FL-MB": "#E69F00",

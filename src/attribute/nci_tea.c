@@ -1,4 +1,4 @@
-/* NCI-TEA (paper B §5): the next committing instruction with the nine events of TEA. */
+/* NCI-TEA (paper B §5): the next committing instruction with the events of TEA. */
 #include "attribute/profiler.h"
 
 static unsigned at_commit(const struct commit_view *view, uint64_t *uops) {

@@ -26,7 +26,8 @@ enum { MAX_JOBS = 1024 };
 static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "Which sets of causes:", 4},
     {"focus", KEY_FOCUS, "CATEGORY", 0,
-     "Show the pairs of this one: imiss, dmiss, dl1, shalu, lgalu, bw, bmisp or win (see --ideal; "
+     "Show the pairs of this one: imiss, dmiss, dl1, shalu, lgalu, bw, bmisp, win or stfwd (see "
+     "--ideal; "
      "default: the costliest)",
      0},
     {"threshold", KEY_THRESHOLD, "PERCENT", 0,
@@ -35,7 +36,7 @@ static const struct argp_option OPTIONS[] = {
     {NULL, 0, NULL, 0, "How it is measured:", 5},
     {"multisim", KEY_MULTISIM, "SETS", OPTION_ARG_OPTIONAL,
      "Also simulate anew for each set, the reference: focus (single causes and the pairs of the "
-     "focus), pairs (all pairs; the default) or all (256 simulations); none: not even what the "
+     "focus), pairs (all pairs; the default) or all (512 simulations); none: not even what the "
      "report says of short runs, which is checked so otherwise",
      0},
     {"sensitivity", KEY_SENSITIVITY, "KEY[+KEY...]=A,B...", 0,

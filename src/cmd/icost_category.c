@@ -7,7 +7,8 @@ enum { KEY_CATEGORY = 5120 };
 
 static const struct argp_option OPTIONS[] = {
     {"category", KEY_CATEGORY, "[NAME=]PART[,PART...][:CHANGE][@PLACE[,PLACE...]]", 0,
-     "A cause of your own, in place of the eight: parts of the machine (dram, l2, bmisp, int_mul "
+     "A cause of your own, in place of the standard ones: parts of the machine (dram, l2, bmisp, "
+     "int_mul "
      "...), for all instructions or those of functions, lines or addresses, taken away or changed "
      "(-1: a cycle faster, 50%: half is left); may be given ten times",
      4},

@@ -28,7 +28,8 @@ uint32_t icost_wanted_sets(const struct icost_wanted *wanted, const struct break
 /* A run that was simulated before, to be simulated with these sets. */
 struct icost_again {
     const struct machine *machine;
-    const struct categories *own; /* all of which category_machine_knows(); NULL: the eight */
+    const struct categories
+        *own; /* all of which category_machine_knows(); NULL: the standard ones */
     uint32_t ideal, jobs;
     const char *path;
     const struct selection *selection;

@@ -12,7 +12,8 @@ static const char *choose_ideal(const struct report *report) {
     static const char *const IDEALS[COMPONENT_COUNT] = {
         [COMPONENT_LLC_MISS] = "dmiss",  [COMPONENT_MISPREDICT] = "bmisp",
         [COMPONENT_TLB_MISS] = "dmiss",  [COMPONENT_L1_MISS] = "dmiss",
-        [COMPONENT_FRONT_END] = "imiss", [COMPONENT_STORES] = "dmiss"};
+        [COMPONENT_FRONT_END] = "imiss", [COMPONENT_STORES] = "dmiss",
+        [COMPONENT_FORWARDING] = "stfwd"};
     uint64_t units[COMPONENT_COUNT];
     stack_components(&report->stack, units);
     int best = COMPONENT_LLC_MISS;

@@ -291,8 +291,8 @@ static const struct argp_option MACHINE_OPTIONS[] = {
     {"ideal", KEY_IDEAL, "LIST", 0,
      "Idealise, separated by commas: imiss (instruction misses hit), dmiss (data misses hit), dl1 "
      "(L1 data latency 0), shalu (one-cycle operations take 0), lgalu (longer ones take 0), bw "
-     "(unlimited bandwidth), bmisp (branches predicted right), win (window 20 times larger), dlong "
-     "(last-level misses hit)",
+     "(unlimited bandwidth), bmisp (branches predicted right), win (window 20 times larger), stfwd "
+     "(stores forward to loads they cover in part), dlong (last-level misses hit)",
      0},
     {0}};
 

@@ -29,8 +29,9 @@ enum ideal {
     IDEAL_BW = 1 << 5,    /* fetch, issue, commit bandwidth, functional units, ports, store drain */
     IDEAL_BMISP = 1 << 6, /* branches predicted right */
     IDEAL_WIN = 1 << 7,   /* window 20 times larger */
-    IDEAL_DLONG = 1 << 8, /* a last-level data miss takes last-level hit latency */
-    IDEAL_COUNT = 9
+    IDEAL_STFWD = 1 << 8, /* stores forward to loads that they cover in part, too */
+    IDEAL_DLONG = 1 << 9, /* a last-level data miss takes last-level hit latency */
+    IDEAL_COUNT = 10
 };
 /* "imiss,bmisp" -> bits; error names the unknown one and lists all. */
 bool ideal_parse(const char *list, uint32_t *ideal, struct error *error);

@@ -15,6 +15,7 @@ static const struct {
     {"bw", "unlimited fetch, issue, commit, units, ports, stores"},
     {"bmisp", "branches always predicted right"},
     {"win", "window (ROB, queues, registers) 20 times larger"},
+    {"stfwd", "stores forward to loads they cover only in part"},
     {"dlong", "a last-level data miss takes last-level hit latency"},
 };
 

@@ -251,12 +251,13 @@ static void set_store_wait(const struct graph_builder *builder, const struct pac
     const struct recent *store = recent(builder, uop->store);
     if (life->flags & LIFE_FORWARDED && is_later(life->kept.issue, store->commit))
         uop->flags |= GRAPH_FORWARDED;
-    if (!has_waited(builder, life, uop, &since))
+    bool waited = has_waited(builder, life, uop, &since), covered = uop->flags & GRAPH_COVERED;
+    if ((waited || !covered) && store->data)
+        uop->store_data = distance_to(uop->store + (uint64_t)store->data, 0);
+    if (!waited)
         return;
-    if (uop->flags & GRAPH_COVERED) {
+    if (covered) {
         uop->flags |= GRAPH_HUNG;
-        if (store->data)
-            uop->store_data = distance_to(uop->store + (uint64_t)store->data, 0);
     } else if (is_later(since, store->commit + 1)) {
         uop->store_wait = cycles(since - store->commit - 1);
     }

@@ -21,7 +21,8 @@ void categories_standard(struct categories *categories) {
                                      BIT(GRAPH_PART_LONG),
                                      BIT(GRAPH_PART_BANDWIDTH),
                                      BIT(GRAPH_PART_MISPREDICT),
-                                     BIT(GRAPH_PART_WINDOW)};
+                                     BIT(GRAPH_PART_WINDOW),
+                                     BIT(GRAPH_PART_FORWARD)};
     *categories = (struct categories){0};
     for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct category category = {.parts = parts[i]};
@@ -46,8 +47,10 @@ static bool check(const struct categories *categories, const struct category *ca
     if (category->parts & shared && category->insns)
         return error_set(error, "category %s: bw and win belong to all instructions alike",
                          category->name);
-    if (category->parts & BIT(GRAPH_PART_BANDWIDTH) && category->change != CATEGORY_REMOVE)
-        return error_set(error, "category %s: bw can be idealised wholly only", category->name);
+    if (category->parts & (BIT(GRAPH_PART_BANDWIDTH) | BIT(GRAPH_PART_FORWARD)) &&
+        category->change != CATEGORY_REMOVE)
+        return error_set(error, "category %s: %s can be idealised wholly only", category->name,
+                         category->parts & BIT(GRAPH_PART_BANDWIDTH) ? "bw" : "stfwd");
     bool window = category->parts & BIT(GRAPH_PART_WINDOW),
          scale = category->change == CATEGORY_SCALE;
     if (window && category->change != CATEGORY_REMOVE && (!scale || category->amount < 100))

@@ -1,5 +1,5 @@
-/* Categories of what a graph's edges stand for, and what idealising them means: the eight of the
- * interaction-cost paper (Table III), and those a user defines.
+/* Categories of what a graph's edges stand for, and what idealising them means: those of the
+ * interaction-cost paper (Table III), stfwd, and those a user defines.
  *
  * A weight of the graph belongs to a part: what of the machine it is, such as a miss that the L2
  * served, or a multiplication. A category idealises some parts, of all µops or of those of some
@@ -23,6 +23,7 @@ enum graph_part {
     GRAPH_PART_MISS_LLC, /* and of what waits for it: a line on its way, an MSHR */
     GRAPH_PART_MISS_DRAM,
     GRAPH_PART_WRITE,      /* waits for a store's write to the cache */
+    GRAPH_PART_FORWARD,    /* waits for a store that could not forward; wholly only */
     GRAPH_PART_L1,         /* latency of the L1 and of forwarding */
     GRAPH_PART_SHORT,      /* one-cycle integer operations, wakeup loop */
     GRAPH_PART_LONG,       /* all others */
@@ -71,7 +72,7 @@ enum { CATEGORY_INSNS = 1 << 24 };
 bool categories_parse(struct categories *categories, const char *text, const char **places,
                       struct error *error);
 
-/* The eight of enum ideal, in its order. */
+/* Those of enum ideal before IDEAL_DLONG, in its order. */
 void categories_standard(struct categories *categories);
 void categories_free(struct categories *categories);
 

@@ -36,6 +36,8 @@ static const struct {
     [EDGE_DD] = {"DD", "", "in-order dispatch"},
     [EDGE_PR] = {"PR", "shalu", "data dependence; wakeup loop"},
     [EDGE_SR] = {"SR", "", "load that waits for an older store"},
+    [EDGE_SW] = {"SW", "stfwd",
+                 "load that waits until a store that cannot forward is in the cache"},
     [EDGE_CR] = {"CR", "", "instruction that issues at the head only"},
     [EDGE_DR] = {"DR", "", "from dispatch to the first issue"},
     [EDGE_RE] = {"RE", "bw", "wait for an issue slot or a functional unit"},

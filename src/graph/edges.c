@@ -120,7 +120,7 @@ static void add_ready(struct list *list, const struct graph_machine *machine,
         add(list, EDGE_SR, uop->store, NODE_E, NODE_R, 0);
         add(list, EDGE_SR, uop->store_data, NODE_E, NODE_R, 0);
     } else if (!(uop->flags & GRAPH_COVERED)) {
-        add(list, EDGE_SR, uop->store, NODE_C, NODE_R, 1 + (int64_t)uop->store_wait);
+        add(list, EDGE_SW, uop->store, NODE_C, NODE_R, 1 + (int64_t)uop->store_wait);
     }
     add_own(list, EDGE_DR, NODE_D, NODE_R, machine->dispatch_to_issue);
 }
@@ -150,8 +150,9 @@ static void add_complete(struct list *list, const struct graph_machine *machine,
     } else if (!(uop->flags & GRAPH_LOAD)) {
         add_execution(list, uop->execution, 0, 0);
     } else if (forwarded(uop, nodes, list->index)) {
-        add_execution(list, uop->execution, machine->forward_latency, 0);
-        add(list, EDGE_SP, uop->store, NODE_P, NODE_P, machine->forward_latency);
+        uint32_t latency = graph_forward_latency(machine, uop);
+        add_execution(list, uop->execution, latency, 0);
+        add(list, EDGE_SP, uop->store, NODE_P, NODE_P, latency);
     } else {
         bool pending = uop->flags & GRAPH_PENDING;
         add_execution(list, uop->execution, machine->l1_latency,

@@ -37,6 +37,7 @@ enum graph_edge_kind {
     EDGE_DD,
     EDGE_PR, /* the data of a store: to its P */
     EDGE_SR,
+    EDGE_SW,
     EDGE_CR,
     EDGE_DR,
     EDGE_RE,

@@ -188,24 +188,37 @@ static inline uint32_t wakeup(const struct graph_evaluation *evaluation,
                : 0;
 }
 
+/* Whether the store that the load overlaps holds only a part of what it reads, and yet forwards. */
+static inline bool forwards_part(const struct graph_evaluation *evaluation,
+                                 const struct graph_uop *uop) {
+    return !(uop->flags & (GRAPH_COVERED | GRAPH_HUNG | GRAPH_WAITS_HEAD)) &&
+           !keep(evaluation, GRAPH_PART_FORWARD, uop->insn);
+}
+
+/* What the store's write, or all stores' before, took beyond a cycle. */
+static inline uint32_t drain(const struct graph_evaluation *evaluation,
+                             const struct graph_uop *uop) {
+    return uop->store_wait ? weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->store_wait) : 0;
+}
+
 static int64_t ready(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
                      int64_t dispatched) {
     const struct graph_machine *machine = &evaluation->machine;
     int64_t cycle = dispatched + machine->dispatch_to_issue;
     for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
         EDGE(cycle, uop->producer[i], complete, wakeup(evaluation, uop, i));
-    uint32_t drain =
-        uop->store_wait ? weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->store_wait) : 0;
+    bool part = forwards_part(evaluation, uop);
     if (uop->flags & GRAPH_WAITS_HEAD)
-        EDGE(cycle, 1, commit, drain);
-    else if (uop->flags & GRAPH_HUNG) {
-        EDGE(cycle, uop->store, complete, -(int64_t)machine->load_latency);
+        EDGE(cycle, 1, commit, drain(evaluation, uop));
+    else if (uop->flags & GRAPH_HUNG || part) {
+        if (!part)
+            EDGE(cycle, uop->store, complete, -(int64_t)machine->load_latency);
         if (uop->store < machine->window)
             EDGE(cycle, uop->store, execute, 0);
         if (uop->store_data < machine->window)
             EDGE(cycle, uop->store_data, execute, 0);
     } else if (!(uop->flags & GRAPH_COVERED))
-        EDGE(cycle, uop->store, commit, 1 + drain);
+        EDGE(cycle, uop->store, commit, 1 + drain(evaluation, uop));
     return cycle;
 }
 
@@ -214,11 +227,14 @@ static int64_t complete_load(const struct graph_evaluation *evaluation, const st
     const struct graph_machine *machine = &evaluation->machine;
     int64_t address = executed + uop->execution;
     const struct graph_nodes *store = back(evaluation, uop->store);
-    if (store && ((uop->flags & GRAPH_FORWARDED && keep(evaluation, GRAPH_PART_WRITE, uop->insn)) ||
-                  (uop->flags & GRAPH_COVERED && store->commit >= executed))) {
+    if (store &&
+        ((uop->flags & GRAPH_FORWARDED && keep(evaluation, GRAPH_PART_WRITE, uop->insn)) ||
+         (uop->flags & GRAPH_COVERED && store->commit >= executed) ||
+         (forwards_part(evaluation, uop) && store->commit + drain(evaluation, uop) >= executed))) {
         int64_t start = address;
         later(&start, store->complete);
-        return start + weight(evaluation, GRAPH_PART_L1, uop->insn, machine->forward_latency);
+        return start +
+               weight(evaluation, GRAPH_PART_L1, uop->insn, graph_forward_latency(machine, uop));
     }
     int64_t cycle = address + weight(evaluation, GRAPH_PART_L1, uop->insn, machine->l1_latency);
     if (uop->walk)

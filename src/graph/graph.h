@@ -61,8 +61,11 @@
  *   SR   P(j) -> R(i)      j a store that i waits for: less the address generation of i, but not
  *        E(j) -> R(i)      before the core knows of it, when the store issues and
  *        E(k) -> R(i)      when k does, the producer of its data; these two reach as far back as
- *                          the window is large, since i was in it with them; of one that holds
- *        C(j) -> R(i)      only a part of what i reads when it is written
+ *                          the window is large, since i was in it with them
+ *   SW   C(j) -> R(i)      1, the write, and what it took beyond that, observed (dmiss): j holds
+ *                          only a part of what i reads, and i waits until j is in the cache. With
+ *                          stfwd there are, instead, E(j) and E(k) -> R(i) as of SR, and SP, at the
+ *                          latency of the L1 if that is less, if it executes before that
  *   SP   P(j) -> P(i)      forwarding (dl1), when i executes before j has left the store queue
  *
  * Weights that depend on the machine alone are in struct graph_machine, what was observed in
@@ -118,7 +121,7 @@ struct graph_uop {
     uint32_t insn;                          /* static instruction */
     uint32_t flags;                         /* enum graph_flags */
     uint16_t producer[UOP_MAX_SOURCES + 1]; /* PR; the last: data of a store, to its P */
-    uint16_t store;        /* SR, SP: the youngest older store that a load overlaps */
+    uint16_t store;        /* SR, SW, SP: the youngest older store that a load overlaps */
     uint16_t store_data;   /* SR: who produces that store's data */
     uint16_t bringer;      /* PP */
     uint16_t fetch_width;  /* FBW */
@@ -130,7 +133,7 @@ struct graph_uop {
     uint16_t fetch_cache, fetch_tlb;                             /* of F: imiss */
     uint16_t fill;         /* cycles for which the load, or that write, holds MSHRs, with those of
                               prefetches that answer it (fill_cycles of memory/memory.h) */
-    uint16_t store_wait;   /* of SR and CR: what the write took beyond a cycle */
+    uint16_t store_wait;   /* of SW and CR: what the write took beyond a cycle */
     uint16_t after_commit; /* CF to this µop: weight + 1; 0: none */
     uint16_t unit_wait;    /* RE: observed */
     union {
@@ -164,5 +167,13 @@ struct graph_machine {
     uint32_t mshrs[LEVEL_DRAM + 1];
 };
 void graph_machine_of(const struct machine *machine, struct graph_machine *graph);
+
+/* From address and data to the value that a store forwards to this load. */
+static inline uint32_t graph_forward_latency(const struct graph_machine *machine,
+                                             const struct graph_uop *load) {
+    return load->flags & GRAPH_COVERED || machine->forward_latency < machine->l1_latency
+               ? machine->forward_latency
+               : machine->l1_latency;
+}
 
 #endif

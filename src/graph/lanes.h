@@ -28,7 +28,7 @@ const char *lanes_level_name(enum lanes_level level);
 bool lanes_level_usable(enum lanes_level level); /* on this processor */
 
 struct graph_lanes;
-/* `categories` are copied but for their sets of instructions, which must stay; NULL: the eight
+/* `categories` are copied but for their sets of instructions, which must stay; NULL: the
  * standard ones. NULL with an error: out of memory. */
 struct graph_lanes *graph_lanes_new(const struct graph_machine *machine,
                                     const struct categories *categories, enum lanes_level level,

@@ -8,7 +8,7 @@
 
 enum { FAR = GRAPH_FAR + 1, MISSES = 1024, FETCHES = 256, PACKETS = 1024 };
 /* As many rows of weights as a µop may need at most. */
-enum { WEIGHTS_OF_UOP = 20, FEW = 32 };
+enum { WEIGHTS_OF_UOP = 22, FEW = 32 };
 
 struct lanes_decoder {
     struct graph_machine machine;
@@ -303,6 +303,12 @@ static bool has_store(const struct lanes_decoder *decoder, const struct graph_uo
     return uop->store && uop->store <= decoder->number;
 }
 
+/* Whether the store that the load overlaps holds only a part of what it reads. */
+static bool holds_part(const struct lanes_decoder *decoder, const struct graph_uop *uop) {
+    return !(uop->flags & (GRAPH_COVERED | GRAPH_HUNG | GRAPH_WAITS_HEAD)) &&
+           has_store(decoder, uop);
+}
+
 /* What the wakeup by a source, or by the data of a store, takes beyond a cycle. */
 static uint32_t wakeup_weight(struct lanes_decoder *decoder, const struct graph_uop *uop,
                               uint32_t source) {
@@ -355,11 +361,21 @@ static void decode_ready(struct lanes_decoder *decoder, const struct lanes_layou
         extra->store_complete = complete_back(decoder, layout, uop->store);
         extra->store_execute = execute_back(decoder, layout, uop->store);
         extra->data_execute = execute_back(decoder, layout, uop->store_data);
-    } else if (!(uop->flags & GRAPH_COVERED) && has_store(decoder, uop)) {
-        extra->head = store_commit(decoder, layout, uop->store);
-        extra->head_weight = lanes_weight(
+    } else if (holds_part(decoder, uop)) {
+        uint32_t weight = lanes_weight(
             &decoder->weights, categories_of(decoder->categories, GRAPH_PART_WRITE, uop->insn),
             uop->store_wait, 1);
+        if (categories_of(decoder->categories, GRAPH_PART_FORWARD, uop->insn)) {
+            step->flags |= STEP_PART;
+            extra->part_weight = weight;
+            extra->part_keep = lanes_keep_of(&decoder->weights, GRAPH_PART_FORWARD, uop->insn);
+            extra->store_commit = store_commit(decoder, layout, uop->store);
+            extra->part_store = execute_back(decoder, layout, uop->store);
+            extra->part_data = execute_back(decoder, layout, uop->store_data);
+        } else {
+            extra->head = store_commit(decoder, layout, uop->store);
+            extra->head_weight = weight;
+        }
     } else
         return;
     step->flags |= STEP_READY;
@@ -388,12 +404,13 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
         extra->bringer_keep = lanes_keep_of(&decoder->weights, part, uop->insn);
         extra->at_miss = place(layout->misses, decoder->misses);
     }
-    if (has_store(decoder, uop) && uop->flags & (GRAPH_FORWARDED | GRAPH_COVERED)) {
+    if (has_store(decoder, uop) &&
+        (uop->flags & (GRAPH_FORWARDED | GRAPH_COVERED) || step->flags & STEP_PART)) {
         step->flags |= STEP_FORWARD | (uop->flags & GRAPH_COVERED ? STEP_COVERED : 0);
         extra->store_commit = store_commit(decoder, layout, uop->store);
         extra->stored = complete_back(decoder, layout, uop->store);
         extra->forward = lanes_weight_of(&decoder->weights, GRAPH_PART_L1, uop->insn,
-                                         decoder->machine.forward_latency);
+                                         graph_forward_latency(&decoder->machine, uop));
         extra->write_keep = uop->flags & GRAPH_FORWARDED
                                 ? lanes_keep_of(&decoder->weights, GRAPH_PART_WRITE, uop->insn)
                                 : (uint32_t)LANES_NOTHING_ROW;

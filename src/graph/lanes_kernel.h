@@ -175,6 +175,13 @@ INLINE void step_execute(struct lanes_group *group, const struct lanes_step *ste
             nodes->execute[k] = latest(cycle, ROW(extra->data_execute));
         }
     }
+    if (step->flags & STEP_PART)
+        EACH_VECTOR {
+            vector written = ROW(extra->store_commit) + ROW(extra->part_weight);
+            vector forwards = latest(ROW(extra->part_store), ROW(extra->part_data));
+            nodes->execute[k] =
+                latest(nodes->execute[k], where(ROW(extra->part_keep), written, forwards));
+        }
     if (step->unit_wait)
         EACH_BOUND nodes->execute[k] += (CYCLE)step->unit_wait;
     uint32_t pool = step->flags >> STEP_POOL;
@@ -209,6 +216,10 @@ INLINE void step_complete(const struct lanes_step *step, const struct lanes_extr
             vector forwarded = ROW(extra->write_keep);
             if (step->flags & STEP_COVERED)
                 forwarded |= ROW(extra->store_commit) >= nodes->execute[k];
+            if (step->flags & STEP_PART)
+                forwarded |=
+                    ~ROW(extra->part_keep) &
+                    (ROW(extra->store_commit) + ROW(extra->part_weight) > nodes->execute[k]);
             nodes->complete[k] = where(forwarded, start + ROW(extra->forward), nodes->complete[k]);
         }
     if (step->flags & STEP_MISSED)

@@ -76,6 +76,8 @@ enum step_flags {
     STEP_GROUP_LEFT = 1 << 16, /* extra: at_group_left */
     STEP_MISS = 1 << 14,       /* extra: load that takes an MSHR */
     STEP_LARGE = 1 << 17,      /* adds more than LANES_NARROW_STEP may */
+    STEP_PART = 1 << 18,       /* extra: load that waits for a store that holds a part; STEP_FORWARD
+                                  too */
     STEP_POOL = 24             /* shift: the pool that a slot is taken of */
 };
 
@@ -111,6 +113,7 @@ struct lanes_extra {
     uint32_t data, data_wakeup, at_store;                                /* STEP_STORE */
     uint32_t walk, miss, bringer, bringer_weight, bringer_keep, at_miss; /* STEP_BEYOND */
     uint32_t store_commit, stored, address, forward, write_keep;         /* STEP_FORWARD */
+    uint32_t part_weight, part_keep, part_store, part_data;              /* STEP_PART */
 };
 
 struct lanes_ring {

@@ -61,7 +61,7 @@ struct comparison {
     struct code_map map;
     struct compared *rows;
     uint32_t count;
-    double spread[GRAIN_COUNT], stack_spread[GRAIN_COUNT]; /* K; of all nine events */
+    double spread[GRAIN_COUNT], stack_spread[GRAIN_COUNT]; /* K; of all events */
     uint64_t units[GRAIN_COUNT]; /* how many functions, blocks, instructions took time */
     enum program_class program_class;
     struct event_correlation events[PSV_BITS];

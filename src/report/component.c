@@ -15,6 +15,9 @@ static const struct {
                          "other flushes: system calls, flushing instructions, memory ordering"},
     [COMPONENT_TLB_MISS] = {PSV_ST_TLB, "TLB miss", "ST-TLB",
                             "waiting for an access that missed the first-level data TLB"},
+    [COMPONENT_FORWARDING] =
+        {PSV_ST_FW, "forwarding", "ST-FW",
+         "a load waited for an older store that holds a part of what it reads"},
     [COMPONENT_L1_MISS] = {PSV_ST_L1, "L1 miss", "ST-L1",
                            "waiting for an access that missed the L1 data cache, not the last one"},
     [COMPONENT_STORES] = {PSV_DR_SQ, "stores", "DR-SQ",

@@ -1,4 +1,4 @@
-/* Plain words for performance signatures: each of the 512 combinations of events belongs to one
+/* Plain words for performance signatures: each combination of events belongs to one
  * component, that of its dominant event: the one that costs most when several meet, in the order of
  * the enumeration below. A cycle without any event is `execute`: instructions committed, or the
  * oldest waited for the plain latency of an operation. */
@@ -12,6 +12,7 @@ enum component {
     COMPONENT_MISPREDICT, /* FL-MB */
     COMPONENT_FLUSH,      /* FL-EX, FL-MO */
     COMPONENT_TLB_MISS,   /* ST-TLB */
+    COMPONENT_FORWARDING, /* ST-FW */
     COMPONENT_L1_MISS,    /* ST-L1 */
     COMPONENT_STORES,     /* DR-SQ */
     COMPONENT_FRONT_END,  /* DR-L1, DR-TLB */

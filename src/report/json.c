@@ -35,10 +35,11 @@ static json_t *stack_object(const struct stack *stack) {
 }
 
 static const char *const KEYS[COMPONENT_COUNT] = {
-    [COMPONENT_LLC_MISS] = "llc_miss",   [COMPONENT_MISPREDICT] = "mispredict",
-    [COMPONENT_FLUSH] = "flush",         [COMPONENT_TLB_MISS] = "tlb_miss",
-    [COMPONENT_L1_MISS] = "l1_miss",     [COMPONENT_STORES] = "stores",
-    [COMPONENT_FRONT_END] = "front_end", [COMPONENT_EXECUTE] = "execute"};
+    [COMPONENT_LLC_MISS] = "llc_miss",     [COMPONENT_MISPREDICT] = "mispredict",
+    [COMPONENT_FLUSH] = "flush",           [COMPONENT_TLB_MISS] = "tlb_miss",
+    [COMPONENT_FORWARDING] = "forwarding", [COMPONENT_L1_MISS] = "l1_miss",
+    [COMPONENT_STORES] = "stores",         [COMPONENT_FRONT_END] = "front_end",
+    [COMPONENT_EXECUTE] = "execute"};
 
 static json_t *components_object(const struct stack *stack) {
     uint64_t units[COMPONENT_COUNT];

@@ -1,7 +1,8 @@
 /* A sample in bytes. The first 40 are perf's, as for PERF_SAMPLE_TID | TIME | CPU | PERIOD; then
  * the profiler's registers of 8 bytes each: cycles, flags and addresses. The flags begin with the
  * five of enum tip_flags; behind them the valid bits, Oldest ID and, in the same register if all of
- * them fit and else in registers of their own, 9 bits of events for each address. */
+ * them fit and else in registers of their own, the bits of
+ * events for each address. */
 #include "samples/format.h"
 
 #include <assert.h>
@@ -19,9 +20,15 @@ static_assert(SAMPLE_BYTES_MAX >=
                   PERF_BYTES + (1 + MAX_REGISTERS + SAMPLE_MAX_BANKS) * REGISTER_BYTES,
               "room for any sample");
 
+/* Of a signature. */
+static uint32_t event_bits(const struct sample_header *header) {
+    return header->nine_events ? PSV_TEA_BITS : PSV_BITS;
+}
+
 uint32_t sample_bytes(const struct sample_header *header) {
-    const char *name = header->events ? "TEA" : "TIP";
-    return profiler_sample_bytes(profiler_find(name), header->commit_width);
+    struct profiler profiler = *profiler_find(header->events ? "TEA" : "TIP");
+    profiler.events &= (1u << event_bits(header)) - 1;
+    return profiler_sample_bytes(&profiler, header->commit_width);
 }
 
 double sample_rate(uint32_t sample_bytes, uint64_t period, uint64_t clock_hz) {
@@ -55,7 +62,7 @@ static struct layout layout_of(const struct sample_header *header) {
     while (1u << layout.oldest_bits < width)
         layout.oldest_bits++;
     layout.flag_bits = STATE_BITS + width + layout.oldest_bits;
-    uint32_t events = header->events ? PSV_BITS * width : 0;
+    uint32_t events = header->events ? event_bits(header) * width : 0;
     bool together = layout.flag_bits + events <= 64;
     layout.events_at = together ? layout.flag_bits : 64;
     layout.registers = 1 + (together ? 0 : (events + 63) / 64);
@@ -80,8 +87,9 @@ void sample_pack(const struct sample_header *header, const struct sample *sample
     set_bits(registers, 0, STATE_BITS, sample->flags);
     set_bits(registers, STATE_BITS, header->commit_width, sample->valid);
     set_bits(registers, STATE_BITS + header->commit_width, layout.oldest_bits, sample->oldest);
+    uint32_t bits = event_bits(header);
     for (uint32_t i = 0; header->events && i < header->commit_width; i++)
-        set_bits(registers, layout.events_at + i * PSV_BITS, PSV_BITS, sample->events[i]);
+        set_bits(registers, layout.events_at + i * bits, bits, sample->events[i]);
 
     put_u32(bytes, PERF_RECORD_SAMPLE);
     put_u32(bytes + 4, PERF_MISC_USER | sample_bytes(header) << 16);
@@ -137,9 +145,9 @@ const char *sample_unpack(const struct sample_header *header, const uint8_t *byt
     sample->valid = (uint32_t)get_bits(registers, STATE_BITS, header->commit_width);
     sample->oldest =
         (uint32_t)get_bits(registers, STATE_BITS + header->commit_width, layout.oldest_bits);
+    uint32_t bits = event_bits(header);
     for (uint32_t i = 0; header->events && i < header->commit_width; i++)
-        sample->events[i] =
-            (uint16_t)get_bits(registers, layout.events_at + i * PSV_BITS, PSV_BITS);
+        sample->events[i] = (uint16_t)get_bits(registers, layout.events_at + i * bits, bits);
     uint8_t again[SAMPLE_BYTES_MAX];
     sample_pack(header, sample, again);
     if (memcmp(again, bytes, sample_bytes(header)) != 0)

@@ -48,6 +48,7 @@ static bool take_header(struct sample_reader *reader, struct error *error) {
         return damaged(reader, error, "a header of the wrong size");
     struct sample_header *header = &reader->header;
     header->events = at[0] == 1;
+    header->nine_events = reader->records.version == SAMPLE_VERSION_NINE;
     header->sampling.mode = (enum sampler_mode)at[1];
     header->commit_width = get_u32(at + 4);
     header->clock_hz = get_u64(at + 8);
@@ -157,7 +158,8 @@ static bool take_record(struct sample_reader *reader, struct error *error) {
 /* ---- door ---- */
 
 static bool open_file(struct sample_reader *reader, const char *path, struct error *error) {
-    static const struct record_format format = {SAMPLE_MAGIC, SAMPLE_VERSION, "sample", "samples"};
+    static const struct record_format format = {SAMPLE_MAGIC, SAMPLE_VERSION, "sample", "samples",
+                                                SAMPLE_VERSION_NINE};
     if (!record_reader_open(&reader->records, path, &format, error))
         return false;
     int status = record_reader_next(&reader->records, error);

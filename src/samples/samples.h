@@ -27,6 +27,7 @@ enum { SAMPLE_MAX_BANKS = 32, SAMPLE_MAX_TEXT = 65535 };
 /* What holds for all samples of a file. */
 struct sample_header {
     bool events;                     /* TEA's; else TIP's, without signatures */
+    bool nine_events;                /* read from a file of version 1: signatures have no ST-FW */
     uint32_t commit_width;           /* address registers: 1 to SAMPLE_MAX_BANKS */
     uint64_t clock_hz;               /* of the cores */
     struct sampler_options sampling; /* with a period */

@@ -107,7 +107,7 @@ const struct tracer_kind tip_tracer = {.name = "tip",
                                        .close = close_samples};
 
 const struct tracer_kind tea_tracer = {.name = "tea",
-                                       .description = "samples of TEA: TIP's with nine events",
+                                       .description = "samples of TEA: TIP's with events",
                                        .interval = DEFAULT_PERIOD,
                                        .interval_unit = "cycles",
                                        .samples = true,

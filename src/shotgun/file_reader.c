@@ -172,7 +172,7 @@ static bool take_record(struct reader *reader, struct error *error) {
 
 static bool read_all(struct reader *reader, const char *path, struct error *error) {
     static const struct record_format format = {SHOTGUN_MAGIC, SHOTGUN_VERSION, "shotgun",
-                                                "shotgun samples"};
+                                                "shotgun samples", 0};
     bool good = record_reader_open(&reader->records, path, &format, error) &&
                 next_record(reader, error) && take_header(reader, error);
     while (good && reader->records.type != SHOTGUN_END)

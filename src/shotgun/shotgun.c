@@ -12,7 +12,7 @@
 #include "shotgun/validate.h"
 #include "util/executor.h"
 
-enum { CATEGORIES = 8 };
+enum { CATEGORIES = 9 };
 
 struct shotgun {
     const struct machine *machine;
@@ -300,7 +300,7 @@ static bool make_fragments(struct making *making, struct breakdown *breakdown,
     return good;
 }
 
-/* A breakdown of the eight categories, all times 0. */
+/* A breakdown of the standard categories, all times 0. */
 static bool begin_breakdown(struct breakdown *breakdown, struct error *error) {
     const char *names[CATEGORIES];
     for (unsigned i = 0; i < CATEGORIES; i++)

@@ -68,7 +68,7 @@ struct shotgun_statistics {
     uint64_t targets, targets_right;
 };
 
-/* Constructs fragments and adds up t(S) of all sets of the eight categories over them into
+/* Constructs fragments and adds up t(S) of all sets of the standard categories over them into
  * `breakdown`, which is initialised here and is the caller's to free either way. False with an
  * error when there was too little to construct even one from. */
 bool shotgun_breakdown(struct shotgun *shotgun, const struct shotgun_request *request,

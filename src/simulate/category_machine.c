@@ -38,7 +38,7 @@ bool category_machine_knows(const struct categories *categories, struct error *e
         if (!knows(&categories->list[i]))
             return error_set(error,
                              "category %s: only the graph knows it; what can be simulated are the "
-                             "eight, dtlb and itlb, taken away, and operations, of all "
+                             "standard causes, dtlb and itlb, taken away, and operations, of all "
                              "instructions",
                              categories->list[i].name);
     return true;

@@ -43,6 +43,8 @@ uint32_t multisim_events(uint32_t category) {
         return PSV_ST_L1 | PSV_ST_TLB | PSV_ST_LLC | PSV_DR_SQ;
     case IDEAL_BMISP:
         return PSV_FL_MB;
+    case IDEAL_STFWD:
+        return PSV_ST_FW;
     default:
         return 0;
     }

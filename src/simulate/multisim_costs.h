@@ -14,7 +14,7 @@
 #include "graph/breakdown.h"
 
 enum {
-    MULTISIM_CATEGORIES = 8, /* those of enum ideal before IDEAL_DLONG, in its order */
+    MULTISIM_CATEGORIES = 9, /* those of enum ideal before IDEAL_DLONG, in its order */
     MULTISIM_PAIRS = MULTISIM_CATEGORIES * (MULTISIM_CATEGORIES - 1) / 2,
     MULTISIM_COSTS = MULTISIM_CATEGORIES + MULTISIM_PAIRS
 };

@@ -44,7 +44,7 @@ struct simulation_observer {
     void *context;
 };
 
-enum { GRAPH_CATEGORIES = 8 }; /* those of enum ideal before IDEAL_DLONG, in its order */
+enum { GRAPH_CATEGORIES = 9 }; /* those of enum ideal before IDEAL_DLONG, in its order */
 
 struct simulation_options {
     const struct machine *machine;

@@ -45,9 +45,9 @@ uint64_t slicing_next(const struct slicing *slicing, uint32_t thread, uint64_t p
 /* ---- parts ---- */
 
 const char *part_name(unsigned part) {
-    static const char *const NAMES[PART_COUNT] = {"base",   "dr_l1",  "dr_tlb",  "dr_sq",
-                                                  "fl_mb",  "fl_ex",  "fl_mo",   "st_l1",
-                                                  "st_tlb", "st_llc", "combined"};
+    static const char *const NAMES[PART_COUNT] = {"base",   "dr_l1",  "dr_tlb", "dr_sq",
+                                                  "fl_mb",  "fl_ex",  "fl_mo",  "st_l1",
+                                                  "st_tlb", "st_llc", "st_fw",  "combined"};
     return NAMES[part];
 }
 

@@ -33,7 +33,7 @@ uint64_t slicing_next(const struct slicing *slicing, uint32_t thread, uint64_t p
 /* Puts ends in order and drops those that are there twice; returns how many are left. */
 size_t slice_ends_sort(struct slice_end *ends, size_t count);
 
-/* Cycles by performance signature, in parts: none of the nine events, each alone, several. */
+/* Cycles by performance signature, in parts: none of the events, each alone, several. */
 enum { PART_BASE, PART_COMBINED = 1 + PSV_BITS, PART_COUNT };
 const char *part_name(unsigned part); /* "base", "dr_l1" ... "combined" */
 void parts_of(const uint64_t units[PSV_COMBINATIONS], uint64_t parts[PART_COUNT]);

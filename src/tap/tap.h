@@ -16,7 +16,7 @@
 #include "tap/windows.h"
 #include "util/error.h"
 
-/* Performance signature of a µop (TEA, paper B Table B.1): 9 events. */
+/* Performance signature of a µop: the nine events of TEA (paper B Table B.1), and one of ours. */
 enum psv {
     PSV_DR_L1 = 1 << 0,  /* L1I miss: first instruction of the fetch packet */
     PSV_DR_TLB = 1 << 1, /* ITLB miss, likewise */
@@ -26,9 +26,11 @@ enum psv {
     PSV_FL_MO = 1 << 5,  /* memory ordering violation */
     PSV_ST_L1 = 1 << 6,  /* L1D miss */
     PSV_ST_TLB = 1 << 7, /* DTLB miss */
-    PSV_ST_LLC = 1 << 8  /* LLC miss by a load */
+    PSV_ST_LLC = 1 << 8, /* LLC miss by a load */
+    PSV_ST_FW = 1 << 9   /* load that waited for an older store, which could not forward, to be in
+                            the cache; not the paper's */
 };
-enum { PSV_BITS = 9, PSV_COMBINATIONS = 512 };
+enum { PSV_BITS = 10, PSV_COMBINATIONS = 1 << PSV_BITS, PSV_TEA_BITS = 9 /* of the paper */ };
 
 /* "DR-L1" ... of one bit; "ST-L1+ST-TLB" of a combination, "Base" of none. */
 const char *psv_name(unsigned bit);
@@ -116,7 +118,7 @@ static inline const uint64_t *tap_read(const uint64_t *word, struct tap_record *
     return word + tap_payload(record->kind, record->count);
 }
 
-/* Payload word of a µop: static instruction 32 bits | psv 9 | flags. */
+/* Payload word of a µop: static instruction 32 bits | psv PSV_BITS | flags. */
 enum tap_uop_flags {
     TAP_UOP_LAST = 1 << 0, /* last µop of its instruction */
     TAP_UOP_LOAD = 1 << 1,
@@ -127,16 +129,16 @@ enum tap_uop_flags {
     TAP_UOP_FLAGS = (1 << 6) - 1
 };
 static inline uint64_t tap_uop(uint32_t insn, uint32_t psv, uint32_t flags) {
-    return insn | (uint64_t)psv << 32 | (uint64_t)flags << 41;
+    return insn | (uint64_t)psv << 32 | (uint64_t)flags << (32 + PSV_BITS);
 }
 static inline uint32_t tap_uop_insn(uint64_t word) {
     return (uint32_t)word;
 }
 static inline uint32_t tap_uop_psv(uint64_t word) {
-    return word >> 32 & 511;
+    return word >> 32 & (PSV_COMBINATIONS - 1);
 }
 static inline uint32_t tap_uop_flags(uint64_t word) {
-    return (uint32_t)(word >> 41);
+    return (uint32_t)(word >> (32 + PSV_BITS));
 }
 
 /* Full state at the start of a buffer. Sequence numbers of µops are in program order. */

@@ -35,9 +35,12 @@ bool record_reader_open(struct record_reader *reader, const char *path,
         return cannot_read(reader, error);
     if (got < sizeof prologue || memcmp(prologue, format->magic, 8) != 0 || get_u32(prologue + 12))
         return error_set(error, "%s is not a file of %s", path, format->content);
-    return get_u32(prologue + 8) == format->version ||
+    reader->version = get_u32(prologue + 8);
+    return reader->version == format->version ||
+           (format->oldest && reader->version >= format->oldest &&
+            reader->version < format->version) ||
            error_set(error, "%s has version %" PRIu32 " of the %s format, not %" PRIu32, path,
-                     get_u32(prologue + 8), format->name, format->version);
+                     reader->version, format->name, format->version);
 }
 
 void record_reader_close(struct record_reader *reader) {

@@ -21,6 +21,7 @@ struct record_format {
     uint32_t version;
     const char *name;    /* in errors: "version 2 of the NAME format", */
     const char *content; /* "not a file of CONTENT" */
+    uint32_t oldest;     /* version that can be read, too; 0: only `version` */
 };
 
 enum { RECORD_PROLOGUE_BYTES = 16, RECORD_PAYLOAD_MAX = 1 << 18 /* bytes */ };
@@ -28,6 +29,7 @@ enum { RECORD_PROLOGUE_BYTES = 16, RECORD_PAYLOAD_MAX = 1 << 18 /* bytes */ };
 struct record_reader {
     FILE *file;
     const char *path;        /* the caller's */
+    uint32_t version;        /* of the file */
     uint64_t offset, behind; /* bytes in the file: of the record, and behind it */
     uint32_t type, size;     /* of the record; of its payload in bytes */
     uint8_t payload[RECORD_PAYLOAD_MAX];

@@ -12,7 +12,7 @@ sampled() {
             '0.9 < r["instructions"] / r["instructions_executed"] <= 1' \
             'r["sampling"]["cpi_half_interval_95"] > 0' \
             'any("sampling error" in n for n in r["notes"])' 'any("--warm" in n for n in r["notes"])' \
-            'len(r["what_if"]["costs"]) == 8 and len(r["what_if"]["pairs"]) == 28' \
+            'len(r["what_if"]["costs"]) == 9 and len(r["what_if"]["pairs"]) == 36' \
             'all(0 <= c["cost"]["percent"] < 100 for c in r["what_if"]["costs"])'
 }
 check "a long run is sampled; weighted cycles sum exactly" sampled
@@ -47,6 +47,19 @@ for s in every["sets"]:
 END
 }
 check "what if, simulated again, is near icost" what_if
+
+# A load that waits for a store which cannot forward is named, and what it costs.
+forwarding() {
+    run explain --json --output "$scratch/report" --from read_whole --limit 300K -- \
+        "$WORKLOADS/x86_64/parts" 100000 >/dev/null &&
+        python3 tests/e2e/check_report.py "$scratch/report" \
+            'r["components"]["forwarding"] > 0.6 * r["cycles"]' \
+            'r["hot_instructions"][0]["stack"]["ST-FW"] > 0.9 * r["hot_instructions"][0]["cycles"]' \
+            '35 < next(c for c in r["what_if"]["costs"] if c["category"] == "stfwd")["cost"]["percent"] < 40' \
+            'next(c for c in r["what_if"]["costs"] if c["category"] == "stfwd")["places"][0]["function"] == "read_whole"'
+}
+skip_without x86_64-workloads "failed forwarding" ||
+    check "a store that cannot forward is named, with what it costs" forwarding
 
 words() {
     run explain --legend --limit 300K -- gzip -c "$scratch/numbers" 2>"$scratch/text" >/dev/null &&

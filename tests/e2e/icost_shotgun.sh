@@ -27,7 +27,7 @@ finds_the_breakdown() {
             's["paths"]["errant_discarded"] >= 0.95 * s["paths"]["errant"]' \
             's["paths"]["right_discarded"] == 0' \
             "all(abs(percent(p, c) - percent(json.load(open('$scratch/perfect.json'))['profiler'], c)) < 1.5 for c in singles)" \
-            'all(abs(percent(p, c) - percent(r, c)) < 10 for c in singles)' 'len(p["sets"]) == 255' \
+            'all(abs(percent(p, c) - percent(r, c)) < 10 for c in singles)' 'len(p["sets"]) == 511' \
             'abs(sum(x["icost"]["cycles"] for x in p["sets"]) + p["all_idealised"]["cycles"] - p["cycles"]) < 0.01'
 }
 check "a shotgun profiler finds what the graph says" finds_the_breakdown

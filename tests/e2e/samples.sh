@@ -22,9 +22,9 @@ kind, base = sys.argv[1:]
 data = open(f"{base}/run.{kind}", "rb").read()
 dump = json.load(open(f"{base}/{kind}.json"))
 report = json.load(open(f"{base}/report.json"))
-names = "DR-L1 DR-TLB DR-SQ FL-MB FL-EX FL-MO ST-L1 ST-TLB ST-LLC".split()
+names = "DR-L1 DR-TLB DR-SQ FL-MB FL-EX FL-MO ST-L1 ST-TLB ST-LLC ST-FW".split()
 
-assert data[:16] == b"\x89CSM\r\n\x1a\n" + struct.pack("<II", 1, 0)
+assert data[:16] == b"\x89CSM\r\n\x1a\n" + struct.pack("<II", 2, 0)
 at, images, places, samples, ended = 16, [], {}, [], False
 while at < len(data):
     record, size, _ = struct.unpack_from("<IIQ", data, at)
@@ -56,7 +56,7 @@ for number, ((_, misc, size, process, thread, time, core, zero, wanted, cycles, 
     valid, oldest = flags >> 5 & 15, flags >> 9 & 3
     sharers = [oldest] if flags & 31 else [b % 4 for b in range(oldest, oldest + 4) if valid >> b % 4 & 1]
     told = [(i["address"], i["image"], i.get("events")) for i in shown["instructions"]]
-    events = [flags >> 11 + 9 * bank & 511 for bank in sharers]
+    events = [flags >> 11 + 10 * bank & 1023 for bank in sharers]
     assert told == [(f"{addresses[bank]:#x}", known[addresses[bank]],
                      ("+".join(n for i, n in enumerate(names) if e >> i & 1) or "Base") if tea else None)
                     for bank, e in zip(sharers, events)]

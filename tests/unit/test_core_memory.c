@@ -116,11 +116,85 @@ static void partial_overlap_waits_for_the_cache(void **state) {
     struct machine machine = little_machine();
     struct program_fixture *program = program_fixture_new();
     execute_at(program, store(program, 0, 0), FAR + 4, 4);
-    execute_at(program, load(program, 2, 0), FAR, 8);
+    uint32_t read = load(program, 2, 0);
+    execute_at(program, read, FAR, 8);
     simulate(program, &machine, 0);
     assert_int_equal(program->lives[0].commit, 7);
     assert_int_equal(program->lives[1].complete, 109 + 3);
+    assert_int_equal(program->lives[1].psv, PSV_ST_FW);
     assert_false(program->lives[1].flags & LIFE_FORWARDED);
+    /* Stalled from 8 to 112, committed alone in 113. */
+    assert_int_equal(units_of(golden_profile(program->golden), read, PSV_ST_FW), 106 * CYCLE_UNITS);
+    simulate(program, &machine, IDEAL_STFWD); /* as store_forwards() */
+    assert_int_equal(program->lives[1].complete, 7);
+    assert_int_equal(program->lives[1].psv, 0);
+    assert_true(program->lives[1].flags & LIFE_FORWARDED);
+    program_fixture_free(program);
+}
+
+/* Two stores to two lines, each of which holds half of a load: the load waits for the younger,
+ * which leaves the queue last. Both commit in 7, are written from 7 and 8, and are there in 109 and
+ * 110; then the load hits both lines: 110 + 3. Idealised, the younger forwards: stores issue in 5,
+ * the load in 6 for want of a third port: 6 + 1 + 1. */
+static void load_waits_for_all_stores_it_overlaps(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), FAR + LINE - 4, 4);
+    execute_at(program, store(program, 0, 0), FAR + LINE, 4);
+    execute_at(program, load(program, 2, 0), FAR + LINE - 4, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].commit, 7);
+    assert_int_equal(program->lives[2].stores_back, 1);
+    assert_int_equal(program->lives[2].complete, 110 + 3);
+    assert_int_equal(program->lives[2].psv, PSV_ST_FW);
+    simulate(program, &machine, IDEAL_STFWD);
+    assert_int_equal(program->lives[2].complete, 8);
+    program_fixture_free(program);
+}
+
+/* A load from two lines, of which a store wrote to one: it waits for that line, until 109, and
+ * finds then that the other must be brought: 109 + 1 + 2 + 100. */
+static void load_from_two_lines_waits_for_one_and_misses_the_other(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), FAR + LINE - 4, 4);
+    execute_at(program, load(program, 2, 0), FAR + LINE - 4, 8);
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].complete, 109 + 103);
+    assert_int_equal(program->lives[1].psv, PSV_ST_FW | PSV_ST_L1 | PSV_ST_LLC);
+    program_fixture_free(program);
+}
+
+/* The event is of a load that waited for nothing else: here the address comes from a division (5 to
+ * 15) long after the store has been written, in 8. */
+static void wait_that_costs_nothing_is_no_event(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.core.disambiguation = DISAMBIGUATE_PERFECT;
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), FAR + 4, 4);
+    execute(program, operation(program, OP_INT_DIV, 1, 0));
+    execute_at(program, load(program, 2, 1), FAR, 8);
+    simulate(program, &machine, IDEAL_DMISS);
+    assert_int_equal(program->lives[2].issue, 15);
+    assert_int_equal(program->lives[2].complete, 18);
+    assert_int_equal(program->lives[2].psv, 0);
+    program_fixture_free(program);
+}
+
+/* Idealised, a load that a store covers in part waits for its data as one that it covers does: a
+ * multiply (5 to 8) gives them; 8 + 1. */
+static void ideal_forwarding_waits_for_data(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute(program, operation(program, OP_INT_MUL, 1, 0));
+    execute_at(program, store(program, 1, 0), FAR + 4, 4);
+    execute_at(program, load(program, 2, 0), FAR, 8);
+    simulate(program, &machine, IDEAL_STFWD);
+    assert_int_equal(program->lives[2].complete, 9);
     program_fixture_free(program);
 }
 
@@ -451,8 +525,8 @@ static void a_core_begins_with_what_another_learned(void **state) {
         execute_at(program, load(program, 1, 1), FAR, 8);
     struct core *first = core_new(&machine, &options, &error);
     struct core_statistics cold = run_alone(first, program);
-    assert_true(core_learned_copy(&copy, &machine, 0, core_memory(first), core_predictor(first),
-                                  &error));
+    assert_true(
+        core_learned_copy(&copy, &machine, 0, core_memory(first), core_predictor(first), &error));
     core_give(first, &learned);
     core_free(first);
     struct core *second = core_new(&machine, &begun, &error);
@@ -483,6 +557,10 @@ int main(void) {
         cmocka_unit_test(store_forwards),
         cmocka_unit_test(forwarding_waits_for_data),
         cmocka_unit_test(partial_overlap_waits_for_the_cache),
+        cmocka_unit_test(load_waits_for_all_stores_it_overlaps),
+        cmocka_unit_test(load_from_two_lines_waits_for_one_and_misses_the_other),
+        cmocka_unit_test(wait_that_costs_nothing_is_no_event),
+        cmocka_unit_test(ideal_forwarding_waits_for_data),
         cmocka_unit_test(ordering_violation_flushes),
         cmocka_unit_test(wait_table_learns),
         cmocka_unit_test(retried_load_does_not_violate),

@@ -14,6 +14,8 @@ static uint32_t next_random(uint32_t below) {
     return (uint32_t)(random_state >> 33) % below;
 }
 
+enum { STANDARD = 9 }; /* categories */
+
 static bool chance(uint32_t percent) {
     return next_random(100) < percent;
 }
@@ -133,7 +135,7 @@ static struct graph_machine graph_machine(void) {
 /* Adds to the cycles expected of each set those of a fragment. */
 static void expect(const struct graph_machine *machine, const struct categories *categories,
                    const struct graph_uop *uops, uint32_t count, int64_t *expected) {
-    const uint32_t sets = 1u << (categories ? categories->count : 8);
+    const uint32_t sets = 1u << (categories ? categories->count : STANDARD);
     for (uint32_t set = 0; set < sets; set++) {
         struct graph_evaluation *evaluation = graph_evaluation_new_of(machine, categories, set);
         int64_t last = 0;
@@ -170,7 +172,7 @@ static void compare(const struct graph_machine *machine, const struct categories
                     enum lanes_level level) {
     static struct graph_uop uops[UOPS];
     const uint32_t lengths[] = {UOPS, 3000, 7};
-    const uint32_t sets = 1u << (categories ? categories->count : 8);
+    const uint32_t sets = 1u << (categories ? categories->count : STANDARD);
     struct error error = {""};
     struct graph_lanes *lanes = graph_lanes_new(machine, categories, level, &error);
     assert_non_null(lanes);
@@ -280,7 +282,7 @@ static void chain_misses(struct graph_uop *uops, uint32_t from, uint32_t to, uin
  * that were written long ago; between them stretches that they hold. */
 static void far_apart(void **state) {
     (void)state;
-    enum { QUICK = 26000, COUNT = 3 * QUICK, SETS = 256 };
+    enum { QUICK = 26000, COUNT = 3 * QUICK, SETS = 1 << STANDARD };
     struct graph_machine machine = graph_machine();
     struct graph_uop *uops = calloc(COUNT, sizeof *uops);
     int64_t expected[SETS] = {0};

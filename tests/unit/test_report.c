@@ -111,11 +111,8 @@ static int tear_down(void **state) {
 static void build(struct report *report, const struct simulation *simulation, enum report_by by,
                   uint32_t top) {
     struct error error;
-    struct report_request request = {.verb = "sim",
-                                     .program = "prog \033[31m -x",
-                                     .machine = &machine,
-                                     .by = by,
-                                     .top = top};
+    struct report_request request = {
+        .verb = "sim", .program = "prog \033[31m -x", .machine = &machine, .by = by, .top = top};
     if (!report_build(&request, simulation, &code, program, report, &error))
         fail_msg("%s", error.message);
     report->legend = true;
@@ -270,6 +267,7 @@ static void components_by_dominant_event(void **state) {
                                   : psv & PSV_FL_MB                ? COMPONENT_MISPREDICT
                                   : psv & (PSV_FL_EX | PSV_FL_MO)  ? COMPONENT_FLUSH
                                   : psv & PSV_ST_TLB               ? COMPONENT_TLB_MISS
+                                  : psv & PSV_ST_FW                ? COMPONENT_FORWARDING
                                   : psv & PSV_ST_L1                ? COMPONENT_L1_MISS
                                   : psv & PSV_DR_SQ                ? COMPONENT_STORES
                                   : psv & (PSV_DR_L1 | PSV_DR_TLB) ? COMPONENT_FRONT_END

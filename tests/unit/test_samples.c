@@ -18,8 +18,9 @@ static const struct sample_header HEADER = {.events = true,
 /* ---- bytes ---- */
 
 /* TEA on four banks: banks 3 and 0 commit µops, the older one of bank 3 with ST-L1 and ST-TLB.
- * Flags register: no flag (bits 0-4), valid 1001 (5-8), oldest 3 (9-10), events of bank 0 (11-19)
- * none, of 3 (38-46) ST-L1 and ST-TLB (bits 6 and 7 of the nine): 2^44 + 2^45. */
+ * Flags register: no flag (bits 0-4), valid 1001 (5-8), oldest 3 (9-10), events of bank 0 (11-20)
+ * none, of 3 (41-50) ST-L1 and ST-TLB (bits 6 and 7 of the ten): 2^47 + 2^48. In a file of version
+ * 1, with nine events, those of bank 3 are bits 38-46: 2^44 + 2^45. */
 static void bytes_by_hand(void **state) {
     (void)state;
     struct sample sample = {.process = 7,
@@ -42,7 +43,7 @@ static void bytes_by_hand(void **state) {
         2,    0,    0,    0,    0,    0,    0,    0,    /* core */
         0x00, 0x35, 0x0c, 0x00, 0,    0,    0,    0,    /* period */
         0x00, 0x35, 0x0c, 0x00, 0,    0,    0,    0,    /* cycles */
-        0x20, 0x07, 0x00, 0x00, 0x00, 0x30, 0x00, 0x00, /* flags: 2^5 + 2^8 + 3 * 2^9 + events */
+        0x20, 0x07, 0x00, 0x00, 0x00, 0x80, 0x01, 0x00, /* flags: 2^5 + 2^8 + 3 * 2^9 + events */
         0x02, 0x11, 0,    0,    0,    0,    0,    0,    /* address 0 */
         0,    0,    0,    0,    0,    0,    0,    0,    /* 1 */
         0,    0,    0,    0,    0,    0,    0,    0,    /* 2 */
@@ -57,6 +58,16 @@ static void bytes_by_hand(void **state) {
     assert_int_equal(sample_sharers(&again, 4, banks), 2);
     assert_int_equal(banks[0], 3);
     assert_int_equal(banks[1], 0);
+
+    struct sample_header older = HEADER;
+    uint8_t bytes_of_nine[88];
+    older.nine_events = true;
+    memcpy(bytes_of_nine, expected, sizeof bytes_of_nine);
+    bytes_of_nine[48 + 5] = 0x30;
+    bytes_of_nine[48 + 6] = 0;
+    assert_int_equal(sample_bytes(&older), 88);
+    assert_null(sample_unpack(&older, bytes_of_nine, &again));
+    assert_memory_equal(&again, &sample, sizeof sample);
 }
 
 /* All widths and both kinds, with all bits that may be set; the last address is where it should be.
@@ -74,7 +85,7 @@ static void bytes_of_all_widths(void **state) {
             sample.oldest = width - 1;
             for (uint32_t i = 0; i < width; i++) {
                 sample.address[i] = UINT64_MAX - i;
-                sample.events[i] = events ? 511 : 0;
+                sample.events[i] = events ? PSV_COMBINATIONS - 1 : 0;
             }
             uint8_t bytes[SAMPLE_BYTES_MAX];
             struct sample again;

@@ -4,9 +4,11 @@
  * (order.c): the youngest older one that overlaps it, if it is still in the queue when the load
  * dispatches. What the hardware would know at the
  * load's issue then decides: it forwards when the store's address and data are known, waits when
- * the data is not or when the store covers only a part (then until the cache has it), and goes
- * ahead to the cache when the store's address is still unknown. That last load is found out when
- * the store's address comes: a memory ordering violation, flushed when the load reaches the head.
+ * the data is not or when the store covers only a part, and goes ahead to the cache when the
+ * store's address is still unknown. A store that covers only a part cannot forward: the load waits
+ * until the cache has it, which then has all older ones too, since they leave in order. That last
+ * load is found out when the store's address comes: a memory ordering violation, flushed when the
+ * load reaches the head.
  *
  * A store leaves the queue, in order, once it has committed and its line is owned. */
 #include "core/ooo/ooo.h"
@@ -45,9 +47,25 @@ void store_enter(struct ooo *core, struct uop_state *uop, uint64_t sequence, uin
     };
 }
 
+/* Whether the store, which overlaps the load, holds all that it reads. */
 static bool covers(const struct store_entry *store, const struct stream_uop *load) {
     return load->access_count == 1 && store->address <= load->address &&
            load->address + load->size_bytes <= store->end;
+}
+
+static bool forwards(const struct ooo *core, const struct store_entry *store,
+                     const struct stream_uop *load) {
+    return core->ideal & IDEAL_STFWD || covers(store, load);
+}
+
+/* From address and data to the value. What stfwd takes away is a wait: what is forwarded only
+ * thanks to it is never later than from the cache. */
+static uint32_t forward_latency(const struct ooo *core, const struct store_entry *store,
+                                const struct stream_uop *load) {
+    if (core->ideal & IDEAL_DL1)
+        return 0;
+    uint32_t latency = core->machine.store_forward;
+    return covers(store, load) || latency < core->l1d_latency ? latency : core->l1d_latency;
 }
 
 static void list_add(struct ooo *core, struct uop_state *load, uint32_t *list) {
@@ -75,21 +93,25 @@ void load_enter(struct ooo *core, struct uop_state *load, uint64_t sequence, uin
     bool waits = core->machine.disambiguation == DISAMBIGUATE_PERFECT ||
                  (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE &&
                   predicted_to_wait(core, stream->insn));
-    if (waits && !covers(store, stream))
+    if (waits && !forwards(core, store, stream))
         hang(core, load, &store->drain_waiters);
     else if (waits && store->complete == UNKNOWN)
         hang(core, load, &store->forward_waiters);
 }
 
-/* Wakes a list of loads: each may issue from `cycle` on. */
-static void wake_loads(struct ooo *core, uint32_t list, uint64_t cycle) {
+/* Wakes a list of loads: each may issue from `cycle` on. Those that waited for nothing else get the
+ * event. */
+static void wake_loads(struct ooo *core, uint32_t list, uint64_t cycle, enum psv event) {
     while (list != NO_LINK) {
         struct uop_state *load = &core->uops[list];
         list = load->link[LINK_STORE];
-        if (cycle > load->when)
+        bool later = cycle > load->when;
+        if (later)
             load->when = cycle;
-        if (--load->is.pending == 0)
-            schedule(core, load, load->when);
+        if (--load->is.pending > 0)
+            continue;
+        load->psv |= later ? event : 0;
+        schedule(core, load, load->when);
     }
 }
 
@@ -109,7 +131,7 @@ static bool load_meets_store(struct ooo *core, struct uop_state *load,
         *passed = store;
         return false;
     }
-    if (!covers(store, stream)) {
+    if (!forwards(core, store, stream)) {
         hang(core, load, &store->drain_waiters);
         return true;
     }
@@ -120,7 +142,7 @@ static bool load_meets_store(struct ooo *core, struct uop_state *load,
     uint64_t start = store->complete > address_known ? store->complete : address_known;
     load->is.flags |= U_FORWARDED;
     core->statistics.forwarded++;
-    uint64_t latency = core->ideal & IDEAL_DL1 ? 0 : core->machine.store_forward;
+    uint32_t latency = forward_latency(core, store, stream);
     struct kept_life *life = life_of(core, load);
     if (life) {
         life->store_back = (uint32_t)(sequence_of(core, load) - store->uop);
@@ -220,7 +242,7 @@ static void store_complete(struct ooo *core, struct uop_state *uop, struct store
     uint32_t waiters = store->forward_waiters;
     store->forward_waiters = NO_LINK;
     uint32_t address_latency = core->classes[OP_LOAD].latency;
-    wake_loads(core, waiters, complete > address_latency ? complete - address_latency : 0);
+    wake_loads(core, waiters, complete > address_latency ? complete - address_latency : 0, 0);
 }
 
 void store_issue(struct ooo *core, struct uop_state *uop) {
@@ -261,7 +283,7 @@ void store_data(struct ooo *core, struct uop_state *uop, uint64_t ready) {
 }
 
 static void release(struct ooo *core, struct store_entry *store) {
-    wake_loads(core, store->drain_waiters, core->cycle);
+    wake_loads(core, store->drain_waiters, core->cycle, PSV_ST_FW);
     store->drain_waiters = NO_LINK;
     core->store_head++;
     core->progress = true;

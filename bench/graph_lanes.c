@@ -16,7 +16,7 @@
 #include "machine/find.h"
 #include "simulate/simulate.h"
 
-enum { SETS = 256, COMPARED = 20000, PASSES = 5 };
+enum { SETS = 512, COMPARED = 20000, PASSES = 5 };
 
 struct recording {
     struct machine machine;

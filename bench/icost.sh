@@ -1,6 +1,6 @@
 # Speed of breakdowns: traces of gzip, sqlite3 and perl, LIMIT instructions on each of MACHINES. How
 # many instruction-sets a second the graph is evaluated with, at each level of vectors, on one
-# processor: what must hold is 2 billion with AVX-512 and 1 billion with AVX2. Then all 256 sets of
+# processor: what must hold is 2 billion with AVX-512 and 1 billion with AVX2. Then all 512 sets of
 # a trace of COMPARED instructions from the graph, simulation included, and by simulating anew for
 # each: what must hold is 100 times as fast.
 set -u
@@ -33,7 +33,7 @@ for machine in $machines; do
     done
 done
 
-echo "all 256 sets of $compared instructions of gzip on $machine:"
+echo "all 512 sets of $compared instructions of gzip on $machine:"
 python3 - "$culprit" "$machine" "$compared" "$scratch/gzip.ctrace" <<'PYTHON'
 import os, subprocess, sys
 culprit, machine, limit, trace = sys.argv[1:]

@@ -484,6 +484,9 @@ static void windows_and_lives_are_refused(void **state) {
     struct core_options options = {.ideal = IDEAL_WIN};
     assert_null(core_new(&machine, &options, &error));
     assert_non_null(strstr(error.message, "in order"));
+    options.ideal = IDEAL_STFWD;
+    assert_null(core_new(&machine, &options, &error));
+    assert_non_null(strstr(error.message, "write buffer"));
     struct tap *tap = tap_new(NULL);
     struct issues *issues = calloc(1, sizeof *issues);
     struct tap_worker worker = {

@@ -1,5 +1,6 @@
 """Shotgun profiling (interaction-cost paper, §5 and Table IX): the statistics of its fragments, the
-designs of Table IV, and accuracy over the sampling rate, into docs/results/shotgun.md.
+designs of Table IV, accuracy over the length of fragments and with a bit of the program counter in
+the signature (§6.3), and over the sampling rate, into docs/results/shotgun.md.
     python3 -B experiments/shotgun.py"""
 import os
 
@@ -10,6 +11,10 @@ MACHINE = ["--machine", "fields2004", "--set", "l1d.latency=4", "--focus", "dl1"
 NAMES = ["awk", "bc", "bzip2", "gcc", "gzip", "perl", "python3", "sort", "sqlite3", "xz"]
 LIMIT = "4M"
 PERIODS = [50, 200, 500, 1000]
+LENGTH = 2000
+LENGTHS = [500, 1000, LENGTH, 4000]
+BITS = [2, 4, 6]  # of the program counter
+BRANCHING = ["awk", "bc", "gcc", "perl", "python3", "sqlite3"]  # attempts leave their paths
 SWEPT = ["gzip", "perl", "python3", "sqlite3", "xz"]
 DESIGNS = {2: "one sample each", 3: "short signatures", 4: "long and short"}
 
@@ -20,9 +25,11 @@ def chosen():
     return [program for program in programs() if program.name in names]
 
 
-def report(program, design=4, period=PERIODS[0]):
+def report(program, design=4, period=PERIODS[0], length=LENGTH, bit=None):
     options = list(program.options)
     options[options.index("--limit") + 1] = LIMIT
+    options += ["--shotgun-length", length] if length != LENGTH else []
+    options += ["--shotgun-pc-bit", bit] if bit is not None else []
     return run.report("icost", [*MACHINE, "--shotgun-design", design, "--shotgun-period", period,
                                 *options], program.command)
 
@@ -91,6 +98,54 @@ measured += "\n## Errors (Table IX)\n\n" + page.table(
       *(page.percent(mean(r.of_design[n] for r in results)) for n in DESIGNS),
       page.percent(mean(r.whole for r in results)))])
 
+# ---- the length of fragments (§6.3) ----
+
+
+def lengths_of(program):
+    """By length: errors of perfect fragments, of the profiler against these, and in all."""
+    found = []
+    for length in LENGTHS:
+        perfect, made = report(program, 1, length=length), report(program, length=length)
+        found.append((error(perfect, perfect["profiler"]),
+                      error(perfect["profiler"], made["profiler"]), error(made, made["profiler"])))
+    return found
+
+
+STEPS = ["whole graph → perfect fragments", "perfect fragments → design 4", "whole graph → design 4"]
+by_length = {r.name: lengths_of(program) for r, program in zip(results, chosen())}
+length_means = [[mean(found[i][step] for found in by_length.values()) for i in range(len(LENGTHS))]
+                for step in range(len(STEPS))]
+measured += "\n## Length of fragments (§6.3)\n\nMean error in %:\n\n" + page.table(
+    ["instructions of a fragment", *(f"{length:,}" for length in LENGTHS)],
+    [(f"{name}, {STEPS[1]}", *(page.percent(found[i][1]) for i in range(len(LENGTHS))))
+     for name, found in by_length.items()] +
+    [(f"mean, {step}", *map(page.percent, values)) for step, values in zip(STEPS, length_means)])
+
+# ---- a bit of the program counter in the signature (§6.3) ----
+
+
+def with_bit(program, bit):
+    found = report(program, bit=bit)
+    paths, attempts = found["shotgun"]["paths"], found["shotgun"]["attempts"]
+    against = next(r for r in results if r.name == program.name).perfect["profiler"]
+    return (error(against, found["profiler"]), share(paths["targets_right"], paths["targets"]),
+            attempts["complete"], paths["errant"], paths["errant_discarded"])
+
+
+by_bit = {program.name: [with_bit(program, bit) for bit in (None, *BITS)]
+          for program in chosen() if program.name in BRANCHING}
+VARIANTS = ["none", *(f"bit {bit}" for bit in BITS)]
+bit_means = [mean(found[i][0] for found in by_bit.values()) for i in range(len(VARIANTS))]
+measured += "\n## A bit of the program counter in the signature (§6.3)\n\nMean error from perfect " \
+    "fragments in % (targets from samples that were right, %; complete fragments; attempts that left " \
+    "the path, and of these discarded), of the programs whose attempts leave it:\n\n" + page.table(
+        ["third signature bit", *VARIANTS],
+        [(name, *(f"{page.percent(wrong)} ({page.percent(right)}; {complete}; {errant}, {discarded})"
+                  for wrong, right, complete, errant, discarded in found))
+         for name, found in by_bit.items()] + [("mean", *map(page.percent, bit_means))])
+
+
+# ---- the sampling rate ----
 
 
 def sparse(program, period):
@@ -129,6 +184,12 @@ svg.figure(page.picture("shotgun"), [
     svg.Bars("Mean error against perfect fragments", "%", [r.name for r in results],
              [(f"design {n}, {name}", percents(r.of_design[n] for r in results))
               for n, name in DESIGNS.items()], limit=100),
+    svg.Lines("Mean error over the length of fragments", "instructions of a fragment", "%", LENGTHS,
+              [(step, percents(values)) for step, values in zip(STEPS, length_means)],
+              logarithmic=True),
+    svg.Bars("Mean error against perfect fragments, with a bit of the program counter", "%",
+             list(by_bit), [(variant, percents(found[i][0] for found in by_bit.values()))
+                            for i, variant in enumerate(VARIANTS)]),
     svg.Lines("Mean error against the whole graph, over the sampling rate",
               "instructions to a detailed sample", "%", PERIODS,
               [(name, percents(values)) for name, values in lines], logarithmic=True)])

@@ -8,7 +8,7 @@
 #include "cmd/options.h"
 #include "util/text.h"
 
-enum { KEY_SHOTGUN = 2048, KEY_DESIGN, KEY_FILE, KEY_LENGTH, KEY_PERIOD };
+enum { KEY_SHOTGUN = 2048, KEY_DESIGN, KEY_FILE, KEY_LENGTH, KEY_PC_BIT, KEY_PERIOD };
 enum { MAX_FRAGMENTS = 1 << 20 };
 
 static const struct argp_option OPTIONS[] = {
@@ -24,6 +24,10 @@ static const struct argp_option OPTIONS[] = {
     {"shotgun-file", KEY_FILE, "FILE", 0,
      "From the samples that a shotgun tap of 'culprit sim' wrote to FILE; no command, no trace", 0},
     {"shotgun-length", KEY_LENGTH, "N", 0, "Instructions of a fragment (default 2000)", 0},
+    {"shotgun-pc-bit", KEY_PC_BIT, "N", 0,
+     "Signatures have a third bit, that bit of the program counter, 0 to 11 (default: they have "
+     "two)",
+     0},
     {"shotgun-period", KEY_PERIOD, "N", 0,
      "A detailed sample every N instructions, on the average (default 50; twice as many each time "
      "that 262,144 have been taken)",
@@ -64,6 +68,10 @@ static error_t parse(int key, char *value, struct argp_state *state) {
     case KEY_LENGTH:
         choice->options.length =
             (uint32_t)take_count(state, "--shotgun-length", value, 1, SHOTGUN_LENGTH_MAX);
+        break;
+    case KEY_PC_BIT:
+        choice->options.pc_bit =
+            1 + (uint32_t)take_count(state, "--shotgun-pc-bit", value, 0, SHOTGUN_PC_BITS - 1);
         break;
     case KEY_PERIOD:
         choice->options.period =

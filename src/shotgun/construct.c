@@ -309,7 +309,7 @@ enum { ELSEWHERE_INSNS = 1 };
 
 /* Bit 1 says the way where nothing happened on either that would reset it. */
 static bool went_elsewhere(const struct shotgun_sample *sample, uint64_t context, uint64_t there) {
-    const uint64_t bits_1 = CONTEXT_ALL / 3;
+    const uint64_t bits_1 = CONTEXT_ALL / SIGNATURE_ALL;
     uint64_t quiet = ~((sample->context | context) >> 1) & bits_1;
     uint64_t different = (sample->context ^ context) & there & quiet;
     return __builtin_popcountll(different >> (CONTEXT_INSNS + 1) * SIGNATURE_BITS) >
@@ -414,6 +414,14 @@ static void begin(struct shotgun_constructor *constructor, size_t skeleton) {
     constructor->expected_there = CONTEXT_ALL;
 }
 
+/* The program counter has not the bit that the signature says: this is not what was executed. */
+static bool elsewhere(const struct shotgun_constructor *constructor, uint32_t insn,
+                      unsigned signature) {
+    uint32_t bit = constructor->database->options.pc_bit;
+    return bit && (shotgun_insn(constructor->code, insn)->address >> (bit - 1) & 1) !=
+                      !!(signature & SIGNATURE_PC);
+}
+
 /* The instruction that comes next is appended. False: out of memory, or the fragment is aborted. */
 static bool step(struct shotgun_constructor *constructor, const uint64_t *bits, bool *right) {
     struct shotgun_fragment *fragment = &constructor->fragment;
@@ -423,8 +431,9 @@ static bool step(struct shotgun_constructor *constructor, const uint64_t *bits, 
         return false;
     }
     struct choice choice = choose(constructor, bits, position);
-    if (shotgun_illegal(constructor->code, insn, choice.signature) &&
-        (bits || choice.source != SHOTGUN_MISSING)) {
+    bool illegal = shotgun_illegal(constructor->code, insn, choice.signature) ||
+                   elsewhere(constructor, insn, choice.signature);
+    if (illegal && (bits || choice.source != SHOTGUN_MISSING)) {
         fragment->outcome = SHOTGUN_ILLEGAL;
         return false;
     }

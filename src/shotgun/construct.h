@@ -28,7 +28,8 @@ enum shotgun_design {
 
 enum shotgun_outcome {
     SHOTGUN_COMPLETE,
-    SHOTGUN_ILLEGAL,   /* aborted: signature bits that the instruction cannot have */
+    SHOTGUN_ILLEGAL, /* aborted: signature bits that the instruction cannot have, or another bit of
+                        the program counter */
     SHOTGUN_NO_TARGET, /* aborted: no sample says where an indirect branch went, or only such as
                           went on in a different way */
     SHOTGUN_LEFT_CODE, /* aborted: no instruction is known there */

@@ -32,11 +32,13 @@ struct shotgun_options {
     uint64_t period; /* mean, from SHOTGUN_PERIOD_MIN */
     uint32_t length; /* 1 to SHOTGUN_LENGTH_MAX */
     uint64_t seed;
-    bool truth;   /* keep paths */
-    bool perfect; /* and graphs, as design 1 has them */
+    uint32_t pc_bit; /* of the program counter, for bit 3 of signatures: 1, the lowest, to
+                        SHOTGUN_PC_BITS, which do not depend on where a file is mapped; 0: none */
+    bool truth;      /* keep paths */
+    bool perfect;    /* and graphs, as design 1 has them */
 };
 
-enum { SHOTGUN_NONE = UINT32_MAX };
+enum { SHOTGUN_NONE = UINT32_MAX, SHOTGUN_PC_BITS = 12 };
 
 /* What was measured of a µop: all of Table V that is marked D. Distances in µops back, times in
  * cycles, as in struct graph_uop. */

@@ -32,11 +32,13 @@ static bool take_header(struct reader *reader, struct error *error) {
              settings = get_u32(at + 56);
     if (UINT64_C(1) * SHOTGUN_HEADER_BYTES + machine + command + settings != reader->records.size)
         return damaged(reader, error, "a header of the wrong size");
-    struct shotgun_options options = {
-        .length = get_u32(at + 4), .period = get_u64(at + 8), .seed = get_u64(at + 16)};
+    struct shotgun_options options = {.length = get_u32(at + 4),
+                                      .period = get_u64(at + 8),
+                                      .seed = get_u64(at + 16),
+                                      .pc_bit = get_u32(at + 60)};
     if (isa >= ISA_COUNT || options.length == 0 || options.length > SHOTGUN_LENGTH_MAX ||
         options.period < SHOTGUN_PERIOD_MIN || get_u32(at + 32) > 63 || get_u32(at + 36) > 63 ||
-        get_u32(at + 60) != 0)
+        options.pc_bit > SHOTGUN_PC_BITS)
         return damaged(reader, error, "a header that makes no sense");
     shotgun_database_init(&file->database, &options);
     file->database.instructions = get_u64(at + 24);
@@ -126,7 +128,7 @@ static bool take_samples(struct reader *reader, struct error *error) {
 static bool take_signatures(struct reader *reader, struct error *error) {
     struct shotgun_database *database = &reader->file->database;
     uint32_t words = signature_words(database->options.length), size = 4 + 8 * words;
-    uint64_t bits[SHOTGUN_LENGTH_MAX / SIGNATURES_PER_WORD];
+    uint64_t bits[SHOTGUN_LENGTH_MAX / SIGNATURES_PER_WORD + 1];
     if (reader->records.size % size)
         return damaged(reader, error, "part of a signature sample");
     for (uint32_t at = 0; at < reader->records.size; at += size) {

@@ -77,7 +77,7 @@ static bool put_header(struct writer *writer, const struct shotgun_header *heade
     put_u32(at + 44, command);
     put_u64(at + 48, database->cycles);
     put_u32(at + 56, settings);
-    put_u32(at + 60, 0);
+    put_u32(at + 60, database->options.pc_bit);
     at = append_text(at + SHOTGUN_HEADER_BYTES, header->machine, machine);
     at = append_text(at, header->command, command);
     for (uint32_t i = 0; i < header->setting_count; i++) {

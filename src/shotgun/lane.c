@@ -17,14 +17,14 @@ struct shotgun_lane {
 
 struct shotgun_lane *shotgun_lane_new(const struct machine *machine, const enum isa *isa,
                                       struct shotgun_database *database,
-                                      struct shotgun_truth *truth) {
+                                      const struct places *places, struct shotgun_truth *truth) {
     struct shotgun_lane *lane = calloc(1, sizeof *lane);
     if (!lane)
         return NULL;
     *lane = (struct shotgun_lane){.machine = machine,
                                   .isa = isa,
                                   .database = database,
-                                  .sampler = shotgun_sampler_new(database, truth)};
+                                  .sampler = shotgun_sampler_new(database, places, truth)};
     if (lane->sampler)
         return lane;
     free(lane);

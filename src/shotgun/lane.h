@@ -3,6 +3,7 @@
 #define CULPRIT_SHOTGUN_LANE_H
 
 #include "shotgun/database.h"
+#include "tap/places.h"
 #include "tap/tap.h"
 
 /* All lanes of a database run on one thread. `isa` is read when the first records come: only then
@@ -10,7 +11,7 @@
 struct shotgun_lane;
 struct shotgun_lane *shotgun_lane_new(const struct machine *machine, const enum isa *isa,
                                       struct shotgun_database *database,
-                                      struct shotgun_truth *truth);
+                                      const struct places *places, struct shotgun_truth *truth);
 /* Samples under way are lost. */
 void shotgun_lane_free(struct shotgun_lane *lane);
 

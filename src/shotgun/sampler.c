@@ -22,6 +22,7 @@ struct stretch {
 
 struct shotgun_sampler {
     struct shotgun_database *database;
+    const struct places *places; /* NULL: no bit of the program counter is wanted */
     struct shotgun_truth *truth;
     uint64_t number; /* of the present instruction; instructions since the beginning */
     uint64_t next_sample, next_stretch;
@@ -42,12 +43,14 @@ struct shotgun_sampler {
 };
 
 struct shotgun_sampler *shotgun_sampler_new(struct shotgun_database *database,
+                                            const struct places *places,
                                             struct shotgun_truth *truth) {
     struct shotgun_sampler *sampler = calloc(1, sizeof *sampler);
     uint32_t length = database->options.length;
     if (!sampler)
         return NULL;
     sampler->database = database;
+    sampler->places = database->options.pc_bit ? places : NULL;
     sampler->truth = truth;
     sampler->next_sample = shotgun_sample_gap(database);
     sampler->next_stretch = shotgun_skeleton_gap(database);
@@ -162,9 +165,17 @@ static bool finish_stretch(struct shotgun_sampler *sampler, uint32_t insn, unsig
 
 /* ---- instructions ---- */
 
-static bool finish_insn(struct shotgun_sampler *sampler, uint32_t insn, unsigned events,
+/* Bit 3 of the instruction that begins so many bytes before this one. */
+static unsigned pc_signature(const struct shotgun_sampler *sampler, uint32_t insn,
+                             uint32_t before) {
+    if (!sampler->places)
+        return 0;
+    uint64_t address = place_of(sampler->places, insn)->address - before;
+    return address >> (sampler->database->options.pc_bit - 1) & 1 ? SIGNATURE_PC : 0;
+}
+
+static bool finish_insn(struct shotgun_sampler *sampler, uint32_t insn, unsigned signature,
                         struct error *error) {
-    unsigned signature = signature_of(events);
     sampler->context = context_push(sampler->context, signature);
     sampler->since++;
     sampler->open = false;
@@ -174,14 +185,21 @@ static bool finish_insn(struct shotgun_sampler *sampler, uint32_t insn, unsigned
     return good;
 }
 
+static bool finish_open(struct shotgun_sampler *sampler, struct error *error) {
+    uint32_t insn = sampler->insn;
+    unsigned signature = signature_of(sampler->events) | pc_signature(sampler, insn, 0);
+    return finish_insn(sampler, insn, signature, error);
+}
+
 static bool begin_insn(struct shotgun_sampler *sampler, const struct graph_uop *uop,
                        struct error *error) {
-    if (sampler->open && !finish_insn(sampler, sampler->insn, sampler->events, error))
+    if (sampler->open && !finish_open(sampler, error))
         return false;
     /* Of the pair nothing was seen so far: here goes the compare. */
     if (uop->flags & GRAPH_FUSED && uop->flags & GRAPH_FIRST) {
         note_target(sampler, uop->insn, true);
-        if (!finish_insn(sampler, SHOTGUN_NONE, 0, error))
+        uint32_t length = sampler->places ? place_of(sampler->places, uop->insn)->before : 0;
+        if (!finish_insn(sampler, SHOTGUN_NONE, pc_signature(sampler, uop->insn, length), error))
             return false;
     }
     note_target(sampler, uop->insn, false);
@@ -205,8 +223,7 @@ static bool take(struct shotgun_sampler *sampler, const struct graph_uop *uop,
     sampler->events |= signature_events(uop);
     if (!keep_graph(sampler, uop, error))
         return false;
-    return !(uop->flags & GRAPH_LAST) ||
-           finish_insn(sampler, sampler->insn, sampler->events, error);
+    return !(uop->flags & GRAPH_LAST) || finish_open(sampler, error);
 }
 
 /* What was under way cannot be finished. */

@@ -5,11 +5,14 @@
 #define CULPRIT_SHOTGUN_SAMPLER_H
 
 #include "shotgun/database.h"
+#include "tap/places.h"
 
 /* The samples of one core, in program order. All cores that share a database do so on one thread.
- * `truth`: NULL unless the database's options ask for it. NULL: out of memory. */
+ * `places`: of all µops, where the database's options choose a bit of the program counter; else
+ * NULL. `truth`: NULL unless the database's options ask for it. NULL: out of memory. */
 struct shotgun_sampler;
 struct shotgun_sampler *shotgun_sampler_new(struct shotgun_database *database,
+                                            const struct places *places,
                                             struct shotgun_truth *truth);
 /* Samples under way are lost. */
 void shotgun_sampler_free(struct shotgun_sampler *sampler);

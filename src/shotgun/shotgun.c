@@ -10,6 +10,7 @@
 #include "shotgun/lane.h"
 #include "shotgun/stand_in.h"
 #include "shotgun/validate.h"
+#include "tap/places.h"
 #include "util/executor.h"
 
 enum { CATEGORIES = 9 };
@@ -19,6 +20,7 @@ struct shotgun {
     struct shotgun_database database;
     struct shotgun_truth truth;
     struct shotgun_code code;
+    struct places *places; /* where signatures have a bit of the program counter; else NULL */
     struct executor *executor;
     bool linked;
 };
@@ -32,7 +34,9 @@ struct shotgun *shotgun_new(const struct machine *machine, const struct shotgun_
     }
     shotgun->machine = machine;
     shotgun_database_init(&shotgun->database, options);
-    if (!threads || (shotgun->executor = executor_new("shotgun", error)))
+    bool good = !options->pc_bit || (shotgun->places = places_new()) ||
+                error_set(error, "out of memory for shotgun profiling");
+    if (good && (!threads || (shotgun->executor = executor_new("shotgun", error))))
         return shotgun;
     shotgun_free(shotgun);
     return NULL;
@@ -43,6 +47,7 @@ void shotgun_free(struct shotgun *shotgun) {
         return;
     if (shotgun->executor)
         executor_free(shotgun->executor);
+    places_free(shotgun->places);
     shotgun_database_free(&shotgun->database);
     shotgun_truth_free(&shotgun->truth);
     shotgun_code_free(&shotgun->code);
@@ -73,7 +78,8 @@ bool shotgun_attach(void *context, struct tap_source source, struct tap *tap, vo
     struct shotgun *shotgun = context;
     struct shotgun_truth *truth = shotgun->database.options.truth ? &shotgun->truth : NULL;
     (void)source;
-    *state = shotgun_lane_new(shotgun->machine, &shotgun->code.code.isa, &shotgun->database, truth);
+    *state = shotgun_lane_new(shotgun->machine, &shotgun->code.code.isa, &shotgun->database,
+                              shotgun->places, truth);
     if (!*state)
         return error_set(error, "out of memory for shotgun profiling of a thread");
     struct tap_worker worker = {.name = "shotgun",
@@ -92,7 +98,8 @@ void shotgun_detach(void *context, void *state) {
 bool shotgun_learn(void *context, const struct code *code, struct error *error) {
     struct shotgun *shotgun = context;
     shotgun->linked = false;
-    return shotgun_code_learn(&shotgun->code, code, error);
+    return shotgun_code_learn(&shotgun->code, code, error) &&
+           (!shotgun->places || places_learn(shotgun->places, code, error));
 }
 
 /* ---- fragments ---- */

@@ -1,15 +1,17 @@
 /* Signature bits (interaction-cost paper, Table VI): two per instruction, a hash of what befell it
- * that tells microarchitectural contexts apart.
+ * that tells microarchitectural contexts apart, and room for a third.
  *
  *     bit 1   set on a taken branch, a load or a store; reset on an L2 data miss
  *     bit 2   set on an L1 or L2 instruction miss, L1 or L2 data miss, TLB miss, or misprediction
+ *     bit 3   one of the bits of the program counter, to tell targets of indirect branches apart
+ *             (proposed in §6.3); 0 unless one is chosen (struct shotgun_options)
  *
  * An instruction is what the program counter steps over. One that cracks into several µops has the
  * events of all of them; a compare that is fused with the branch behind it has those of its own
  * load, if any, and the branch its direction.
  *
  * A detailed sample carries the bits of the ten instructions before it, its own, and of the ten
- * behind it: 42 bits, those of the oldest lowest. */
+ * behind it: 63 bits, those of the oldest lowest. */
 #ifndef CULPRIT_SHOTGUN_SIGNATURE_H
 #define CULPRIT_SHOTGUN_SIGNATURE_H
 
@@ -18,7 +20,14 @@
 #include "graph/graph.h"
 #include "memory/memory.h"
 
-enum signature_bits { SIGNATURE_1 = 1 << 0, SIGNATURE_2 = 1 << 1, SIGNATURE_BITS = 2 };
+enum signature_bits {
+    SIGNATURE_1 = 1 << 0,
+    SIGNATURE_2 = 1 << 1,
+    SIGNATURE_PC = 1 << 2,
+    SIGNATURE_BITS = 3,
+    SIGNATURE_ALL = (1 << SIGNATURE_BITS) - 1,
+    SIGNATURE_EVENTS = SIGNATURE_1 | SIGNATURE_2
+};
 
 enum {
     CONTEXT_INSNS = 10, /* on either side of a detailed sample */
@@ -44,7 +53,7 @@ static inline unsigned signature_events(const struct graph_uop *uop) {
     return events;
 }
 
-/* The two bits of an instruction whose µops had these events. */
+/* Bits 1 and 2 of an instruction whose µops had these events. */
 static inline unsigned signature_of(unsigned events) {
     return events & EVENT_RESET_1 ? events & SIGNATURE_2 : events & (SIGNATURE_1 | SIGNATURE_2);
 }
@@ -56,10 +65,10 @@ static inline uint64_t context_push(uint64_t context, unsigned signature) {
 
 /* The bits of the instruction in the middle. */
 static inline unsigned context_own(uint64_t context) {
-    return context >> CONTEXT_INSNS * SIGNATURE_BITS & 3;
+    return context >> CONTEXT_INSNS * SIGNATURE_BITS & SIGNATURE_ALL;
 }
 
-/* ---- the bits of a stretch of instructions, 32 to a word ---- */
+/* ---- the bits of a stretch of instructions, 21 to a word ---- */
 
 enum { SIGNATURES_PER_WORD = 64 / SIGNATURE_BITS };
 
@@ -67,12 +76,13 @@ static inline uint32_t signature_words(uint32_t insns) {
     return (insns + SIGNATURES_PER_WORD - 1) / SIGNATURES_PER_WORD;
 }
 static inline unsigned signature_at(const uint64_t *words, uint32_t insn) {
-    return words[insn / SIGNATURES_PER_WORD] >> insn % SIGNATURES_PER_WORD * SIGNATURE_BITS & 3;
+    return words[insn / SIGNATURES_PER_WORD] >> insn % SIGNATURES_PER_WORD * SIGNATURE_BITS &
+           SIGNATURE_ALL;
 }
 static inline void signature_put(uint64_t *words, uint32_t insn, unsigned signature) {
     uint32_t shift = insn % SIGNATURES_PER_WORD * SIGNATURE_BITS;
     uint64_t *word = &words[insn / SIGNATURES_PER_WORD];
-    *word = (*word & ~((uint64_t)3 << shift)) | (uint64_t)signature << shift;
+    *word = (*word & ~((uint64_t)SIGNATURE_ALL << shift)) | (uint64_t)signature << shift;
 }
 
 /* The context of an instruction of the stretch; *there: the bits of instructions that the stretch
@@ -86,7 +96,7 @@ static inline uint64_t signature_context(const uint64_t *words, uint32_t insns, 
     for (uint32_t at = first; at <= last; at++) {
         uint32_t shift = (at + CONTEXT_INSNS - insn) * SIGNATURE_BITS;
         context |= (uint64_t)signature_at(words, at) << shift;
-        *there |= (uint64_t)3 << shift;
+        *there |= (uint64_t)SIGNATURE_ALL << shift;
     }
     return context;
 }

@@ -7,7 +7,7 @@
 struct signature_profile signature_profile_of(const uint64_t *words, uint32_t insns) {
     struct signature_profile profile = {{0}};
     for (uint32_t i = 0; i < insns; i++)
-        profile.insns[signature_at(words, i)]++;
+        profile.insns[signature_at(words, i) & SIGNATURE_EVENTS]++;
     return profile;
 }
 

@@ -1,7 +1,7 @@
 /* Fragments that were discarded leave a gap: code with many indirect branches, or that is seldom
  * executed and misses much, is discarded more often than other code, and would count too little. So
  * each discarded signature sample is stood in for by the complete one that is most like it: whose
- * instructions have most nearly as often each value of the two bits. */
+ * instructions have most nearly as often each value of bits 1 and 2. */
 #ifndef CULPRIT_SHOTGUN_STAND_IN_H
 #define CULPRIT_SHOTGUN_STAND_IN_H
 
@@ -10,7 +10,7 @@
 
 #include "shotgun/signature.h"
 
-enum { SIGNATURE_VALUES = 1 << SIGNATURE_BITS };
+enum { SIGNATURE_VALUES = SIGNATURE_EVENTS + 1 };
 struct signature_profile {
     uint32_t insns[SIGNATURE_VALUES]; /* that have this value */
 };

@@ -38,8 +38,9 @@ static void *open_samples(const struct tracer_options *options, struct error *er
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct samples *samples = tracer;
     (void)source;
-    struct shotgun_lane *lane = shotgun_lane_new(
-        samples->options->run->machine, &samples->options->places->isa, &samples->database, NULL);
+    struct shotgun_lane *lane =
+        shotgun_lane_new(samples->options->run->machine, &samples->options->places->isa,
+                         &samples->database, NULL, NULL);
     if (!lane)
         error_set(error, "out of memory");
     return lane;

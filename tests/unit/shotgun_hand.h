@@ -33,7 +33,7 @@ static inline void goes_to(struct hand *hand, uint32_t branch, uint32_t target) 
         (int32_t)((int64_t)insns[target].address - (int64_t)insns[branch].address);
 }
 
-/* A signature sample from `start`, of as many instructions as the text has pairs of bits, 32 at
+/* A signature sample from `start`, of as many instructions as the text has pairs of bits, 21 at
  * most; "10" is bit 1 alone. */
 static inline void skeleton(struct hand *hand, uint32_t start, const char *text) {
     struct error error;

@@ -68,7 +68,7 @@ static void infers_from_the_most_alike(void **state) {
     uint32_t first = make_loop(&hand), other = load(hand.program, 5, 6);
     skeleton(&hand, first, "11 00 10 10 00 10 10 00");
     uint64_t context = signature_context(shotgun_bits(&hand.database, 0), LENGTH, 0, &there);
-    uint64_t own = (uint64_t)3 << CONTEXT_INSNS * SIGNATURE_BITS;
+    uint64_t own = (uint64_t)SIGNATURE_ALL << CONTEXT_INSNS * SIGNATURE_BITS;
     sample(&hand, other, (context ^ CONTEXT_ALL) | own, SHOTGUN_NONE, &miss);
     sample(&hand, other, context, SHOTGUN_NONE, &fetch);
     construct(&hand, SHOTGUN_LONG_AND_SHORT, check_alike);
@@ -211,11 +211,46 @@ static void believes_targets(void **state) {
     goes_to(&hand, branch(hand.program, BRANCH_JUMP, 0), 0);
     skeleton(&hand, 0, "10 00 10 10 00 10 10 00 10 10 00 10");
     uint64_t context = signature_context(shotgun_bits(&hand.database, 0), JUMPS, 0, &there);
-    uint64_t ways = (uint64_t)0x155 << (CONTEXT_INSNS + 1) * SIGNATURE_BITS;
-    uint64_t misses = (uint64_t)0xaa << (CONTEXT_INSNS + 1) * SIGNATURE_BITS;
+    uint64_t ways = (uint64_t)011111 << (CONTEXT_INSNS + 1) * SIGNATURE_BITS;
+    uint64_t misses = (uint64_t)02222 << (CONTEXT_INSNS + 1) * SIGNATURE_BITS;
     sample(&hand, 0, context ^ ways, 3, &nothing);
     construct(&hand, SHOTGUN_LONG_AND_SHORT, check_elsewhere);
     sample(&hand, 0, context ^ misses, 3, &nothing);
+    construct(&hand, SHOTGUN_LONG_AND_SHORT, check_believed);
+    hand_close(&hand);
+}
+
+/* The same, both samples of 0 as its skeleton but for bit 3 behind it, which is bit 3 of the
+ * program counter: 1 of instruction 2 at 0x..8 and of 3 at 0x..c, 0 of 0, 1 and 4. The skeleton
+ * went to 3; of a fragment that went to 1, that bit is not the skeleton's. */
+static void check_astray(const struct shotgun_fragment *fragment) {
+    assert_int_equal(fragment->outcome, SHOTGUN_ILLEGAL);
+    assert_int_equal(fragment->insns, 1);
+}
+
+static void tells_targets_apart(void **state) {
+    (void)state;
+    static const struct shotgun_uop nothing = {.execution = 1};
+    struct hand hand;
+    uint64_t words[1] = {0}, there;
+    hand_open(&hand);
+    branch(hand.program, BRANCH_INDIRECT, 1);
+    for (int i = 0; i < 2; i++) {
+        alu(hand.program, 1, 0, 0);
+        goes_to(&hand, branch(hand.program, BRANCH_JUMP, 0), 0);
+    }
+    assert_int_equal(hand.program->insns[0].address & 15, 0);
+    hand.database.options.length = JUMPS;
+    hand.database.options.pc_bit = 1 + 3;
+    for (uint32_t i = 0; i < JUMPS; i++)
+        signature_put(words, i, (unsigned[]){SIGNATURE_1, SIGNATURE_PC, SIGNATURE_1}[i % 3]);
+    assert_true(
+        shotgun_add_skeleton(&hand.database, 0, words, NULL, NULL, NULL, 0, &(struct error){0}));
+    uint64_t context = signature_context(words, JUMPS, 0, &there);
+    uint64_t both = (uint64_t)044 << (CONTEXT_INSNS + 1) * SIGNATURE_BITS; /* of 3 and 4 */
+    sample(&hand, 0, context ^ both, 1, &nothing);
+    construct(&hand, SHOTGUN_LONG_AND_SHORT, check_astray);
+    sample(&hand, 0, context, 3, &nothing);
     construct(&hand, SHOTGUN_LONG_AND_SHORT, check_believed);
     hand_close(&hand);
 }
@@ -383,6 +418,7 @@ int main(void) {
         cmocka_unit_test(chooses_by_signature),
         cmocka_unit_test(follows_calls_and_returns),
         cmocka_unit_test(believes_targets),
+        cmocka_unit_test(tells_targets_apart),
         cmocka_unit_test(settles_targets),
         cmocka_unit_test(finds_stores),
         cmocka_unit_test(aborts),

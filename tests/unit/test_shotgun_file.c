@@ -54,7 +54,7 @@ static void bytes_by_hand(void **state) {
         assert_non_null(shotgun_unpack(bytes, size, &again, uops, &taken));
     static const struct {
         uint8_t at, value;
-    } wrong[] = {{5, 4}, {16, 2}, {20, 0}, {24, 0}, {24, 65}, {29, 2}, {66, 4}, {67, 1}};
+    } wrong[] = {{7, 0x80}, {16, 2}, {20, 0}, {24, 0}, {24, 65}, {29, 2}, {66, 4}, {67, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         uint8_t kept = bytes[wrong[i].at];
         bytes[wrong[i].at] = wrong[i].value;
@@ -214,7 +214,7 @@ static void impossible_files(void **state) {
                  {SHOTGUN_HEADER, 8, SHOTGUN_PERIOD_MIN - 1, "makes no sense"},
                  {SHOTGUN_HEADER, 40, 0xffffffff, "wrong size"},
                  {SHOTGUN_HEADER, 56, 1, "wrong size"},
-                 {SHOTGUN_HEADER, 60, 1, "makes no sense"},
+                 {SHOTGUN_HEADER, 60, SHOTGUN_PC_BITS + 1, "makes no sense"},
                  {SHOTGUN_CODE, 12, 17, "impossible length"},
                  {SHOTGUN_SAMPLES, 8, INSNS, "not known"},
                  {SHOTGUN_SAMPLES, 12, INSNS, "not known"},

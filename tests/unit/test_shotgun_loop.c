@@ -65,13 +65,20 @@ static void loop_is_found_again(bool fuse) {
         execute(program, first + 3);
         execute_taken(program, last);
     }
-    struct shotgun_options options = {
-        .period = 50, .length = FRAGMENT, .seed = 3, .truth = true, .perfect = true};
+    struct shotgun_options options = {.period = 50,
+                                      .length = FRAGMENT,
+                                      .seed = 3,
+                                      .pc_bit = 1 + 2,
+                                      .truth = true,
+                                      .perfect = true};
     struct shotgun_database database;
     struct shotgun_truth truth = {0};
     struct shotgun_code code = {0};
     shotgun_database_init(&database, &options);
-    struct watch watch = {.sampler = shotgun_sampler_new(&database, &truth)};
+    struct places *places = places_new();
+    assert_non_null(places);
+    assert_true(places_learn(places, &program->code, &error));
+    struct watch watch = {.sampler = shotgun_sampler_new(&database, places, &truth)};
     struct graph_sink sink = {take, &watch};
     watch.builder = graph_builder_new(&machine, ISA_RISCV64, &sink);
     struct tap_worker worker = graph_builder_worker(watch.builder);
@@ -91,12 +98,17 @@ static void loop_is_found_again(bool fuse) {
     for (size_t i = 0; i < database.skeleton_count; i++) {
         const struct shotgun_fragment *fragment = shotgun_construct(constructor, i);
         assert_int_equal(fragment->outcome, SHOTGUN_COMPLETE);
+        const uint64_t *bits = shotgun_bits(&database, i);
+        for (uint32_t k = 0; k < FRAGMENT; k++) /* also of a compare without a µop */
+            assert_int_equal((signature_at(bits, k) & SIGNATURE_PC) != 0,
+                             program->insns[fragment->path[k]].address >> 2 & 1);
         shotgun_count(&statistics, fragment, truth.paths + i * FRAGMENT);
         size_t begin = i ? truth.graph_ends[i - 1] : 0;
         assert_int_equal(fragment->uop_count, truth.graph_ends[i] - begin);
         for (size_t k = 0; i > 0 && k < fragment->uop_count; k++)
             assert_same_uop(&fragment->uops[k], &truth.graphs[begin + k], k);
     }
+    places_free(places);
     assert_int_equal(statistics.errant, 0);
     assert_int_equal(statistics.sources[SHOTGUN_MISSING], 0);
     shotgun_constructor_free(constructor);

@@ -45,7 +45,7 @@ static void bits_by_hand(void **state) {
 /* 25 instructions, number i with the bits i % 4. */
 static void contexts_by_hand(void **state) {
     (void)state;
-    uint64_t words[1] = {0}, pushed = 0, there;
+    uint64_t words[2] = {0}, pushed = 0, there;
     for (uint32_t i = 0; i < 25; i++) {
         signature_put(words, i, i % 4);
         pushed = context_push(pushed, i % 4);
@@ -57,11 +57,26 @@ static void contexts_by_hand(void **state) {
     assert_int_equal(context_own(pushed), 14 % 4);
     /* At the begin the ten before are not there, at the end the ten behind. */
     assert_int_equal(signature_context(words, 25, 0, &there) & ~there, 0);
-    assert_int_equal(there, CONTEXT_ALL & ~(((uint64_t)1 << 20) - 1));
+    assert_int_equal(there, CONTEXT_ALL & ~(((uint64_t)1 << 30) - 1));
     signature_context(words, 25, 24, &there);
-    assert_int_equal(there, (1u << 22) - 1);
+    assert_int_equal(there, ((uint64_t)1 << 33) - 1);
     assert_int_equal(context_match(0, CONTEXT_ALL, there), 0);
-    assert_int_equal(context_match(5, 4, there), 21);
+    assert_int_equal(context_match(5, 4, there), 32);
+}
+
+/* Bit 3 is the program counter's: what befell the instruction is bits 1 and 2. */
+static void third_bit(void **state) {
+    (void)state;
+    uint64_t words[2] = {0}, there;
+    for (uint32_t i = 0; i < 22; i++)
+        signature_put(words, i, i % 2 ? SIGNATURE_PC | SIGNATURE_1 : SIGNATURE_2);
+    assert_int_equal(signature_at(words, 20), SIGNATURE_2);
+    assert_int_equal(signature_at(words, 21), SIGNATURE_PC | SIGNATURE_1); /* the second word's */
+    uint64_t context = signature_context(words, 22, 11, &there);
+    assert_int_equal(context_own(context), SIGNATURE_PC | SIGNATURE_1);
+    struct signature_profile profile = signature_profile_of(words, 22);
+    assert_int_equal(profile.insns[SIGNATURE_1], 11);
+    assert_int_equal(profile.insns[SIGNATURE_2], 11);
 }
 
 /* ---- the database ---- */
@@ -134,11 +149,11 @@ static void any_of_those_that_match_best(void **state) {
     hand_close(&hand);
 }
 
-/* Of four instructions each: 0 has loads only, 1 two misses, 2 three; 1 was discarded, and 2 is
- * more like it than 0. */
+/* Of four instructions each, in octal the bits of each of them: 0 has loads only, 1 two misses, 2
+ * three; 1 was discarded, and 2 is more like it than 0. */
 static void stands_in(void **state) {
     (void)state;
-    const uint64_t words[4] = {0x55, 0xf5, 0xfd, 0x55};
+    const uint64_t words[4] = {01111, 03311, 03331, 01111};
     struct signature_profile profiles[4];
     bool complete[4] = {true, false, true, false};
     uint32_t weights[4];
@@ -158,8 +173,11 @@ static void stands_in(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_by_hand),        cmocka_unit_test(contexts_by_hand),
-        cmocka_unit_test(database_is_bounded), cmocka_unit_test(any_of_those_that_match_best),
+        cmocka_unit_test(bits_by_hand),
+        cmocka_unit_test(contexts_by_hand),
+        cmocka_unit_test(third_bit),
+        cmocka_unit_test(database_is_bounded),
+        cmocka_unit_test(any_of_those_that_match_best),
         cmocka_unit_test(stands_in),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

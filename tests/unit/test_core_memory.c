@@ -108,6 +108,29 @@ static void forwarding_waits_for_data(void **state) {
     program_fixture_free(program);
 }
 
+/* An instruction that reads and writes its operand, of a load and a store: the load has the read
+ * alone, and the store before it forwards to that as in store_forwards(). */
+static void read_of_a_read_and_written_operand_is_forwarded(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    struct program_fixture *program = program_fixture_new();
+    execute_at(program, store(program, 0, 0), FAR, 8);
+    uint32_t both = load(program, 2, 0);
+    struct uop *write = add_uop(program, OP_STORE, 0, 0, 0);
+    write->memory = 0;
+    write->data = 2;
+    struct dynamic_insn *dynamic = execute_at(program, both, FAR, 8);
+    program->accesses[program->access_count++] =
+        (struct memory_access){.address = FAR, .size_bytes = 8, .is_store = true};
+    dynamic->memory_count = 2;
+    simulate(program, &machine, 0);
+    assert_true(program->lives[1].flags & LIFE_FORWARDED);
+    assert_int_equal(program->lives[1].psv, 0);
+    assert_int_equal(program->lives[1].complete, 7);
+    assert_int_equal(program->lives[2].complete, 7); /* its data are there when the load has them */
+    program_fixture_free(program);
+}
+
 /* A store that covers half of a load: the load waits until the store is in the cache. The store
  * commits in 7, is written from 8 on (the drain follows commit in a cycle, so in 7), misses:
  * 7 + 2 + 100 = 109; then the load issues and hits: 109 + 1 + 2. */
@@ -556,6 +579,7 @@ int main(void) {
         cmocka_unit_test(prefetch_waits_for_nothing),
         cmocka_unit_test(store_forwards),
         cmocka_unit_test(forwarding_waits_for_data),
+        cmocka_unit_test(read_of_a_read_and_written_operand_is_forwarded),
         cmocka_unit_test(partial_overlap_waits_for_the_cache),
         cmocka_unit_test(load_waits_for_all_stores_it_overlaps),
         cmocka_unit_test(load_from_two_lines_waits_for_one_and_misses_the_other),

@@ -59,14 +59,15 @@ static struct inorder_uop *put(struct inorder *core, uint32_t number,
     return to;
 }
 
-/* A µop for each piece of each access of its operand; one without if there is none. */
+/* A µop for each piece of each access of its operand, by loads or by stores as it is one; one
+ * without if there is none. */
 static bool put_memory(struct inorder *core, uint32_t number, const struct static_insn *insn,
                        const struct uop *uop, uint32_t flags, const struct accesses *accesses,
                        struct error *error) {
     struct inorder_uop *last = NULL;
     for (uint32_t i = 0; i < accesses->count; i++) {
         const struct memory_access *access = &accesses->items[i];
-        if (access->operand != uop->memory)
+        if (access->operand != uop->memory || access->is_store != (uop->operation == OP_STORE))
             continue;
         for (uint64_t done = 0; done < access->size_bytes; done += PIECE_BYTES) {
             if (last) {

@@ -16,12 +16,25 @@
 
 enum { REP_PIECE = 64 };
 
-/* Fills in the accesses of memory operand `operand`; adjoining ones are one access. */
+/* The first access of a memory operand by a load or a store; `memory_count`: there is none. */
+static uint32_t first_access(const struct input *input, uint8_t operand, bool store) {
+    uint32_t i = 0;
+    while (i < input->insn->memory_count &&
+           (input->accesses[i].operand != operand || input->accesses[i].is_store != store))
+        i++;
+    return i;
+}
+
+/* Fills in the accesses of memory operand `operand`; adjoining ones are one access. An operand that
+ * is read and written has some of the load and some of the store; where the trace has those of one
+ * alone, as of a compare and exchange that did not store, they are the other's too. */
 static void set_accesses(struct ooo *core, struct stream_uop *uop, const struct input *input,
                          uint8_t operand) {
-    uint32_t count = input->insn->memory_count, i = 0;
-    while (i < count && input->accesses[i].operand != operand)
-        i++;
+    uint32_t count = input->insn->memory_count;
+    bool store = uop->is.flags & U_STORE;
+    uint32_t i = first_access(input, operand, store);
+    if (i == count)
+        i = first_access(input, operand, store = !store);
     if (i == count)
         return;
     const struct memory_access *access = &input->accesses[i];
@@ -30,6 +43,8 @@ static void set_accesses(struct ooo *core, struct stream_uop *uop, const struct 
     uop->access_count = 1;
     uop->access = (uint32_t)core->gather_end;
     while (++i < count && (access = &input->accesses[i])->operand == operand) {
+        if (access->is_store != store)
+            continue;
         if (uop->access_count == 1 && access->address == uop->address + size) {
             size += access->size_bytes;
         } else if (uop->is.flags & U_LOAD && uop->access_count < GATHER_MAX) {

@@ -35,7 +35,7 @@ static void measure_spreads(const struct projection *slices, const double *dista
 
 bool representatives_take(const struct projection *slices, const double *distances2, double early,
                           struct region_choice *choice) {
-    struct spread *spreads = malloc((choice->point_count + 1) * sizeof *spreads);
+    struct spread *spreads = calloc((size_t)choice->point_count + 1, sizeof *spreads);
     if (!spreads)
         return false;
     measure_spreads(slices, distances2, choice, spreads);

@@ -12,7 +12,8 @@ xml.dom.minidom.parse(sys.argv[1])' "docs/results/$name.svg"
 for script in experiments/case-*.py experiments/fig-*.py experiments/pinpoints.py \
     experiments/simpoint-sweep.py experiments/explain.py experiments/shotgun.py \
     experiments/stalls.py experiments/contention*.py experiments/throughput.py experiments/merged.py \
-    experiments/pending-hits.py experiments/icost-w*.py; do
+    experiments/pending-hits.py experiments/icost-w*.py experiments/representatives.py \
+    experiments/tap.py; do
     name=$(basename "$script" .py)
     check "experiment $name has a page with table and picture" has_page "$name"
 done

@@ -32,6 +32,17 @@ finds_the_breakdown() {
 }
 check "a shotgun profiler finds what the graph says" finds_the_breakdown
 
+# Every instruction of the path has the bit that was sampled: none of it is illegal.
+bit_of_the_program_counter() {
+    local bit
+    for bit in 0 4 11; do
+        shotgun --shotgun-period 32 --shotgun-pc-bit $bit && told 'attempts["complete"] > 30' \
+            's["paths"]["right_discarded"] == 0' \
+            's["paths"]["errant_discarded"] >= 0.95 * s["paths"]["errant"]' || return 1
+    done
+}
+check "a bit of the program counter in signatures" bit_of_the_program_counter
+
 designs() {
     local design
     for design in 1 2 3 4; do
@@ -119,6 +130,8 @@ check "a tap with more samples than can be taken" fails_with 1 '32 at least' \
 check "a run too short for a fragment is told" fails_with 1 'shotgun-length' \
     run icost --shotgun --limit 1000 "$trace"
 check "a design that there is not" fails_with 2 'from 1 to 4' run icost --shotgun-design 5 "$trace"
+check "a bit beyond those of a page" fails_with 2 'from 0 to 11' \
+    run icost --shotgun-pc-bit 12 "$trace"
 check "samples closer than the hardware takes them" fails_with 2 'from 32' \
     run icost --shotgun-period 5 "$trace"
 

@@ -214,10 +214,11 @@ static void tell(unsigned vcpu, const char *what, const char *path) {
     int size = snprintf(text, sizeof text, "%s%s%s", what, path ? " " : "", path ? path : "");
     size_t bytes = size < 0 ? 0 : (size_t)size < sizeof text ? (size_t)size : sizeof text - 1;
     text[bytes] = 0;
-    thread_publish();
     effect.position = thread_position();
     thread_number(vcpu, &effect.thread);
+    /* It precedes the chunk that ends there, so the reader goes no further than that. */
     process_put(&effect.record, sizeof effect, text, bytes + 1);
+    thread_publish();
     process_ring_doorbell();
     told = true;
     if (plugin.control->harmless)

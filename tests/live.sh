@@ -12,7 +12,7 @@ as=
 start_daemon() {
     $as "$CULPRIT" daemon "$@" >"$scratch/daemon.log" 2>&1 &
     daemon=$!
-    for _ in $(seq 400); do
+    for _ in $(seq 6000); do
         "$CULPRIT" daemon --status >/dev/null 2>&1 && return
         kill -0 "$daemon" 2>/dev/null || break
         sleep 0.05
@@ -41,7 +41,7 @@ flush() {
     local merges failed
     merges=$(status merges) failed=$(status failed_merges)
     "$CULPRIT" daemon --flush || return
-    for _ in $(seq 400); do
+    for _ in $(seq 6000); do
         [ "$(status merges)" = "$merges" ] || return 0
         [ "$(status failed_merges)" = "$failed" ] || return 1
         sleep 0.05

@@ -18,7 +18,7 @@ gzip=$(command -v gzip)
 profile() {
     local name=$1
     shift
-    env -i PATH="$PATH" CULPRIT="$CULPRIT" timeout 60 "$CULPRIT" bbv -o "$scratch/$name" "$@" \
+    env -i PATH="$PATH" CULPRIT="$CULPRIT" timeout 300 "$CULPRIT" bbv -o "$scratch/$name" "$@" \
         >/dev/null 2>"$scratch/err"
     local status=$?
     cat "$scratch/err"
@@ -70,7 +70,7 @@ deterministic() {
 check "two runs give the same vectors and slices" deterministic
 
 from_trace() {
-    env -i PATH="$PATH" CULPRIT="$CULPRIT" timeout 60 "$CULPRIT" trace "$@" -o "$scratch/t.ctrace" -- \
+    env -i PATH="$PATH" CULPRIT="$CULPRIT" timeout 300 "$CULPRIT" trace "$@" -o "$scratch/t.ctrace" -- \
         "$gzip" -9 -c "$scratch/input" >/dev/null &&
         profile t.bb --size 100K "$scratch/t.ctrace" && same_profile a.bb t.bb
 }
@@ -208,7 +208,7 @@ check "rep instructions count once" rep_counts
 # The emulator's processor and valgrind's differ in what the loader and libc choose, but not in what
 # gzip itself does, but for the names in its environment.
 like_callgrind() {
-    (cd "$scratch" && timeout 60 valgrind --tool=callgrind --callgrind-out-file="$scratch/cg" \
+    (cd "$scratch" && timeout 300 valgrind --tool=callgrind --callgrind-out-file="$scratch/cg" \
         --dump-instr=yes "$gzip" -9 -c "$scratch/input" >/dev/null 2>&1) &&
         profile v.bb --counts "$scratch/v.csv" -- "$gzip" -9 -c "$scratch/input" &&
         callgrind_annotate --show=Ir "$scratch/cg" 2>/dev/null | grep -q . &&
@@ -242,7 +242,7 @@ skip_without valgrind "instructions of gzip as callgrind counts them" ||
 
 to_regions() {
     run regions -o "$scratch/a.csv" "$scratch/a.bb" >/dev/null || return 1
-    env -i PATH="$PATH" CULPRIT="$CULPRIT" timeout 60 "$CULPRIT" trace --regions "$scratch/a.csv" \
+    env -i PATH="$PATH" CULPRIT="$CULPRIT" timeout 300 "$CULPRIT" trace --regions "$scratch/a.csv" \
         -o "$scratch/a" -- "$gzip" -9 -c "$scratch/input" >/dev/null 2>"$scratch/said" || return 1
     cat "$scratch/said"
     grep -q ' +0 ' "$scratch/said" && ! grep -q 'skew up to' "$scratch/said"

@@ -25,15 +25,19 @@ check "a kill keeps its status" streams "$scratch/dies" kill
 check "a null store keeps status and standard error" streams "$scratch/dies" null
 check "a division by zero keeps status and standard error" streams "$scratch/dies" divide
 
+# both FILE FILE: something is in them.
+both() {
+    [ -s "$1" ] && [ -s "$2" ]
+}
 # A program that runs for seconds and then leaves a file; culprit is killed meanwhile.
 outlives() {
-    rm -f "$scratch/left"
-    "$CULPRIT" trace -o "$scratch/k.ctrace" -- "$scratch/dies" spin "$scratch/left" &
+    rm -f "$scratch/left" "$scratch/began"
+    "$CULPRIT" trace -o "$scratch/k.ctrace" -- "$scratch/dies" spin "$scratch/left" >"$scratch/began" &
     local culprit=$!
-    sleep 0.7
+    until_true $culprit both "$scratch/began" "$scratch/k.ctrace" || return 1
     kill -9 $culprit
     wait $culprit
-    for _ in $(seq 300); do
+    for _ in $(seq 1500); do
         [ -e "$scratch/left" ] && return 0
         sleep 0.2
     done
@@ -47,9 +51,10 @@ check "the trace of a killed capture is readable" readable
 
 # The program dies of SIGKILL from outside.
 killed_guest() {
-    "$CULPRIT" trace -o "$scratch/g.ctrace" -- "$scratch/dies" spin "$scratch/unused" 2>"$scratch/err" &
+    rm -f "$scratch/began"
+    "$CULPRIT" trace -o "$scratch/g.ctrace" -- "$scratch/dies" spin "$scratch/unused" >"$scratch/began" 2>"$scratch/err" &
     local culprit=$!
-    sleep 0.7
+    until_true $culprit both "$scratch/began" "$scratch/g.ctrace" || return 1
     pkill -9 -P $culprit
     wait $culprit
     local status=$?

@@ -91,7 +91,7 @@ new_epoch() {
     local merges
     merges=$(status merges)
     kill -HUP "$daemon"
-    for _ in $(seq 100); do
+    for _ in $(seq 6000); do
         [ "$(status merges)" != "$merges" ] && break
         sleep 0.05
     done

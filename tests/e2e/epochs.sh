@@ -171,12 +171,13 @@ database = sqlite3.connect(sys.argv[1])
 database.execute("UPDATE session SET name = 'renamed'")
 database.commit()
 open(sys.argv[2], "w").write("yes")
-for _ in range(200):
+for _ in range(6000):
     if os.path.exists(sys.argv[2] + ".die"):
         os.kill(os.getpid(), 9)
     time.sleep(0.1)
 PYTHON
-        until [ -s "$scratch/ready" ]; do sleep 0.1; done
+        local writer=$!
+        until_true $writer test -s "$scratch/ready" || return 1
         as_nobody "$CULPRIT" epochs --store "$scratch/machine/profiles.db" | grep -q renamed
         local status=$?
         : >"$scratch/ready.die"

@@ -1,12 +1,10 @@
 # culprit explain of long runs: by regions in a second run, and what keeps it from that.
 . tests/e2e/lib.sh
 
-RUN_LIMIT=300
-# A slice has at least a quarter of a million instructions, and of 160 slices or less every one is a
-# region: gzip -9 of the numbers has more, of which some stand for others; of few, and sort of lines,
-# less.
-numbers=$scratch/numbers
-seq 33000 >"$numbers"
+# A slice has at least a quarter of a million instructions. Each simulation of an out-of-order core is
+# followed by dozens, of what it would be without each cause; where the road is tested and not what
+# is found, the core is in order.
+in_order="--machine alpha21164"
 few=$scratch/few
 seq 10000 >"$few"
 lines=$scratch/lines
@@ -28,25 +26,25 @@ note() {
 }
 
 by_regions() {
-    run explain --regions-over 20M --json --top 0 --output "$scratch/regions" -- \
-        gzip -9 -c "$numbers" >"$scratch/out" &&
-        gzip -9 -c "$numbers" | same_file - "$scratch/out" &&
-        json regions 'r["regions"]["count"] > 1' 'r["regions"]["simulated"] == r["regions"]["count"]' \
-            'r["instructions_simulated"] < r["instructions"]' \
+    run explain --regions-over 5M --regions 20 --json --top 0 --output "$scratch/regions" -- \
+        gzip -9 -c "$few" >"$scratch/out" &&
+        gzip -9 -c "$few" | same_file - "$scratch/out" &&
+        json regions 'r["regions"]["count"] == 20' 'r["regions"]["simulated"] == r["regions"]["count"]' \
+            'r["regions"]["slices"] > 30' 'r["instructions_simulated"] < 0.7 * r["instructions"]' \
             'r["instructions"] == r["instructions_executed"]' 'not r["partial"]' "$(note regions)"
 }
 check "a long run is explained by regions, and its output comes once" by_regions
 
 like_exact() {
-    run explain --exact --json --top 0 --output "$scratch/exact" -- gzip -9 -c "$numbers" >/dev/null &&
+    run explain --exact --json --top 0 --output "$scratch/exact" -- gzip -9 -c "$few" >/dev/null &&
         python3 - "$scratch/regions" "$scratch/exact" <<'END'
 import json, sys
 regions, exact = (json.load(open(path)) for path in sys.argv[1:])
 print(regions["cpi"], exact["cpi"])
 assert regions["instructions"] == exact["instructions"]
 assert abs(regions["cpi"] / exact["cpi"] - 1) < 0.05
-for name, units in exact["components"].items():
-    share, other = units / exact["units"], regions["components"][name] / regions["units"]
+for name, cycles in exact["components"].items():
+    share, other = cycles / exact["cycles"], regions["components"][name] / regions["cycles"]
     assert abs(share - other) < 0.03, (name, share, other)
 END
 }
@@ -55,14 +53,14 @@ check "its CPI and stack are near the full simulation's" like_exact
 # Data decide how long the same code takes. The first regions leave much open, so more are taken,
 # all slices here; of fewer the interval holds what all of them took.
 takes_more() {
-    run explain --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 230 >/dev/null &&
+    run explain --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 180 >/dev/null &&
         json more 'r["regions"]["count"] > 160' 'r["regions"]["count"] == r["regions"]["slices"]' \
             'r["regions"]["cpi_half_interval_95"] == 0' "$(note '160 regions left')"
 }
 check "regions that leave much open are not all that is taken" takes_more
 
 interval() {
-    run explain --regions-over 20M --regions 40 --json --top 0 --output "$scratch/some" -- "$scratch/uneven" 230 >/dev/null &&
+    run explain --regions-over 20M --regions 40 --json --top 0 --output "$scratch/some" -- "$scratch/uneven" 180 >/dev/null &&
         json some 'r["regions"]["count"] == 40' 'r["regions"]["cpi_half_interval_95"] > 0.03 * r["cpi"]' \
             "not ($(note 'regions left'))" "$(note 'CPI within ±')" &&
         python3 - "$scratch/some" "$scratch/more" <<'END'
@@ -80,9 +78,9 @@ END
 check "the interval holds what all slices took, the stack's too" interval
 
 interval_text() {
-    run explain --regions-over 20M --regions 8 --top 0 --output "$scratch/text" -- gzip -9 -c "$numbers" >/dev/null &&
+    run explain --regions-over 5M --regions 8 --top 0 --output "$scratch/text" -- gzip -9 -c "$few" >/dev/null &&
         sed -n 2p "$scratch/text" | grep -q 'CPI [0-9.]* ± [0-9.]*$' &&
-        grep -q '^ stalled  *[0-9.]* ± [0-9.]* %' "$scratch/text" &&
+        grep -q '^ stalled  *[0-9.]* ±  *[0-9.]* %' "$scratch/text" &&
         python3 -c 'import sys; assert all(len(line) <= 101 or line.startswith("next") for line in open(sys.argv[1]))' "$scratch/text"
 }
 check "the header has the interval, within 100 columns" interval_text
@@ -94,8 +92,8 @@ bad_regions() {
 check "--regions that is no number of regions is refused" bad_regions
 
 from_trace() {
-    run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$numbers" >/dev/null 2>&1 &&
-        run explain --regions-over 20M --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
+    run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$few" >/dev/null 2>&1 &&
+        run explain --regions-over 5M --regions 20 --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
         json trace 'r["regions"]["count"] > 1' 'not r["partial"]' &&
         python3 - "$scratch/regions" "$scratch/trace" <<'END'
 import json, sys
@@ -109,21 +107,21 @@ check "a trace is explained by its regions as the run is" from_trace
 
 cut_trace() {
     size=$(stat -c %s "$scratch/gzip.ctrace") &&
-        head -c $((size / 4)) "$scratch/gzip.ctrace" >"$scratch/cut.ctrace" &&
-        run explain --regions-over 5M --json --top 0 "$scratch/cut.ctrace" >"$scratch/cut" &&
+        head -c $((size / 2)) "$scratch/gzip.ctrace" >"$scratch/cut.ctrace" &&
+        run explain $in_order --regions-over 5M --json --top 0 "$scratch/cut.ctrace" >"$scratch/cut" &&
         json cut 'r["regions"]["count"] > 1' 'r["partial"]' "$(note 'cut short')"
 }
 check "a trace that was cut is explained as far as it goes" cut_trace
 
 short_run() {
-    run explain --json --top 0 --output "$scratch/short" -- gzip -9 -c "$few" >/dev/null &&
+    run explain $in_order --json --top 0 --output "$scratch/short" -- gzip -9 -c "$few" >/dev/null &&
         json short 'r["regions"] is None' 'r["sampling"] is None' \
             'r["instructions_simulated"] == r["instructions_executed"]'
 }
 check "a short run is simulated in full" short_run
 
 from_pipe() {
-    cat "$lines" | run explain --regions-over 5M --json --top 0 --output "$scratch/pipe" -- \
+    cat "$lines" | run explain $in_order --regions-over 5M --json --top 0 --output "$scratch/pipe" -- \
         sort --parallel=1 >"$scratch/out" &&
         sort "$lines" | same_file - "$scratch/out" &&
         json pipe 'r["regions"]["count"] > 1'
@@ -131,7 +129,7 @@ from_pipe() {
 check "standard input from a pipe is there for the second run" from_pipe
 
 from_file() {
-    { read -r first && run explain --regions-over 5M --json --top 0 --output "$scratch/file" -- \
+    { read -r first && run explain $in_order --regions-over 5M --json --top 0 --output "$scratch/file" -- \
         sort --parallel=1 >"$scratch/out"; } <"$lines" &&
         tail -n +2 "$lines" | sort | same_file - "$scratch/out" &&
         json file 'r["regions"]["count"] > 1'
@@ -140,7 +138,7 @@ check "standard input from a file begins where it stood, twice" from_file
 
 status_kept() {
     mkdir "$scratch/temporary"
-    TMPDIR=$scratch/temporary run explain --regions-over 5M --output "$scratch/text" -- \
+    TMPDIR=$scratch/temporary run explain $in_order --regions-over 5M --output "$scratch/text" -- \
         gzip -9 -c "$few" /nowhere >/dev/null 2>&1
     [ $? = 1 ] && grep -q "estimated from" "$scratch/text"
 }
@@ -153,14 +151,14 @@ check "no temporary file is left" left_over
 
 harmful() {
     cp "$few" "$scratch/big"
-    run explain --regions-over 5M --json --top 0 --output "$scratch/once" -- gzip -9 "$scratch/big" &&
+    run explain $in_order --regions-over 5M --json --top 0 --output "$scratch/once" -- gzip -9 "$scratch/big" &&
         [ ! -e "$scratch/big" ] && gunzip -c "$scratch/big.gz" | same_file - "$few" &&
         json once 'r["regions"] is None' "$(note 'writing')" "$(note --rerun)"
 }
 check "a command that changes the world is run once" harmful
 
 late() {
-    run explain --regions-over 5M --json --top 0 --output "$scratch/late" -- \
+    run explain $in_order --regions-over 5M --json --top 0 --output "$scratch/late" -- \
         "$scratch/late_effect" "$scratch/made" 600000 &&
         [ "$(wc -l <"$scratch/made")" = 1 ] &&
         json late 'r["regions"]["count"] >= 1' "$(note 'by regions up to')" "$(note 'from there on')" \
@@ -170,7 +168,7 @@ check "up to its first change a run is repeated, from there on sampled" late
 
 rerun() {
     rm -f "$scratch/made"
-    run explain --regions-over 5M --rerun --json --top 0 --output "$scratch/rerun" -- \
+    run explain $in_order --regions-over 5M --rerun --json --top 0 --output "$scratch/rerun" -- \
         "$scratch/late_effect" "$scratch/made" 600000 &&
         json rerun 'r["regions"]["count"] >= 1' 'r["sampling"] is None' &&
         [ "$(wc -l <"$scratch/made")" -ge 1 ]
@@ -178,14 +176,14 @@ rerun() {
 check "--rerun runs it twice all the same" rerun
 
 inherited() {
-    run explain --regions-over 10M --json --top 0 --output "$scratch/inherited" -- \
+    run explain $in_order --regions-over 10M --json --top 0 --output "$scratch/inherited" -- \
         bash -c 'echo once >&3; for ((i = 0; i < 800; i++)); do :; done' 3>>"$scratch/three" &&
         json inherited 'r["regions"]["count"] >= 1' && [ "$(cat "$scratch/three")" = once ]
 }
 check "what the second run writes to inherited descriptors goes nowhere" inherited
 
 threads() {
-    run explain --regions-over 5M --json --top 0 --output "$scratch/threads" -- \
+    run explain $in_order --regions-over 5M --warm 100K --json --top 0 --output "$scratch/threads" -- \
         "$WORKLOADS/x86_64/threads" >/dev/null &&
         json threads 'r["regions"] is None' "$(note 'several threads')"
 }
@@ -193,7 +191,7 @@ skip_without x86_64-workloads "threads are sampled in one pass" ||
     check "threads are sampled in one pass" threads
 
 wanders() {
-    run explain --no-repeatable --regions-over 5M --json --top 0 --output "$scratch/wanders.json" -- "$scratch/wanders" >/dev/null &&
+    run explain $in_order --no-repeatable --regions-over 5M --json --top 0 --output "$scratch/wanders.json" -- "$scratch/wanders" >/dev/null &&
         json wanders.json "$(note 'another way') or $(note 'not quite as the first')"
 }
 check "a run that does not repeat itself is told so" wanders
@@ -202,17 +200,17 @@ check "a run that does not repeat itself is told so" wanders
 repeats() {
     local times
     for times in 1 2; do
-        run explain --regions-over 5M --json --top 0 --output "$scratch/repeats$times" -- "$scratch/wanders" >"$scratch/said$times" &&
+        run explain $in_order --regions-over 5M --regions 20 --json --top 0 --output "$scratch/repeats$times" -- "$scratch/wanders" >"$scratch/said$times" &&
             json repeats$times 'r["sampling"] is None' "not ($(note 'another way') or $(note 'not quite as the first'))" || return
     done
-    same_file "$scratch/said1" "$scratch/said2" && run explain --seed 2 -- "$scratch/wanders" >"$scratch/said3" 2>/dev/null &&
+    same_file "$scratch/said1" "$scratch/said2" && run explain $in_order --regions-over 5M --regions 2 --seed 2 -- "$scratch/wanders" >"$scratch/said3" 2>/dev/null &&
         ! cmp -s "$scratch/said1" "$scratch/said3"
 }
 check "random numbers are the same in every run, another seed gives others" repeats
 
 # Of its slices one or two are missing in the second run, and the regions before and behind.
 detours() {
-    run explain --regions-over 5M --json --top 0 --save --store "$scratch/detours.db" --output "$scratch/detours.json" -- \
+    run explain $in_order --regions-over 5M --json --top 0 --save --store "$scratch/detours.db" --output "$scratch/detours.json" -- \
         "$scratch/detours" "$scratch/out" >"$scratch/out" &&
         json detours.json 'r["sampling"] is None' '100 < r["regions"]["simulated"] < 160' \
             'r["instructions"] == r["instructions_executed"]' \
@@ -235,7 +233,7 @@ END
 check "regions that the second run misses are left out, others stand for them" detours
 
 systematic() {
-    run explain --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$numbers" >/dev/null &&
+    run explain $in_order --systematic --json --top 0 --output "$scratch/systematic" -- gzip -9 -c "$few" "$few" "$few" "$few" >/dev/null &&
         json systematic 'r["regions"] is None' 'r["sampling"]["windows"] > 0'
 }
 check "--systematic takes one run" systematic
@@ -251,7 +249,7 @@ check "no place for temporary files: one line" no_folder
 set -m
 report=$scratch/partial
 interrupted() {
-    "$CULPRIT" explain --regions-over 5M --json -o "$report" -- gzip -9 -c /dev/zero \
+    "$CULPRIT" explain $in_order --regions-over 5M --regions 5 --json -o "$report" -- gzip -9 -c /dev/zero \
         >/dev/null 2>"$scratch/error" &
     local process=$!
     until_used $process 1
@@ -266,10 +264,10 @@ check "interrupted while profiling: the part that was run is explained by region
 interrupted_early() {
     mkfifo "$scratch/never"
     exec 9<>"$scratch/never"
-    "$CULPRIT" explain --json -o "$report" -- sh -c 'echo ready >"$0"; cat' "$scratch/ready" <&9 \
+    "$CULPRIT" explain $in_order --json -o "$report" -- sh -c 'echo ready >"$0"; cat' "$scratch/ready" <&9 \
         2>"$scratch/error" &
     local process=$!
-    until [ -s "$scratch/ready" ]; do sleep 0.05; done
+    until_true $process test -s "$scratch/ready"
     kill -TERM $process
     wait $process
     [ $? = 143 ] && exec 9<&- &&

@@ -332,9 +332,10 @@ interrupted() {
 check "an interrupt gives the partial breakdown" interrupted
 
 study_interrupted() {
-    "$CULPRIT" icost --sensitivity core.rob=64,128 -- sh -c 'while :; do :; done' 2>"$scratch/err" &
+    "$CULPRIT" icost --sensitivity core.rob=64,128 -- sh -c 'echo >"$0"; while :; do :; done' \
+        "$scratch/began" 2>"$scratch/err" &
     local process=$!
-    sleep 1
+    until_true $process test -e "$scratch/began" || return 1
     kill -INT -- -$process
     wait $process
     [ $? = 125 ] && cat "$scratch/err" && grep -q 'interrupted before anything' "$scratch/err"

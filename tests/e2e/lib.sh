@@ -15,9 +15,10 @@ trap 'rm -rf "$scratch"' EXIT
 tests_run=0
 tests_failed=0
 
-# run ARGUMENTS...: culprit, at most RUN_LIMIT seconds (60).
+# run ARGUMENTS...: culprit, at most RUN_LIMIT seconds (300): a run takes seconds, and many times that on
+# a slow machine with much to do.
 run() {
-    timeout -k 5 "${RUN_LIMIT:-60}" "$CULPRIT" "$@"
+    timeout -k 5 "${RUN_LIMIT:-300}" "$CULPRIT" "$@"
 }
 
 # check NAME COMMAND...: one test, passed when the command succeeds.
@@ -86,6 +87,16 @@ until_used() {
     local ticks=$(($(getconf CLK_TCK) * $2)) fields
     while read -r -a fields 2>/dev/null <"/proc/$1/stat" && ((fields[13] + fields[14] < ticks)); do
         sleep 0.1
+    done
+}
+
+# until_true PID COMMAND...: waits until the command succeeds; fails when the process ends before.
+until_true() {
+    local process=$1
+    shift
+    until "$@"; do
+        kill -0 "$process" 2>/dev/null || { "$@"; return; }
+        sleep 0.05
     done
 }
 

@@ -11,7 +11,7 @@ peak_below() {
     python3 - "$@" <<'PYTHON'
 import resource, subprocess, sys
 limit = int(sys.argv[1])
-subprocess.run(sys.argv[2:], check=True, timeout=60)
+subprocess.run(sys.argv[2:], check=True, timeout=300)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000
 print(f"peak {peak:.1f} MB, limit {limit} MB")
 sys.exit(peak > limit)

@@ -84,7 +84,7 @@ floor_is_met() {
 check "--floor takes the samples it needs" floor_is_met
 
 # One trace, so that all runs see the same.
-timeout 60 "$CULPRIT" trace --limit 2M --output "$scratch/run.ctrace" -- \
+timeout 300 "$CULPRIT" trace --limit 2M --output "$scratch/run.ctrace" -- \
     gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
 same_for_threads() {
     local threads

@@ -133,7 +133,7 @@ skip_without perf "$what" || skip_without readelf "$what" || check "$what" steps
 deleted_binary() {
     local id
     cp spin gone && id=$(build_id gone)
-    record --json -- sh -c './gone 0.5 & sleep 0.05; rm gone; wait' &&
+    record --json -- sh -c './gone 0.5 & until [ /proc/$!/exe -ef gone ]; do sleep 0.01; done; rm gone; wait' &&
         share "hex(build_id) = '$id'" 90
 }
 check "a binary deleted while it runs keeps its build id" deleted_binary
@@ -143,7 +143,7 @@ replaced_binary() {
     cp spin replaced && old=$(build_id replaced)
     cc -O2 -Wl,--build-id -o other -x c - <<<'int main(void) { for (volatile long i = 0; i < 800000000; i++); }'
     new=$(build_id other)
-    record --json -- sh -c './replaced 0.5 & sleep 0.05; mv other replaced; ./replaced; wait' &&
+    record --json -- sh -c './replaced 0.5 & until [ /proc/$!/exe -ef replaced ]; do sleep 0.01; done; mv other replaced; ./replaced; wait' &&
         share "hex(build_id) = '$old'" 10 && share "hex(build_id) = '$new'" 10
 }
 check "a binary replaced while it runs is two images" replaced_binary
@@ -200,9 +200,10 @@ check "the command keeps its streams; the summary is on standard error" standard
 
 interrupted() {
     local recorder status
-    "$CULPRIT" record --json --store "$store" --output "$scratch/summary" -- sleep 30 &
+    "$CULPRIT" record --json --store "$store" --output "$scratch/summary" -- \
+        sh -c 'echo >"$0"; exec sleep 300' "$scratch/began" &
     recorder=$!
-    sleep 1
+    until_true $recorder test -e "$scratch/began" || return 1
     kill -TERM $recorder
     wait $recorder
     status=$?
@@ -212,15 +213,14 @@ check "a recording that is ended early is saved, marked partial" interrupted
 
 running_process() {
     local spinning status
-    ./spin 20 &
+    ./spin 100 &
     spinning=$!
-    sleep 0.2
     record --json --pid $spinning --time 1s
     status=$?
     kill $spinning
     wait $spinning 2>/dev/null
     [ $status = 0 ] && none_unknown && share "path LIKE '%/spin' AND command = 'spin'" 95 &&
-        [ "$(key samples)" -gt 500 ]
+        [ "$(key samples)" -gt 50 ]
 }
 check "a process that runs already" running_process
 
@@ -230,9 +230,14 @@ process_that_ends() {
 }
 check "a process that ends is recorded to its end" process_that_ends
 
+# However late its end: the command goes on for longer.
 limited_time() {
-    record --json --time 0.3s -- ./spin 1 && [ "$(key samples)" -gt 0 ] &&
-        python3 -c "import sys; sys.exit(not 0.2 < float(sys.argv[1]) < 0.8)" "$(key seconds)"
+    local start=$EPOCHREALTIME
+    record --json --time 0.3s -- ./spin 1.5 && [ "$(key samples)" -gt 0 ] &&
+        python3 -c "import sys
+recorded, start, end = map(float, sys.argv[1:])
+print(recorded, end - start)
+sys.exit(not 0.2 < recorded < 0.8 * (end - start))" "$(key seconds)" "$start" "$EPOCHREALTIME"
 }
 check "--time ends the recording, not the command" limited_time
 

@@ -115,7 +115,7 @@ check "the same command gives the same bytes" same_again
 
 # A processor with nothing newer than SSE3.
 old_processor() {
-    timeout 60 qemu-x86_64 -cpu qemu64 "$CULPRIT" regions one.bb --json >old.json &&
+    timeout 300 qemu-x86_64 -cpu qemu64 "$CULPRIT" regions one.bb --json >old.json &&
         same_file one.json old.json
 }
 what="an old processor chooses the same"

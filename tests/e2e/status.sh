@@ -148,7 +148,7 @@ interrupted_early() {
         rm -f "$scratch/began"
         "$CULPRIT" $verb -- sh -c 'echo >"$0"; read line' "$scratch/began" <&9 9<&- >"$scratch/out" 2>"$scratch/err" &
         process=$!
-        until [ -e "$scratch/began" ]; do sleep 0.05; done
+        until_true $process test -e "$scratch/began" || return 1
         kill -INT $process
         status=0
         wait $process || status=$?
@@ -192,19 +192,15 @@ standard_output_is_taken() {
 check "a file beside the report is not standard output" standard_output_is_taken
 # Ctrl-C ends the capture; what was captured is simulated.
 timed_interrupted() {
-    "$CULPRIT" sim --for 100s --json -o "$report" -- python3 -c 'import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-try:
-    print("ready", file=open("'"$scratch/ready"'", "w"), flush=True)
-    signal.pause()
-finally:
-    exit(4)' <&9 9<&- &
+    "$CULPRIT" sim --for 100s --json -o "$report" -- perl -e '$SIG{INT} = sub { exit 4 };
+        open($ready, ">", $ARGV[0]) && print($ready "ready") && close($ready);
+        sleep(1) while 1' "$scratch/ready" <&9 9<&- &
     local process=$!
-    until [ -s "$scratch/ready" ]; do sleep 0.05; done
+    until_true $process test -s "$scratch/ready" || return 1
     kill -INT $process
     wait $process
     local status=$?
-    told 'r["partial"]' 'r["instructions"] > 1e6' && [ $status != 0 ]
+    told 'r["partial"]' 'r["instructions"] > 1e5' && [ $status != 0 ]
 }
 check "--for and Ctrl-C: what was captured is simulated" timed_interrupted
 # The command says by a file that it is there; the loop ends at the limit.
@@ -212,7 +208,7 @@ on_signal() {
     "$CULPRIT" sim --on-signal USR1 --limit 2M --stop --json -o "$report" -- \
         sh -c 'echo >"$0"; while :; do :; done' "$scratch/there" 2>"$scratch/err" &
     local process=$!
-    until [ -e "$scratch/there" ]; do sleep 0.05; done
+    until_true $process test -e "$scratch/there" || return 1
     grep -q "waiting for SIGUSR1: kill -USR1 $process$" "$scratch/err" && kill -USR1 $process
     wait $process &&
         told 'r["instructions"] == 2000000' 'not r["partial"]' \
@@ -314,7 +310,7 @@ hung_up() {
     $before "$CULPRIT" sim --limit 1G --output "$scratch/hung_up" -- \
         sh -c 'echo >"$0"; read line; exit 3' "$scratch/there" <&9 2>"$scratch/err" &
     process=$!
-    until [ -e "$scratch/there" ] || ! kill -0 $process; do sleep 0.1; done
+    until_true $process test -e "$scratch/there"
     kill -HUP $process
     sleep 0.5
     [ "$wanted" = 129 ] || echo >&9
@@ -361,10 +357,7 @@ runs_on() {
     run trace --limit 1K -o "$scratch/wait.ctrace" -- cat <"$scratch/wait" >"$scratch/out" 2>"$scratch/err" &
     local process=$!
     exec 7>"$scratch/wait"
-    until grep -q 'limit of 1.00 k instructions reached; the command runs on (--stop ends it)' "$scratch/err"; do
-        kill -0 $process || break
-        sleep 0.1
-    done
+    until_true $process grep -q 'limit of 1.00 k instructions reached; the command runs on (--stop ends it)' "$scratch/err"
     echo later >&7
     exec 7>&-
     wait $process && grep -q '1.00 k instructions' "$scratch/err" && grep -qx later "$scratch/out"

@@ -182,22 +182,23 @@ check "two tracers into one file" fails_with 2 "$scratch/x is the file of anothe
 # Files beside FILE: none beside a device.
 devices() {
     traced --tap csv:/dev/null --tap bbv:/dev/null && [ ! -e /dev/null.blocks ] &&
-        run sim --output /dev/null --tap bbv:/dev/null -- "$WORKLOADS/x86_64/threads" >/dev/null &&
+        run sim --output /dev/null --limit 1M --tap bbv:/dev/null -- "$WORKLOADS/x86_64/threads" >/dev/null &&
         [ "$(echo /dev/null*)" = /dev/null ]
 }
 check "a device takes all, and nothing lies beside it" devices
 check "an interval of what has none" fails_with 2 'csv has no interval' traced --tap csv:x,interval=5
 
+# larger FILE BYTES
+larger() {
+    [ -e "$1" ] && [ "$(stat -c %s "$1")" -gt "$2" ]
+}
 # Killed while it writes: what is there is whole blocks, but for the last.
 killed() {
     run trace --limit 20M --output "$scratch/long.ctrace" -- gzip -9 -c /usr/bin/python3 \
         >/dev/null 2>&1
     "$CULPRIT" sim --output "$report" --tap "binary:$scratch/killed.bin" "$scratch/long.ctrace" &
     local child=$!
-    for _ in $(seq 100); do
-        [ -s "$scratch/killed.bin" ] && [ "$(stat -c %s "$scratch/killed.bin")" -gt 1000000 ] && break
-        sleep 0.1
-    done
+    until_true $child larger "$scratch/killed.bin" 1000000
     kill -KILL "$child" || return 1
     wait "$child" 2>/dev/null
     python3 - "$scratch/killed.bin" <<'PYTHON'

@@ -340,10 +340,7 @@ interrupted() {
     "$CULPRIT" trace --regions "$scratch/p.csv" -o "$scratch/p" --warm-up 300K -- "$scratch/phases" 100000 \
         2>"$scratch/err" >/dev/null &
     local process=$! status
-    for _ in $(seq 100); do
-        sleep 0.1
-        [ -e "$scratch/p.r3.ctrace" ] && break
-    done
+    until_true $process test -e "$scratch/p.r3.ctrace"
     kill -INT $process
     wait $process
     status=$?

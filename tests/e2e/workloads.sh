@@ -32,7 +32,7 @@ same_checksum() {
     # shellcheck disable=SC2046
     native=$("$WORKLOADS/x86_64/$1" $(small "$1")) || return 1
     # shellcheck disable=SC2046
-    riscv=$(timeout 60 qemu-riscv64 "$WORKLOADS/riscv64/$1" $(small "$1")) || return 1
+    riscv=$(timeout 300 qemu-riscv64 "$WORKLOADS/riscv64/$1" $(small "$1")) || return 1
     echo "x86-64: $native"
     echo "riscv64: $riscv"
     [ -n "$native" ] && [ "$native" = "$riscv" ]

@@ -19,7 +19,7 @@
 #include "program/program.h"
 #include "temporary.h"
 
-enum { LOOKUPS = 24, PROBE_SECONDS_MAX = 20 };
+enum { LOOKUPS = 24, PROBE_SECONDS_MAX = 120 };
 
 static char directory[TEMPORARY_BYTES];
 static int file; /* the damaged copy, in memory */

@@ -83,11 +83,12 @@ static void many_writers(void **state) {
     store_close(store);
 }
 
-/* Killed again and again while it writes: each epoch is there wholly or not at all. */
+/* Killed again and again while it writes: each epoch is there wholly or not at all. It may be
+ * killed before it wrote anything, but not for ever. */
 static void killed_writer(void **state) {
     struct fixture *fixture = *state;
     size_t before = 0;
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 10 || (round < 100 && !before); round++) {
         pid_t writer = start_writer(fixture->path, 1000000);
         usleep((useconds_t)(20000 + 7000 * round));
         kill(writer, SIGKILL);

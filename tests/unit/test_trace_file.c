@@ -495,7 +495,7 @@ static void test_killed(void **state) {
         }
     }
     struct stat status = {0};
-    for (int i = 0; i < 1000 && status.st_size == 0; i++) {
+    for (int i = 0; i < 6000 && status.st_size == 0; i++) {
         usleep(10000);
         stat(file, &status);
     }

@@ -12,6 +12,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/muted_output.h"
 #include "cmd/temporary.h"
+#include "region/apart.h"
 #include "region/captured.h"
 #include "region/split.h"
 #include "trace/region_file.h"
@@ -24,6 +25,9 @@ static uint32_t most_clusters(uint32_t regions) {
     const uint32_t clusters = regions > 8 ? regions * 3 / 8 : regions / 2;
     return clusters < 1 ? 1 : clusters < 80 ? clusters : 80;
 }
+
+/* Of the regions, those that are the beginning of the run: one in so many. */
+enum { BEGINNING = 10 };
 
 /* Of what may be lost of a run that goes another way, in instructions (REGIONS_MOST_LOST), code
  * that no other region has: it may take half or twice as long as the nearest. */
@@ -115,6 +119,10 @@ static bool choose_points(struct second_run *run, struct error *error) {
     settings.threshold = 1;
     if (!chunk_profile_finish(run->request->profile, &run->slices, &run->table, error) ||
         !region_choose(run->slices, &settings, &run->choice, error))
+        return false;
+    const uint32_t beginning = run->request->regions / BEGINNING;
+    if (beginning < run->choice.slice_count &&
+        !region_set_apart(run->slices, beginning, &run->choice, error))
         return false;
     size_t size = run->choice.slice_count * sizeof *run->clusters;
     if (!(run->clusters = malloc(size)))

@@ -13,7 +13,7 @@ struct spread {
     double cpi;      /* mean of the regions */
     double leverage; /* Σ W² (1 − w / W) */
     double degrees;
-    double all; /* the figure, of what they stand for */
+    double cycles; /* all, of what they stand for */
 };
 
 static const double SHARED = 0.003; /* see estimate.h */
@@ -51,7 +51,7 @@ static struct spread spread_of(const struct estimate *estimate, uint32_t cluster
         if (stands_for > instructions)
             spread.leverage += stands_for * (stands_for - instructions);
         spread.cpi += (double)sample->cycles / instructions;
-        spread.all += figure * stands_for;
+        spread.cycles += (double)sample->cycles / instructions * stands_for;
         spread.regions++;
         before = figure;
     }
@@ -68,12 +68,12 @@ double estimate_interval(const struct region_sample *samples, size_t count, regi
                          const void *context) {
     const struct estimate estimate = {samples, count, figure, context};
     double variance = 0, of_variance = 0, pooled = 0, degrees = 0, lone = 0;
-    double all = 0, leverage = 0;
+    double cycles = 0, leverage = 0;
     for (size_t i = 0; i < count; i++) {
         if (!is_first(&estimate, i))
             continue;
         struct spread spread = spread_of(&estimate, samples[i].cluster);
-        all += spread.all;
+        cycles += spread.cycles;
         leverage += spread.leverage;
         if (spread.regions == 1) {
             lone += spread.leverage * spread.cpi * spread.cpi;
@@ -95,7 +95,7 @@ double estimate_interval(const struct region_sample *samples, size_t count, regi
     }
     double half =
         variance > 0 ? student_t95(variance * variance / of_variance) * sqrt(variance) : 0;
-    return leverage > 0 ? half + SHARED * fabs(all) : 0;
+    return leverage > 0 ? half + SHARED * cycles : 0;
 }
 
 /* The two parts of a run are independent of each other. */

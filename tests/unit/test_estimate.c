@@ -83,6 +83,15 @@ static void other_figures(void **state) {
     assert_near(estimate_interval(samples, 3, first_state, &two), interval(samples, 3));
 }
 
+/* What all regions share may be of any component: 1 % of the cycles, alike in both regions, has 0.3
+ * % of all cycles to both sides. */
+static void small_figure(void **state) {
+    (void)state;
+    const double part = 0.02;
+    const struct region_sample alike[] = {sample(0, 1000, 100), sample(0, 1000, 100)};
+    assert_near(estimate_interval(alike, 2, first_state, &part), 6);
+}
+
 /* Of a normal population 19 of 20 intervals hold the truth: 2000 draws of 5 strata with 2 to 6
  * regions each, whose means and spreads differ. */
 static uint64_t seed = 1;
@@ -128,10 +137,10 @@ static void students_t(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_cluster),   cmocka_unit_test(two_clusters),
-        cmocka_unit_test(lone_region),   cmocka_unit_test(nothing_to_tell),
-        cmocka_unit_test(other_figures), cmocka_unit_test(holds_the_truth),
-        cmocka_unit_test(students_t),
+        cmocka_unit_test(one_cluster),     cmocka_unit_test(two_clusters),
+        cmocka_unit_test(lone_region),     cmocka_unit_test(nothing_to_tell),
+        cmocka_unit_test(other_figures),   cmocka_unit_test(small_figure),
+        cmocka_unit_test(holds_the_truth), cmocka_unit_test(students_t),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,10 @@ what full simulation says; into docs/results/estimate-errors.md.
 
 NAME...: only these, and nothing is written. --truth: full simulations only. --known: not the programs
 that are kept unseen. --kept: the page of what was measured so far. Rows that were measured are kept in build/experiments/estimate-errors.json: full
-simulations as long as the command, its files and the machine are the same, estimates as long as culprit
-is. With DETAILS=FOLDER the vectors and costs of all slices of the full simulation go there as well."""
+simulations as long as the command, its files, the machine and the source of capture and cores are the
+same, estimates as long as culprit is. With DETAILS=FOLDER the vectors and costs of all slices of the full simulation go there as well."""
 import collections
+import glob
 import json
 import os
 import statistics
@@ -22,6 +23,9 @@ KEPT = os.path.join(run.KEPT, "estimate-errors.json")
 DETAILS = os.environ.get("DETAILS")
 REGIONS = 60  # of runs that are shorter than those that explain takes regions of by itself
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "estimates.cpp")
+
+# The rooms whose source says what a full simulation tells.
+ROOMS = ["attribute", "branch", "core", "isa", "machine", "memory", "tap", "trace"]
 
 # `data`: what it takes depends on its data more than on its code. `unseen`: explained only when all
 # else is done.
@@ -156,7 +160,9 @@ def keys(program):
     """Of what a full simulation depends on, and an estimate."""
     files = run.files_of(program.command)
     machine = os.path.join(run.ROOT, "machines", whole_runs.MAIN + ".ini")
-    truth = json.dumps([program.command, run.digest(machine, *files)])
+    source = sorted(path for room in ROOMS
+                    for path in glob.glob(os.path.join(run.ROOT, "src", room, "**", "*.[ch]"), recursive=True))
+    truth = json.dumps([program.command, run.digest(machine, *files, *source)])
     return truth, truth + run.digest(run.CULPRIT)
 
 

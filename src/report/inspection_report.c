@@ -121,7 +121,7 @@ void inspection_place_cells(const struct inspection_report *report, uint32_t ins
                  place.line);
     else
         snprintf(source, sizeof source, "%s+0x%" PRIx64, place.image, place.offset);
-    table_cell(table, place.function ? place.function : "[no symbol]");
+    table_cell(table, place.function ? place.function : "[no symbols]");
     table_cell(table, source);
     table_cell(table, place.text);
 }

@@ -54,7 +54,7 @@ check "what if, simulated again, is near icost" what_if
 
 # A load that waits for a store which cannot forward is named, and what it costs.
 forwarding() {
-    run explain --json --output "$scratch/report" --from read_whole --limit 300K -- \
+    run explain --json --top 0 --output "$scratch/report" --from read_whole --limit 300K -- \
         "$WORKLOADS/x86_64/parts" 100000 >/dev/null &&
         python3 tests/e2e/check_report.py "$scratch/report" \
             'r["components"]["forwarding"] > 0.6 * r["cycles"]' \

@@ -2,13 +2,12 @@
  *
  * The trace gives every address, so the store a load depends on is known from the beginning
  * (order.c): the youngest older one that overlaps it, if it is still in the queue when the load
- * dispatches. What the hardware would know at the
- * load's issue then decides: it forwards when the store's address and data are known, waits when
- * the data is not or when the store covers only a part, and goes ahead to the cache when the
- * store's address is still unknown. A store that covers only a part cannot forward: the load waits
- * until the cache has it, which then has all older ones too, since they leave in order. That last
- * load is found out when the store's address comes: a memory ordering violation, flushed when the
- * load reaches the head.
+ * dispatches. What the hardware would know at the load's issue then decides: it forwards when the
+ * store's address and data are known, waits when the data is not or when the store covers only a
+ * part, and goes ahead to the cache when the store's address is still unknown. The last is found
+ * out when the store's address comes: a memory ordering violation, flushed when the load reaches
+ * the head. A store that covers only a part cannot forward: the load waits until the cache has it,
+ * which then has all older ones too.
  *
  * A store leaves the queue, in order, once it has committed and its line is owned. */
 #include "core/ooo/ooo.h"

@@ -17,7 +17,7 @@ whole() {
         'sum(r["commit_states"].values()) == r["cycles"]'
 }
 
-# traced NAME COMMAND...: sim, explain and validate read what trace wrote.
+# traced NAME COMMAND...: sim and explain read what trace wrote.
 traced() {
     local file=$scratch/$1.ctrace
     shift

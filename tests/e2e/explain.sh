@@ -93,7 +93,8 @@ skip_without script "the words are explained once on a terminal" ||
 
 # The object has standard output to itself: what the command writes there goes to standard error.
 to_itself() {
-    run explain --json -- seq 3 2>"$scratch/said" >"$scratch/object" || return 1
+    run explain --json -- seq 3 2>"$scratch/err" >"$scratch/object" || return 1
+    without_progress "$scratch/err" >"$scratch/said"
     report=$scratch/object told 'r["program"] == "seq 3"' && printf '1\n2\n3\n' | cmp - "$scratch/said" &&
         run icost --json --limit 200K -- seq 3 2>/dev/null | python3 -m json.tool >/dev/null &&
         run sim -o - --limit 100K -- seq 3 2>/dev/null | head -n 1 | grep -qx 'seq 3 (partial)\|seq 3' &&

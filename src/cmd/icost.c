@@ -126,9 +126,11 @@ static void check_samples(const struct icost_request *request, const struct argp
     if (input->command || input->trace || request->regions.list_count)
         options_fail(state, "--shotgun-file: it takes the place of a command, trace or regions");
     if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow ||
-        input->no_follow || request->multisim > ICOST_CHECK || shotgun->design == SHOTGUN_PERFECT)
+        input->no_follow || request->multisim > ICOST_CHECK || shotgun->design == SHOTGUN_PERFECT ||
+        shotgun->options.pc_bit || shotgun->options.period != SHOTGUN_PERIOD)
         options_fail(state, "--shotgun-file: samples were taken before (without --skip, --limit, "
-                            "--from, --thread, --follow, --multisim and --shotgun-design 1)");
+                            "--from, --thread, --follow, --multisim, --shotgun-design 1, "
+                            "--shotgun-pc-bit and --shotgun-period)");
     if (request->path.parts)
         options_fail(state,
                      "--shotgun-file: --critical, --slack and --loads are of a run (give its "

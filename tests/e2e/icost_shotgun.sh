@@ -124,6 +124,8 @@ check "a file that is none" fails_with 1 'not a file of shotgun samples' \
     run icost --shotgun-file "$trace"
 check "a file in place of a run only" fails_with 2 'takes the place' \
     run icost --shotgun-file "$scratch/gzip.shotgun" "$trace"
+check "... taken before, how they are taken is not asked" fails_with 2 'taken before.*--shotgun-pc-bit' \
+    run icost --shotgun-pc-bit 3 --shotgun-file "$scratch/gzip.shotgun"
 check "a tap with more samples than can be taken" fails_with 1 '32 at least' \
     run sim --tap "shotgun:$scratch/x.shotgun,interval=10" "$trace"
 

@@ -39,6 +39,7 @@ struct traced {
 struct left_out {
     pid_t pid;
     uint32_t parent; /* number */
+    bool forked;     /* it said so; else it was heard of by what it executes */
     bool told;
     bool looked_at;             /* at the end of the capture: whether it runs on */
     uint32_t number;            /* when told */

@@ -261,12 +261,33 @@ static void leave_out(struct capture *capture, const struct ring_untraced_proces
     }
     capture->left_out[capture->left_out_count++] =
         (struct left_out){.pid = (pid_t)untraced->pid,
+                          .forked = untraced->forked,
                           .parent = from ? from->number : UINT32_MAX,
                           .command = strdup(from && from->command ? from->command : "?"),
                           .executable = strdup(from && from->executable ? from->executable : "?")};
 }
 
+/* A child that is not traced was forked, or executes a program. It says each in a slot of its own,
+ * so that the second may be read before the first. */
+static void on_left_out(struct capture *capture, const struct ring_untraced_process *untraced,
+                        const char *path) {
+    struct left_out *child = find_left_out(capture, untraced->pid);
+    if (untraced->forked && child && !child->forked) {
+        child->forked = true;
+        return;
+    }
+    if (untraced->forked || !child) {
+        leave_out(capture, untraced);
+        child = find_left_out(capture, untraced->pid);
+    }
+    if (!untraced->forked && child && !child->told)
+        describe_left_out(capture, child, path);
+}
+
+static void hear_left_out(struct capture *capture);
+
 static bool on_waited(struct capture *capture, const struct ring_waited *waited) {
+    hear_left_out(capture);
     struct left_out *child = find_left_out(capture, waited->pid);
     if (!child)
         return true; /* forked before anything was captured */
@@ -287,11 +308,7 @@ static bool on_untraced(struct capture *capture, uint32_t slot,
     if (untraced->reason > RING_UNREACHABLE || !memchr(path, 0, path_size))
         return false;
     if (!process->live) { /* a fork child, or its exec, in a slot of its own */
-        struct left_out *child = find_left_out(capture, untraced->pid);
-        if (untraced->forked)
-            leave_out(capture, untraced);
-        else if (child && !child->told)
-            describe_left_out(capture, child, path);
+        on_left_out(capture, untraced, path);
         records_leave(capture, slot);
         return true;
     }
@@ -447,39 +464,56 @@ static bool handle(struct capture *capture, uint32_t slot, const uint64_t *recor
     return false;
 }
 
-bool records_read_slot(struct capture *capture, uint32_t slot) {
+/* Reads the next record, if there is one. */
+static bool read_record(struct capture *capture, uint32_t slot) {
     struct ring_control *control = capture->control;
     struct ring_process *shared = &control->processes[slot];
     uint64_t record[MAX_RECORD / 8];
-    bool any = false;
-    if (capture->slots[slot].broken)
+    uint64_t tail = atomic_load(&shared->tail), head = atomic_load(&shared->head);
+    if (capture->slots[slot].broken || head == tail)
         return false;
-    for (;;) {
-        uint64_t tail = atomic_load(&shared->tail), head = atomic_load(&shared->head);
-        if (head == tail)
-            break;
-        any = true;
-        struct ring_record *first = (struct ring_record *)record;
-        if (head - tail >= sizeof *first && head - tail <= RING_RECORD_BYTES)
-            copy_out(control, slot, tail, record, sizeof *first);
-        else
-            first->size = 0;
-        size_t size = first->size;
-        bool whole =
-            size >= sizeof *first && size % 8 == 0 && size <= head - tail && size <= MAX_RECORD;
-        if (whole) {
-            copy_out(control, slot, tail, record, size);
-            first->size = (uint32_t)size;
-            atomic_store(&shared->tail, tail + size); /* before an answer lets the sender go on */
-        }
-        if (!whole || !handle(capture, slot, record, size)) {
-            capture->slots[slot].broken = true;
-            capture_detach(capture); /* or it would wait for us for ever */
-            capture_note(capture, "process %d overwrote the capture's memory: its trace ends there",
-                         (int)capture->slots[slot].pid);
-            break;
-        }
+    struct ring_record *first = (struct ring_record *)record;
+    if (head - tail >= sizeof *first && head - tail <= RING_RECORD_BYTES)
+        copy_out(control, slot, tail, record, sizeof *first);
+    else
+        first->size = 0;
+    size_t size = first->size;
+    bool whole =
+        size >= sizeof *first && size % 8 == 0 && size <= head - tail && size <= MAX_RECORD;
+    if (whole) {
+        copy_out(control, slot, tail, record, size);
+        first->size = (uint32_t)size;
+        atomic_store(&shared->tail, tail + size); /* before an answer lets the sender go on */
     }
+    if (!whole || !handle(capture, slot, record, size)) {
+        capture->slots[slot].broken = true;
+        capture_detach(capture); /* or it would wait for us for ever */
+        capture_note(capture, "process %d overwrote the capture's memory: its trace ends there",
+                     (int)capture->slots[slot].pid);
+    }
+    return true;
+}
+
+/* A child that was waited for has said before what it was. */
+static void hear_left_out(struct capture *capture) {
+    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
+        struct ring_process *shared = &capture->control->processes[i];
+        struct ring_record next = {0};
+        if (capture->slots[i].live || !atomic_load(&shared->claimed))
+            continue;
+        uint64_t tail = atomic_load(&shared->tail), head = atomic_load(&shared->head);
+        if (head - tail >= sizeof next)
+            copy_out(capture->control, i, tail, &next, sizeof next);
+        if (next.kind == RING_UNTRACED)
+            read_record(capture, i);
+    }
+}
+
+bool records_read_slot(struct capture *capture, uint32_t slot) {
+    struct ring_control *control = capture->control;
+    bool any = false;
+    while (read_record(capture, slot))
+        any = true;
     if (any) {
         atomic_fetch_add(&control->released, 1);
         if (atomic_load(&control->waiting))

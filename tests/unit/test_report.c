@@ -55,7 +55,7 @@ static struct pics_cell cells[] = {
     {4, 0, 2 * CYCLE_UNITS},
 };
 static uint64_t executions[SITES] = {40, 40, 10, 5, 5};
-static struct simulation_thread threads[] = {{0, 100, 100}};
+static struct simulation_thread threads[] = {{.instructions = 100, .cycles = 100}};
 
 static struct simulation make_simulation(void) {
     return (struct simulation){.executed = 100,

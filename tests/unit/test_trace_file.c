@@ -65,7 +65,8 @@ static void make_script(uint32_t chunk_events) {
                                                  {0x100a, 1, "ret"}};
     script_add(&script, ITEM_SYMBOLS)->symbols = (struct item_symbols){0, 2, symbols};
     script_add(&script, ITEM_NOTE)->note = "a note";
-    script_add(&script, ITEM_END)->end = (struct trace_exit){true, true, 9};
+    script_add(&script, ITEM_END)->end =
+        (struct trace_exit){.known = true, .signaled = true, .status = 9};
 }
 
 static void write_script(const char *to, bool compress) {

@@ -12,7 +12,7 @@
 #include "util/little_endian.h"
 #include "util/record_reader.h"
 
-static const struct record_format FORMAT = {"\x89TST\r\n\x1a\n", 3, "test", "tests"};
+static const struct record_format FORMAT = {"\x89TST\r\n\x1a\n", 3, "test", "tests", 0};
 
 /* Records of types 1 and 2, with "abc" and nothing. */
 enum { FIRST = RECORD_PROLOGUE_BYTES, SECOND = FIRST + RECORD_HEAD_BYTES + 3 };

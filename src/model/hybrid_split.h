@@ -14,8 +14,8 @@ struct hybrid_split *hybrid_split_new(const struct hybrid_config *configs, uint3
                                       struct executor *executor, struct error *error);
 void hybrid_split_free(struct hybrid_split *split);
 
-/* A data sink: the next events of a thread. */
-void hybrid_split_take(void *split, const struct data_event *events, uint32_t count);
+/* A data sink, its context a struct hybrid_split: the next events of a thread. */
+void hybrid_split_take(void *context, const struct data_event *events, uint32_t count);
 
 /* Of one configuration, over all events so far. */
 struct hybrid_result hybrid_split_result(struct hybrid_split *split, uint32_t config);

@@ -80,9 +80,9 @@ struct program_function {
     const char *name; /* demangled, "memcpy@plt"; NULL: only its extent is known */
 };
 
-/* Visits the functions of an image in the order of their addresses, each under one of its names,
- * until `visit` returns false. */
-void program_each_function(struct program *program, uint32_t image,
+/* Visits the functions of the image of that number in the order of their addresses, each under one
+ * of its names, until `visit` returns false. */
+void program_each_function(struct program *program, uint32_t number,
                            bool (*visit)(void *context, const struct program_function *function),
                            void *context);
 

@@ -24,7 +24,7 @@ static void find_lines(const struct report_rows *lines, uint64_t units,
         if (!row.file || !is_same(row.function, place->function) ||
             !is_same(row.image, place->image) || (place->file && !is_same(row.file, place->file)))
             continue;
-        uint32_t first = row.line, last = row.line;
+        uint32_t first = row.line, last = first;
         if (place->file) {
             first = first < place->first_line ? first : place->first_line;
             last = last > place->last_line ? last : place->last_line;

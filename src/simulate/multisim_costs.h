@@ -34,7 +34,7 @@ struct multisim_weighted {
 /* Adds a cell that stands for `weight` cells. *before: of the one before it, 0 if there was none;
  * then of this one. */
 void multisim_sums_add(struct multisim_sums *sums, struct multisim_weighted *before, double weight,
-                       double cycles, double saved);
+                       double all, double save);
 
 /* Which cycles a cost is a ratio to. */
 enum multisim_ratio { MULTISIM_TO_ALL, MULTISIM_TO_EVENTS, MULTISIM_RATIOS };

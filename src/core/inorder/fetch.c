@@ -62,7 +62,7 @@ static void end_packet(struct inorder *core, uint32_t flags) {
 }
 
 static void fetch_packet(struct inorder *core) {
-    struct inorder_uop *first = uop_at(core, core->fetched), *uop = first;
+    struct inorder_uop *first = uop_at(core, core->fetched);
     if (!lines_present(core, first))
         return;
     const struct machine_core *machine = &core->machine.core;
@@ -74,7 +74,7 @@ static void fetch_packet(struct inorder *core) {
     core->delays[++core->packet % INPUT_UOPS] = core->delay;
     core->delay = (struct front_delay){0, 0};
     for (; core->fetched < limit; core->fetched++) {
-        uop = uop_at(core, core->fetched);
+        struct inorder_uop *uop = uop_at(core, core->fetched);
         if (uop->flags & I_FIRST && uop != first &&
             (line_of(core, uop->place) != core->line ||
              line_of(core, uop->place + uop->length - 1) != core->line ||

@@ -64,30 +64,40 @@ $(call record,$(B)/flags,$(CC) $(CPPFLAGS) $(ALL_CFLAGS))
 $(call record,$(B)/sources,$(SOURCES))
 endif
 
+# A line for each file that is made; V=1: the whole commands.
+Q := $(if $(V),,@)
+say = $(if $(V),@:,@printf '%-7s %s\n' $(1) $@)
+
 $(B)/libculprit.a: $(SOURCES:%.c=$(B)/%.o) $(B)/sources
 	@rm -f $@
-	ar rcs $@ $(filter %.o,$^)
+	$(call say,AR)
+	$(Q)ar rcs $@ $(filter %.o,$^)
 
 $(B)/culprit: $(PROGRAM:%.c=$(B)/%.o) $(B)/libculprit.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(LIBS)
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 # Code made from descriptions of formats (src/ROOM/NAME.proto).
 PROTOCOLS := $(patsubst src/%.proto,$(B)/generated/%.pb-c,$(wildcard src/*/*.proto))
 $(B)/generated/%.pb-c.c $(B)/generated/%.pb-c.h: src/%.proto
 	@mkdir -p $(@D)
-	protoc-c -Isrc --c_out=$(B)/generated $<
+	$(call say,PROTOC)
+	$(Q)protoc-c -Isrc --c_out=$(B)/generated $<
 $(B)/libculprit.a: $(PROTOCOLS:%=%.o)
 $(PROTOCOLS:%=%.o): %.o: %.c $(B)/flags
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 # What culprit and the plugin share in memory has a number, which changes with its text.
 LAYOUT := $(B)/generated/trace/qemu/layout.h
 $(LAYOUT): src/trace/qemu/ring.h src/trace/event.h src/trace/counts.h
 	@mkdir -p $(@D)
-	printf '#define RING_LAYOUT %su\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@
+	$(call say,MAKE)
+	$(Q)printf '#define RING_LAYOUT %su\n' $$(cat $^ | cksum | cut -d ' ' -f 1) > $@
 GENERATED := $(PROTOCOLS:%=%.h) $(LAYOUT)
 $(SOURCES:%.c=$(B)/%.o): | $(GENERATED)
 
@@ -104,7 +114,8 @@ BPF_CLANG ?= clang
 BPF_ARCHITECTURE := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(patsubst riscv64,riscv,$(shell uname -m))))
 $(B)/%.bpf.o: %.bpf.c $(B)/flags
 	@mkdir -p $(@D)
-	$(BPF_CLANG) -target bpf -D__TARGET_ARCH_$(BPF_ARCHITECTURE) \
+	$(call say,BPF)
+	$(Q)$(BPF_CLANG) -target bpf -D__TARGET_ARCH_$(BPF_ARCHITECTURE) \
 		-idirafter /usr/include/$(shell uname -m)-linux-gnu -O2 -g $(CFLAGS) -MMD -MP -c -o $@ $<
 $(B)/src/live/collector_object.o: $(B)/src/live/bpf/collector.bpf.o
 $(B)/src/live/collector_object.o: ALL_CFLAGS += -Wa,-I$(B)
@@ -113,7 +124,8 @@ $(B)/src/live/collector_object.o: ALL_CFLAGS += -Wa,-I$(B)
 plugin: $(if $(PLUGIN),$(B)/libculprit-trace.so)
 $(B)/libculprit-trace.so: $(PLUGIN) $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread -o $@ $(PLUGIN) $(PLUGIN_SHARES) -lZydis
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(CFLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread -o $@ $(PLUGIN) $(PLUGIN_SHARES) -lZydis
 $(B)/libculprit-trace.so: $(wildcard src/trace/*.h src/trace/qemu/*.h) $(LAYOUT)
 
 # ---- workloads: for x86-64 as any program is, for riscv64 static, so that no library is needed.
@@ -141,16 +153,20 @@ endif
 	@:
 build/workloads/x86_64/%: workloads/%.c workloads/workload.h
 	@mkdir -p $(@D)
-	$(X86_64_CC) $(WORKLOAD_CFLAGS) -o $@ $< -lm -pthread
+	$(call say,CC)
+	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -o $@ $< -lm -pthread
 build/workloads/x86_64/nab-%: workloads/nab.c workloads/workload.h
 	@mkdir -p $(@D)
-	$(X86_64_CC) $(WORKLOAD_CFLAGS) -f$* -o $@ $< -lm -pthread
+	$(call say,CC)
+	$(Q)$(X86_64_CC) $(WORKLOAD_CFLAGS) -f$* -o $@ $< -lm -pthread
 build/workloads/riscv64/%: workloads/%.c workloads/workload.h
 	@mkdir -p $(@D)
-	$(RISCV64_CC) $(WORKLOAD_CFLAGS) -static -o $@ $< -lm -pthread
+	$(call say,CC)
+	$(Q)$(RISCV64_CC) $(WORKLOAD_CFLAGS) -static -o $@ $< -lm -pthread
 build/workloads/riscv64/nab-%: workloads/nab.c workloads/workload.h
 	@mkdir -p $(@D)
-	$(RISCV64_CC) $(WORKLOAD_CFLAGS) -f$* -static -o $@ $< -lm -pthread
+	$(call say,CC)
+	$(Q)$(RISCV64_CC) $(WORKLOAD_CFLAGS) -f$* -static -o $@ $< -lm -pthread
 
 # ---- packages
 deps:
@@ -180,7 +196,8 @@ test-sanitize: deps
 unit-tests: $(UNIT_TESTS)
 $(B)/tests/%: tests/unit/%.c $(B)/libculprit.a $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) -lcmocka $(LIBS)
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) -Itests $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) -lcmocka $(LIBS)
 
 # Long tests, one after the other; benchmarks, likewise, so that nothing disturbs them.
 soak: all unit-tests
@@ -191,7 +208,8 @@ bench: all $(BENCHMARKS)
 		CULPRIT=$(B)/culprit BENCHMARKS=$(B)/bench bash $$script || exit 1; done
 $(B)/bench/%: bench/%.c $(B)/libculprit.a $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) $(LIBS)
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -o $@ $< $(B)/libculprit.a $(LDFLAGS) $(LIBS)
 
 # Fuzzing: each target for FUZZ_SECONDS, from the inputs in tests/fuzz/corpus/TARGET if any.
 FUZZ_SECONDS ?= 60
@@ -201,7 +219,8 @@ fuzz:
 	@for target in $(FUZZ_TARGETS); do scripts/fuzz $$target $(FUZZ_SECONDS) || exit 1; done
 fuzz-targets: $(FUZZ_TARGETS)
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/input.h build/fuzz/libculprit.a build/fuzz/flags
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< build/fuzz/libculprit.a $(LIBS)
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< build/fuzz/libculprit.a $(LIBS)
 
 # ---- the source
 format:
@@ -266,7 +285,8 @@ help:
 	@echo 'make format          clang-format; format-check only looks'
 	@echo 'make lint            cppcheck and clang-tidy, of what changed since it last passed'
 	@echo 'make clean           remove build/'
-	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, build/debug)'
+	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, build/debug),'
+	@echo '                     V=1 (whole commands)'
 
 .PHONY: all plugin workloads deps deps-develop demo test test-sanitize unit-tests soak bench fuzz \
 	fuzz-targets format format-check lint lint-cppcheck lint-clang-tidy install uninstall clean help

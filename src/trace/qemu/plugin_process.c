@@ -132,23 +132,46 @@ void process_tell_exec(const char *path) {
 
 /* ---- children that are not traced ---- */
 
-static uint64_t children_user_microseconds(void) {
-    struct rusage usage;
-    if (getrusage(RUSAGE_CHILDREN, &usage) < 0)
-        return 0;
-    return (uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec;
+/* Of the children that were waited for, in microseconds. */
+struct children_time {
+    uint64_t user, all;
+};
+
+static uint64_t microseconds(struct timeval time) {
+    return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_usec;
 }
 
-static _Atomic uint64_t children_before;
+static struct children_time children_time(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_CHILDREN, &usage) < 0)
+        return (struct children_time){0};
+    uint64_t user = microseconds(usage.ru_utime);
+    return (struct children_time){.user = user, .all = user + microseconds(usage.ru_stime)};
+}
+
+/* All of a process's time is exact, but most kernels share it out between user mode and their own
+ * by what its ticks interrupted, a few milliseconds apart: of a few of them none may be in user
+ * mode. */
+enum { FEW_TICKS_MICROSECONDS = 40000 };
+
+static uint64_t user_time(struct children_time before, struct children_time now) {
+    uint64_t user = now.user - before.user, all = now.all - before.all;
+    return user == 0 && all < FEW_TICKS_MICROSECONDS ? all : user;
+}
+
+static pthread_mutex_t children_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct children_time children_before;
 
 void process_waited(uint32_t pid) {
-    uint64_t now = children_user_microseconds();
-    uint64_t before = atomic_exchange(&children_before, now);
-    if (plugin.control->follow || now <= before ||
+    pthread_mutex_lock(&children_lock);
+    struct children_time now = children_time();
+    uint64_t user = user_time(children_before, now);
+    children_before = now;
+    pthread_mutex_unlock(&children_lock);
+    if (plugin.control->follow || !user ||
         ring_activity(atomic_load(&plugin.control->phase)) != RING_CAPTURE)
         return;
-    struct ring_waited record = {
-        .record.kind = RING_WAITED, .pid = pid, .user_microseconds = now - before};
+    struct ring_waited record = {.record.kind = RING_WAITED, .pid = pid, .user_microseconds = user};
     process_put(&record.record, sizeof record, NULL, 0);
 }
 
@@ -189,7 +212,8 @@ static void in_child(void) {
     code_forked();
     thread_forked();
     effect_forked();
-    atomic_store(&children_before, 0);
+    pthread_mutex_init(&children_lock, NULL);
+    children_before = (struct children_time){0};
     plugin.slot = NO_SLOT;
     if (parent_slot == NO_SLOT)
         return;
@@ -206,6 +230,6 @@ static void in_child(void) {
 }
 
 void process_start(void) {
-    children_before = children_user_microseconds(); /* of the programs before this one */
+    children_before = children_time(); /* of the programs before this one */
     pthread_atfork(before_fork, NULL, in_child);
 }

@@ -77,6 +77,7 @@ for title in found:
                      f"{statistics.median(abs(s - t) for s, t in pairs):.1f}",
                      f"{sum(s * t > 0 for s, t in large)} of {len(large)}"))
 measured += page.table(["machine", "upgrade", "mean", "median", "right"], rows)
+measured += "\n![What is said to be saved, and what is when simulated](upgrades.svg)\n"
 for title in found:
     names = upgrades_of(title)
     measured += f"\n## {title}\n\nLong misses: percent of the time by the model, and simulated (waiting " \

@@ -9,14 +9,43 @@ has_page() {
 import sys, xml.dom.minidom
 xml.dom.minidom.parse(sys.argv[1])' "docs/results/$name.svg"
 }
-for script in experiments/case-*.py experiments/fig-*.py experiments/pinpoints.py \
-    experiments/simpoint-sweep.py experiments/explain.py experiments/shotgun.py \
-    experiments/stalls.py experiments/contention*.py experiments/throughput.py experiments/merged.py \
-    experiments/pending-hits.py experiments/icost-w*.py experiments/representatives.py \
-    experiments/tap.py; do
+for script in experiments/*.py; do
     name=$(basename "$script" .py)
+    [ -e "docs/results/$name.svg" ] || continue
     check "experiment $name has a page with table and picture" has_page "$name"
 done
+
+# Every page says in its text how it is made, by scripts that are there; every script has its page, and
+# every picture.
+pages_say_how_they_are_made() {
+    python3 - <<'PYTHON'
+import glob, os, re, sys
+SCRIPT = r"(?:experiments|bench)/[\w-]+\.(?:py|sh)"
+COMMAND = re.compile(rf"`(?:[A-Z]+=\S+ )*(?:python3 -B )?({SCRIPT})(?: [^`]*)?`")
+wrong, made, shown = [], set(), set()
+for path in sorted(glob.glob("docs/results/*.md")):
+    text = open(path).read()
+    seen = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    commands = set(COMMAND.findall(seen))
+    made |= commands
+    shown |= set(re.findall(r"!\[[^]]*\]\((.*?)\)", seen))
+    if not commands:
+        wrong.append(f"{path} says no command that makes it")
+    wrong += [f"{path} names {script}, which is not there"
+              for script in sorted(set(re.findall(SCRIPT, text))) if not os.path.exists(script)]
+    wrong += [f"{path} does not say how {script} is run"
+              for script in re.findall(r"rewritten by (\S+)", text) if script not in commands]
+for script in glob.glob("experiments/*.py") + glob.glob("experiments/*.sh"):
+    others = set(glob.glob("experiments/*.*")) - {script}
+    if script not in made and not any(script in open(other).read() for other in others):
+        wrong.append(f"no page says that {script} makes it")
+drawn = set(map(os.path.basename, glob.glob("docs/results/*.svg")))
+wrong += [f"no page shows {picture}" for picture in drawn - shown]
+wrong += [f"a page shows {picture}, which is not there" for picture in shown - drawn]
+sys.exit("\n".join(wrong) or 0)
+PYTHON
+}
+check "every page of results says how it is made" pages_say_how_they_are_made
 
 draws() {
     PYTHONPATH=experiments python3 -B - "$scratch/drawn.svg" <<'PYTHON'

@@ -1,6 +1,6 @@
 """Fig. 2.4 of the hybrid model's thesis: what long data misses cost in simulation, with pending hits
-that wait for the line and with pending hits that do not, into docs/results/pending-hits.md. Takes
-three minutes.    python3 -B experiments/pending-hits.py"""
+that wait for the line and with pending hits that do not, into docs/results/pending-hits.md.
+Takes a minute.    python3 -B experiments/pending-hits.py"""
 from lib import page, run, svg
 from lib.misses import TRACES
 

@@ -78,7 +78,7 @@ static bool add_epoch(struct reading *reading, const struct store_session *sessi
     set->unknown += epoch.unknown;
     set->dropped += epoch.dropped;
     int64_t end = epoch.end ? epoch.end : epoch.saved;
-    if (end > epoch.start)
+    if (epoch.kind != SESSION_SIMULATED && end > epoch.start)
         set->seconds += ((double)end - (double)epoch.start) / 1e9;
     set->simulated &= epoch.kind == SESSION_SIMULATED;
     return true;

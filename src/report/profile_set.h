@@ -31,7 +31,7 @@ struct profile_set {
     struct profile_event *events; /* in the order in which epochs have them */
     size_t event_count;
     uint64_t unknown, dropped; /* samples, of all epochs */
-    double seconds;            /* that the epochs lasted together */
+    double seconds;            /* that the epochs lasted together; simulated ones have no length */
     bool simulated;            /* all: there is no error of sampling */
     bool weighted;             /* some count more or less than once */
     struct arena arena;

@@ -218,12 +218,13 @@ static bool add_process(struct session *session, const char *command, struct err
 
 static struct store_session session_of(const struct saving *saving, const char *name,
                                        double weight) {
+    int64_t now = clock_since_1970();
     return (struct store_session){.kind = SESSION_SIMULATED,
                                   .name = name,
                                   .processor = saving->machine,
                                   .weight = weight,
-                                  .start = clock_since_1970(),
-                                  .end = clock_since_1970()};
+                                  .start = now,
+                                  .end = now};
 }
 
 static bool add_session(struct session *session, const struct saving *saving, const char *part,

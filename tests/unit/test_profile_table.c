@@ -57,9 +57,11 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static int64_t add_session(struct fixture *fixture, double weight, const char *unit) {
+/* Of two seconds. */
+static int64_t add_session_of(struct fixture *fixture, enum session_kind kind, double weight,
+                              const char *unit) {
     const struct store_session session = {
-        .kind = SESSION_LIVE, .name = "test", .weight = weight, .start = 1, .end = 2000000001};
+        .kind = kind, .name = "test", .weight = weight, .start = 1, .end = 2000000001};
     const struct store_event event = {
         .name = "cycles", .unit = unit, .period = 1000, .period_unit = "cycles"};
     struct error error;
@@ -67,6 +69,10 @@ static int64_t add_session(struct fixture *fixture, double weight, const char *u
     good(store_add_session(fixture->store, &session, &id, &error), &error);
     good(store_add_event(fixture->store, id, &event, &fixture->event, &error), &error);
     return id;
+}
+
+static int64_t add_session(struct fixture *fixture, double weight, const char *unit) {
+    return add_session_of(fixture, SESSION_LIVE, weight, unit);
 }
 
 /* An image of this path and build with procedures of 16 bytes: a at 0, b at 16 ... */
@@ -243,6 +249,17 @@ static void units_must_agree(void **state) {
     profile_set_free(&set);
 }
 
+/* However long it took to make and to save. */
+static void simulations_have_no_length(void **state) {
+    struct fixture *fixture = *state;
+    struct error error;
+    int64_t id = add_session_of(fixture, SESSION_SIMULATED, 1, "1/840 cycles");
+    struct profile_set set;
+    good(profile_set_read(&set, fixture->store, &id, 1, false, &error), &error);
+    assert_true(set.simulated && set.seconds == 0);
+    profile_set_free(&set);
+}
+
 static void keys_keep_their_numbers(void **state) {
     (void)state;
     struct key_numbers index = {0};
@@ -264,6 +281,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(builds_compare_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(first_rows_are_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(units_must_agree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(simulations_have_no_length, set_up, tear_down),
         cmocka_unit_test(keys_keep_their_numbers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

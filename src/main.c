@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/interrupt.h"
 #include "util/nearest.h"
 
 struct verb {
@@ -111,6 +112,7 @@ int main(int argc, char **argv) {
     /* glibc's own value, which would otherwise rise to 32 MB with the large arrays that are freed:
      * so they grow in place (mremap) and go back to the system at once. */
     mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    verb_watch.stream = stderr;
     /* Who started us may ignore the ends of children; those of a command would then pass unseen. */
     signal(SIGCHLD, SIG_DFL);
     if (argc < 2) {

@@ -8,12 +8,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/timed_capture.h"
 #include "region/bbv_profile.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 enum key { KEY_SIZE = 1024, KEY_COUNTS, KEY_FOR, KEY_REPEATABLE, KEY_SEED, KEY_JSON };
@@ -126,10 +124,6 @@ static const struct argp ARGP = {
            "The command keeps standard output and its exit status; 125 when culprit failed.",
     .children = CHILDREN};
 
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
-
 /* "dir/gzip" or "dir/gzip.ctrace" -> "gzip.bb" */
 static bool default_output(const struct input_options *input, char path[NAME_MAX + 1],
                            struct error *error) {
@@ -199,8 +193,7 @@ static int profile(const struct request *request) {
                                       .seconds = input->seconds,
                                       .repeatable = request->repeatable,
                                       .seed = request->seed};
-    struct progress progress;
-    limit_watch(&capture, input->stop, &progress);
+    watch_limit(&verb_watch, &capture, input->stop);
     if (input->seconds)
         timed_capture_announce(input->seconds);
     struct bbv_profile_options options = {.capture = input->trace ? NULL : &capture,
@@ -208,22 +201,22 @@ static int profile(const struct request *request) {
                                           .size = request->size,
                                           .path = path,
                                           .counts_path = request->counts,
-                                          .progress = show_progress,
-                                          .context = &progress,
-                                          .stop = &interrupt_signal};
+                                          .progress = watch_progress,
+                                          .context = &verb_watch,
+                                          .stop = &verb_watch.signal};
     struct bbv_profile_result result;
     int exec_status;
-    progress_start_within(&progress, stderr, "profiling", "instructions", input->limit);
+    watch_begin_within(&verb_watch, "profiling", "instructions", input->limit);
     interrupt_catch();
     bool good = bbv_profile(&options, &result, &exec_status, &error);
-    progress_finish(&progress);
+    watch_end(&verb_watch);
     if (result.written)
         print_result(request, path, &result);
     bbv_profile_result_free(&result);
     if (!good) {
         print_error(&error);
-        if (interrupt_signal && !result.slices)
-            return 128 + interrupt_signal;
+        if (verb_watch.signal && !result.slices)
+            return 128 + verb_watch.signal;
         return input->trace ? STATUS_FAILED : exec_status ? exec_status : STATUS_BROKEN;
     }
     if (input->trace)

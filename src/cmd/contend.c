@@ -6,13 +6,11 @@
 #include "cmd/cmd.h"
 #include "cmd/contend_profile.h"
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
 #include "cmd/locality_input.h"
 #include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/output.h"
 #include "report/contend_report.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 enum key { KEY_PROFILE = 1024, KEY_SHAPES, KEY_STOP, KEY_FRAMES, KEY_TOGETHER, KEY_IPC, KEY_CHECK };
@@ -44,7 +42,7 @@ static const struct argp_option OPTIONS[] = {
      "Save what the trace or command is like, to be given in its place", 0},
     {"shapes", KEY_SHAPES, "SETSxWAYS,...", 0,
      "With --profile: of shared caches of these shapes, too", 0},
-    {"stop", KEY_STOP, NULL, 0, LIMIT_STOP_HELP, 0},
+    {"stop", KEY_STOP, NULL, 0, OPTIONS_STOP_HELP, 0},
     {NULL, 0, NULL, 0, "How good it is:", 6},
     {"check", KEY_CHECK, NULL, 0, "Simulate the same, beside each other and alone; of chips; slow",
      0},
@@ -184,12 +182,7 @@ struct job {
     struct contend_check check;
     struct contend_report report;
     struct report_files files;
-    struct progress progress;
 };
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 static bool check_chip(const struct job *job, struct error *error) {
     if (!machine_is_chip(job->machine))
@@ -262,13 +255,13 @@ static bool simulate(struct job *job, struct error *error) {
                                                   .placing = job->request->placing,
                                                   .traces = job->inputs.paths,
                                                   .selection = job->request->given.selection,
-                                                  .progress = show_progress,
-                                                  .progress_context = &job->progress,
-                                                  .stop = &interrupt_signal};
-    progress_start(&job->progress, stderr, "simulating", "instructions", 0);
+                                                  .progress = watch_progress,
+                                                  .progress_context = &verb_watch,
+                                                  .stop = &verb_watch.signal};
+    watch_begin(&verb_watch, "simulating", "instructions", 0);
     const bool good = contend_simulate(job->inputs.threads, job->inputs.thread_count,
                                        job->inputs.program_count, &options, &job->check, error);
-    progress_finish(&job->progress);
+    watch_end(&verb_watch);
     return good;
 }
 
@@ -352,7 +345,7 @@ static int contend(const struct request *request, struct error *error) {
     locality_inputs_free(&job.inputs);
     free(job.result);
     report_files_discard(&job.files);
-    return !good ? STATUS_FAILED : interrupt_signal ? 128 + interrupt_signal : 0;
+    return !good ? STATUS_FAILED : verb_watch.signal ? 128 + verb_watch.signal : 0;
 }
 
 int cmd_contend(int argc, char **argv) {

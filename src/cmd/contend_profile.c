@@ -5,11 +5,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
 #include "cmd/locality_input.h"
 #include "cmd/machine_choice.h"
 #include "cmd/output.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 bool contend_shapes_add(struct contend_profile_request *request, const char *text,
@@ -40,12 +38,7 @@ struct job {
     struct trace *trace;
     struct locality locality;
     struct output file;
-    struct progress progress;
 };
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 static bool open_trace(struct job *job, int *status, struct error *error) {
     const struct contend_profile_request *request = job->request;
@@ -64,7 +57,7 @@ static bool open_trace(struct job *job, int *status, struct error *error) {
                                       .limit = selection->limit,
                                       .from_symbol = selection->from_symbol,
                                       .thread = selection->thread < 0 ? 0 : selection->thread};
-    limit_watch(&capture, request->stop, &job->progress);
+    watch_limit(&verb_watch, &capture, request->stop);
     int exec_status = STATUS_BROKEN;
     job->trace = trace_capture(&capture, &exec_status, error);
     if (!job->trace)
@@ -89,15 +82,14 @@ static bool measure(struct job *job, struct error *error) {
                                              .foreign_count =
                                                  locality_rates_for(job->machine->chip.threads)};
     const struct selection all = {.thread = -1};
-    const struct locality_watch watch = {show_progress, &job->progress, &interrupt_signal};
+    const struct locality_watch watch = {watch_progress, &verb_watch, &verb_watch.signal};
     struct trace_batch batch;
     struct error late;
-    progress_start_within(&job->progress, stderr, "profiling", "instructions",
-                          request->given->selection.limit);
+    watch_begin_within(&verb_watch, "profiling", "instructions", request->given->selection.limit);
     const bool good =
         locality_measure(job->trace, request->command ? &all : &request->given->selection, &options,
                          watch, &job->locality, error);
-    progress_finish(&job->progress);
+    watch_end(&verb_watch);
     while (request->command && trace_next(job->trace, &batch, &late) > 0)
         continue;
     return good || error_prefix(error, "%.500s", trace_command(job->trace));
@@ -129,7 +121,7 @@ static bool run_steps(struct job *job, int *failed, struct error *error) {
     interrupt_catch();
     if (!open_trace(job, failed, error))
         return false;
-    interrupt_watch(job->trace);
+    watch_trace(&verb_watch, job->trace);
     if (!measure(job, error) || !locality_write(&job->locality, job->file.file, error) ||
         !output_close(&job->file, error))
         return false;
@@ -141,12 +133,12 @@ int contend_profile(const struct contend_profile_request *request, struct error 
     struct job job = {.request = request};
     int status = request->command ? STATUS_BROKEN : STATUS_FAILED;
     if (run_steps(&job, &status, error))
-        status = request->command   ? command_status(trace_exit_status(job.trace))
-                 : interrupt_signal ? 128 + interrupt_signal
-                                    : 0;
-    else if (interrupt_signal)
-        status = 128 + interrupt_signal;
-    interrupt_watch(NULL);
+        status = request->command    ? command_status(trace_exit_status(job.trace))
+                 : verb_watch.signal ? 128 + verb_watch.signal
+                                     : 0;
+    else if (verb_watch.signal)
+        status = 128 + verb_watch.signal;
+    watch_trace(&verb_watch, NULL);
     trace_close(job.trace);
     locality_free(&job.locality);
     output_discard(&job.file);

@@ -7,7 +7,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
 #include "cmd/long_run.h"
 #include "cmd/next.h"
 #include "cmd/notes.h"
@@ -20,7 +19,6 @@ struct explain {
     struct machine_choice *machines;
     struct output file;
     struct save save;
-    struct progress progress;
     struct long_run *run;
     struct trace *trace; /* the first run's, when it is done with */
     struct simulation simulation;
@@ -50,7 +48,7 @@ static bool write_report(struct explain *explain, const struct code *code, struc
                                   .ideal = request->machine.ideal,
                                   .by = request->output.by,
                                   .top = request->output.top,
-                                  .partial = interrupt_signal || long_run_signal(explain->run) ||
+                                  .partial = verb_watch.signal || long_run_signal(explain->run) ||
                                              trace_is_cut(explain->trace),
                                   .forecast = &forecast.upgrades,
                                   .causes = &forecast.causes};
@@ -83,7 +81,6 @@ static int one_pass(struct explain *explain, bool in_full) {
     if (request.signal && request.input.trace)
         request.input.limit = long_run_profiled(explain->run);
     request.begun = long_run_take_trace(explain->run);
-    request.progress = &explain->progress;
     output_discard(&explain->file);
     save_close(&explain->save);
     return run_simulation(&request);
@@ -91,7 +88,7 @@ static int one_pass(struct explain *explain, bool in_full) {
 
 static int last_status(const struct explain *explain) {
     const struct trace_exit exit = trace_exit_status(explain->trace);
-    const int signal = interrupt_signal ? interrupt_signal : long_run_signal(explain->run);
+    const int signal = verb_watch.signal ? verb_watch.signal : long_run_signal(explain->run);
     const bool live = explain->request->run.input.command;
     if (signal && !(live && exit.known))
         return 128 + signal;
@@ -107,13 +104,12 @@ static int steps(struct explain *explain, struct error *error) {
                                       .follow = request->input.follow,
                                       .repeatable = request->input.repeatable,
                                       .seed = request->input.seed};
-    limit_watch(&capture, request->input.stop, &explain->progress);
+    watch_limit(&verb_watch, &capture, request->input.stop);
     const struct long_run_request what = {.capture = &capture,
                                           .trace = request->input.trace,
                                           .machines = explain->machines,
                                           .ideal = request->machine.ideal,
                                           .over = explain->request->over,
-                                          .progress = &explain->progress,
                                           .rerun = explain->request->rerun,
                                           .sampling = request->sampling,
                                           .warm_up = explain->request->warm_up,
@@ -136,10 +132,10 @@ static int steps(struct explain *explain, struct error *error) {
                   request->machine.ideal);
     if (!long_run_go(explain->run, &kind, error)) {
         const struct error what = *error;
-        if (interrupt_signal)
+        if (verb_watch.signal)
             error_set(error, "%s; --limit 20M explains the beginning of a run within seconds",
                       what.message);
-        return interrupt_signal ? 128 + interrupt_signal : failed;
+        return verb_watch.signal ? 128 + verb_watch.signal : failed;
     }
     if (kind != LONG_RUN_DONE)
         return one_pass(explain, kind == LONG_RUN_SHORT);
@@ -159,7 +155,7 @@ int run_explain(struct explain_request *request) {
     int status = steps(&explain, &error);
     if (error.message[0])
         print_error(&error);
-    interrupt_watch(NULL);
+    watch_trace(&verb_watch, NULL);
     report_free(&explain.report);
     simulation_free(&explain.simulation);
     if (explain.program)

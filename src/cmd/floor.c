@@ -6,32 +6,25 @@
 
 #include "attribute/profile_error.h"
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
-#include "cmd/temporary.h"
-#include "util/progress.h"
-
-static void show_progress(void *context, const struct capture_result *sofar) {
-    progress_update(context, sofar->instructions);
-}
+#include "study/temporary.h"
 
 char *floor_capture(const struct capture_options *options, int *exec_status, struct error *error) {
-    struct progress progress;
     struct capture_result result = {0};
-    char *path = temporary_trace("--floor", error);
+    char *path = temporary_trace(&verb_watch.temporaries, "--floor", error);
     if (!path)
         return NULL;
     struct capture_options watched = *options;
-    limit_watch(&watched, options->stop_at_limit, &progress);
+    watch_limit(&verb_watch, &watched, options->stop_at_limit);
     *exec_status = 0;
-    progress_start_within(&progress, stderr, "capturing", "instructions", options->limit);
-    bool good =
-        trace_record(&watched, path, false, show_progress, &progress, &result, exec_status, error);
-    progress_finish(&progress);
-    if (good && interrupt_signal)
+    watch_begin_within(&verb_watch, "capturing", "instructions", options->limit);
+    bool good = trace_record(&watched, path, false, watch_capture, &verb_watch, &result,
+                             exec_status, error);
+    watch_end(&verb_watch);
+    if (good && verb_watch.signal)
         good = error_set(error, "interrupted before the run had been captured for --floor");
     if (good)
         return path;
-    temporary_remove(path);
+    temporary_remove(&verb_watch.temporaries, path);
     return NULL;
 }
 

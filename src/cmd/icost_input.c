@@ -12,15 +12,14 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
 #include "cmd/output.h"
 
 static const char *trace_of(const struct input_options *options, uint32_t number) {
     return number ? options->more_traces[number - 1] : options->trace;
 }
 
-static bool open_live(struct icost_input *input, const struct input_options *options,
-                      struct progress *progress, int *status, struct error *error) {
+static bool open_live(struct icost_input *input, const struct input_options *options, int *status,
+                      struct error *error) {
     struct capture_options capture = {.command = options->command,
                                       .addresses = true,
                                       .skip = options->skip,
@@ -28,7 +27,7 @@ static bool open_live(struct icost_input *input, const struct input_options *opt
                                       .from_symbol = options->from,
                                       .thread = options->thread,
                                       .follow = options->follow};
-    limit_watch(&capture, options->stop, progress);
+    watch_limit(&verb_watch, &capture, options->stop);
     int exec_status = STATUS_BROKEN;
     input->trace = trace_capture(&capture, &exec_status, error);
     if (!input->trace)
@@ -52,16 +51,15 @@ static bool open_file(struct icost_input *input, const struct input_options *opt
 }
 
 bool icost_input_open(struct icost_input *input, const struct input_options *options,
-                      uint32_t number, const char *folder, struct progress *progress, int *status,
-                      struct error *error) {
+                      uint32_t number, const char *folder, int *status, struct error *error) {
     const char *path = trace_of(options, number);
     struct stat file;
     *input = (struct icost_input){
         .live = options->command, .selection = {.thread = -1}, .again = {.thread = -1}};
-    if (input->live ? !open_live(input, options, progress, status, error)
+    if (input->live ? !open_live(input, options, status, error)
                     : !open_file(input, options, path, error))
         return false;
-    interrupt_watch(input->trace);
+    watch_trace(&verb_watch, input->trace);
     if (!input->live && strcmp(path, "-") != 0 && stat(path, &file) == 0 && S_ISREG(file.st_mode))
         input->file = path;
     if (!folder)
@@ -82,7 +80,7 @@ bool icost_input_end(struct icost_input *input, struct error *error) {
         continue;
     bool good = !input->kept || trace_keep_end(input->trace, error);
     trace_settle(input->trace);
-    interrupt_watch(NULL);
+    watch_trace(&verb_watch, NULL);
     return good;
 }
 
@@ -98,7 +96,7 @@ void icost_input_forget(struct icost_input *input) {
 }
 
 void icost_input_close(struct icost_input *input) {
-    interrupt_watch(NULL);
+    watch_trace(&verb_watch, NULL);
     trace_close(input->trace);
     free(input->path);
     memset(input, 0, sizeof *input);

@@ -6,7 +6,6 @@
 #include "cmd/options.h"
 #include "simulate/selection.h"
 #include "trace/trace.h"
-#include "util/progress.h"
 
 struct icost_input {
     struct trace *trace; /* read once, then for its names and notes */
@@ -19,12 +18,10 @@ struct icost_input {
 };
 
 /* `number`: of the traces given; 0: the command or the first trace. `folder`: where the trace is
- * kept; NULL: it is not to be read again. `progress` speaks while a command runs on behind the
- * limit. False with *status set when a command cannot be run.
+ * kept; NULL: it is not to be read again. False with *status set when a command cannot be run.
  * icost_input_close() either way. */
 bool icost_input_open(struct icost_input *input, const struct input_options *options,
-                      uint32_t number, const char *folder, struct progress *progress, int *status,
-                      struct error *error);
+                      uint32_t number, const char *folder, int *status, struct error *error);
 /* The trace was read as far as it is wanted; the rest of a live one is read as well. */
 bool icost_input_end(struct icost_input *input, struct error *error);
 /* It is not to be read again after all. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/interrupt.h"
 #include "simulate/category_machine.h"
 
 /* ---- which sets ---- */
@@ -99,10 +100,6 @@ uint32_t icost_wanted_sets(const struct icost_wanted *wanted, const struct break
 
 /* ---- simulating them ---- */
 
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
-
 /* Of the runs that are done; none when the first is not. */
 static bool take_runs(const struct breakdown *graph, const uint32_t *sets,
                       const struct multisim_run *runs, uint32_t count, struct breakdown *breakdown,
@@ -146,13 +143,13 @@ bool icost_simulate_sets(const struct icost_again *again, const struct breakdown
     const struct multisim_options options = {.trace = again->path,
                                              .selection = *again->selection,
                                              .jobs = again->jobs,
-                                             .progress = show_progress,
-                                             .progress_context = again->progress,
+                                             .progress = watch_progress,
+                                             .progress_context = &verb_watch,
                                              .stop = again->stop};
-    progress_start(again->progress, stderr, "simulating sets", "instructions",
-                   again->instructions * (count - runs[0].done));
+    watch_begin(&verb_watch, "simulating sets", "instructions",
+                again->instructions * (count - runs[0].done));
     bool good = multisim(&options, runs, count, error);
-    progress_finish(again->progress);
+    watch_end(&verb_watch);
     for (uint32_t i = again->cycles ? 1 : 0; i < count; i++)
         *done += runs[i].done;
     good = good && take_runs(graph, sets, runs, count, breakdown, error);

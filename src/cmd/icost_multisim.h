@@ -5,7 +5,6 @@
 #include "graph/breakdown.h"
 #include "graph/category.h"
 #include "simulate/multisim.h"
-#include "util/progress.h"
 
 /* Which sets: none; as many of the rows of a report as take little time, in ICOST_CHECKED
  * instructions together; what a table with a focus needs, that is single categories and the pairs
@@ -35,7 +34,6 @@ struct icost_again {
     const struct selection *selection;
     uint64_t instructions, cycles; /* with `ideal` alone; cycles 0: not known */
     const volatile sig_atomic_t *stop;
-    struct progress *progress;
 };
 /* Fills in the times of those that are done before an interrupt; leaves `breakdown` as it is when
  * not even the first is. *done: simulations. The caller frees the breakdown either way. */

@@ -6,33 +6,27 @@
 
 #include "cmd/interrupt.h"
 #include "simulate/regions.h"
-#include "util/progress.h"
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 static bool simulate(const struct icost_request *request, const struct machine *machine,
                      struct icost_regions *regions, struct simulation *simulation,
                      struct error *error) {
-    struct progress progress;
     uint64_t warm_up = request->regions.warm_up;
     const struct region_run_options options = {.machine = machine,
                                                .ideal = request->machine.ideal,
                                                .isa = regions->list.isa,
                                                .jobs = request->jobs,
                                                .graph = true,
-                                               .stop = &interrupt_signal,
-                                               .progress = show_progress,
-                                               .progress_context = &progress};
+                                               .stop = &verb_watch.signal,
+                                               .progress = watch_progress,
+                                               .progress_context = &verb_watch};
     struct region_run *run = region_run_new(&options, error);
-    progress_start(&progress, stderr, "simulating", "instructions",
-                   region_list_work(&regions->list, warm_up));
+    watch_begin(&verb_watch, "simulating", "instructions",
+                region_list_work(&regions->list, warm_up));
     bool good =
         run &&
         region_run_add_list(run, &regions->list, request->regions.lists[0], warm_up, error) &&
         region_run_finish(run, regions->list.instructions, simulation, error);
-    progress_finish(&progress);
+    watch_end(&verb_watch);
     region_run_free(run);
     return good;
 }

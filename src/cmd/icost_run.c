@@ -13,7 +13,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/machine_choice.h"
 #include "cmd/notes.h"
-#include "cmd/temporary.h"
+#include "study/temporary.h"
 #include "util/clock.h"
 
 enum { CATEGORIES = GRAPH_CATEGORIES };
@@ -23,11 +23,7 @@ static void show_progress(void *context, uint64_t instructions) {
     struct icost *icost = context;
     if (icost->request->multisim == ICOST_CHECK && instructions > ICOST_CHECKED && icost->count)
         icost_input_forget(&icost->programs[icost->count - 1].input);
-    progress_update(&icost->progress, instructions);
-}
-
-static void show_fragments(void *context, uint64_t fragments) {
-    progress_update(context, fragments);
+    watch_progress(&verb_watch, instructions);
 }
 
 /* ---- what is asked for ---- */
@@ -93,7 +89,8 @@ static bool prepare(struct icost *icost, struct error *error) {
         return error_set(error, "out of memory for %" PRIu32 " programs", programs);
     return find_focus(icost, error) && choose_machines(icost, error) &&
            report_files_open(&icost->files, &request->output, request->input.command, error) &&
-           (!reads_again(request) || (icost->folder = temporary_folder(error)));
+           (!reads_again(request) ||
+            (icost->folder = temporary_folder(&verb_watch.temporaries, error)));
 }
 
 /* All programs are simulated on the same machine. */
@@ -117,27 +114,27 @@ static bool finish_shotgun(struct icost *icost, struct icost_program *program,
                                             .fragments = choice->fragments,
                                             .ideal = icost->request->machine.ideal &
                                                      ((1u << CATEGORIES) - 1),
-                                            .progress = show_fragments,
-                                            .progress_context = &icost->progress,
-                                            .stop = &interrupt_signal};
+                                            .progress = watch_progress,
+                                            .progress_context = &verb_watch,
+                                            .stop = &verb_watch.signal};
     struct error failure;
     double begun = clock_monotonic();
     if (!shotgun)
         return true;
-    progress_start(&icost->progress, stderr, "constructing", "fragments",
-                   choice->design == SHOTGUN_SHORT_SIGNATURES ? choice->fragments : 0);
+    watch_begin(&verb_watch, "constructing", "fragments",
+                choice->design == SHOTGUN_SHORT_SIGNATURES ? choice->fragments : 0);
     bool good = shotgun_breakdown(shotgun, &request, &program->ways[WAY_PROFILER],
                                   &program->shotgun, &failure);
-    progress_finish(&icost->progress);
+    watch_end(&verb_watch);
     if (good) {
         *seconds = clock_monotonic() - begun;
         return true;
     }
     breakdown_free(&program->ways[WAY_PROFILER]);
     program->ways[WAY_PROFILER] = (struct breakdown){0};
-    if (!interrupt_signal)
+    if (!verb_watch.signal)
         *error = failure;
-    return interrupt_signal;
+    return verb_watch.signal;
 }
 
 static bool finish_path(struct icost *icost, struct icost_program *program, struct error *error) {
@@ -172,12 +169,11 @@ static bool simulate_program(struct icost *icost, struct icost_program *program,
                                                .observer_count = observer_count,
                                                .progress = show_progress,
                                                .progress_context = icost,
-                                               .stop = &interrupt_signal};
+                                               .stop = &verb_watch.signal};
     struct simulation *simulation = &program->simulation;
-    progress_start_within(&icost->progress, stderr, "simulating", "instructions",
-                          request->input.limit);
+    watch_begin_within(&verb_watch, "simulating", "instructions", request->input.limit);
     bool good = simulation_run(trace, &options, simulation, error);
-    progress_finish(&icost->progress);
+    watch_end(&verb_watch);
     program->instructions = simulation->instructions;
     program->cycles = simulation->cycles;
     program->ways[WAY_GRAPH] = simulation->breakdown;
@@ -188,7 +184,7 @@ static bool simulate_program(struct icost *icost, struct icost_program *program,
     if (program->instructions)
         return finish_shotgun(icost, program, shotgun, &row->seconds[WAY_PROFILER], error);
     const bool later = program > icost->programs; /* there is something to report of the first */
-    return (interrupt_signal && later) ||
+    return (verb_watch.signal && later) ||
            explain_nothing(&request->input, trace, "simulated", error) ||
            error_prefix(error, "%s", program->label);
 }
@@ -212,9 +208,9 @@ static bool check_places(struct icost *icost, const struct icost_program *progra
     if (!(places = category_places_new(&own->categories, own->places, error)))
         return false;
     bool good = (trace = trace_open(path, error)) &&
-                category_places_read(places, trace, &interrupt_signal, error) &&
+                category_places_read(places, trace, &verb_watch.signal, error) &&
                 category_places_met(places, error);
-    if (good && !interrupt_signal)
+    if (good && !verb_watch.signal)
         category_places_tell(places, print_place, NULL);
     trace_close(trace);
     category_places_free(places);
@@ -239,7 +235,7 @@ static bool read_program(struct icost *icost, struct icost_program *program,
                      icost_path_new(paths, icost->machine, trace_isa(program->input.trace), error));
     good = good && simulate_program(icost, program, shotgun, row, error);
     good = good &&
-           (!program->places || interrupt_signal || category_places_met(program->places, error));
+           (!program->places || verb_watch.signal || category_places_met(program->places, error));
     shotgun_free(shotgun);
     return good;
 }
@@ -281,10 +277,9 @@ static bool read_programs(struct icost *icost, int *status, struct error *error)
         return read_regions(icost, error);
     if (icost->request->shotgun.path)
         return read_samples(icost, error);
-    for (uint32_t i = 0; i <= options->more_count && !interrupt_signal; i++) {
+    for (uint32_t i = 0; i <= options->more_count && !verb_watch.signal; i++) {
         struct icost_program *program = &icost->programs[icost->count++];
-        if (!icost_input_open(&program->input, options, i, icost->folder, &icost->progress, status,
-                              error) ||
+        if (!icost_input_open(&program->input, options, i, icost->folder, status, error) ||
             !choose_machine(icost, program->input.trace, error) ||
             !(program->label = icost_input_label(options, i)) ||
             !read_program(icost, program, &icost->rows[i], error))
@@ -340,8 +335,7 @@ static bool simulate_sets(struct icost *icost, uint32_t number, struct error *er
         .selection = &program->input.again,
         .instructions = program->instructions,
         .cycles = check ? program->cycles : 0,
-        .stop = &interrupt_signal,
-        .progress = &icost->progress};
+        .stop = &verb_watch.signal};
     uint32_t sets[1 << CATEGORIES_MAX];
     uint32_t count = icost_wanted_sets(&wanted, &program->ways[WAY_GRAPH], sets);
     if (check && count == 1)
@@ -363,7 +357,7 @@ static bool simulate_all_sets(struct icost *icost, struct error *error) {
     if (measured && icost->focus == BREAKDOWN_NO_FOCUS)
         icost->focus = breakdown_costliest(icost->rows, measured);
     for (uint32_t i = 0; good && i < measured; i++)
-        good = interrupt_signal || simulate_sets(icost, i, error);
+        good = verb_watch.signal || simulate_sets(icost, i, error);
     return good;
 }
 
@@ -371,7 +365,7 @@ static bool simulate_all_sets(struct icost *icost, struct error *error) {
 
 static bool write_report(struct icost *icost, struct error *error) {
     const struct icost_request *request = icost->request;
-    bool partial = interrupt_signal;
+    bool partial = verb_watch.signal;
     for (uint32_t i = 0; i < icost->count; i++)
         partial |= icost->programs[i].input.trace && trace_is_cut(icost->programs[i].input.trace);
     icost->report = (struct breakdown_report){.report = {.verb = "icost",
@@ -409,11 +403,11 @@ static int run_steps(struct icost *icost, struct error *error) {
     interrupt_catch();
     if (!read_programs(icost, &failed, error) || !simulate_all_sets(icost, error) ||
         !write_report(icost, error))
-        return interrupt_signal && !icost->programs[0].instructions ? 128 + interrupt_signal
-                                                                    : failed;
-    return live               ? command_status(trace_exit_status(icost->programs[0].input.trace))
-           : interrupt_signal ? 128 + interrupt_signal
-                              : 0;
+        return verb_watch.signal && !icost->programs[0].instructions ? 128 + verb_watch.signal
+                                                                     : failed;
+    return live                ? command_status(trace_exit_status(icost->programs[0].input.trace))
+           : verb_watch.signal ? 128 + verb_watch.signal
+                               : 0;
 }
 
 int icost_breakdown(struct icost_request *request) {
@@ -437,7 +431,7 @@ int icost_breakdown(struct icost_request *request) {
     shotgun_file_free(&icost.samples);
     free(icost.programs);
     free(icost.rows);
-    temporary_remove(icost.folder);
+    temporary_remove(&verb_watch.temporaries, icost.folder);
     report_files_discard(&icost.files);
     return status;
 }

@@ -8,7 +8,6 @@
 #include "report/breakdown_report.h"
 #include "simulate/category_places.h"
 #include "simulate/simulate.h"
-#include "util/progress.h"
 
 /* One command or trace. */
 struct icost_program {
@@ -37,7 +36,6 @@ struct icost {
     uint32_t focus;
     bool checked; /* some rows were simulated to check the graph */
     struct breakdown_report report;
-    struct progress progress;
 };
 
 /* The categories that are made less or more, not taken away. */

@@ -11,9 +11,8 @@
 #include "cmd/machine_choice.h"
 #include "cmd/notes.h"
 #include "cmd/output.h"
-#include "cmd/temporary.h"
 #include "report/sensitivity_report.h"
-#include "util/progress.h"
+#include "study/temporary.h"
 #include "util/text.h"
 
 struct job {
@@ -24,18 +23,13 @@ struct job {
     struct icost_input input;
     const struct machine *machine;
     struct sensitivity_report report;
-    struct progress progress;
 };
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 static bool prepare(struct job *job, struct error *error) {
     const struct icost_request *request = job->request;
     return machine_choice_load(job->machines, &request->machine, error) &&
            report_files_open(&job->files, &request->output, request->input.command, error) &&
-           (job->folder = temporary_folder(error));
+           (job->folder = temporary_folder(&verb_watch.temporaries, error));
 }
 
 /* What is not in a file yet is read to its end, to be kept. An interrupt may leave the last of what
@@ -44,12 +38,11 @@ static bool read_input(struct job *job, struct error *error) {
     struct trace_batch batch;
     uint64_t instructions = 0;
     int got = 0;
-    progress_start_within(&job->progress, stderr, "capturing", "instructions",
-                          job->request->input.limit);
+    watch_begin_within(&verb_watch, "capturing", "instructions", job->request->input.limit);
     while (job->input.kept && (got = trace_next(job->input.trace, &batch, error)) > 0)
-        progress_update(&job->progress, instructions += batch.insn_count);
-    progress_finish(&job->progress);
-    return (got >= 0 || interrupt_signal) && icost_input_end(&job->input, error);
+        watch_progress(&verb_watch, instructions += batch.insn_count);
+    watch_end(&verb_watch);
+    return (got >= 0 || verb_watch.signal) && icost_input_end(&job->input, error);
 }
 
 static bool simulate(struct job *job, struct error *error) {
@@ -57,12 +50,12 @@ static bool simulate(struct job *job, struct error *error) {
     const struct multisim_options options = {.trace = job->input.path,
                                              .selection = job->input.again,
                                              .jobs = job->request->jobs,
-                                             .progress = show_progress,
-                                             .progress_context = &job->progress,
-                                             .stop = &interrupt_signal};
-    progress_start(&job->progress, stderr, "simulating", "instructions", 0);
+                                             .progress = watch_progress,
+                                             .progress_context = &verb_watch,
+                                             .stop = &verb_watch.signal};
+    watch_begin(&verb_watch, "simulating", "instructions", 0);
     bool good = multisim(&options, study->runs, study->run_count, error);
-    progress_finish(&job->progress);
+    watch_end(&verb_watch);
     uint32_t done = 0;
     for (uint32_t i = 0; i < study->run_count; i++) {
         done += study->runs[i].done;
@@ -107,8 +100,7 @@ static int run_steps(struct job *job, struct error *error) {
     if (!prepare(job, error))
         return failed;
     interrupt_catch();
-    if (!icost_input_open(&job->input, &request->input, 0, job->folder, &job->progress, &failed,
-                          error) ||
+    if (!icost_input_open(&job->input, &request->input, 0, job->folder, &failed, error) ||
         !(job->machine = machine_choice_of(job->machines, trace_isa(job->input.trace), error)))
         return failed;
     if (!sensitivity_build(&request->study, job->machine, request->machine.ideal, error)) {
@@ -117,9 +109,9 @@ static int run_steps(struct job *job, struct error *error) {
     }
     if (!read_input(job, error) || !simulate(job, error) || !write_report(job, error))
         return failed;
-    return live               ? command_status(trace_exit_status(job->input.trace))
-           : interrupt_signal ? 128 + interrupt_signal
-                              : 0;
+    return live                ? command_status(trace_exit_status(job->input.trace))
+           : verb_watch.signal ? 128 + verb_watch.signal
+                               : 0;
 }
 
 int icost_sensitivity(struct icost_request *request) {
@@ -131,7 +123,7 @@ int icost_sensitivity(struct icost_request *request) {
         print_error(&error);
     report_free(&job.report.report);
     icost_input_close(&job.input);
-    temporary_remove(job.folder);
+    temporary_remove(&verb_watch.temporaries, job.folder);
     report_files_discard(&job.files);
     return status;
 }

@@ -1,20 +1,16 @@
 /* The one place with global state: a signal handler has no other way to find what to interrupt. */
 #include "cmd/interrupt.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/temporary.h"
 #include "util/clock.h"
 
-volatile sig_atomic_t interrupt_signal;
+struct watch verb_watch;
 static volatile sig_atomic_t begin_signal;
-static struct trace *_Atomic watched;
-static struct region_capture *_Atomic watched_regions;
 
 /* Signals this soon after the first belong to the same request: timeout(1) signals the command and
  * then the group that the command is in. */
@@ -24,21 +20,15 @@ static void handle(int signal) {
     static double asked_at; /* one handler at a time: the signals caught hold each other back */
     if (asked_at && clock_monotonic() - asked_at < SAME_REQUEST_SECONDS)
         return; /* also when the first has been taken meanwhile */
-    if (interrupt_signal) {
-        temporary_abandon();
+    if (verb_watch.signal) {
+        temporary_abandon(&verb_watch.temporaries);
         /* Held back while it is handled, so it ends culprit on the return from here. */
         sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
         raise(signal);
         return;
     }
     asked_at = clock_monotonic();
-    interrupt_signal = signal;
-    struct trace *trace = atomic_load(&watched);
-    struct region_capture *regions = atomic_load(&watched_regions);
-    if (trace)
-        trace_interrupt(trace);
-    if (regions)
-        region_capture_interrupt(regions);
+    watch_interrupt(&verb_watch, signal);
 }
 
 static void note_begin(int signal) {
@@ -56,12 +46,6 @@ const volatile sig_atomic_t *interrupt_await(int signal) {
     return &begin_signal;
 }
 
-int interrupt_take(void) {
-    int taken = interrupt_signal;
-    interrupt_signal = 0;
-    return taken;
-}
-
 void interrupt_catch(void) {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
@@ -76,22 +60,10 @@ void interrupt_catch(void) {
         sigaction(SIGHUP, &action, NULL);
 }
 
-void interrupt_watch(struct trace *trace) {
-    atomic_store(&watched, trace);
-    if (trace && interrupt_signal)
-        trace_interrupt(trace);
-}
-
-void interrupt_watch_regions(struct region_capture *regions) {
-    atomic_store(&watched_regions, regions);
-    if (regions && interrupt_signal)
-        region_capture_interrupt(regions);
-}
-
 int command_status(struct trace_exit exit) {
     if (exit.known)
         return exit.signaled ? 128 + exit.status : exit.status;
-    if (interrupt_signal)
-        return 128 + interrupt_signal;
+    if (verb_watch.signal)
+        return 128 + verb_watch.signal;
     return exit.stopped ? 0 : STATUS_BROKEN;
 }

@@ -5,22 +5,13 @@
 
 #include <signal.h>
 
-#include "trace/region_capture.h"
-#include "trace/trace.h"
+#include "study/study.h"
 
-/* Becomes the number of the signal that asked to end. */
-extern volatile sig_atomic_t interrupt_signal;
+/* Of the verb that runs; main() gives it the stream of its progress. */
+extern struct watch verb_watch;
 
-/* The signal that asked to end what was done so far, which is forgotten: 0: none did. What follows
- * is ended by the next one. */
-int interrupt_take(void);
-
-/* From now on SIGINT and SIGTERM set interrupt_signal and interrupt the trace. */
+/* From now on SIGINT and SIGTERM interrupt it. */
 void interrupt_catch(void);
-/* The trace to interrupt; NULL: none (before it is closed). */
-void interrupt_watch(struct trace *trace);
-/* Likewise a capture of regions. */
-void interrupt_watch_regions(struct region_capture *regions);
 
 /* --on-signal: from now on this signal begins the capture, and a line on standard error says that
  * it is waited for. What becomes its number then; NULL when `signal` is 0: none is. */

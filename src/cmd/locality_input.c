@@ -15,7 +15,6 @@
 #include "trace/trace.h"
 #include "util/array.h"
 #include "util/clock.h"
-#include "util/progress.h"
 
 struct cache_shape cache_shape_of(const struct machine_cache *cache) {
     return (struct cache_shape){(uint32_t)(cache->size / cache->ways / cache->line), cache->ways,
@@ -147,13 +146,8 @@ static bool read_saved(struct locality_program *program,
     return good || error_prefix(error, "%.500s", program->path);
 }
 
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
-
 static bool measure(struct locality_inputs *inputs, struct locality_program *program,
                     const struct locality_input_options *options, struct error *error) {
-    struct progress progress;
     const struct locality_options is = {.machine = options->machine,
                                         .shared = options->shared,
                                         .shared_count = options->shared_count,
@@ -167,13 +161,12 @@ static bool measure(struct locality_inputs *inputs, struct locality_program *pro
     bool good = trace_has_addresses(trace) ||
                 error_set(error, "no memory addresses are in it (capture it without "
                                  "--no-addresses)");
-    progress_start_within(&progress, stderr, program->label, "instructions",
-                          options->selection.limit);
-    good = good &&
-           locality_measure(trace, &options->selection, &is,
-                            (struct locality_watch){show_progress, &progress, &interrupt_signal},
-                            &program->locality, error);
-    progress_finish(&progress);
+    watch_begin_within(&verb_watch, program->label, "instructions", options->selection.limit);
+    good = good && locality_measure(
+                       trace, &options->selection, &is,
+                       (struct locality_watch){watch_progress, &verb_watch, &verb_watch.signal},
+                       &program->locality, error);
+    watch_end(&verb_watch);
     trace_close(trace);
     inputs->instructions += program->locality.events.instructions;
     return good || error_prefix(error, "%.500s", program->path);
@@ -218,7 +211,7 @@ static bool list_programs(struct locality_inputs *inputs, struct error *error) {
 bool locality_inputs_profile(struct locality_inputs *inputs,
                              const struct locality_input_options *options, struct error *error) {
     const double began = clock_processor();
-    for (uint32_t i = 0; i < inputs->program_count && !interrupt_signal; i++) {
+    for (uint32_t i = 0; i < inputs->program_count && !verb_watch.signal; i++) {
         struct locality_program *program = &inputs->programs[i];
         if (!(program->saved ? read_saved(program, options, error)
                              : measure(inputs, program, options, error)))
@@ -232,7 +225,7 @@ bool locality_inputs_profile(struct locality_inputs *inputs,
                              program->locality.isa);
     }
     inputs->seconds = clock_processor() - began;
-    if (interrupt_signal)
+    if (verb_watch.signal)
         return error_set(error, "interrupted before every program was profiled");
     return list_programs(inputs, error);
 }

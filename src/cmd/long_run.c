@@ -11,12 +11,11 @@
 #include <unistd.h>
 
 #include "cmd/interrupt.h"
-#include "cmd/kept_input.h"
 #include "cmd/second_run.h"
-#include "cmd/temporary.h"
 #include "region/chunk_profile.h"
+#include "study/kept_input.h"
+#include "study/temporary.h"
 #include "util/clock.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 enum { NOTES = 5, NOTE_SIZE = 512 };
@@ -64,7 +63,7 @@ const char *long_run_note(const struct long_run *run, unsigned number) {
 /* ---- the first run ---- */
 
 static bool make_folder(struct long_run *run, struct error *error) {
-    if (!(run->folder = temporary_folder(error)))
+    if (!(run->folder = temporary_folder(&verb_watch.temporaries, error)))
         return false;
     if (asprintf(&run->kept, "%s/beginning.ctrace", run->folder) >= 0)
         return true;
@@ -88,7 +87,7 @@ static bool start_first(struct long_run *run, int *exec_status, struct error *er
     if (run->request.trace) {
         if (!make_folder(run, error) || !(run->trace = open_again(run, error)))
             return false;
-        interrupt_watch(run->trace);
+        watch_trace(&verb_watch, run->trace);
         run->machine = machine_choice_of(run->request.machines, trace_isa(run->trace), error);
         return run->machine;
     }
@@ -101,7 +100,7 @@ static bool start_first(struct long_run *run, int *exec_status, struct error *er
     run->trace = trace_capture(&capture, exec_status, error);
     if (!run->trace)
         return false;
-    interrupt_watch(run->trace);
+    watch_trace(&verb_watch, run->trace);
     run->machine = machine_choice_of(run->request.machines, trace_isa(run->trace), error);
     return run->machine && trace_keep(run->trace, run->kept, error);
 }
@@ -165,16 +164,14 @@ static bool must_stop(struct long_run *run) {
 /* To the end of the run, or to where profiling must stop. */
 static bool profile(struct long_run *run, struct error *error) {
     struct trace_batch batch;
-    struct progress *progress = run->request.progress;
     bool kept = true, good = true; /* in a file of ours or of the user's */
     int status = 1;
-    progress_start_within(progress, stderr, "profiling", "instructions",
-                          run->request.capture->limit);
+    watch_begin_within(&verb_watch, "profiling", "instructions", run->request.capture->limit);
     while (good && (trace_pass(run->trace, UINT64_MAX),
                     status = trace_next(run->trace, &batch, error)) > 0) {
         run->profiled = chunk_profile_instructions(run->profile);
-        progress_update(progress, run->profiled);
-        if (interrupt_signal && run->request.trace)
+        watch_progress(&verb_watch, run->profiled);
+        if (verb_watch.signal && run->request.trace)
             break; /* a command is let go on to its end, which is near */
         if (run->profiled <= run->request.over)
             continue;
@@ -186,17 +183,13 @@ static bool profile(struct long_run *run, struct error *error) {
         }
         kept = false;
     }
-    progress_finish(progress);
+    watch_end(&verb_watch);
     run->profiled = chunk_profile_instructions(run->profile);
     run->begins_again = kept;
     return good && status >= 0;
 }
 
 /* ---- what comes behind the profiled part ---- */
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 static void note_sampled(struct long_run *run, const struct simulation *simulation,
                          const char *what) {
@@ -210,7 +203,6 @@ static void note_sampled(struct long_run *run, const struct simulation *simulati
 }
 
 static bool sample_rest(struct long_run *run, struct error *error) {
-    struct progress *progress = run->request.progress;
     struct forecasting forecasting;
     if (!forecasting_start(&forecasting, run->machine, run->request.ideal, FORECAST_SOME, error))
         return false;
@@ -221,14 +213,14 @@ static bool sample_rest(struct long_run *run, struct error *error) {
                                                    forecasting.observer_count,
                                                .sampling = run->request.sampling,
                                                .selection = {.thread = -1},
-                                               .progress = show_progress,
-                                               .progress_context = progress,
-                                               .stop = &interrupt_signal};
+                                               .progress = watch_progress,
+                                               .progress_context = &verb_watch,
+                                               .stop = &verb_watch.signal};
     trace_watch(run->trace, NULL, NULL);
-    progress_start(progress, stderr, "sampling", "instructions", 0);
+    watch_begin(&verb_watch, "sampling", "instructions", 0);
     run->has_rest = true;
     bool good = simulation_run(run->trace, &options, &run->rest, error);
-    progress_finish(progress);
+    watch_end(&verb_watch);
     forecasting_end(&forecasting, &run->forecast);
     if (good)
         note_sampled(run, &run->rest, "from there on");
@@ -313,7 +305,7 @@ static double too_wide(const struct long_run *run) {
     const struct simulation *simulation = &run->simulation;
     double half = simulation_interval(simulation);
     bool could = !run->request.enough && !run->has_rest && !run->second.trace &&
-                 !run->second.loss.points && !interrupt_signal &&
+                 !run->second.loss.points && !verb_watch.signal &&
                  simulation->regions.count < simulation->regions.slices;
     return could && half > WIDE * (double)simulation->cycles ? half / (double)simulation->cycles
                                                              : 0;
@@ -344,9 +336,9 @@ static bool explain_by_regions(struct long_run *run, struct error *error) {
 
 /* Whoever asked to end the run waits for the report of it, when there is something to tell. */
 static void take_interrupt(struct long_run *run) {
-    if (!interrupt_signal || run->profiled + run->rest.executed == 0)
+    if (!verb_watch.signal || run->profiled + run->rest.executed == 0)
         return;
-    run->signal = interrupt_take();
+    run->signal = watch_take(&verb_watch);
     fprintf(stderr,
             "culprit: interrupted after %s instructions, which are simulated now; another "
             "interrupt ends that too\n",
@@ -373,16 +365,16 @@ bool long_run_go(struct long_run *run, enum long_run_kind *kind, struct error *e
         return kept_input_end(&run->input, error) && explain_by_regions(run, error);
     }
     trace_watch(run->trace, NULL, NULL);
-    interrupt_watch(NULL);
+    watch_trace(&verb_watch, NULL);
     if (run->request.trace) {
         trace_close(run->trace);
         run->trace = open_again(run, error);
     } else {
         run->trace = trace_again(run->trace, run->kept, error);
-        interrupt_watch(run->trace);
+        watch_trace(&verb_watch, run->trace);
     }
     /* It is open: nothing is left behind when a second interrupt or a closed pipe ends culprit. */
-    temporary_remove(run->folder);
+    temporary_remove(&verb_watch.temporaries, run->folder);
     run->folder = NULL;
     return run->trace != NULL;
 }
@@ -413,10 +405,10 @@ void long_run_free(struct long_run *run) {
     chunk_profile_free(run->profile);
     simulation_free(&run->rest);
     simulation_free(&run->simulation);
-    interrupt_watch(NULL);
+    watch_trace(&verb_watch, NULL);
     trace_close(run->trace);
     kept_input_free(&run->input);
-    temporary_remove(run->folder);
+    temporary_remove(&verb_watch.temporaries, run->folder);
     free(run->kept);
     free(run);
 }

@@ -27,22 +27,20 @@
 #include "simulate/saving.h"
 #include "simulate/simulate.h"
 #include "trace/trace.h"
-#include "util/progress.h"
 
 struct long_run_request {
     const struct capture_options *capture; /* command, limit, qemu; the first run's */
     const char *trace;                     /* a regular file, in place of a command; or NULL */
     const struct machine_choice *machines;
     uint32_t ideal;
-    uint64_t over;             /* instructions; longer runs are explained by regions */
-    bool rerun;                /* run it twice even though it changes the world */
-    struct sampling sampling;  /* of what is sampled systematically */
-    uint64_t warm_up;          /* instructions before each region */
-    uint32_t regions;          /* as many, or all slices there are */
-    bool enough;               /* no more than these, however wide the interval */
-    struct progress *progress; /* that the capture speaks to while it waits */
-    struct saving *saving; /* where LONG_RUN_DONE is saved, described before long_run_go(); NULL:
-                              nowhere */
+    uint64_t over;            /* instructions; longer runs are explained by regions */
+    bool rerun;               /* run it twice even though it changes the world */
+    struct sampling sampling; /* of what is sampled systematically */
+    uint64_t warm_up;         /* instructions before each region */
+    uint32_t regions;         /* as many, or all slices there are */
+    bool enough;              /* no more than these, however wide the interval */
+    struct saving *saving;    /* where LONG_RUN_DONE is saved, described before long_run_go(); NULL:
+                                 nowhere */
 };
 
 enum long_run_kind {

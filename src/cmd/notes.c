@@ -143,7 +143,7 @@ void note_lost_regions(struct report *report, const char *list, const struct reg
 
 bool explain_nothing(const struct input_options *input, const struct trace *trace, const char *done,
                      struct error *error) {
-    if (interrupt_signal)
+    if (verb_watch.signal)
         return error_set(error, "interrupted before the first instruction was %s", done);
     if (input->from)
         return error_set(error,

@@ -13,16 +13,16 @@
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
-#include "cmd/limit.h"
-#include "cmd/temporary.h"
+#include "cmd/interrupt.h"
 #include "core/core.h"
+#include "study/temporary.h"
 #include "util/count.h"
 #include "util/duration.h"
 #include "util/nearest.h"
 
 void print_error(const struct error *error) {
     struct error told = *error;
-    temporary_unname(&told);
+    temporary_unname(&verb_watch.temporaries, &told);
     fprintf(stderr, "culprit: %s\n", told.message);
 }
 
@@ -100,7 +100,7 @@ static const struct argp_option INPUT_OPTIONS[] = {
     {"skip", KEY_SKIP, "N", 0, "Begin after N instructions (50M, 2G)", 0},
     {"limit", KEY_LIMIT, "N", 0,
      "End after N instructions; a command then runs on to its end at full speed (or: --stop)", 0},
-    {"stop", KEY_STOP, NULL, 0, LIMIT_STOP_HELP, 0},
+    {"stop", KEY_STOP, NULL, 0, OPTIONS_STOP_HELP, 0},
     {"from", KEY_FROM, "FUNCTION", 0, "Begin when this function is first entered", 0},
     {"thread", KEY_THREAD, "N", 0, "Only the N-th thread, the first is 0", 0},
     {"follow", KEY_FOLLOW, NULL, 0, "Include the processes that the command starts", 0},

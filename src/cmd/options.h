@@ -31,6 +31,8 @@ struct input_options {
     uint64_t seed;   /* which ones */
 };
 extern const struct argp input_argp;
+/* What --stop does, as the help says it. */
+#define OPTIONS_STOP_HELP "Kill the command when --limit is reached, rather than let it run on"
 /* --for and --on-signal, of verbs that can; its input is the same struct input_options, and a child
  * behind it. */
 extern const struct argp for_argp;

@@ -14,7 +14,6 @@
 #include "model/predict_regions.h"
 #include "report/predict_report.h"
 #include "simulate/regions.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 enum key {
@@ -241,12 +240,7 @@ struct job {
     struct report_files files;
     struct hybrid_prediction prediction;
     struct predict_report report;
-    struct progress progress;
 };
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 /* All that can be wrong with what is asked for, before a command starts. */
 static bool prepare(struct job *job, struct error *error) {
@@ -286,17 +280,17 @@ static bool run_model(struct job *job, struct error *error) {
                                                 request->check ? 1 + PREDICT_REFINEMENTS : 1,
                                             .check = request->check,
                                             .selection = job->input.selection,
-                                            .progress = show_progress,
-                                            .progress_context = &job->progress,
-                                            .stop = &interrupt_signal};
+                                            .progress = watch_progress,
+                                            .progress_context = &verb_watch,
+                                            .stop = &verb_watch.signal};
     const char *label = request->check ? "simulating" : "predicting";
     if (request->regions)
-        progress_start(&job->progress, stderr, label, "instructions",
-                       region_list_work(&job->list, request->warm_up));
+        watch_begin(&verb_watch, label, "instructions",
+                    region_list_work(&job->list, request->warm_up));
     else
-        progress_start_within(&job->progress, stderr, label, "instructions", request->input.limit);
+        watch_begin_within(&verb_watch, label, "instructions", request->input.limit);
     const bool good = predict_input(job, &options, error);
-    progress_finish(&job->progress);
+    watch_end(&verb_watch);
     if (!good || (!request->regions && !icost_input_end(&job->input, error)))
         return false;
     if (job->prediction.instructions == 0)
@@ -380,8 +374,7 @@ static bool open_input(struct job *job, int *failed, struct error *error) {
     return request->regions
                ? region_list_read(&job->list, request->regions, error) &&
                      region_list_do_without(&job->list, request->regions, &job->lost, error)
-               : icost_input_open(&job->input, &request->input, 0, NULL, &job->progress, failed,
-                                  error);
+               : icost_input_open(&job->input, &request->input, 0, NULL, failed, error);
 }
 
 static int run_steps(struct job *job, struct error *error) {
@@ -392,10 +385,11 @@ static int run_steps(struct job *job, struct error *error) {
         return failed;
     interrupt_catch();
     if (!open_input(job, &failed, error) || !run_model(job, error) || !write_report(job, error))
-        return interrupt_signal && !job->prediction.instructions ? 128 + interrupt_signal : failed;
-    return live               ? command_status(trace_exit_status(job->input.trace))
-           : interrupt_signal ? 128 + interrupt_signal
-                              : 0;
+        return verb_watch.signal && !job->prediction.instructions ? 128 + verb_watch.signal
+                                                                  : failed;
+    return live                ? command_status(trace_exit_status(job->input.trace))
+           : verb_watch.signal ? 128 + verb_watch.signal
+                               : 0;
 }
 
 int cmd_predict(int argc, char **argv) {

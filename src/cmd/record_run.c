@@ -130,11 +130,11 @@ static bool command_ended(struct run *run) {
 
 /* A terminal tells all of its foreground, the command included; others tell culprit alone. */
 static void forward_signal(const struct run *run, bool *forwarded) {
-    if (*forwarded || !interrupt_signal || !run->request->command)
+    if (*forwarded || !verb_watch.signal || !run->request->command)
         return;
     *forwarded = true;
-    if (interrupt_signal != SIGINT || tcgetpgrp(STDERR_FILENO) != getpgrp())
-        kill(run->command.pid, interrupt_signal);
+    if (verb_watch.signal != SIGINT || tcgetpgrp(STDERR_FILENO) != getpgrp())
+        kill(run->command.pid, verb_watch.signal);
 }
 
 static bool process_ended(const struct run *run) {
@@ -145,7 +145,7 @@ static bool is_over(struct run *run) {
     const struct record_request *request = run->request;
     if (request->seconds > 0 && clock_monotonic() - run->began >= request->seconds)
         return true;
-    return request->command ? command_ended(run) : interrupt_signal || process_ended(run);
+    return request->command ? command_ended(run) : verb_watch.signal || process_ended(run);
 }
 
 static bool sample(struct run *run, struct error *error) {
@@ -209,7 +209,7 @@ static bool record(struct run *run, int *status, struct error *error) {
     good &= recorder_finish(run->recorder, good ? error : &(struct error){0});
     run->session.end = clock_since_1970();
     recording->seconds = clock_monotonic() - run->began;
-    recording->partial = interrupt_signal;
+    recording->partial = verb_watch.signal;
     measure(run);
     struct error unsaved = {0};
     bool saved = save(run, &unsaved);

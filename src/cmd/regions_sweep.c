@@ -1,10 +1,10 @@
 /* culprit regions --sweep: each file of vectors with its costs, all settings, what is best. */
 #include <stdlib.h>
 
+#include "cmd/interrupt.h"
 #include "cmd/output.h"
 #include "cmd/regions_request.h"
 #include "report/regions.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 struct sweep_work {
@@ -13,14 +13,7 @@ struct sweep_work {
     struct region_costs *costs;
     struct sweep_input *inputs;
     struct sweep sweep;
-    struct progress progress;
 };
-
-static void show_progress(void *context, uint64_t done, uint64_t total) {
-    struct sweep_work *work = context;
-    progress_set_total(&work->progress, total);
-    progress_update(&work->progress, done);
-}
 
 /* Of as many dimensions as any setting asks for. */
 static bool read_inputs(struct sweep_work *work, struct error *error) {
@@ -80,9 +73,10 @@ bool regions_sweep(const struct regions_request *request, struct error *error) {
     good = good && read_inputs(&work, error);
     struct sweep_settings grids = request->grids;
     grids.choose = &request->settings;
-    progress_start(&work.progress, stderr, "sweeping", "settings", 0);
-    good = good && sweep_make(&work.sweep, &grids, work.inputs, count, show_progress, &work, error);
-    progress_finish(&work.progress);
+    watch_begin(&verb_watch, "sweeping", "settings", 0);
+    good = good && sweep_make(&work.sweep, &grids, work.inputs, count, watch_progress_of,
+                              &verb_watch, error);
+    watch_end(&verb_watch);
     good = good && print_sweep(&work, error);
     sweep_free(&work.sweep);
     for (size_t i = 0; i < count; i++) {

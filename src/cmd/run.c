@@ -12,12 +12,10 @@
 #include "cmd/floor.h"
 #include "cmd/forecasting.h"
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
 #include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/notes.h"
 #include "cmd/output.h"
-#include "cmd/temporary.h"
 #include "cmd/timed_capture.h"
 #include "program/program.h"
 #include "report/comparison.h"
@@ -25,7 +23,7 @@
 #include "report/missing_names.h"
 #include "report/report.h"
 #include "simulate/simulate.h"
-#include "util/progress.h"
+#include "study/temporary.h"
 #include "util/text.h"
 
 struct run {
@@ -46,13 +44,8 @@ struct run {
     struct simulation simulation;
     struct report report;
     struct comparison comparison;
-    struct progress own_progress, *progress;
     bool live;
 };
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 static bool open_files(struct run *run, struct error *error) {
     const struct run_request *request = run->request;
@@ -88,7 +81,7 @@ static struct trace *start_command(struct run *run, int *status, struct error *e
                                       .seconds = input->seconds,
                                       .repeatable = input->repeatable,
                                       .seed = input->seed};
-    limit_watch(&capture, input->stop, run->progress);
+    watch_limit(&verb_watch, &capture, input->stop);
     if (!run->captured)
         capture.begin = interrupt_await(input->on_signal);
     int exec_status = STATUS_BROKEN;
@@ -198,9 +191,9 @@ static struct simulation_options options_of(struct run *run, const struct machin
         .observer_count = set_observers(run, machine),
         .instructions = run->forecasting.observers,
         .instruction_observer_count = run->forecasting.observer_count,
-        .progress = show_progress,
-        .progress_context = run->progress,
-        .stop = &interrupt_signal,
+        .progress = watch_progress,
+        .progress_context = &verb_watch,
+        .stop = &verb_watch.signal,
         .slicing = request->slices.path ? &run->slices.slicing : NULL};
     if (request->profilers) {
         options.observe_commits = true;
@@ -221,21 +214,20 @@ static bool rehearse(struct run *run, const struct machine *machine, int *status
                      struct error *error) {
     struct profilers_request *profilers = run->request->profilers;
     struct simulation_options options = options_of(run, machine);
-    progress_start_within(run->progress, stderr, "counting", "instructions",
-                          run->request->input.limit);
+    watch_begin_within(&verb_watch, "counting", "instructions", run->request->input.limit);
     uint64_t period = floor_period(run->trace, &options, profilers->floor, error);
-    progress_finish(run->progress);
+    watch_end(&verb_watch);
     if (!period)
         return false;
     for (uint32_t i = 0; i < profilers->profile_count; i++)
         if (!profilers->profiles[i].sampling.samples && !profilers->profiles[i].sampling.period)
             profilers->profiles[i].sampling.period = period;
-    interrupt_watch(NULL);
+    watch_trace(&verb_watch, NULL);
     trace_close(run->trace);
     run->trace = NULL;
     if (!open_trace(run, status, error))
         return false;
-    interrupt_watch(run->trace);
+    watch_trace(&verb_watch, run->trace);
     return true;
 }
 
@@ -248,9 +240,9 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     struct simulation_options options = options_of(run, machine);
     if (run->request->tracers) /* one may write to a pipe; the command runs already */
         signal(SIGPIPE, SIG_IGN);
-    progress_start_within(run->progress, stderr, "simulating", "instructions", input->limit);
+    watch_begin_within(&verb_watch, "simulating", "instructions", input->limit);
     bool good = simulation_run(run->trace, &options, &run->simulation, error);
-    progress_finish(run->progress);
+    watch_end(&verb_watch);
     forecasting_end(&run->forecasting, &run->forecast);
     good = close_tracers(run, good, error);
     if (run->live && run->simulation.interrupted)
@@ -387,7 +379,7 @@ static int run_steps(struct run *run, struct error *error) {
     interrupt_catch();
     if (!open_trace(run, &failed, error))
         return failed;
-    interrupt_watch(run->trace);
+    watch_trace(&verb_watch, run->trace);
     const struct machine *machine = machine_choice_of(run->machines, trace_isa(run->trace), error);
     if (!machine)
         return failed;
@@ -402,30 +394,29 @@ static int run_steps(struct run *run, struct error *error) {
                        ? true
                        : write_report(run, machine, partial, good ? error : &late);
     if (!good || !written)
-        return interrupt_signal && !run->simulation.executed ? 128 + interrupt_signal : failed;
+        return verb_watch.signal && !run->simulation.executed ? 128 + verb_watch.signal : failed;
     const struct trace_exit exit =
         run->timed.path ? run->timed.exit : trace_exit_status(run->trace);
     if (ended_by && !(run->live && exit.known))
         return 128 + ended_by;
-    return run->live ? command_status(exit) : interrupt_signal ? 128 + interrupt_signal : 0;
+    return run->live ? command_status(exit) : verb_watch.signal ? 128 + verb_watch.signal : 0;
 }
 
 int run_simulation(const struct run_request *request) {
     struct machine_choice machines = {0};
     struct run run = {.request = request, .machines = &machines, .live = request->input.command};
-    run.progress = request->progress ? request->progress : &run.own_progress;
     struct error error = {0};
     int status = run_steps(&run, &error);
     if (error.message[0])
         print_error(&error);
-    interrupt_watch(NULL);
+    watch_trace(&verb_watch, NULL);
     report_free(&run.report);
     comparison_free(&run.comparison);
     simulation_free(&run.simulation);
     if (run.program)
         program_free(run.program);
     trace_close(run.trace);
-    temporary_remove(run.captured);
+    temporary_remove(&verb_watch.temporaries, run.captured);
     kanata_free(run.kanata);
     tracers_free(request->tracers);
     output_discard(&run.report_file);

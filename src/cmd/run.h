@@ -38,11 +38,10 @@ struct run_request {
     struct slices_request slices;
     struct regions_request regions;
     struct save_options save;
-    struct trace *begun;       /* already being read, and then closed here; NULL: it is opened */
-    int signal;                /* that ended `begun` early, so that it is a part; 0: none */
-    struct progress *progress; /* that `begun` speaks to while it waits; or NULL */
-    const char *note;          /* for the report; NULL: none */
-    struct tracers *tracers;   /* run_simulation frees them; NULL: none */
+    struct trace *begun;     /* already being read, and then closed here; NULL: it is opened */
+    int signal;              /* that ended `begun` early, so that it is a part; 0: none */
+    const char *note;        /* for the report; NULL: none */
+    struct tracers *tracers; /* run_simulation frees them; NULL: none */
 };
 
 /* Returns the exit status. */

@@ -3,10 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/interrupt.h"
 #include "cmd/options.h"
 #include "cmd/store_options.h"
-#include "cmd/temporary.h"
 #include "core/core.h"
+#include "study/temporary.h"
 
 enum key { KEY_SAVE = 1536, KEY_STORE };
 
@@ -45,7 +46,7 @@ bool save_open(struct save *save, const struct save_options *options, struct err
     if (!save->saving.store)
         return error_prefix(error, "--save");
     char path[PATH_MAX];
-    if (!(save->folder = temporary_folder(error)))
+    if (!(save->folder = temporary_folder(&verb_watch.temporaries, error)))
         return false;
     snprintf(path, sizeof path, "%s/parts.db", save->folder);
     save->saving.parts = store_open(path, STORE_WRITE, error);
@@ -89,7 +90,7 @@ bool save_note(struct save *save, struct report *report, struct error *error) {
 void save_close(struct save *save) {
     store_close(save->saving.parts);
     store_close(save->saving.store);
-    temporary_remove(save->folder);
+    temporary_remove(&verb_watch.temporaries, save->folder);
     save->folder = NULL;
     saving_free(&save->saving);
     save->wanted = false;

@@ -10,13 +10,12 @@
 #include <unistd.h>
 
 #include "cmd/interrupt.h"
-#include "cmd/muted_output.h"
-#include "cmd/temporary.h"
 #include "region/apart.h"
 #include "region/captured.h"
 #include "region/split.h"
+#include "study/muted_output.h"
+#include "study/temporary.h"
 #include "trace/region_file.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 /* Clusters are as many as the vectors tell apart, for the less slices of one differ the nearer is
@@ -50,8 +49,7 @@ struct second_run {
     bool *lost; /* as wanted[] */
     struct second_run_result *result;
     struct muted_output output;
-    int input; /* descriptor */
-    struct progress progress;
+    int input;             /* descriptor */
     uint32_t thread;       /* of the region before */
     uint64_t simulated_to; /* position of its end */
     bool added;            /* no region failed to be added */
@@ -160,10 +158,6 @@ static bool choose(struct second_run *run, struct error *error) {
 
 /* ---- the run ---- */
 
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
-
 static void on_complete(void *context, const struct capture_region *region) {
     struct second_run *run = context;
     uint64_t before = region->thread == run->thread ? run->simulated_to : 0;
@@ -221,6 +215,7 @@ static struct capture_options muted_capture(const struct second_run *run) {
     struct capture_options capture = *run->request->capture;
     capture.watch_effects = capture.harmless = run->request->harmless;
     capture.stop_at_limit = true;
+    capture.outlived = NULL;
     capture.descriptors[0] = run->input;
     capture.descriptors[1] = run->output.files[0];
     capture.descriptors[2] = run->output.files[1];
@@ -252,9 +247,9 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
         .isa = run->request->isa,
         .chained = true,
         .reweighted = true,
-        .stop = &interrupt_signal,
-        .progress = show_progress,
-        .progress_context = &run->progress,
+        .stop = &verb_watch.signal,
+        .progress = watch_progress,
+        .progress_context = &verb_watch,
         .keep = run->request->saving ? saving_keep_region : NULL,
         .keep_context = run->request->saving};
     return region_run_new(&options, error);
@@ -304,9 +299,9 @@ static bool capture_regions(struct second_run *run, struct error *error) {
         return false;
     struct error diverged = {0};
     run->capture = capture;
-    interrupt_watch_regions(capture);
+    watch_regions(&verb_watch, capture);
     bool complete = region_capture_run(capture, &diverged);
-    interrupt_watch_regions(NULL);
+    watch_regions(&verb_watch, NULL);
     size_t symbol_count;
     const struct code_symbol *symbols = region_capture_symbols(capture, &symbol_count);
     bool named = region_run_name(run->result->regions, symbols, symbol_count, error);
@@ -317,14 +312,14 @@ static bool capture_regions(struct second_run *run, struct error *error) {
         *error = run->add_error;
         return false;
     }
-    if (!complete && run->request->trace && !interrupt_signal) {
+    if (!complete && run->request->trace && !verb_watch.signal) {
         *error = diverged;
         return false;
     }
-    if (complete || interrupt_signal)
+    if (complete || verb_watch.signal)
         return true;
     run->result->why = diverged;
-    temporary_unname(&run->result->why);
+    temporary_unname(&verb_watch.temporaries, &run->result->why);
     return do_without(run);
 }
 
@@ -337,7 +332,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
     int exec_status;
     if (!(result->trace = trace_capture(&capture, &exec_status, error)))
         return false;
-    interrupt_watch(result->trace);
+    watch_trace(&verb_watch, result->trace);
     if (!forecasting_start(&forecasting, run->request->machine, run->request->ideal, FORECAST_SOME,
                            error))
         return false;
@@ -348,15 +343,14 @@ static bool sample_again(struct second_run *run, struct error *error) {
                                                    forecasting.observer_count,
                                                .sampling = run->request->sampling,
                                                .selection = {.thread = -1},
-                                               .progress = show_progress,
-                                               .progress_context = &run->progress,
-                                               .stop = &interrupt_signal};
-    progress_start_within(&run->progress, stderr, "sampling", "instructions",
-                          run->request->instructions);
+                                               .progress = watch_progress,
+                                               .progress_context = &verb_watch,
+                                               .stop = &verb_watch.signal};
+    watch_begin_within(&verb_watch, "sampling", "instructions", run->request->instructions);
     bool good = simulation_run(result->trace, &options, &result->sampled, error);
-    progress_finish(&run->progress);
+    watch_end(&verb_watch);
     forecasting_end(&forecasting, &result->forecast);
-    interrupt_watch(NULL);
+    watch_trace(&verb_watch, NULL);
     return good;
 }
 
@@ -388,9 +382,9 @@ static bool steps(struct second_run *run, struct error *error) {
         !(result->regions = new_regions(run, error)))
         return false;
     result->slices = run->choice.slice_count;
-    progress_start_within(&run->progress, stderr, "simulating regions", "instructions", work(run));
+    watch_begin_within(&verb_watch, "simulating regions", "instructions", work(run));
     bool good = capture_regions(run, error) && region_run_wait(result->regions, error);
-    progress_finish(&run->progress);
+    watch_end(&verb_watch);
     if (good && result->loss.points)
         reweigh(run);
     if (good)

@@ -4,11 +4,11 @@
 #define CULPRIT_CMD_SECOND_RUN_H
 
 #include "cmd/forecasting.h"
-#include "cmd/kept_input.h"
 #include "region/chunk_profile.h"
 #include "region/leave_out.h"
 #include "simulate/regions.h"
 #include "simulate/saving.h"
+#include "study/kept_input.h"
 #include "trace/trace.h"
 
 struct second_run_request {

@@ -12,7 +12,6 @@
 #include "report/missing_names.h"
 #include "report/report.h"
 #include "simulate/regions.h"
-#include "util/progress.h"
 
 struct regions {
     const struct run_request *request;
@@ -27,12 +26,7 @@ struct regions {
     struct simulation simulation;
     struct program *program;
     struct report report;
-    struct progress progress;
 };
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 /* How many processes and threads there are in the lists so far. */
 struct counted {
@@ -99,18 +93,18 @@ static bool simulate(struct regions *regions, const struct machine *machine, str
                                                .ideal = request->machine.ideal,
                                                .isa = regions->lists[0].isa,
                                                .jobs = request->regions.jobs,
-                                               .stop = &interrupt_signal,
-                                               .progress = show_progress,
-                                               .progress_context = &regions->progress,
+                                               .stop = &verb_watch.signal,
+                                               .progress = watch_progress,
+                                               .progress_context = &verb_watch,
                                                .keep = saving ? saving_keep_region : NULL,
                                                .keep_context = saving};
     uint64_t work = 0;
     for (uint32_t i = 0; i < request->regions.list_count; i++)
         work += region_list_work(&regions->lists[i], request->regions.warm_up);
-    progress_start(&regions->progress, stderr, "simulating", "instructions", work);
+    watch_begin(&verb_watch, "simulating", "instructions", work);
     bool good = (regions->run = region_run_new(&options, error)) && add_lists(regions, error) &&
                 region_run_finish(regions->run, regions->instructions, &regions->simulation, error);
-    progress_finish(&regions->progress);
+    watch_end(&verb_watch);
     regions->simulation.regions.slices = regions->slices;
     return good;
 }
@@ -185,5 +179,5 @@ int run_regions(const struct run_request *request) {
     free(regions.command);
     output_discard(&regions.file);
     save_close(&regions.save);
-    return interrupt_signal ? 128 + interrupt_signal : good ? 0 : STATUS_FAILED;
+    return verb_watch.signal ? 128 + verb_watch.signal : good ? 0 : STATUS_FAILED;
 }

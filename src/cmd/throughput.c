@@ -12,7 +12,6 @@
 #include "cmd/sharing_options.h"
 #include "report/throughput_report.h"
 #include "util/clock.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 enum key { KEY_SEARCH = 1024, KEY_ROUNDS, KEY_LATENCY, KEY_SPEEDS, KEY_CHECK };
@@ -133,13 +132,8 @@ struct job {
     struct throughput_search search;
     struct throughput_report report;
     struct report_files files;
-    struct progress progress;
     bool interrupted;
 };
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 /* All that can be wrong with what is asked for, before anything is profiled. */
 static bool prepare(struct job *job, struct error *error) {
@@ -207,7 +201,7 @@ static bool predict(struct job *job, struct error *error) {
     if (!request->space.searched)
         return predict_chip(job, error);
     const bool good = throughput_search(&job->space, job->programs, job->inputs.thread_count, 1,
-                                        &job->options, &interrupt_signal, &job->search, error);
+                                        &job->options, &verb_watch.signal, &job->search, error);
     job->interrupted = job->search.interrupted;
     job->report.model_seconds = job->search.model_seconds;
     return good;
@@ -220,10 +214,10 @@ static bool check(struct job *job, struct error *error) {
                                                      .thread_count = job->inputs.thread_count,
                                                      .alone = !searched,
                                                      .selection = job->request->given.selection,
-                                                     .progress = show_progress,
-                                                     .progress_context = &job->progress,
-                                                     .stop = &interrupt_signal};
-    progress_start(&job->progress, stderr, "simulating", "instructions", 0);
+                                                     .progress = watch_progress,
+                                                     .progress_context = &verb_watch,
+                                                     .stop = &verb_watch.signal};
+    watch_begin(&verb_watch, "simulating", "instructions", 0);
     bool good;
     if (searched) {
         good = throughput_search_check(&job->search, &options, &job->interrupted, error);
@@ -233,7 +227,7 @@ static bool check(struct job *job, struct error *error) {
         job->interrupted = job->simulated.interrupted;
         job->report.simulation_seconds = job->simulated.seconds;
     }
-    progress_finish(&job->progress);
+    watch_end(&verb_watch);
     return good;
 }
 
@@ -356,5 +350,5 @@ int cmd_throughput(int argc, char **argv) {
         print_error(&error);
     clean_up(&job);
     free(request.output.words);
-    return !good ? STATUS_FAILED : interrupt_signal ? 128 + interrupt_signal : 0;
+    return !good ? STATUS_FAILED : verb_watch.signal ? 128 + verb_watch.signal : 0;
 }

@@ -4,9 +4,7 @@
 #include <stdio.h>
 
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
-#include "cmd/temporary.h"
-#include "util/progress.h"
+#include "study/temporary.h"
 #include "util/text.h"
 
 void timed_capture_announce(double seconds) {
@@ -16,28 +14,24 @@ void timed_capture_announce(double seconds) {
             text_duration(seconds).s);
 }
 
-static void show_progress(void *context, const struct capture_result *sofar) {
-    progress_update(context, sofar->instructions);
-}
-
 bool timed_capture(const struct capture_options *options, struct timed_capture *capture,
                    int *exec_status, struct error *error) {
-    struct progress progress;
     struct capture_options watched = *options;
     struct capture_result result = {0};
-    *capture = (struct timed_capture){.path = temporary_trace("--for", error)};
+    *capture =
+        (struct timed_capture){.path = temporary_trace(&verb_watch.temporaries, "--for", error)};
     if (!capture->path)
         return false;
     timed_capture_announce(options->seconds);
-    limit_watch(&watched, options->stop_at_limit, &progress);
-    watched.stop = &interrupt_signal;
+    watch_limit(&verb_watch, &watched, options->stop_at_limit);
+    watched.stop = &verb_watch.signal;
     *exec_status = 0;
-    progress_start_within(&progress, stderr, "capturing", "instructions", options->limit);
-    bool good = trace_record(&watched, capture->path, false, show_progress, &progress, &result,
+    watch_begin_within(&verb_watch, "capturing", "instructions", options->limit);
+    bool good = trace_record(&watched, capture->path, false, watch_capture, &verb_watch, &result,
                              exec_status, error);
-    progress_finish(&progress);
+    watch_end(&verb_watch);
     capture->exit = result.exit;
-    capture->signal = interrupt_take();
+    capture->signal = watch_take(&verb_watch);
     if (good && !result.instructions)
         good = error_set(error, "no instruction was captured: the command executed none in %s",
                          capture->signal ? "the time until the interrupt"

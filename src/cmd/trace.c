@@ -9,14 +9,12 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/timed_capture.h"
 #include "cmd/trace_info.h"
 #include "cmd/trace_regions.h"
 #include "trace/region_capture.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 enum key {
@@ -149,10 +147,6 @@ static const struct argp ARGP = {
            "The command keeps standard output and its exit status; 125 when culprit failed.\n",
     .children = CHILDREN};
 
-static void show_progress(void *context, const struct capture_result *sofar) {
-    progress_update(context, sofar->instructions);
-}
-
 /* `good`: there is something to do next with it. */
 static void print_result(const struct request *request, const char *path,
                          const struct capture_result *result, bool good) {
@@ -163,7 +157,7 @@ static void print_result(const struct request *request, const char *path,
             "{s:s, s:I, s:I, s:f, s:i, s:i, s:f, s:b}", "trace", path, "instructions",
             (json_int_t)result->instructions, "bytes", (json_int_t)result->bytes,
             "bytes_per_instruction", bytes_each, "threads", (int)result->threads, "processes",
-            (int)result->processes, "seconds", result->seconds, "partial", interrupt_signal != 0);
+            (int)result->processes, "seconds", result->seconds, "partial", verb_watch.signal != 0);
         json_dumpf(object, stderr, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
         fputc('\n', stderr);
         json_decref(object);
@@ -173,7 +167,7 @@ static void print_result(const struct request *request, const char *path,
             "%s: %s instruction%s, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n", path,
             text_count(result->instructions).s, text_plural(result->instructions), result->threads,
             result->threads == 1 ? "" : "s", result->processes, result->processes == 1 ? "" : "es",
-            text_duration(result->seconds).s, interrupt_signal ? " (partial)" : "");
+            text_duration(result->seconds).s, verb_watch.signal ? " (partial)" : "");
     fprintf(stderr, "%s, %.3f bytes per instruction\n", text_bytes(result->bytes).s, bytes_each);
     if (good && strcmp(path, "-") != 0)
         fprintf(stderr, "next: culprit %s %s\n", request->no_addresses ? "trace --info" : "sim",
@@ -194,21 +188,16 @@ static int record_regions(const struct request *request) {
                                                     .seed = request->seed}});
 }
 
-static void show_checked(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
-
 /* What was written can be read again. Not of a pipe, nor after an interrupt. */
 static bool check(const struct request *request, const char *path,
                   const struct capture_result *result, struct error *error) {
     struct stat status;
-    struct progress progress;
-    if (request->no_check || interrupt_signal || !strcmp(path, "-") || stat(path, &status) != 0 ||
+    if (request->no_check || verb_watch.signal || !strcmp(path, "-") || stat(path, &status) != 0 ||
         !S_ISREG(status.st_mode))
         return true;
-    progress_start(&progress, stderr, "checking", "instructions", result->instructions);
-    bool good = trace_check(path, show_checked, &progress, &interrupt_signal, error);
-    progress_finish(&progress);
+    watch_begin(&verb_watch, "checking", "instructions", result->instructions);
+    bool good = trace_check(path, watch_progress, &verb_watch, &verb_watch.signal, error);
+    watch_end(&verb_watch);
     return good || error_prefix(error, "what was written cannot be read again");
 }
 
@@ -235,27 +224,26 @@ static int record(const struct request *request) {
     options.begin = interrupt_await(request->input.on_signal);
     if (options.seconds)
         timed_capture_announce(options.seconds);
-    options.stop = &interrupt_signal;
-    struct progress progress;
-    limit_watch(&options, request->input.stop, &progress);
+    options.stop = &verb_watch.signal;
+    watch_limit(&verb_watch, &options, request->input.stop);
     struct capture_result result = {0};
     int exec_status = STATUS_BROKEN;
-    progress_start_within(&progress, stderr, "capturing", "instructions", request->input.limit);
+    watch_begin_within(&verb_watch, "capturing", "instructions", request->input.limit);
     interrupt_catch();
-    bool good = trace_record(&options, path, request->compress, show_progress, &progress, &result,
+    bool good = trace_record(&options, path, request->compress, watch_capture, &verb_watch, &result,
                              &exec_status, &error);
-    progress_finish(&progress);
+    watch_end(&verb_watch);
     if (good && !result.instructions)
         good =
             error_set(&error, "no instruction was captured%s",
-                      interrupt_signal ? " before the interrupt" : ": the command executed none");
+                      verb_watch.signal ? " before the interrupt" : ": the command executed none");
     good = good && check(request, path, &result, &error);
     if (result.instructions)
         print_result(request, path, &result, good);
     if (!good) {
         print_error(&error);
-        if (interrupt_signal && !result.instructions)
-            return 128 + interrupt_signal;
+        if (verb_watch.signal && !result.instructions)
+            return 128 + verb_watch.signal;
         return result.instructions || !exec_status ? STATUS_BROKEN : exec_status;
     }
     return command_status(result.exit);

@@ -12,7 +12,6 @@
 #include "cmd/output.h"
 #include "region/captured.h"
 #include "region/region_traces.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 enum { SHOWN = 40 }; /* regions in the table */
@@ -69,7 +68,7 @@ static bool print_json(const struct region_traces *traces, const char *list, uin
         json_array_append_new(regions, object);
     }
     json_t *object = json_pack("{s:s, s:I, s:b, s:o}", "list", list, "warm_up", (json_int_t)warm_up,
-                               "partial", interrupt_signal != 0, "regions", regions);
+                               "partial", verb_watch.signal != 0, "regions", regions);
     bool good = object && json_dumpf(object, stderr, JSON_INDENT(2)) == 0;
     fputc('\n', stderr);
     json_decref(object);
@@ -113,7 +112,7 @@ static void print_text(const struct region_traces *traces, const char *list,
     fprintf(stderr, "%s: %zu of %zu region%s, %s instructions, %s%s\n",
             text_clean(path, sizeof path, list), last->complete, traces->list->region_count,
             text_plural(traces->list->region_count), text_count(instructions).s,
-            text_bytes(bytes).s, interrupt_signal ? " (partial)" : "");
+            text_bytes(bytes).s, verb_watch.signal ? " (partial)" : "");
     if (!last->complete)
         return;
     const struct regions_lost lost = region_list_lost(traces->list);
@@ -144,19 +143,18 @@ static void print_text(const struct region_traces *traces, const char *list,
 /* ---- the run ---- */
 
 struct shown {
-    struct progress progress;
     struct region_capture_progress last;
 };
 
 static void show_progress(void *context, const struct region_capture_progress *sofar) {
     struct shown *shown = context;
     shown->last = *sofar;
-    progress_update(&shown->progress, sofar->instructions);
+    watch_progress(&verb_watch, sofar->instructions);
 }
 
 static int exit_status(const struct region_traces *traces, bool good) {
-    if (interrupt_signal)
-        return 128 + interrupt_signal;
+    if (verb_watch.signal)
+        return 128 + verb_watch.signal;
     return good ? command_status(region_capture_exit(traces->capture)) : STATUS_BROKEN;
 }
 
@@ -171,10 +169,10 @@ static size_t count_complete(const struct region_traces *traces) {
 static int run(const struct trace_regions_request *request, struct region_traces *traces,
                struct shown *shown, struct output *output, const char *list_path) {
     struct error error = {0}, late = {0};
-    interrupt_watch_regions(traces->capture);
+    watch_regions(&verb_watch, traces->capture);
     bool good = region_traces_run(traces, &error);
-    interrupt_watch_regions(NULL);
-    progress_finish(&shown->progress);
+    watch_regions(&verb_watch, NULL);
+    watch_end(&verb_watch);
     shown->last.complete = count_complete(traces);
     bool written = true;
     if (shown->last.complete) {
@@ -214,7 +212,7 @@ int trace_regions(const struct trace_regions_request *request) {
                                             .progress = show_progress,
                                             .context = &shown};
     interrupt_catch();
-    progress_start_within(&shown.progress, stderr, "capturing", "instructions", list.instructions);
+    watch_begin_within(&verb_watch, "capturing", "instructions", list.instructions);
     good = good && region_traces_start(&traces, &list, &options, &status, &error);
     if (good) {
         status = run(request, &traces, &shown, &output, path);

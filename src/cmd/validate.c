@@ -5,7 +5,6 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/limit.h"
 #include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/options.h"
@@ -15,7 +14,6 @@
 #include "region/kmeans.h"
 #include "report/validation.h"
 #include "trace/region_capture.h"
-#include "util/progress.h"
 #include "util/text.h"
 
 enum { MAX_WARM_UPS = VALIDATION_MAX_TRIALS - 1, MAX_JOBS = 1024 };
@@ -48,7 +46,7 @@ static const struct argp_option OPTIONS[] = {
     {"size", KEY_SIZE, "N", 0, "Choose among slices of N instructions (default 10M)", 0},
     {"max-clusters", KEY_MAX_CLUSTERS, "N", 0, "Choose at most N regions (default 30)", 0},
     {"limit", KEY_LIMIT, "N", 0, "The first N instructions are the whole run", 0},
-    {"stop", KEY_STOP, NULL, 0, LIMIT_STOP_HELP, 0},
+    {"stop", KEY_STOP, NULL, 0, OPTIONS_STOP_HELP, 0},
     {"rerun", KEY_RERUN, NULL, 0,
      "Run the command a second time also when it changes the world, such as files", 0},
     {"repeatable", KEY_REPEATABLE, NULL, 0,
@@ -210,28 +208,22 @@ struct work {
     struct validate_run run;
     const char *full, *list_path; /* as given, or made by the run */
     struct output file;
-    struct progress progress;
 };
-
-static void show_progress(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 static struct validation_options options_of(struct work *work) {
     return (struct validation_options){.machine = work->machine,
                                        .ideal = work->request->machine.ideal,
                                        .jobs = work->request->jobs,
-                                       .stop = &interrupt_signal,
-                                       .progress = show_progress,
-                                       .progress_context = &work->progress};
+                                       .stop = &verb_watch.signal,
+                                       .progress = watch_progress,
+                                       .progress_context = &verb_watch};
 }
 
 static bool simulate_full(struct work *work, struct error *error) {
     const struct validation_options options = options_of(work);
-    progress_start(&work->progress, stderr, "the whole run", "instructions",
-                   work->list.instructions);
+    watch_begin(&verb_watch, "the whole run", "instructions", work->list.instructions);
     bool good = validation_full(&work->validation, &work->list, work->full, &options, error);
-    progress_finish(&work->progress);
+    watch_end(&verb_watch);
     return good;
 }
 
@@ -239,10 +231,10 @@ static bool simulate_full(struct work *work, struct error *error) {
 static bool simulate_alone(struct work *work, const char *trace, uint64_t warm_up,
                            struct error *error) {
     const struct validation_options options = options_of(work);
-    progress_start(&work->progress, stderr, "regions alone", "instructions", 0);
+    watch_begin(&verb_watch, "regions alone", "instructions", 0);
     bool good =
         validation_alone(&work->validation, trace, work->list_path, warm_up, &options, error);
-    progress_finish(&work->progress);
+    watch_end(&verb_watch);
     return good;
 }
 
@@ -313,7 +305,7 @@ static bool write_report(struct work *work, struct error *error) {
     report->report.verb = "validate";
     report->report.program = work->list.command;
     report->report.machine = work->machine;
-    report->report.partial = interrupt_signal != 0;
+    report->report.partial = verb_watch.signal != 0;
     marker_check(&work->list, &report->markers);
     report->markers_kept = work->run.kept[0] ? work->run.kept : NULL;
     report->markers_failed = work->run.failure[0] ? work->run.failure : NULL;
@@ -357,7 +349,7 @@ static bool run(struct work *work, int *status, struct error *error) {
     work->machine = machine_choice_of(&work->machines, work->list.isa, error);
     if (!work->machine || !simulate_full(work, error))
         return false;
-    if (!try_warm_ups(work, error) && !interrupt_signal)
+    if (!try_warm_ups(work, error) && !verb_watch.signal)
         return false;
     if (!write_report(work, error))
         return false;
@@ -383,5 +375,5 @@ int cmd_validate(int argc, char **argv) {
     validate_run_free(&work.run);
     output_discard(&work.file);
     free(request.output.words);
-    return interrupt_signal ? 128 + interrupt_signal : status;
+    return verb_watch.signal ? 128 + verb_watch.signal : status;
 }

@@ -8,15 +8,13 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/kept_input.h"
-#include "cmd/limit.h"
-#include "cmd/muted_output.h"
-#include "cmd/temporary.h"
 #include "live/counters.h"
 #include "region/bbv_profile.h"
 #include "region/choose.h"
 #include "region/region_traces.h"
-#include "util/progress.h"
+#include "study/kept_input.h"
+#include "study/muted_output.h"
+#include "study/temporary.h"
 
 static char *in_folder(const struct validate_run *run, const char *name) {
     char *path;
@@ -24,21 +22,13 @@ static char *in_folder(const struct validate_run *run, const char *name) {
 }
 
 static bool make_folder(struct validate_run *run, struct error *error) {
-    return (run->folder = temporary_folder(error)) &&
+    return (run->folder = temporary_folder(&verb_watch.temporaries, error)) &&
            (((run->full = in_folder(run, "full.ctrace")) &&
              (run->list_path = in_folder(run, "regions.csv"))) ||
             error_set(error, "out of memory"));
 }
 
 /* ---- the first run ---- */
-
-static void show_capture(void *context, const struct capture_result *sofar) {
-    progress_update(context, sofar->instructions);
-}
-
-static void show_count(void *context, uint64_t instructions) {
-    progress_update(context, instructions);
-}
 
 static bool capture_full(struct validate_run *run, const struct validate_run_request *request,
                          const struct kept_input *input, struct capture_result *result,
@@ -51,17 +41,16 @@ static bool capture_full(struct validate_run *run, const struct validate_run_req
                                       .seed = request->seed,
                                       .watch_effects = true,
                                       .descriptors = {input->first},
-                                      .stop = &interrupt_signal};
-    struct progress progress;
-    limit_watch(&capture, request->stop, &progress);
+                                      .stop = &verb_watch.signal};
+    watch_limit(&verb_watch, &capture, request->stop);
     *exec_status = STATUS_BROKEN;
-    progress_start_within(&progress, stderr, "capturing", "instructions", request->limit);
-    bool good = trace_record(&capture, run->full, false, show_capture, &progress, result,
+    watch_begin_within(&verb_watch, "capturing", "instructions", request->limit);
+    bool good = trace_record(&capture, run->full, false, watch_capture, &verb_watch, result,
                              exec_status, error);
-    progress_finish(&progress);
+    watch_end(&verb_watch);
     if (!good && !*exec_status)
         *exec_status = STATUS_BROKEN;
-    if (good && interrupt_signal)
+    if (good && verb_watch.signal)
         good = error_set(error, "interrupted before the run was captured");
     if (good && !result->instructions)
         good = error_set(error, "the command executed no instruction that was captured");
@@ -74,17 +63,16 @@ static bool capture_full(struct validate_run *run, const struct validate_run_req
 static bool profile(const struct validate_run *run, const struct validate_run_request *request,
                     const char *vectors, struct error *error) {
     struct bbv_profile_result result = {0};
-    struct progress progress;
     int exec_status;
-    progress_start(&progress, stderr, "profiling", "instructions", 0);
+    watch_begin(&verb_watch, "profiling", "instructions", 0);
     const struct bbv_profile_options options = {.trace = run->full,
                                                 .size = request->slice,
                                                 .path = vectors,
-                                                .progress = show_count,
-                                                .context = &progress,
-                                                .stop = &interrupt_signal};
+                                                .progress = watch_progress,
+                                                .context = &verb_watch,
+                                                .stop = &verb_watch.signal};
     bool good = bbv_profile(&options, &result, &exec_status, error);
-    progress_finish(&progress);
+    watch_end(&verb_watch);
     bbv_profile_result_free(&result);
     return good;
 }
@@ -128,14 +116,9 @@ static void close_streams(struct streams *streams) {
     streams->input = -1;
 }
 
-static void show_regions(void *context, const struct region_capture_progress *sofar) {
-    progress_update(context, sofar->instructions);
-}
-
 /* A region that is not reached is a finding, not a failure of validate. */
 static void capture_regions(struct validate_run *run, const struct validate_run_request *request,
                             struct region_list *list, const struct streams *streams) {
-    struct progress progress;
     struct region_traces traces = {0};
     struct error error = {0};
     int exec_status;
@@ -151,14 +134,14 @@ static void capture_regions(struct validate_run *run, const struct validate_run_
                                                         .harmless = !request->rerun},
                                             .prefix = prefix,
                                             .warm_up = request->warm_up,
-                                            .progress = show_regions,
-                                            .context = &progress};
+                                            .progress = watch_region_capture,
+                                            .context = &verb_watch};
     memcpy(options.capture.descriptors, streams->descriptors, sizeof streams->descriptors);
-    progress_start_within(&progress, stderr, "running again", "instructions", list->instructions);
+    watch_begin_within(&verb_watch, "running again", "instructions", list->instructions);
     bool good = region_traces_start(&traces, list, &options, &exec_status, &error) &&
                 region_traces_run(&traces, &error);
-    progress_finish(&progress);
-    temporary_unname(&error);
+    watch_end(&verb_watch);
+    temporary_unname(&verb_watch.temporaries, &error);
     if (!good)
         snprintf(run->failure, sizeof run->failure, "%.390s", error.message);
     region_traces_close(&traces);
@@ -208,7 +191,7 @@ static bool run_steps(struct validate_run *run, const struct validate_run_reques
     *exec_status = STATUS_BROKEN;
     if (!choose(run, request, list, error))
         return false;
-    if (!interrupt_signal)
+    if (!verb_watch.signal)
         run_again(run, request, list, input);
     return true;
 }
@@ -222,7 +205,7 @@ bool validate_run_go(struct validate_run *run, const struct validate_run_request
 }
 
 void validate_run_free(struct validate_run *run) {
-    temporary_remove(run->folder);
+    temporary_remove(&verb_watch.temporaries, run->folder);
     free(run->full);
     free(run->list_path);
     *run = (struct validate_run){0};

@@ -3,8 +3,8 @@
  * A regular file is read again from where it stood. A pipe or socket is copied, while the first run
  * reads it, into a temporary file without a name; for that it is read ahead of the command by what
  * a pipe holds. A terminal cannot be read again: the second run finds it at its end. */
-#ifndef CULPRIT_CMD_KEPT_INPUT_H
-#define CULPRIT_CMD_KEPT_INPUT_H
+#ifndef CULPRIT_STUDY_KEPT_INPUT_H
+#define CULPRIT_STUDY_KEPT_INPUT_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* One thread reads both ends until it is told to stop. */
-#include "cmd/muted_output.h"
+#include "study/muted_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 static void *forget(void *context) {
     const struct muted_output *output = context;
-    static char buffer[1 << 16];
+    char buffer[1 << 16];
     struct pollfd wait[] = {
         {output->ends[0], POLLIN, 0}, {output->ends[1], POLLIN, 0}, {output->stop, POLLIN, 0}};
     sigset_t all;

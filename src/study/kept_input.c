@@ -1,6 +1,6 @@
 /* The copying thread sleeps in poll() until there is input or it is told to stop; a command that
  * no longer reads breaks its pipe, which ends the copy as it would end whoever writes. */
-#include "cmd/kept_input.h"
+#include "study/kept_input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/temporary.h"
+#include "study/temporary.h"
 
 enum { BUFFER = 1 << 16 };
 
@@ -48,7 +48,7 @@ static bool copy_some(struct kept_input *input, char *buffer) {
 
 static void *copy(void *context) {
     struct kept_input *input = context;
-    static char buffer[BUFFER];
+    char buffer[BUFFER];
     sigset_t all;
     sigfillset(&all); /* SIGPIPE too: it is the command's */
     pthread_sigmask(SIG_BLOCK, &all, NULL);

@@ -1,43 +1,37 @@
 /* Paths are kept where a signal handler finds them. What has none in the table, because there are
  * more than it holds, is left behind by such an end, and only then. */
-#include "cmd/temporary.h"
+#include "study/temporary.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { PLACES = 64 };
-
-static char *_Atomic places[PLACES];
-
-/* Of all that were made, for messages; what a table of them does not hold is named. */
-static char *_Atomic names[PLACES];
-
-static char *remember(char *path) {
-    char *copy = strdup(path);
-    for (int i = 0; i < PLACES && copy; i++) {
-        char *none = NULL;
-        if (atomic_compare_exchange_strong(&names[i], &none, copy))
-            copy = NULL;
-    }
-    free(copy);
-    for (int i = 0; i < PLACES; i++) {
+/* False: there is no place for it. */
+static bool put(char *_Atomic places[TEMPORARIES], char *path) {
+    for (int i = 0; i < TEMPORARIES; i++) {
         char *none = NULL;
         if (atomic_compare_exchange_strong(&places[i], &none, path))
-            break;
+            return true;
     }
+    return false;
+}
+
+static char *remember(struct temporaries *temporaries, char *path) {
+    char *copy = strdup(path);
+    if (copy && !put(temporaries->names, copy))
+        free(copy);
+    put(temporaries->paths, path);
     return path;
 }
 
-static void forget(char *path) {
-    for (int i = 0; i < PLACES; i++) {
+static void forget(struct temporaries *temporaries, char *path) {
+    for (int i = 0; i < TEMPORARIES; i++) {
         char *known = path;
-        if (atomic_compare_exchange_strong(&places[i], &known, NULL))
+        if (atomic_compare_exchange_strong(&temporaries->paths[i], &known, NULL))
             break;
     }
 }
@@ -56,18 +50,18 @@ static char *new_path(const char *ending, struct error *error) {
     return NULL;
 }
 
-char *temporary_folder(struct error *error) {
+char *temporary_folder(struct temporaries *temporaries, struct error *error) {
     char *folder = new_path("", error);
     if (!folder)
         return NULL;
     if (mkdtemp(folder))
-        return remember(folder);
+        return remember(temporaries, folder);
     error_errno(error, "%s: cannot make a folder for traces (see TMPDIR)", folder);
     free(folder);
     return NULL;
 }
 
-char *temporary_trace(const char *option, struct error *error) {
+char *temporary_trace(struct temporaries *temporaries, const char *option, struct error *error) {
     char *path = new_path(".ctrace", error);
     if (!path)
         return NULL;
@@ -78,7 +72,7 @@ char *temporary_trace(const char *option, struct error *error) {
         return NULL;
     }
     close(file);
-    return remember(path);
+    return remember(temporaries, path);
 }
 
 /* opendir() is not safe in a signal handler. */
@@ -102,30 +96,36 @@ static void remove_path(const char *path) {
         remove_folder(path);
 }
 
-void temporary_remove(char *path) {
+void temporary_remove(struct temporaries *temporaries, char *path) {
     if (!path)
         return;
     remove_path(path);
-    forget(path);
+    forget(temporaries, path);
     free(path);
 }
 
-void temporary_unname(struct error *error) {
-    for (int i = 0; i < PLACES && names[i]; i++)
-        for (char *at; (at = strstr(error->message, names[i]));) {
+void temporary_unname(const struct temporaries *temporaries, struct error *error) {
+    const char *name;
+    for (int i = 0; i < TEMPORARIES && (name = temporaries->names[i]); i++)
+        for (char *at; (at = strstr(error->message, name));) {
             const struct error before = *error;
             const size_t start = (size_t)(at - error->message);
-            const char *end = before.message + start + strlen(names[i]);
+            const char *end = before.message + start + strlen(name);
             end += *end == '/' ? strcspn(end, ": ,;)") : 0;
             snprintf(at, sizeof error->message - start, "a temporary file in %s%s",
                      temporary_parent(), end);
         }
 }
 
-void temporary_abandon(void) {
-    for (int i = 0; i < PLACES; i++) {
-        const char *path = atomic_load(&places[i]);
+void temporary_abandon(const struct temporaries *temporaries) {
+    for (int i = 0; i < TEMPORARIES; i++) {
+        const char *path = atomic_load(&temporaries->paths[i]);
         if (path)
             remove_path(path);
     }
+}
+
+void temporaries_free(struct temporaries *temporaries) {
+    for (int i = 0; i < TEMPORARIES; i++)
+        free(atomic_exchange(&temporaries->names[i], NULL));
 }

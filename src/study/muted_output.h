@@ -1,7 +1,7 @@
 /* Standard output and error of a command's second run: of the same kind as the first run's, since
  * programs look (a terminal, /dev/null, anything else), but nobody sees it. */
-#ifndef CULPRIT_CMD_MUTED_OUTPUT_H
-#define CULPRIT_CMD_MUTED_OUTPUT_H
+#ifndef CULPRIT_STUDY_MUTED_OUTPUT_H
+#define CULPRIT_STUDY_MUTED_OUTPUT_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,0 +1,55 @@
+/* Studies: what culprit does for one question, of the rooms below, without options and without a
+ * report. A study takes a request and gives a result; it prints nothing and ends nothing.
+ *
+ * A watch is how a study is ended early, by a signal, and how it shows how far it is. It belongs to
+ * whoever begins the study; one at a time may be under way in it. */
+#ifndef CULPRIT_STUDY_STUDY_H
+#define CULPRIT_STUDY_STUDY_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "study/temporary.h"
+#include "trace/region_capture.h"
+#include "trace/trace.h"
+#include "util/progress.h"
+
+struct watch {
+    volatile sig_atomic_t signal; /* that asked to end; 0: none did. For the `stop` of options */
+    struct trace *_Atomic trace;  /* that it interrupts; NULL: none */
+    struct region_capture *_Atomic regions; /* likewise */
+    struct temporaries temporaries;         /* of the study */
+    FILE *stream;                           /* where progress is drawn; NULL: nowhere */
+    struct progress progress;               /* of the step under way */
+    /* Called with it after each update; NULL: nothing is. */
+    void (*observe)(void *context, const struct progress *progress);
+    void *context;
+};
+
+/* A signal asks to end: safe in its handler. */
+void watch_interrupt(struct watch *watch, int signal);
+/* The signal that asked to end what was done so far, which is forgotten; 0: none did. What follows
+ * is ended by the next one. */
+int watch_take(struct watch *watch);
+/* The trace to interrupt, at once if a signal came already; NULL: none (before it is closed). */
+void watch_trace(struct watch *watch, struct trace *trace);
+/* Likewise a capture of regions. */
+void watch_regions(struct watch *watch, struct region_capture *regions);
+/* The limit is `capture->limit`; `stop`: the command is killed there. While it runs on behind it,
+ * the progress, which begins with that total, says so. */
+void watch_limit(struct watch *watch, struct capture_options *capture, bool stop);
+
+/* A step, as progress_start() and progress_start_within(). */
+void watch_begin(struct watch *watch, const char *label, const char *unit, uint64_t total);
+void watch_begin_within(struct watch *watch, const char *label, const char *unit, uint64_t most);
+void watch_end(struct watch *watch);
+
+/* Callbacks of rooms that tell how far they are; their context is a watch. */
+void watch_progress(void *watch, uint64_t done);
+void watch_progress_of(void *watch, uint64_t done, uint64_t total);
+void watch_capture(void *watch, const struct capture_result *sofar);
+void watch_region_capture(void *watch, const struct region_capture_progress *sofar);
+
+#endif

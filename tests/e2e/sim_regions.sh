@@ -121,7 +121,9 @@ END
 }
 check "what comes before a region warms caches" warms
 
-# The whole way: profile, choose, capture, simulate; against the full simulation.
+# The whole way: profile, choose, capture, simulate; against the full simulation. Which slices are
+# chosen depends on the environment's size, with which one in twenty lies outside an interval of 95 %,
+# but not by as much again.
 whole_way() {
     local small=$scratch/small
     head -n 5000 "$scratch/numbers" >"$small"
@@ -137,7 +139,7 @@ regions, full = (json.load(open(path)) for path in sys.argv[1:])
 assert regions["instructions"] == full["instructions"], (regions["instructions"], full["instructions"])
 assert abs(regions["cpi"] / full["cpi"] - 1) < 0.1, (regions["cpi"], full["cpi"])
 half = regions["regions"]["cpi_half_interval_95"]
-assert 0 < half < 0.3 * full["cpi"] and abs(regions["cpi"] - full["cpi"]) <= half, (half, full["cpi"])
+assert 0 < half < 0.3 * full["cpi"] and abs(regions["cpi"] - full["cpi"]) <= 2 * half, (half, full["cpi"])
 END
 }
 check "regions that were profiled, chosen and captured tell the whole run's CPI" whole_way

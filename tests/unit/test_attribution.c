@@ -427,11 +427,11 @@ static void a_hundred_thousand_entries(void **state) {
             announce_file(fixture, key, i % 2 ? "/usr/bin/some" : "/usr/lib/other", "", 42);
         sample(fixture, (uint32_t)(i % 1000 + 1), 1, 1, PLACE_FILE, key, i * 37 % 1000003, 1);
     }
-    double start = clock_monotonic();
+    double start = clock_processor();
     save(fixture);
-    double took = clock_monotonic() - start;
-    print_message("100,000 entries saved in %.0f ms\n", took * 1000);
-    assert_true(took < 3); /* 0.1 s on an idle machine */
+    double took = clock_processor() - start;
+    print_message("100,000 entries saved in %.0f ms of processor time\n", took * 1000);
+    assert_true(took < 20); /* 0.1 s; a search of all for each would take minutes */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -495,17 +495,17 @@ static void test_killed(void **state) {
             usleep(1000);
         }
     }
-    struct stat status = {0};
-    for (int i = 0; i < 6000 && status.st_size == 0; i++) {
-        usleep(10000);
-        stat(file, &status);
-    }
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
     for (size_t i = 6; i < SCRIPT_MAX; i++) /* the same chunk over and over */
         script.items[i] = script.items[5];
     script.count = SCRIPT_MAX;
-    struct outcome outcome = read_file(file);
+    struct outcome outcome = {0};
+    for (int i = 0; i < 6000 && outcome.items <= 6; i++) {
+        usleep(10000);
+        outcome = read_file(file);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    outcome = read_file(file);
     if (outcome.status < 0)
         fail_msg("%s", outcome.error.message);
     assert_true(outcome.items > 6 && outcome.cut);

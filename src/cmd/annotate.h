@@ -2,7 +2,7 @@
 #ifndef CULPRIT_CMD_ANNOTATE_H
 #define CULPRIT_CMD_ANNOTATE_H
 
-#include "cmd/machine_choice.h"
+#include "machine/choice.h"
 #include "report/annotation.h"
 #include "report/procedure_choice.h"
 

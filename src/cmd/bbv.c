@@ -10,7 +10,6 @@
 #include "cmd/interrupt.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
-#include "cmd/timed_capture.h"
 #include "region/bbv_profile.h"
 #include "util/text.h"
 
@@ -195,7 +194,7 @@ static int profile(const struct request *request) {
                                       .seed = request->seed};
     watch_limit(&verb_watch, &capture, input->stop);
     if (input->seconds)
-        timed_capture_announce(input->seconds);
+        interrupt_announce(input->seconds);
     struct bbv_profile_options options = {.capture = input->trace ? NULL : &capture,
                                           .trace = input->trace,
                                           .size = request->size,

@@ -7,9 +7,9 @@
 #include "cmd/contend_profile.h"
 #include "cmd/interrupt.h"
 #include "cmd/locality_input.h"
-#include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/output.h"
+#include "machine/choice.h"
 #include "report/contend_report.h"
 #include "util/text.h"
 

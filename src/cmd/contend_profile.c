@@ -6,8 +6,8 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/locality_input.h"
-#include "cmd/machine_choice.h"
 #include "cmd/output.h"
+#include "machine/choice.h"
 #include "util/text.h"
 
 bool contend_shapes_add(struct contend_profile_request *request, const char *text,

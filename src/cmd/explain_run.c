@@ -7,19 +7,20 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/long_run.h"
 #include "cmd/next.h"
 #include "cmd/notes.h"
 #include "cmd/output.h"
 #include "report/missing_names.h"
 #include "report/report.h"
+#include "study/explain.h"
+#include "util/text.h"
 
 struct explain {
     struct explain_request *request;
     struct machine_choice *machines;
     struct output file;
     struct save save;
-    struct long_run *run;
+    struct explanation *run;
     struct trace *trace; /* the first run's, when it is done with */
     struct simulation simulation;
     struct program *program;
@@ -41,14 +42,15 @@ static bool write_report(struct explain *explain, const struct code *code, struc
     struct report *report = &explain->report;
     const struct machine *machine =
         machine_choice_of(explain->machines, trace_isa(explain->trace), error);
-    const struct forecasting_result forecast = long_run_forecast(explain->run);
+    const struct forecasting_result forecast = explanation_forecast(explain->run);
     struct report_request what = {.verb = request->verb,
                                   .program = trace_command(explain->trace),
                                   .machine = machine,
                                   .ideal = request->machine.ideal,
                                   .by = request->output.by,
                                   .top = request->output.top,
-                                  .partial = verb_watch.signal || long_run_signal(explain->run) ||
+                                  .partial = verb_watch.signal ||
+                                             explanation_signal(explain->run) ||
                                              trace_is_cut(explain->trace),
                                   .forecast = &forecast.upgrades,
                                   .causes = &forecast.causes};
@@ -57,7 +59,7 @@ static bool write_report(struct explain *explain, const struct code *code, struc
         return error_set(error, "out of memory for the report");
     if (!report_build(&what, &explain->simulation, code, explain->program, report, error))
         return false;
-    for (unsigned i = 0; (text = long_run_note(explain->run, i)); i++)
+    for (unsigned i = 0; (text = explanation_note(explain->run, i)); i++)
         report_note(report, "%s", text);
     bool unfollowed = note_trace(report, explain->trace) && options_may_follow(&request->input);
     missing_names_note_code(report, code, explain->program);
@@ -76,11 +78,11 @@ static int one_pass(struct explain *explain, bool in_full) {
     struct run_request request = explain->request->run;
     if (in_full)
         request.sampling = sampling_everything();
-    request.note = long_run_note(explain->run, 0);
-    request.signal = long_run_signal(explain->run);
+    request.note = explanation_note(explain->run, 0);
+    request.signal = explanation_signal(explain->run);
     if (request.signal && request.input.trace)
-        request.input.limit = long_run_profiled(explain->run);
-    request.begun = long_run_take_trace(explain->run);
+        request.input.limit = explanation_profiled(explain->run);
+    request.begun = explanation_take_trace(explain->run);
     output_discard(&explain->file);
     save_close(&explain->save);
     return run_simulation(&request);
@@ -88,11 +90,18 @@ static int one_pass(struct explain *explain, bool in_full) {
 
 static int last_status(const struct explain *explain) {
     const struct trace_exit exit = trace_exit_status(explain->trace);
-    const int signal = verb_watch.signal ? verb_watch.signal : long_run_signal(explain->run);
+    const int signal = verb_watch.signal ? verb_watch.signal : explanation_signal(explain->run);
     const bool live = explain->request->run.input.command;
     if (signal && !(live && exit.known))
         return 128 + signal;
     return live ? command_status(exit) : 0;
+}
+
+static void tell_interrupted(uint64_t instructions) {
+    fprintf(stderr,
+            "culprit: interrupted after %s instructions, which are simulated now; another "
+            "interrupt ends that too\n",
+            text_count(instructions).s);
 }
 
 static int steps(struct explain *explain, struct error *error) {
@@ -105,42 +114,44 @@ static int steps(struct explain *explain, struct error *error) {
                                       .repeatable = request->input.repeatable,
                                       .seed = request->input.seed};
     watch_limit(&verb_watch, &capture, request->input.stop);
-    const struct long_run_request what = {.capture = &capture,
-                                          .trace = request->input.trace,
-                                          .machines = explain->machines,
-                                          .ideal = request->machine.ideal,
-                                          .over = explain->request->over,
-                                          .rerun = explain->request->rerun,
-                                          .sampling = request->sampling,
-                                          .warm_up = explain->request->warm_up,
-                                          .regions = explain->request->regions,
-                                          .enough = explain->request->enough,
-                                          .saving =
-                                              request->save.save ? &explain->save.saving : NULL};
+    const struct explanation_request what = {.watch = &verb_watch,
+                                             .capture = &capture,
+                                             .interrupted = tell_interrupted,
+                                             .trace = request->input.trace,
+                                             .machines = explain->machines,
+                                             .ideal = request->machine.ideal,
+                                             .over = explain->request->over,
+                                             .rerun = explain->request->rerun,
+                                             .sampling = request->sampling,
+                                             .warm_up = explain->request->warm_up,
+                                             .regions = explain->request->regions,
+                                             .enough = explain->request->enough,
+                                             .saving =
+                                                 request->save.save ? &explain->save.saving : NULL};
     const int failed = request->input.trace ? STATUS_FAILED : STATUS_BROKEN;
     int status = failed;
-    enum long_run_kind kind;
+    enum explanation_kind kind;
     const struct code *code;
     if (!machine_choice_load(explain->machines, &request->machine, error) ||
         !output_open_report(&explain->file, &request->output, !request->input.trace, error) ||
         !save_open(&explain->save, &request->save, error))
         return failed;
     interrupt_catch();
-    if (!(explain->run = long_run_start(&what, &status, error)))
+    if (!(explain->run = explanation_start(&what, &status, error)))
         return status ? status : failed;
-    save_describe(&explain->save, long_run_command(explain->run), long_run_machine(explain->run),
-                  request->machine.ideal);
-    if (!long_run_go(explain->run, &kind, error)) {
+    save_describe(&explain->save, explanation_command(explain->run),
+                  explanation_machine(explain->run), request->machine.ideal);
+    if (!explanation_go(explain->run, &kind, error)) {
         const struct error what = *error;
         if (verb_watch.signal)
             error_set(error, "%s; --limit 20M explains the beginning of a run within seconds",
                       what.message);
         return verb_watch.signal ? 128 + verb_watch.signal : failed;
     }
-    if (kind != LONG_RUN_DONE)
-        return one_pass(explain, kind == LONG_RUN_SHORT);
-    long_run_result(explain->run, &explain->simulation, &code);
-    explain->trace = long_run_take_trace(explain->run);
+    if (kind != EXPLANATION_DONE)
+        return one_pass(explain, kind == EXPLANATION_SHORT);
+    explanation_result(explain->run, &explain->simulation, &code);
+    explain->trace = explanation_take_trace(explain->run);
     if (!write_report(explain, code, error))
         return failed;
     return last_status(explain);
@@ -161,7 +172,7 @@ int run_explain(struct explain_request *request) {
     if (explain.program)
         program_free(explain.program);
     trace_close(explain.trace);
-    long_run_free(explain.run);
+    explanation_free(explain.run);
     output_discard(&explain.file);
     save_close(&explain.save);
     return status;

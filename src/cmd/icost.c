@@ -252,7 +252,7 @@ int cmd_icost(int argc, char **argv) {
                                     .shotgun = shotgun_choice_default(),
                                     .regions = {.warm_up = UINT64_MAX}};
     request.input.traces_allowed = true;
-    request.input.more_allowed = OPTIONS_MAX_TRACES;
+    request.input.more_allowed = INPUT_MOST_TRACES;
     options_parse(&ARGP, argc, argv, &request);
     int status =
         request.study.parameter_count ? icost_sensitivity(&request) : icost_breakdown(&request);

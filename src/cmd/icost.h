@@ -6,10 +6,10 @@
 #include "cmd/icost_multisim.h"
 #include "cmd/icost_path.h"
 #include "cmd/icost_shotgun.h"
-#include "cmd/machine_choice.h"
 #include "cmd/options.h"
 #include "cmd/run.h"
 #include "graph/breakdown.h"
+#include "machine/choice.h"
 #include "region/captured.h"
 #include "simulate/sensitivity.h"
 

@@ -11,8 +11,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/machine_choice.h"
 #include "cmd/notes.h"
+#include "machine/choice.h"
 #include "study/temporary.h"
 #include "util/clock.h"
 
@@ -50,7 +50,7 @@ static bool sampled_machine(const struct machine_options *asked, struct shotgun_
                             struct machine_options *options, struct error *error) {
     *options = (struct machine_options){.machine = samples->machine, .ideal = asked->ideal};
     char *rest = samples->settings, *line;
-    uint32_t room = OPTIONS_MAX_SETTINGS - asked->setting_count;
+    uint32_t room = MACHINE_MOST_SETTINGS - asked->setting_count;
     while ((line = strsep(&rest, "\n")) && rest) {
         if (options->setting_count == room)
             return error_set(error, "the samples' machine has too many changes (give --machine)");

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "util/clock.h"
+#include "util/text.h"
 
 struct watch verb_watch;
 static volatile sig_atomic_t begin_signal;
@@ -44,6 +45,13 @@ const volatile sig_atomic_t *interrupt_await(int signal) {
     fprintf(stderr, "culprit: the command starts uncaptured; waiting for SIG%s: kill -%s %d\n",
             sigabbrev_np(signal), sigabbrev_np(signal), (int)getpid());
     return &begin_signal;
+}
+
+void interrupt_announce(double seconds) {
+    fprintf(stderr,
+            "culprit: the command runs for %s at most and is then asked to end (SIGTERM); a server "
+            "answers some 4 to 6 times later meanwhile (measured with redis-server)\n",
+            text_duration(seconds).s);
 }
 
 void interrupt_catch(void) {

@@ -17,6 +17,9 @@ void interrupt_catch(void);
  * it is waited for. What becomes its number then; NULL when `signal` is 0: none is. */
 const volatile sig_atomic_t *interrupt_await(int signal);
 
+/* --for: a line on standard error: for how long, and what the command's clients will see. */
+void interrupt_announce(double seconds);
+
 /* Exit status for a command that has ended, as a shell gives it; when it is not known how it ended,
  * that of the signal that ended the run, or STATUS_BROKEN. */
 int command_status(struct trace_exit exit);

@@ -172,9 +172,9 @@ int options_thread(const struct argp_state *state, const char *text) {
 
 void options_add_setting(struct machine_options *machine, const struct argp_state *state,
                          const char *setting) {
-    if (machine->setting_count == OPTIONS_MAX_SETTINGS)
+    if (machine->setting_count == MACHINE_MOST_SETTINGS)
         options_fail(state, "--set: more than %d (write a machine file with 'base = NAME')",
-                     OPTIONS_MAX_SETTINGS);
+                     MACHINE_MOST_SETTINGS);
     machine->settings[machine->setting_count++] = setting;
 }
 

@@ -7,46 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/choice.h"
 #include "report/report.h"
+#include "study/input.h"
 #include "trace/trace.h"
 
-enum { OPTIONS_MAX_TRACES = 64 };
-
-/* What to run or read: [options] [--] COMMAND... or, where allowed, TRACE.ctrace. */
-struct input_options {
-    bool traces_allowed;   /* set before parsing */
-    uint32_t more_allowed; /* traces beside the first, up to OPTIONS_MAX_TRACES; likewise */
-    char **command;        /* NULL: none */
-    const char *trace;     /* NULL: none */
-    const char *more_traces[OPTIONS_MAX_TRACES];
-    uint32_t more_count;
-    uint64_t skip, limit;
-    const char *from;
-    int thread; /* −1: all */
-    bool follow, no_follow;
-    bool stop;       /* at the limit, the command */
-    double seconds;  /* --for; 0: to the end */
-    int on_signal;   /* begin when it comes; 0: at once */
-    bool repeatable; /* the command gets the same random numbers every time */
-    uint64_t seed;   /* which ones */
-};
-extern const struct argp input_argp;
+extern const struct argp input_argp; /* its input is a struct input_options */
 /* What --stop does, as the help says it. */
 #define OPTIONS_STOP_HELP "Kill the command when --limit is reached, rather than let it run on"
 /* --for and --on-signal, of verbs that can; its input is the same struct input_options, and a child
  * behind it. */
 extern const struct argp for_argp;
 
-enum { OPTIONS_MAX_SETTINGS = 64 };
-
-struct machine_options {
-    bool chips;          /* set before parsing: machines of several threads are taken, too */
-    const char *machine; /* NULL: by the program's architecture */
-    const char *settings[OPTIONS_MAX_SETTINGS];
-    uint32_t setting_count;
-    uint32_t ideal;
-};
-extern const struct argp machine_argp;
+extern const struct argp machine_argp; /* its input is a struct machine_options */
 
 struct output_options {
     enum report_by by;

@@ -9,21 +9,21 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/floor.h"
-#include "cmd/forecasting.h"
 #include "cmd/interrupt.h"
-#include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/notes.h"
 #include "cmd/output.h"
-#include "cmd/timed_capture.h"
+#include "machine/choice.h"
 #include "program/program.h"
 #include "report/comparison.h"
 #include "report/kanata.h"
 #include "report/missing_names.h"
 #include "report/report.h"
 #include "simulate/simulate.h"
+#include "study/floor.h"
+#include "study/forecasting.h"
 #include "study/temporary.h"
+#include "study/timed_capture.h"
 #include "util/text.h"
 
 struct run {
@@ -87,13 +87,15 @@ static struct trace *start_command(struct run *run, int *status, struct error *e
     int exec_status = STATUS_BROKEN;
     struct trace *trace = NULL;
     if (input->seconds && !run->captured) {
-        bool good = timed_capture(&capture, &run->timed, &exec_status, error);
+        interrupt_announce(input->seconds);
+        bool good = timed_capture(&verb_watch, &capture, &run->timed, &exec_status, error);
         run->captured = run->timed.path;
         if (good)
             trace = trace_open(run->captured, error);
     } else if (!has_floor(run))
         trace = trace_capture(&capture, &exec_status, error);
-    else if (run->captured || (run->captured = floor_capture(&capture, &exec_status, error)))
+    else if (run->captured ||
+             (run->captured = floor_capture(&verb_watch, &capture, &exec_status, error)))
         trace = trace_open(run->captured, error);
     if (!trace)
         *status = exec_status ? exec_status : STATUS_BROKEN;

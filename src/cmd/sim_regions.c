@@ -5,10 +5,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/notes.h"
 #include "cmd/output.h"
+#include "machine/choice.h"
 #include "report/missing_names.h"
 #include "report/report.h"
 #include "simulate/regions.h"

@@ -11,7 +11,6 @@
 #include "cmd/interrupt.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
-#include "cmd/timed_capture.h"
 #include "cmd/trace_info.h"
 #include "cmd/trace_regions.h"
 #include "trace/region_capture.h"
@@ -223,7 +222,7 @@ static int record(const struct request *request) {
                                       .seed = request->seed};
     options.begin = interrupt_await(request->input.on_signal);
     if (options.seconds)
-        timed_capture_announce(options.seconds);
+        interrupt_announce(options.seconds);
     options.stop = &verb_watch.signal;
     watch_limit(&verb_watch, &options, request->input.stop);
     struct capture_result result = {0};

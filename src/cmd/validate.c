@@ -5,11 +5,11 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/machine_choice.h"
 #include "cmd/next.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "cmd/validate_run.h"
+#include "machine/choice.h"
 #include "region/bbv_profile.h"
 #include "region/kmeans.h"
 #include "report/validation.h"

@@ -1,7 +1,7 @@
 /* Regions are simulated by other threads as soon as their traces are complete, while the command
  * runs on; one after the other, each with the caches and predictors that the one before it left,
  * which in the end knows more of the run than any warm-up of its own would tell it. */
-#include "cmd/second_run.h"
+#include "study/second_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/interrupt.h"
 #include "region/apart.h"
 #include "region/captured.h"
 #include "region/split.h"
@@ -247,9 +246,9 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
         .isa = run->request->isa,
         .chained = true,
         .reweighted = true,
-        .stop = &verb_watch.signal,
+        .stop = &run->request->watch->signal,
         .progress = watch_progress,
-        .progress_context = &verb_watch,
+        .progress_context = run->request->watch,
         .keep = run->request->saving ? saving_keep_region : NULL,
         .keep_context = run->request->saving};
     return region_run_new(&options, error);
@@ -299,9 +298,9 @@ static bool capture_regions(struct second_run *run, struct error *error) {
         return false;
     struct error diverged = {0};
     run->capture = capture;
-    watch_regions(&verb_watch, capture);
+    watch_regions(run->request->watch, capture);
     bool complete = region_capture_run(capture, &diverged);
-    watch_regions(&verb_watch, NULL);
+    watch_regions(run->request->watch, NULL);
     size_t symbol_count;
     const struct code_symbol *symbols = region_capture_symbols(capture, &symbol_count);
     bool named = region_run_name(run->result->regions, symbols, symbol_count, error);
@@ -312,14 +311,14 @@ static bool capture_regions(struct second_run *run, struct error *error) {
         *error = run->add_error;
         return false;
     }
-    if (!complete && run->request->trace && !verb_watch.signal) {
+    if (!complete && run->request->trace && !run->request->watch->signal) {
         *error = diverged;
         return false;
     }
-    if (complete || verb_watch.signal)
+    if (complete || run->request->watch->signal)
         return true;
     run->result->why = diverged;
-    temporary_unname(&verb_watch.temporaries, &run->result->why);
+    temporary_unname(&run->request->watch->temporaries, &run->result->why);
     return do_without(run);
 }
 
@@ -332,7 +331,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
     int exec_status;
     if (!(result->trace = trace_capture(&capture, &exec_status, error)))
         return false;
-    watch_trace(&verb_watch, result->trace);
+    watch_trace(run->request->watch, result->trace);
     if (!forecasting_start(&forecasting, run->request->machine, run->request->ideal, FORECAST_SOME,
                            error))
         return false;
@@ -344,13 +343,13 @@ static bool sample_again(struct second_run *run, struct error *error) {
                                                .sampling = run->request->sampling,
                                                .selection = {.thread = -1},
                                                .progress = watch_progress,
-                                               .progress_context = &verb_watch,
-                                               .stop = &verb_watch.signal};
-    watch_begin_within(&verb_watch, "sampling", "instructions", run->request->instructions);
+                                               .progress_context = run->request->watch,
+                                               .stop = &run->request->watch->signal};
+    watch_begin_within(run->request->watch, "sampling", "instructions", run->request->instructions);
     bool good = simulation_run(result->trace, &options, &result->sampled, error);
-    watch_end(&verb_watch);
+    watch_end(run->request->watch);
     forecasting_end(&forecasting, &result->forecast);
-    watch_trace(&verb_watch, NULL);
+    watch_trace(run->request->watch, NULL);
     return good;
 }
 
@@ -382,9 +381,9 @@ static bool steps(struct second_run *run, struct error *error) {
         !(result->regions = new_regions(run, error)))
         return false;
     result->slices = run->choice.slice_count;
-    watch_begin_within(&verb_watch, "simulating regions", "instructions", work(run));
+    watch_begin_within(run->request->watch, "simulating regions", "instructions", work(run));
     bool good = capture_regions(run, error) && region_run_wait(result->regions, error);
-    watch_end(&verb_watch);
+    watch_end(run->request->watch);
     if (good && result->loss.points)
         reweigh(run);
     if (good)

@@ -1,6 +1,6 @@
 /* A machine that was asked for is loaded once and serves every architecture; its own check says
  * what it cannot do. */
-#include "cmd/machine_choice.h"
+#include "machine/choice.h"
 
 #include <stddef.h>
 

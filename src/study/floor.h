@@ -1,14 +1,16 @@
 /* `profilers --floor`: how many samples it takes is known only when the run is (K, see
  * attribute/profile_error.h), so the run is simulated twice; a command is captured to a file first,
  * as it can run but once. */
-#ifndef CULPRIT_CMD_FLOOR_H
-#define CULPRIT_CMD_FLOOR_H
+#ifndef CULPRIT_STUDY_FLOOR_H
+#define CULPRIT_STUDY_FLOOR_H
 
 #include "simulate/simulate.h"
+#include "study/study.h"
 
 /* Captures the command into a temporary file, whose path the caller frees and removes. NULL with
  * *exec_status as trace_capture(). */
-char *floor_capture(const struct capture_options *options, int *exec_status, struct error *error);
+char *floor_capture(struct watch *watch, const struct capture_options *options, int *exec_status,
+                    struct error *error);
 
 /* Simulates the trace without profilers, and returns the period, in cycles, at which the samples
  * have this floor (share, > 0) of the error of cycle stacks by instruction; 0 with an error. */

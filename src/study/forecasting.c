@@ -1,4 +1,4 @@
-#include "cmd/forecasting.h"
+#include "study/forecasting.h"
 
 bool forecasting_start(struct forecasting *forecasting, const struct machine *machine,
                        uint32_t ideal, struct tap_windows windows, struct error *error) {

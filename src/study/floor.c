@@ -1,30 +1,30 @@
 /* The stacks have more cells than the profile, so their floor is the higher one. */
-#include "cmd/floor.h"
+#include "study/floor.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "attribute/profile_error.h"
-#include "cmd/interrupt.h"
 #include "study/temporary.h"
 
-char *floor_capture(const struct capture_options *options, int *exec_status, struct error *error) {
+char *floor_capture(struct watch *watch, const struct capture_options *options, int *exec_status,
+                    struct error *error) {
     struct capture_result result = {0};
-    char *path = temporary_trace(&verb_watch.temporaries, "--floor", error);
+    char *path = temporary_trace(&watch->temporaries, "--floor", error);
     if (!path)
         return NULL;
     struct capture_options watched = *options;
-    watch_limit(&verb_watch, &watched, options->stop_at_limit);
+    watch_limit(watch, &watched, options->stop_at_limit);
     *exec_status = 0;
-    watch_begin_within(&verb_watch, "capturing", "instructions", options->limit);
-    bool good = trace_record(&watched, path, false, watch_capture, &verb_watch, &result,
-                             exec_status, error);
-    watch_end(&verb_watch);
-    if (good && verb_watch.signal)
+    watch_begin_within(watch, "capturing", "instructions", options->limit);
+    bool good =
+        trace_record(&watched, path, false, watch_capture, watch, &result, exec_status, error);
+    watch_end(watch);
+    if (good && watch->signal)
         good = error_set(error, "interrupted before the run had been captured for --floor");
     if (good)
         return path;
-    temporary_remove(&verb_watch.temporaries, path);
+    temporary_remove(&watch->temporaries, path);
     return NULL;
 }
 

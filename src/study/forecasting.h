@@ -5,8 +5,8 @@
  *     options.instructions = forecasting.observers, options.instruction_observer_count likewise
  *     forecasting_end(&forecasting, &result)     adds to it; result may be NULL
  */
-#ifndef CULPRIT_CMD_FORECASTING_H
-#define CULPRIT_CMD_FORECASTING_H
+#ifndef CULPRIT_STUDY_FORECASTING_H
+#define CULPRIT_STUDY_FORECASTING_H
 
 #include "model/forecast.h"
 #include "simulate/sampled_multisim.h"

@@ -19,16 +19,17 @@
  * An interval that comes out wide is made narrower with more regions, in one more run.
  *
  * A trace file is read as often as need be in place of runs. */
-#ifndef CULPRIT_CMD_LONG_RUN_H
-#define CULPRIT_CMD_LONG_RUN_H
+#ifndef CULPRIT_STUDY_EXPLANATION_H
+#define CULPRIT_STUDY_EXPLANATION_H
 
-#include "cmd/forecasting.h"
-#include "cmd/machine_choice.h"
+#include "machine/choice.h"
 #include "simulate/saving.h"
 #include "simulate/simulate.h"
-#include "trace/trace.h"
+#include "study/forecasting.h"
+#include "study/study.h"
 
-struct long_run_request {
+struct explanation_request {
+    struct watch *watch;
     const struct capture_options *capture; /* command, limit, qemu; the first run's */
     const char *trace;                     /* a regular file, in place of a command; or NULL */
     const struct machine_choice *machines;
@@ -39,44 +40,48 @@ struct long_run_request {
     uint64_t warm_up;         /* instructions before each region */
     uint32_t regions;         /* as many, or all slices there are */
     bool enough;              /* no more than these, however wide the interval */
-    struct saving *saving;    /* where LONG_RUN_DONE is saved, described before long_run_go(); NULL:
-                                 nowhere */
+    /* A signal ended the run after so many instructions, which are simulated now. May be NULL. */
+    void (*interrupted)(uint64_t instructions);
+    struct saving *saving; /* where EXPLANATION_DONE is saved, described before explanation_go();
+                              NULL: nowhere */
 };
 
-enum long_run_kind {
-    LONG_RUN_SHORT,    /* simulate `trace` in full */
-    LONG_RUN_ONE_PASS, /* sample `trace` systematically */
-    LONG_RUN_DONE      /* `simulation` and `code` are the result */
+enum explanation_kind {
+    EXPLANATION_SHORT,    /* simulate `trace` in full */
+    EXPLANATION_ONE_PASS, /* sample `trace` systematically */
+    EXPLANATION_DONE      /* `simulation` and `code` are the result */
 };
 
-struct long_run;
+struct explanation;
 /* NULL, with *exec_status as of trace_capture(), when the command cannot be started. */
-struct long_run *long_run_start(const struct long_run_request *request, int *exec_status,
-                                struct error *error);
-void long_run_free(struct long_run *run);
+struct explanation *explanation_start(const struct explanation_request *request, int *exec_status,
+                                      struct error *error);
+void explanation_free(struct explanation *run);
 
 /* What is run and on which machine; the text lives as long as the first run's trace. */
-const char *long_run_command(const struct long_run *run);
-const struct machine *long_run_machine(const struct long_run *run);
+const char *explanation_command(const struct explanation *run);
+const struct machine *explanation_machine(const struct explanation *run);
 
 /* All that can be done before `trace` is simulated, or all. */
-bool long_run_go(struct long_run *run, enum long_run_kind *kind, struct error *error);
+bool explanation_go(struct explanation *run, enum explanation_kind *kind, struct error *error);
 
 /* The signal that ended the first run early; 0: none. */
-int long_run_signal(const struct long_run *run);
+int explanation_signal(const struct explanation *run);
 /* Instructions of the first run, or of its part that was profiled. */
-uint64_t long_run_profiled(const struct long_run *run);
+uint64_t explanation_profiled(const struct explanation *run);
 
-/* The first run's; the caller's from long_run_go() on, and closed by it before long_run_free(). */
-struct trace *long_run_take_trace(struct long_run *run);
+/* The first run's; the caller's from explanation_go() on, and closed by it before
+ * explanation_free(). */
+struct trace *explanation_take_trace(struct explanation *run);
 
-/* Of LONG_RUN_DONE. The simulation is handed over; the code lives as long as the run. */
-void long_run_result(struct long_run *run, struct simulation *simulation, const struct code **code);
+/* Of EXPLANATION_DONE. The simulation is handed over; the code lives as long as the run. */
+void explanation_result(struct explanation *run, struct simulation *simulation,
+                        const struct code **code);
 
 /* Likewise: what upgrades of the machine would save, and causes that went away. */
-struct forecasting_result long_run_forecast(const struct long_run *run);
+struct forecasting_result explanation_forecast(const struct explanation *run);
 
 /* For the report: how the run was explained; NULL: there is nothing to say. */
-const char *long_run_note(const struct long_run *run, unsigned number);
+const char *explanation_note(const struct explanation *run, unsigned number);
 
 #endif

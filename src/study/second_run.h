@@ -1,17 +1,18 @@
 /* The second run of a command that was profiled: regions are chosen, captured and simulated. See
- * long_run.h. */
-#ifndef CULPRIT_CMD_SECOND_RUN_H
-#define CULPRIT_CMD_SECOND_RUN_H
+ * study/explain.h. */
+#ifndef CULPRIT_STUDY_SECOND_RUN_H
+#define CULPRIT_STUDY_SECOND_RUN_H
 
-#include "cmd/forecasting.h"
 #include "region/chunk_profile.h"
 #include "region/leave_out.h"
 #include "simulate/regions.h"
 #include "simulate/saving.h"
+#include "study/forecasting.h"
 #include "study/kept_input.h"
-#include "trace/trace.h"
+#include "study/study.h"
 
 struct second_run_request {
+    struct watch *watch;
     const struct capture_options *capture; /* the first run's */
     const char *trace;                     /* file in place of a command; or NULL */
     const struct machine *machine;

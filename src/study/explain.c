@@ -2,7 +2,7 @@
  * it together. Chunks of events are never cut, so
  * a system call that would change the world ends a chunk, and where profiling ends sampling can
  * begin. */
-#include "cmd/long_run.h"
+#include "study/explain.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,10 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/interrupt.h"
-#include "cmd/second_run.h"
 #include "region/chunk_profile.h"
 #include "study/kept_input.h"
+#include "study/second_run.h"
 #include "study/temporary.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -25,8 +24,8 @@ enum { NOTES = 5, NOTE_SIZE = 512 };
 static const double WIDE = 0.03;
 enum { MORE = 4 };
 
-struct long_run {
-    struct long_run_request request;
+struct explanation {
+    struct explanation_request request;
     struct kept_input input;
     char *folder, *kept; /* temporary; NULL: not made */
     struct trace *trace;
@@ -46,7 +45,7 @@ struct long_run {
     double started;
 };
 
-static __attribute__((format(printf, 2, 3))) void note(struct long_run *run, const char *format,
+static __attribute__((format(printf, 2, 3))) void note(struct explanation *run, const char *format,
                                                        ...) {
     if (run->note_count == NOTES)
         return;
@@ -56,14 +55,14 @@ static __attribute__((format(printf, 2, 3))) void note(struct long_run *run, con
     va_end(arguments);
 }
 
-const char *long_run_note(const struct long_run *run, unsigned number) {
+const char *explanation_note(const struct explanation *run, unsigned number) {
     return number < run->note_count ? run->notes[number] : NULL;
 }
 
 /* ---- the first run ---- */
 
-static bool make_folder(struct long_run *run, struct error *error) {
-    if (!(run->folder = temporary_folder(&verb_watch.temporaries, error)))
+static bool make_folder(struct explanation *run, struct error *error) {
+    if (!(run->folder = temporary_folder(&run->request.watch->temporaries, error)))
         return false;
     if (asprintf(&run->kept, "%s/beginning.ctrace", run->folder) >= 0)
         return true;
@@ -71,7 +70,7 @@ static bool make_folder(struct long_run *run, struct error *error) {
     return error_set(error, "out of memory");
 }
 
-static struct trace *open_again(const struct long_run *run, struct error *error) {
+static struct trace *open_again(const struct explanation *run, struct error *error) {
     struct trace *trace = trace_open(run->request.trace, error);
     if (!trace || trace_has_addresses(trace))
         return trace;
@@ -83,11 +82,11 @@ static struct trace *open_again(const struct long_run *run, struct error *error)
     return NULL;
 }
 
-static bool start_first(struct long_run *run, int *exec_status, struct error *error) {
+static bool start_first(struct explanation *run, int *exec_status, struct error *error) {
     if (run->request.trace) {
         if (!make_folder(run, error) || !(run->trace = open_again(run, error)))
             return false;
-        watch_trace(&verb_watch, run->trace);
+        watch_trace(run->request.watch, run->trace);
         run->machine = machine_choice_of(run->request.machines, trace_isa(run->trace), error);
         return run->machine;
     }
@@ -100,15 +99,15 @@ static bool start_first(struct long_run *run, int *exec_status, struct error *er
     run->trace = trace_capture(&capture, exec_status, error);
     if (!run->trace)
         return false;
-    watch_trace(&verb_watch, run->trace);
+    watch_trace(run->request.watch, run->trace);
     run->machine = machine_choice_of(run->request.machines, trace_isa(run->trace), error);
     return run->machine && trace_keep(run->trace, run->kept, error);
 }
 
-struct long_run *long_run_start(const struct long_run_request *request, int *exec_status,
-                                struct error *error) {
+struct explanation *explanation_start(const struct explanation_request *request, int *exec_status,
+                                      struct error *error) {
     const struct chunk_profile_settings settings = CHUNK_PROFILE_DEFAULTS;
-    struct long_run *run = calloc(1, sizeof *run);
+    struct explanation *run = calloc(1, sizeof *run);
     if (!run) {
         error_set(error, "out of memory");
         return NULL;
@@ -116,7 +115,7 @@ struct long_run *long_run_start(const struct long_run_request *request, int *exe
     run->request = *request;
     run->started = clock_monotonic();
     if (!start_first(run, exec_status, error)) {
-        long_run_free(run);
+        explanation_free(run);
         return NULL;
     }
     run->profile = chunk_profile_new(run->trace, &settings);
@@ -125,28 +124,28 @@ struct long_run *long_run_start(const struct long_run_request *request, int *exe
         return run;
     }
     error_set(error, "out of memory");
-    long_run_free(run);
+    explanation_free(run);
     return NULL;
 }
 
-const char *long_run_command(const struct long_run *run) {
+const char *explanation_command(const struct explanation *run) {
     return trace_command(run->trace);
 }
 
-const struct machine *long_run_machine(const struct long_run *run) {
+const struct machine *explanation_machine(const struct explanation *run) {
     return run->machine;
 }
 
-int long_run_signal(const struct long_run *run) {
+int explanation_signal(const struct explanation *run) {
     return run->signal;
 }
 
-uint64_t long_run_profiled(const struct long_run *run) {
+uint64_t explanation_profiled(const struct explanation *run) {
     return run->profiled;
 }
 
 /* Fills `reason` when the run must not be profiled beyond here. */
-static bool must_stop(struct long_run *run) {
+static bool must_stop(struct explanation *run) {
     const struct trace_effect *effect = trace_effect(run->trace);
     if (chunk_profile_has_children(run->profile))
         snprintf(run->reason, sizeof run->reason, "it has several processes");
@@ -162,16 +161,17 @@ static bool must_stop(struct long_run *run) {
 }
 
 /* To the end of the run, or to where profiling must stop. */
-static bool profile(struct long_run *run, struct error *error) {
+static bool profile(struct explanation *run, struct error *error) {
     struct trace_batch batch;
     bool kept = true, good = true; /* in a file of ours or of the user's */
     int status = 1;
-    watch_begin_within(&verb_watch, "profiling", "instructions", run->request.capture->limit);
+    watch_begin_within(run->request.watch, "profiling", "instructions",
+                       run->request.capture->limit);
     while (good && (trace_pass(run->trace, UINT64_MAX),
                     status = trace_next(run->trace, &batch, error)) > 0) {
         run->profiled = chunk_profile_instructions(run->profile);
-        watch_progress(&verb_watch, run->profiled);
-        if (verb_watch.signal && run->request.trace)
+        watch_progress(run->request.watch, run->profiled);
+        if (run->request.watch->signal && run->request.trace)
             break; /* a command is let go on to its end, which is near */
         if (run->profiled <= run->request.over)
             continue;
@@ -183,7 +183,7 @@ static bool profile(struct long_run *run, struct error *error) {
         }
         kept = false;
     }
-    watch_end(&verb_watch);
+    watch_end(run->request.watch);
     run->profiled = chunk_profile_instructions(run->profile);
     run->begins_again = kept;
     return good && status >= 0;
@@ -191,7 +191,7 @@ static bool profile(struct long_run *run, struct error *error) {
 
 /* ---- what comes behind the profiled part ---- */
 
-static void note_sampled(struct long_run *run, const struct simulation *simulation,
+static void note_sampled(struct explanation *run, const struct simulation *simulation,
                          const char *what) {
     double half = sampling_interval(&simulation->spread);
     if (half >= 0 && simulation->cycles)
@@ -202,7 +202,7 @@ static void note_sampled(struct long_run *run, const struct simulation *simulati
              text_count(simulation->executed).s);
 }
 
-static bool sample_rest(struct long_run *run, struct error *error) {
+static bool sample_rest(struct explanation *run, struct error *error) {
     struct forecasting forecasting;
     if (!forecasting_start(&forecasting, run->machine, run->request.ideal, FORECAST_SOME, error))
         return false;
@@ -214,13 +214,13 @@ static bool sample_rest(struct long_run *run, struct error *error) {
                                                .sampling = run->request.sampling,
                                                .selection = {.thread = -1},
                                                .progress = watch_progress,
-                                               .progress_context = &verb_watch,
-                                               .stop = &verb_watch.signal};
+                                               .progress_context = run->request.watch,
+                                               .stop = &run->request.watch->signal};
     trace_watch(run->trace, NULL, NULL);
-    watch_begin(&verb_watch, "sampling", "instructions", 0);
+    watch_begin(run->request.watch, "sampling", "instructions", 0);
     run->has_rest = true;
     bool good = simulation_run(run->trace, &options, &run->rest, error);
-    watch_end(&verb_watch);
+    watch_end(run->request.watch);
     forecasting_end(&forecasting, &run->forecast);
     if (good)
         note_sampled(run, &run->rest, "from there on");
@@ -230,7 +230,7 @@ static bool sample_rest(struct long_run *run, struct error *error) {
 /* ---- all of it ---- */
 
 /* The regions have been saved as they came: they are worth nothing after a third run. */
-static void save_sampled(const struct long_run *run) {
+static void save_sampled(const struct explanation *run) {
     const struct second_run_result *second = &run->second;
     struct saving *saving = run->request.saving;
     if (saving && second->trace) {
@@ -242,7 +242,7 @@ static void save_sampled(const struct long_run *run) {
         saving_add(saving, "the rest", 1, &run->rest, trace_code(run->trace), NULL, 0);
 }
 
-static void note_loss(struct long_run *run) {
+static void note_loss(struct explanation *run) {
     const struct second_run_result *second = &run->second;
     note(run,
          "run again, the program went another way in part (%s): the regions that were not found, "
@@ -252,8 +252,9 @@ static void note_loss(struct long_run *run) {
 }
 
 /* By this many regions, in one run more. */
-static bool take_regions(struct long_run *run, uint32_t regions, struct error *error) {
-    const struct second_run_request request = {.capture = run->request.capture,
+static bool take_regions(struct explanation *run, uint32_t regions, struct error *error) {
+    const struct second_run_request request = {.watch = run->request.watch,
+                                               .capture = run->request.capture,
                                                .trace = run->request.trace,
                                                .machine = run->machine,
                                                .ideal = run->request.ideal,
@@ -301,17 +302,17 @@ static bool take_regions(struct long_run *run, uint32_t regions, struct error *e
 
 /* Half of the interval, as a share of the cycles, when more regions could make it narrower; else 0.
  */
-static double too_wide(const struct long_run *run) {
+static double too_wide(const struct explanation *run) {
     const struct simulation *simulation = &run->simulation;
     double half = simulation_interval(simulation);
     bool could = !run->request.enough && !run->has_rest && !run->second.trace &&
-                 !run->second.loss.points && !verb_watch.signal &&
+                 !run->second.loss.points && !run->request.watch->signal &&
                  simulation->regions.count < simulation->regions.slices;
     return could && half > WIDE * (double)simulation->cycles ? half / (double)simulation->cycles
                                                              : 0;
 }
 
-static bool explain_by_regions(struct long_run *run, struct error *error) {
+static bool explain_by_regions(struct explanation *run, struct error *error) {
     if (!take_regions(run, run->request.regions, error))
         return false;
     double half = too_wide(run);
@@ -335,27 +336,25 @@ static bool explain_by_regions(struct long_run *run, struct error *error) {
 }
 
 /* Whoever asked to end the run waits for the report of it, when there is something to tell. */
-static void take_interrupt(struct long_run *run) {
-    if (!verb_watch.signal || run->profiled + run->rest.executed == 0)
+static void take_interrupt(struct explanation *run) {
+    if (!run->request.watch->signal || run->profiled + run->rest.executed == 0)
         return;
-    run->signal = watch_take(&verb_watch);
-    fprintf(stderr,
-            "culprit: interrupted after %s instructions, which are simulated now; another "
-            "interrupt ends that too\n",
-            text_count(run->profiled + run->rest.executed).s);
+    run->signal = watch_take(run->request.watch);
+    if (run->request.interrupted)
+        run->request.interrupted(run->profiled + run->rest.executed);
 }
 
-bool long_run_go(struct long_run *run, enum long_run_kind *kind, struct error *error) {
+bool explanation_go(struct explanation *run, enum explanation_kind *kind, struct error *error) {
     bool good = profile(run, error);
     if (good)
         take_interrupt(run);
     if (good && run->profiled <= run->request.over) {
-        *kind = LONG_RUN_SHORT;
+        *kind = EXPLANATION_SHORT;
     } else if (good && run->reason[0] && (run->begins_again || run->request.trace)) {
-        *kind = LONG_RUN_ONE_PASS;
+        *kind = EXPLANATION_ONE_PASS;
         note(run, "sampled systematically in one pass, not by regions: %s", run->reason);
     } else {
-        *kind = LONG_RUN_DONE;
+        *kind = EXPLANATION_DONE;
         if (good && run->reason[0])
             note(run, "by regions up to instruction %s, where %s", text_grouped(run->profiled).s,
                  run->reason);
@@ -365,28 +364,28 @@ bool long_run_go(struct long_run *run, enum long_run_kind *kind, struct error *e
         return kept_input_end(&run->input, error) && explain_by_regions(run, error);
     }
     trace_watch(run->trace, NULL, NULL);
-    watch_trace(&verb_watch, NULL);
+    watch_trace(run->request.watch, NULL);
     if (run->request.trace) {
         trace_close(run->trace);
         run->trace = open_again(run, error);
     } else {
         run->trace = trace_again(run->trace, run->kept, error);
-        watch_trace(&verb_watch, run->trace);
+        watch_trace(run->request.watch, run->trace);
     }
     /* It is open: nothing is left behind when a second interrupt or a closed pipe ends culprit. */
-    temporary_remove(&verb_watch.temporaries, run->folder);
+    temporary_remove(&run->request.watch->temporaries, run->folder);
     run->folder = NULL;
     return run->trace != NULL;
 }
 
-struct trace *long_run_take_trace(struct long_run *run) {
+struct trace *explanation_take_trace(struct explanation *run) {
     struct trace *trace = run->trace;
     run->trace = NULL;
     return trace;
 }
 
-void long_run_result(struct long_run *run, struct simulation *simulation,
-                     const struct code **code) {
+void explanation_result(struct explanation *run, struct simulation *simulation,
+                        const struct code **code) {
     *simulation = run->simulation;
     run->simulation = (struct simulation){0};
     simulation->seconds = clock_monotonic() - run->started;
@@ -394,21 +393,21 @@ void long_run_result(struct long_run *run, struct simulation *simulation,
                                                 : region_run_code(run->second.regions);
 }
 
-struct forecasting_result long_run_forecast(const struct long_run *run) {
+struct forecasting_result explanation_forecast(const struct explanation *run) {
     return run->forecast;
 }
 
-void long_run_free(struct long_run *run) {
+void explanation_free(struct explanation *run) {
     if (!run)
         return;
     second_run_free(&run->second);
     chunk_profile_free(run->profile);
     simulation_free(&run->rest);
     simulation_free(&run->simulation);
-    watch_trace(&verb_watch, NULL);
+    watch_trace(run->request.watch, NULL);
     trace_close(run->trace);
     kept_input_free(&run->input);
-    temporary_remove(&verb_watch.temporaries, run->folder);
+    temporary_remove(&run->request.watch->temporaries, run->folder);
     free(run->kept);
     free(run);
 }

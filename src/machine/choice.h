@@ -1,14 +1,23 @@
 /* The machine that a verb simulates: asked for, or by the architecture of what it simulates, which
  * shows only when the trace begins. */
-#ifndef CULPRIT_CMD_MACHINE_CHOICE_H
-#define CULPRIT_CMD_MACHINE_CHOICE_H
+#ifndef CULPRIT_MACHINE_CHOICE_H
+#define CULPRIT_MACHINE_CHOICE_H
 
 #include <stdbool.h>
 
-#include "cmd/options.h"
 #include "isa/insn.h"
 #include "machine/machine.h"
 #include "util/error.h"
+
+enum { MACHINE_MOST_SETTINGS = 64 };
+
+struct machine_options {
+    bool chips;          /* set before parsing: machines of several threads are taken, too */
+    const char *machine; /* NULL: by the program's architecture */
+    const char *settings[MACHINE_MOST_SETTINGS];
+    uint32_t setting_count;
+    uint32_t ideal;
+};
 
 struct machine_choice {
     struct machine_candidate {

@@ -1,9 +1,9 @@
 /* --for TIME: a server must not wait while it is simulated, or its clients would. It is captured to
  * a temporary file first, for that time, and simulated from there. */
-#ifndef CULPRIT_CMD_TIMED_CAPTURE_H
-#define CULPRIT_CMD_TIMED_CAPTURE_H
+#ifndef CULPRIT_STUDY_TIMED_CAPTURE_H
+#define CULPRIT_STUDY_TIMED_CAPTURE_H
 
-#include "trace/trace.h"
+#include "study/study.h"
 
 struct timed_capture {
     char *path;             /* of the trace, which the caller frees and removes */
@@ -11,11 +11,8 @@ struct timed_capture {
     int signal;             /* that ended the capture early, and is forgotten; 0: none */
 };
 
-/* One line on standard error: for how long, and what the command's clients will see. */
-void timed_capture_announce(double seconds);
-
 /* False with *exec_status as trace_capture(). */
-bool timed_capture(const struct capture_options *options, struct timed_capture *capture,
-                   int *exec_status, struct error *error);
+bool timed_capture(struct watch *watch, const struct capture_options *options,
+                   struct timed_capture *capture, int *exec_status, struct error *error);
 
 #endif

@@ -1,0 +1,29 @@
+/* What a study runs or reads. */
+#ifndef CULPRIT_STUDY_INPUT_H
+#define CULPRIT_STUDY_INPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { INPUT_MOST_TRACES = 64 };
+
+/* [options] [--] COMMAND... or, where allowed, TRACE.ctrace. */
+struct input_options {
+    bool traces_allowed;   /* set before parsing */
+    uint32_t more_allowed; /* traces beside the first, up to INPUT_MOST_TRACES; likewise */
+    char **command;        /* NULL: none */
+    const char *trace;     /* NULL: none */
+    const char *more_traces[INPUT_MOST_TRACES];
+    uint32_t more_count;
+    uint64_t skip, limit;
+    const char *from;
+    int thread; /* −1: all */
+    bool follow, no_follow;
+    bool stop;       /* at the limit, the command */
+    double seconds;  /* --for; 0: to the end */
+    int on_signal;   /* begin when it comes; 0: at once */
+    bool repeatable; /* the command gets the same random numbers every time */
+    uint64_t seed;   /* which ones */
+};
+
+#endif

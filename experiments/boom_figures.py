@@ -102,14 +102,41 @@ def row(core, report, seen):
     }
 
 
+def rows_of(machine, folder):
+    core, rows = core_of(machine), {}
+    for isa in "riscv64", "x86_64":
+        for path in sorted(glob.glob(f"{folder}/{machine}.{isa}/*.json")):
+            name = os.path.basename(path)[:-5]
+            with open(path) as report, open(path[:-4] + "windows") as seen:
+                rows[f"{name} ({isa})"] = row(core, json.load(report), json.load(seen))
+    return rows
+
+
+def means_of(rows):
+    return {key: mean([r[key] for r in rows.values() if r[key] is not None])
+            for key in ("all_empty", "empty", "waits", "stall", "flush", "calls")}
+
+
+SUMMARY = (("cycles that a partly hidden hit in the LLC stalls commit", "40", "stall"),
+           ("cycles that the reorder buffer is empty after a misprediction, fetch hitting", "3.5",
+            "empty"),
+           ("the same, with instruction cache and TLB misses behind the branch", "", "all_empty"),
+           ("miscellaneous flushes, % of time", "1.4", "flush"))
+
+
+def summary(measured):
+    print("\n## Means of the programs\n")
+    print("| figure | paper | " + " | ".join(measured) + " |")
+    print("|---" + "|---:" * (1 + len(measured)) + "|")
+    for words, paper, key in SUMMARY:
+        print(f"| {words} | {paper} | " +
+              " | ".join(shown(means_of(rows)[key]) for rows in measured.values()) + " |")
+
+
 def table(folder, limit):
-    for machine in "boom-tip", "boom-tea":
-        core, rows = core_of(machine), {}
-        for isa in "riscv64", "x86_64":
-            for path in sorted(glob.glob(f"{folder}/{machine}.{isa}/*.json")):
-                name = os.path.basename(path)[:-5]
-                with open(path) as report, open(path[:-4] + "windows") as seen:
-                    rows[f"{name} ({isa})"] = row(core, json.load(report), json.load(seen))
+    measured = {machine: rows_of(machine, folder) for machine in ("boom-tip", "boom-tea")}
+    summary(measured)
+    for machine, rows in measured.items():
         print(f"\n## {machine}\n\n{limit} instructions of each program.\n")
         print("| program | CPI | mispredictions per 1000 instructions | empty, all | empty, fetch hit "
               "| completion to commit | LLC hits seen | hidden, % | stall of the others "
@@ -120,12 +147,11 @@ def table(folder, limit):
                   f"| {shown(r['empty'])} | {shown(r['waits'])} | {r['hits']} "
                   f"| {shown(r['hidden'], 0)} | {shown(r['stall'])} | {r['flush']:.2f} "
                   f"| {r['calls']:.2f} |")
-        values = list(rows.values())
-        means = {key: mean([r[key] for r in values if r[key] is not None])
-                 for key in ("all_empty", "empty", "waits", "stall", "flush", "calls")}
+        means = means_of(rows)
         print(f"| **mean of programs** | | | {shown(means['all_empty'])} | {shown(means['empty'])} "
               f"| {shown(means['waits'])} | | | {shown(means['stall'])} | {means['flush']:.2f} "
               f"| {means['calls']:.2f} |")
+        values = rows.values()
         empties = [empty for r in values for empty in r["empties"]]
         stalls = [stall for r in values for stall in r["stalls"]]
         print(f"| **mean of events** | | | | {shown(mean(empties))} | | "

@@ -11,6 +11,7 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 #include "region/bbv_profile.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 enum key { KEY_SIZE = 1024, KEY_COUNTS, KEY_FOR, KEY_REPEATABLE, KEY_SEED, KEY_JSON };
@@ -128,7 +129,7 @@ static bool default_output(const struct input_options *input, char path[NAME_MAX
                            struct error *error) {
     const char *from = input->trace ? input->trace : input->command[0];
     bool named = !input->trace || strcmp(from, "-") != 0;
-    return (named && output_name(from, input->trace ? ".ctrace" : NULL, ".bb", path)) ||
+    return (named && file_name_from(from, input->trace ? ".ctrace" : NULL, ".bb", path)) ||
            error_set(error, "%s: makes no file name for the vectors (give one with -o)", from);
 }
 

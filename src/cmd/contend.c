@@ -6,11 +6,12 @@
 #include "cmd/cmd.h"
 #include "cmd/contend_profile.h"
 #include "cmd/interrupt.h"
-#include "cmd/locality_input.h"
 #include "cmd/next.h"
+#include "cmd/notes.h"
 #include "cmd/output.h"
 #include "machine/choice.h"
 #include "report/contend_report.h"
+#include "study/localities.h"
 #include "util/text.h"
 
 enum key { KEY_PROFILE = 1024, KEY_SHAPES, KEY_STOP, KEY_FRAMES, KEY_TOGETHER, KEY_IPC, KEY_CHECK };
@@ -232,7 +233,8 @@ static uint32_t core_threads(const struct job *job) {
 static bool profile(struct job *job, struct error *error) {
     struct locality_inputs *inputs = &job->inputs;
     const struct cache_shape shared = cache_shape_of(machine_shared_cache(job->machine));
-    const struct locality_input_options options = {.machine = job->machine,
+    const struct locality_input_options options = {.watch = &verb_watch,
+                                                   .machine = job->machine,
                                                    .shared = &shared,
                                                    .shared_count = 1,
                                                    .frames = job->request->frames,
@@ -317,7 +319,7 @@ static bool write_report(struct job *job, struct error *error) {
         .thread_count = job->inputs.thread_count,
         .check = job->check.programs && !job->check.interrupted ? &job->check : NULL,
         .options = &job->options};
-    report->report.partial |= locality_inputs_note_cut(&job->inputs, &report->report);
+    report->report.partial |= note_cut(&report->report, &job->inputs);
     add_notes(job);
     if (!request->check && request->frames && machine_is_chip(job->machine) &&
         locality_inputs_simulable(&job->inputs, &none))

@@ -5,9 +5,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/locality_input.h"
 #include "cmd/output.h"
 #include "machine/choice.h"
+#include "study/localities.h"
 #include "util/text.h"
 
 bool contend_shapes_add(struct contend_profile_request *request, const char *text,

@@ -1,5 +1,5 @@
-/* A command is run as long_run.h says, unless only a part of it is asked for, or several processes,
- * or a trace comes from a pipe: then run.c samples it in one pass. */
+/* A command is run as study/explain.h says, unless only a part of it is asked for, or several
+ * processes, or a trace comes from a pipe: then run.c samples it in one pass. */
 #include "cmd/explain_run.h"
 
 #include <stdlib.h>

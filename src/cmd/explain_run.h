@@ -1,4 +1,4 @@
-/* `explain`: in one pass, or by regions when the run is long; see long_run.h. */
+/* `explain`: in one pass, or by regions when the run is long; see study/explain.h. */
 #ifndef CULPRIT_CMD_EXPLAIN_RUN_H
 #define CULPRIT_CMD_EXPLAIN_RUN_H
 

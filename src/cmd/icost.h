@@ -3,7 +3,6 @@
 #define CULPRIT_CMD_ICOST_H
 
 #include "cmd/icost_category.h"
-#include "cmd/icost_multisim.h"
 #include "cmd/icost_path.h"
 #include "cmd/icost_shotgun.h"
 #include "cmd/options.h"
@@ -12,6 +11,7 @@
 #include "machine/choice.h"
 #include "region/captured.h"
 #include "simulate/sensitivity.h"
+#include "study/icost_sets.h"
 
 struct icost_request {
     int argc;

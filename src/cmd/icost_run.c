@@ -22,7 +22,7 @@ enum { CATEGORIES = GRAPH_CATEGORIES };
 static void show_progress(void *context, uint64_t instructions) {
     struct icost *icost = context;
     if (icost->request->multisim == ICOST_CHECK && instructions > ICOST_CHECKED && icost->count)
-        icost_input_forget(&icost->programs[icost->count - 1].input);
+        trace_input_forget(&icost->programs[icost->count - 1].input);
     watch_progress(&verb_watch, instructions);
 }
 
@@ -179,13 +179,13 @@ static bool simulate_program(struct icost *icost, struct icost_program *program,
     program->ways[WAY_GRAPH] = simulation->breakdown;
     simulation->breakdown = (struct breakdown){0};
     row->seconds[WAY_GRAPH] = simulation->seconds;
-    if (!good || !icost_input_end(&program->input, error) || !finish_path(icost, program, error))
+    if (!good || !trace_input_end(&program->input, error) || !finish_path(icost, program, error))
         return false;
     if (program->instructions)
         return finish_shotgun(icost, program, shotgun, &row->seconds[WAY_PROFILER], error);
     const bool later = program > icost->programs; /* there is something to report of the first */
     return (verb_watch.signal && later) ||
-           explain_nothing(&request->input, trace, "simulated", error) ||
+           input_nothing(&verb_watch, &request->input, trace, "simulated", error) ||
            error_prefix(error, "%s", program->label);
 }
 
@@ -279,9 +279,10 @@ static bool read_programs(struct icost *icost, int *status, struct error *error)
         return read_samples(icost, error);
     for (uint32_t i = 0; i <= options->more_count && !verb_watch.signal; i++) {
         struct icost_program *program = &icost->programs[icost->count++];
-        if (!icost_input_open(&program->input, options, i, icost->folder, status, error) ||
+        if (!trace_input_open(&program->input, &verb_watch, options, i, icost->folder, status,
+                              error) ||
             !choose_machine(icost, program->input.trace, error) ||
-            !(program->label = icost_input_label(options, i)) ||
+            !(program->label = trace_input_label(options, i)) ||
             !read_program(icost, program, &icost->rows[i], error))
             return false;
         icost->rows[i].name = trace_command(program->input.trace);
@@ -327,6 +328,7 @@ static bool simulate_sets(struct icost *icost, uint32_t number, struct error *er
     const struct icost_wanted wanted = {request->multisim, icost->focus, request->largest,
                                         request->threshold};
     const struct icost_again again = {
+        .watch = &verb_watch,
         .machine = icost->machine,
         .own = request->category.categories.count ? &request->category.categories : NULL,
         .ideal = request->machine.ideal,
@@ -334,8 +336,7 @@ static bool simulate_sets(struct icost *icost, uint32_t number, struct error *er
         .path = program->input.path,
         .selection = &program->input.again,
         .instructions = program->instructions,
-        .cycles = check ? program->cycles : 0,
-        .stop = &verb_watch.signal};
+        .cycles = check ? program->cycles : 0};
     uint32_t sets[1 << CATEGORIES_MAX];
     uint32_t count = icost_wanted_sets(&wanted, &program->ways[WAY_GRAPH], sets);
     if (check && count == 1)
@@ -422,7 +423,7 @@ int icost_breakdown(struct icost_request *request) {
         icost_path_free(icost.programs[i].path);
         simulation_free(&icost.programs[i].simulation);
         category_places_free(icost.programs[i].places);
-        icost_input_close(&icost.programs[i].input);
+        trace_input_close(&icost.programs[i].input);
         free(icost.programs[i].label);
         for (int way = 0; way < WAY_COUNT; way++)
             breakdown_free(&icost.programs[i].ways[way]);

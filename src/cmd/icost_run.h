@@ -3,15 +3,15 @@
 #define CULPRIT_CMD_ICOST_RUN_H
 
 #include "cmd/icost.h"
-#include "cmd/icost_input.h"
 #include "cmd/output.h"
 #include "report/breakdown_report.h"
 #include "simulate/category_places.h"
 #include "simulate/simulate.h"
+#include "study/trace_input.h"
 
 /* One command or trace. */
 struct icost_program {
-    struct icost_input input;
+    struct trace_input input;
     char *label;
     uint64_t instructions, cycles;    /* simulated */
     struct simulation simulation;     /* but for its breakdown; zero of regions and samples */

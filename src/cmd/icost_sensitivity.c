@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "cmd/icost_input.h"
 #include "cmd/interrupt.h"
 #include "cmd/notes.h"
 #include "cmd/output.h"
 #include "machine/choice.h"
 #include "report/sensitivity_report.h"
 #include "study/temporary.h"
+#include "study/trace_input.h"
 #include "util/text.h"
 
 struct job {
@@ -20,7 +20,7 @@ struct job {
     struct machine_choice *machines;
     struct report_files files;
     char *folder;
-    struct icost_input input;
+    struct trace_input input;
     const struct machine *machine;
     struct sensitivity_report report;
 };
@@ -42,7 +42,7 @@ static bool read_input(struct job *job, struct error *error) {
     while (job->input.kept && (got = trace_next(job->input.trace, &batch, error)) > 0)
         watch_progress(&verb_watch, instructions += batch.insn_count);
     watch_end(&verb_watch);
-    return (got >= 0 || verb_watch.signal) && icost_input_end(&job->input, error);
+    return (got >= 0 || verb_watch.signal) && trace_input_end(&job->input, error);
 }
 
 static bool simulate(struct job *job, struct error *error) {
@@ -65,8 +65,9 @@ static bool simulate(struct job *job, struct error *error) {
     job->report.report.partial = done < study->run_count || trace_is_cut(job->input.trace);
     if (good && !done)
         return error_set(error, "interrupted before anything was simulated");
-    return good && (job->report.instructions ||
-                    explain_nothing(&job->request->input, job->input.trace, "simulated", error));
+    return good &&
+           (job->report.instructions ||
+            input_nothing(&verb_watch, &job->request->input, job->input.trace, "simulated", error));
 }
 
 static bool write_report(struct job *job, struct error *error) {
@@ -100,7 +101,8 @@ static int run_steps(struct job *job, struct error *error) {
     if (!prepare(job, error))
         return failed;
     interrupt_catch();
-    if (!icost_input_open(&job->input, &request->input, 0, job->folder, &failed, error) ||
+    if (!trace_input_open(&job->input, &verb_watch, &request->input, 0, job->folder, &failed,
+                          error) ||
         !(job->machine = machine_choice_of(job->machines, trace_isa(job->input.trace), error)))
         return failed;
     if (!sensitivity_build(&request->study, job->machine, request->machine.ideal, error)) {
@@ -122,7 +124,7 @@ int icost_sensitivity(struct icost_request *request) {
     if (error.message[0])
         print_error(&error);
     report_free(&job.report.report);
-    icost_input_close(&job.input);
+    trace_input_close(&job.input);
     temporary_remove(&verb_watch.temporaries, job.folder);
     report_files_discard(&job.files);
     return status;

@@ -141,22 +141,14 @@ void note_lost_regions(struct report *report, const char *list, const struct reg
                     lost->count == 1 ? "it" : "them");
 }
 
-bool explain_nothing(const struct input_options *input, const struct trace *trace, const char *done,
-                     struct error *error) {
-    if (verb_watch.signal)
-        return error_set(error, "interrupted before the first instruction was %s", done);
-    if (input->from)
-        return error_set(error,
-                         "--from %s: the function was never entered%s (see its name with nm)",
-                         input->from, input->skip ? ", or the run ended within --skip" : "");
-    if (input->thread >= 0)
-        return error_set(error, "no instruction was %s: there was no thread %d%s", done,
-                         input->thread, input->skip ? ", or it ended within --skip" : "");
-    if (input->skip)
-        return error_set(error, "no instruction was %s: the run ended within --skip %" PRIu64, done,
-                         input->skip);
-    return error_set(error, "no instruction was %s: %s", done,
-                     trace_note_count(trace) ? trace_note(trace, 0)
-                     : input->command        ? "the command executed none"
-                                             : "the trace holds none");
+bool note_cut(struct report *report, const struct locality_inputs *inputs) {
+    bool any = false;
+    for (uint32_t i = 0; i < inputs->program_count; i++)
+        if (inputs->programs[i].locality.partial) {
+            report_note(report, "%.200s %s: its program is taken to end there",
+                        inputs->programs[i].path,
+                        inputs->programs[i].saved ? "is of a run that breaks off" : "breaks off");
+            any = true;
+        }
+    return any;
 }

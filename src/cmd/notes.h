@@ -5,6 +5,7 @@
 #include "cmd/options.h"
 #include "region/captured.h"
 #include "report/report.h"
+#include "study/localities.h"
 
 /* What the capture warned of, and which processes are in it. True when there were processes that
  * are not included. */
@@ -18,8 +19,7 @@ void note_made_code(struct report *report, const struct code *code, char *const 
 /* That the other regions of a list stand for those that were not captured, when there are any. */
 void note_lost_regions(struct report *report, const char *list, const struct regions_lost *lost);
 
-/* The error of a run in which nothing was selected that could be `done`: "simulated"; false. */
-bool explain_nothing(const struct input_options *input, const struct trace *trace, const char *done,
-                     struct error *error);
+/* That the traces of programs break off, or broke off when they were profiled; whether any did. */
+bool note_cut(struct report *report, const struct locality_inputs *inputs);
 
 #endif

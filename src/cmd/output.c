@@ -158,11 +158,3 @@ bool output_report(struct output *output, struct report *report,
         legend_was_shown(output->file);
     return true;
 }
-
-bool output_name(const char *from, const char *drop, const char *ending, char name[NAME_MAX + 1]) {
-    const char *slash = strrchr(from, '/'), *base = slash ? slash + 1 : from;
-    size_t length = strlen(base), dropped = drop ? strlen(drop) : 0;
-    if (dropped && length > dropped && strcmp(base + length - dropped, drop) == 0)
-        length -= dropped;
-    return length && snprintf(name, NAME_MAX + 1, "%.*s%s", (int)length, base, ending) <= NAME_MAX;
-}

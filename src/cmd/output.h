@@ -50,9 +50,4 @@ bool report_files_open(struct report_files *files, const struct output_options *
 bool report_files_close(struct report_files *files, struct error *error);
 void report_files_discard(struct report_files *files);
 
-/* What a verb writes when it was given no name: that of a file or program without its folder, and
- * without the ending `drop` (NULL: whatever it ends in), with `ending` behind it: "dir/gzip.ctrace"
- * -> "gzip.bb". False when that makes no file name. */
-bool output_name(const char *from, const char *drop, const char *ending, char name[NAME_MAX + 1]);
-
 #endif

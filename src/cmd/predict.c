@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/icost_input.h"
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
 #include "cmd/notes.h"
@@ -14,6 +13,7 @@
 #include "model/predict_regions.h"
 #include "report/predict_report.h"
 #include "simulate/regions.h"
+#include "study/trace_input.h"
 #include "util/text.h"
 
 enum key {
@@ -233,7 +233,7 @@ struct job {
     struct machine_choice *choice;
     struct machine *machines;
     uint32_t machine_count;
-    struct icost_input input;
+    struct trace_input input;
     struct region_list list;
     struct regions_lost lost;
     struct predicted_regions regions;
@@ -291,10 +291,10 @@ static bool run_model(struct job *job, struct error *error) {
         watch_begin_within(&verb_watch, label, "instructions", request->input.limit);
     const bool good = predict_input(job, &options, error);
     watch_end(&verb_watch);
-    if (!good || (!request->regions && !icost_input_end(&job->input, error)))
+    if (!good || (!request->regions && !trace_input_end(&job->input, error)))
         return false;
     if (job->prediction.instructions == 0)
-        return explain_nothing(&request->input, job->input.trace, "predicted", error);
+        return input_nothing(&verb_watch, &request->input, job->input.trace, "predicted", error);
     return job->prediction.machines[0].counts.accesses > 0 ||
            error_set(error,
                      "%s: none of the %s instructions loads or stores anything, so nothing "
@@ -374,7 +374,8 @@ static bool open_input(struct job *job, int *failed, struct error *error) {
     return request->regions
                ? region_list_read(&job->list, request->regions, error) &&
                      region_list_do_without(&job->list, request->regions, &job->lost, error)
-               : icost_input_open(&job->input, &request->input, 0, NULL, failed, error);
+               : trace_input_open(&job->input, &verb_watch, &request->input, 0, NULL, failed,
+                                  error);
 }
 
 static int run_steps(struct job *job, struct error *error) {
@@ -409,7 +410,7 @@ int cmd_predict(int argc, char **argv) {
         print_error(&error);
     report_free(&job.report.report);
     hybrid_prediction_free(&job.prediction);
-    icost_input_close(&job.input);
+    trace_input_close(&job.input);
     region_list_free(&job.list);
     report_files_discard(&job.files);
     free(job.machines);

@@ -250,7 +250,7 @@ static bool simulate(struct run *run, const struct machine *machine, struct erro
     if (run->live && run->simulation.interrupted)
         await_end(run->trace);
     if (good && !run->simulation.executed)
-        return explain_nothing(input, run->trace, "simulated", error);
+        return input_nothing(&verb_watch, input, run->trace, "simulated", error);
     return good;
 }
 

@@ -5,12 +5,13 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/locality_input.h"
 #include "cmd/next.h"
+#include "cmd/notes.h"
 #include "cmd/output.h"
 #include "cmd/sharing_options.h"
 #include "machine/choice.h"
 #include "report/throughput_report.h"
+#include "study/localities.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -158,7 +159,8 @@ static bool prepare(struct job *job, struct error *error) {
 static bool profile(struct job *job, struct error *error) {
     struct locality_inputs *inputs = &job->inputs;
     const struct cache_shape shared = cache_shape_of(machine_shared_cache(job->machine));
-    const struct locality_input_options options = {.machine = job->machine,
+    const struct locality_input_options options = {.watch = &verb_watch,
+                                                   .machine = job->machine,
                                                    .shared = &shared,
                                                    .shared_count = 1,
                                                    .frames = true,
@@ -304,7 +306,7 @@ static bool write_report(struct job *job, struct error *error) {
     report->search = request->space.searched ? &job->search : NULL;
     report->checked = request->check;
     report->profile_seconds = job->inputs.seconds;
-    report->report.partial |= locality_inputs_note_cut(&job->inputs, &report->report);
+    report->report.partial |= note_cut(&report->report, &job->inputs);
     add_notes(job);
     if (!request->check && locality_inputs_simulable(&job->inputs, &none))
         report->report.next = next_with_option("--check", request->argc, request->output.words);

@@ -14,6 +14,7 @@
 #include "cmd/trace_info.h"
 #include "cmd/trace_regions.h"
 #include "trace/region_capture.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 enum key {
@@ -205,7 +206,7 @@ static int record(const struct request *request) {
     char name[NAME_MAX + 1];
     const char *path = request->output ? request->output : name;
     const char *program = request->input.command[0];
-    if (!request->output && !output_name(program, NULL, ".ctrace", name)) {
+    if (!request->output && !file_name_from(program, NULL, ".ctrace", name)) {
         error_set(&error, "%s: makes no file name for the trace (give one with -o)", program);
         print_error(&error);
         return STATUS_BROKEN;

@@ -8,11 +8,11 @@
 #include "cmd/next.h"
 #include "cmd/options.h"
 #include "cmd/output.h"
-#include "cmd/validate_run.h"
 #include "machine/choice.h"
 #include "region/bbv_profile.h"
 #include "region/kmeans.h"
 #include "report/validation.h"
+#include "study/validate.h"
 #include "trace/region_capture.h"
 #include "util/text.h"
 
@@ -210,44 +210,17 @@ struct work {
     struct output file;
 };
 
-static struct validation_options options_of(struct work *work) {
-    return (struct validation_options){.machine = work->machine,
-                                       .ideal = work->request->machine.ideal,
-                                       .jobs = work->request->jobs,
-                                       .stop = &verb_watch.signal,
-                                       .progress = watch_progress,
-                                       .progress_context = &verb_watch};
-}
-
-static bool simulate_full(struct work *work, struct error *error) {
-    const struct validation_options options = options_of(work);
-    watch_begin(&verb_watch, "the whole run", "instructions", work->list.instructions);
-    bool good = validation_full(&work->validation, &work->list, work->full, &options, error);
-    watch_end(&verb_watch);
-    return good;
-}
-
-/* `trace` NULL: from the regions' own. */
-static bool simulate_alone(struct work *work, const char *trace, uint64_t warm_up,
-                           struct error *error) {
-    const struct validation_options options = options_of(work);
-    watch_begin(&verb_watch, "regions alone", "instructions", 0);
-    bool good =
-        validation_alone(&work->validation, trace, work->list_path, warm_up, &options, error);
-    watch_end(&verb_watch);
-    return good;
-}
-
-/* Lengths of warm-up that were not reached are left out of the report. */
-static bool try_warm_ups(struct work *work, struct error *error) {
+static bool simulate(struct work *work, struct error *error) {
     const struct request *request = work->request;
-    for (uint32_t i = 0; i < request->warm_up_count; i++)
-        if (!simulate_alone(work, work->full, request->warm_ups[i], error))
-            return false;
-    bool captured = work->list.region_count > 0;
-    for (size_t i = 0; i < work->list.region_count; i++)
-        captured &= work->list.regions[i].trace != NULL;
-    return !captured || simulate_alone(work, NULL, UINT64_MAX, error);
+    const struct validate_simulation simulation = {.watch = &verb_watch,
+                                                   .machine = work->machine,
+                                                   .ideal = request->machine.ideal,
+                                                   .jobs = request->jobs,
+                                                   .full = work->full,
+                                                   .list_path = work->list_path,
+                                                   .warm_ups = request->warm_ups,
+                                                   .warm_up_count = request->warm_up_count};
+    return validate_simulate(&simulation, &work->list, &work->validation, error);
 }
 
 static bool is_large(double error) {
@@ -347,21 +320,20 @@ static bool run(struct work *work, int *status, struct error *error) {
     if (!prepare(work, status, error))
         return false;
     work->machine = machine_choice_of(&work->machines, work->list.isa, error);
-    if (!work->machine || !simulate_full(work, error))
+    if (!work->machine || !simulate(work, error) || !write_report(work, error))
         return false;
-    if (!try_warm_ups(work, error) && !verb_watch.signal)
-        return false;
-    if (!write_report(work, error))
-        return false;
-    *status = request->list ? 0 : work->run.exit_status;
+    *status = request->list ? 0 : command_status(work->run.exit);
     return true;
 }
 
 int cmd_validate(int argc, char **argv) {
-    struct request request = {
-        .warm_ups = {1000000, 10000000, REGION_DEFAULT_WARM_UP},
-        .warm_up_count = 3,
-        .run = {.slice = 10000000, .max_regions = 30, .repeatable = true, .seed = 1}};
+    struct request request = {.warm_ups = {1000000, 10000000, REGION_DEFAULT_WARM_UP},
+                              .warm_up_count = 3,
+                              .run = {.watch = &verb_watch,
+                                      .slice = 10000000,
+                                      .max_regions = 30,
+                                      .repeatable = true,
+                                      .seed = 1}};
     request.output.words = options_words(argc, argv);
     options_parse(&ARGP, argc, argv, &request);
     struct work work = {.request = &request, .argc = argc, .argv = argv};

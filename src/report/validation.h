@@ -17,12 +17,6 @@ struct marker_check {
 };
 void marker_check(const struct region_list *list, struct marker_check *check);
 
-/* Hardware counters of the command, when the machine has them. */
-struct hardware_reference {
-    bool known;
-    uint64_t instructions, cycles; /* in user mode */
-};
-
 struct validation_report {
     struct report report; /* verb, program, machine, notes and next; the rest is not used */
     const struct validation *validation;

@@ -36,6 +36,12 @@ struct metrics {
 };
 void metrics_of(const struct slice_record *record, struct metrics *metrics);
 
+/* Hardware counters of the command, when the machine has them. */
+struct hardware_reference {
+    bool known;
+    uint64_t instructions, cycles; /* in user mode */
+};
+
 /* All regions alone, with one length of warm-up. */
 struct validation_trial {
     uint64_t warm_up; /* instructions, at most; UINT64_MAX: all before it */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "study/study.h"
+
 enum { INPUT_MOST_TRACES = 64 };
 
 /* [options] [--] COMMAND... or, where allowed, TRACE.ctrace. */
@@ -25,5 +27,9 @@ struct input_options {
     bool repeatable; /* the command gets the same random numbers every time */
     uint64_t seed;   /* which ones */
 };
+
+/* The error of a study in which nothing was selected that could be `done`: "simulated"; false. */
+bool input_nothing(const struct watch *watch, const struct input_options *input,
+                   const struct trace *trace, const char *done, struct error *error);
 
 #endif

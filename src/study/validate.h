@@ -1,17 +1,18 @@
 /* What `validate -- COMMAND` compares: a trace of the whole run, regions chosen from it, and the
  * same regions captured from a second run by their markers. All lies in a folder of its own, which
  * goes away again. */
-#ifndef CULPRIT_CMD_VALIDATE_RUN_H
-#define CULPRIT_CMD_VALIDATE_RUN_H
+#ifndef CULPRIT_STUDY_VALIDATE_H
+#define CULPRIT_STUDY_VALIDATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "region/regions.h"
-#include "report/validation.h"
-#include "util/error.h"
+#include "simulate/validation.h"
+#include "study/study.h"
 
 struct validate_run_request {
+    struct watch *watch;
     char *const *command;
     uint64_t limit;       /* instructions; 0: none */
     uint64_t slice;       /* instructions */
@@ -24,6 +25,7 @@ struct validate_run_request {
 };
 
 struct validate_run {
+    struct watch *watch;
     char *folder;
     char *full;        /* the trace */
     char *list_path;   /* what region paths are relative to */
@@ -31,13 +33,28 @@ struct validate_run {
     char kept[400];    /* why regions were not captured; empty: they were, or were tried */
     char failure[400]; /* what became of it; empty: all is well */
     struct hardware_reference hardware;
-    int exit_status; /* of the command */
+    struct trace_exit exit; /* of the command */
 };
 
-/* Runs the command under capture, and again, and fills the list. *exec_status as of
- * trace_capture(). validate_run_free() either way. */
+/* Runs the command under capture, and again, and fills the list. *exec_status is set when it cannot
+ * be run. validate_run_free() either way. */
 bool validate_run_go(struct validate_run *run, const struct validate_run_request *request,
                      struct region_list *list, int *exec_status, struct error *error);
 void validate_run_free(struct validate_run *run);
+
+struct validate_simulation {
+    struct watch *watch;
+    const struct machine *machine;
+    uint32_t ideal, jobs;         /* jobs 0: as many as processors */
+    const char *full, *list_path; /* the trace; what region paths are relative to */
+    const uint64_t *warm_ups;     /* instructions before each region; UINT64_MAX: all */
+    uint32_t warm_up_count;
+};
+
+/* Simulates the whole run, then the regions alone: with each length of warm-up, and as they were
+ * captured if all were. After an interrupt what was not reached is left out; without the whole run
+ * that is an error. validation_free() either way. */
+bool validate_simulate(const struct validate_simulation *simulation, const struct region_list *list,
+                       struct validation *validation, struct error *error);
 
 #endif

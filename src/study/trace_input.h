@@ -1,13 +1,14 @@
-/* A run that `culprit icost` reads more than once: a trace file, or a command or pipe whose trace
+/* A run that may be read more than once: a trace file, or a command or pipe whose trace
  * is kept in a temporary file while it is read for the first time. */
-#ifndef CULPRIT_CMD_ICOST_INPUT_H
-#define CULPRIT_CMD_ICOST_INPUT_H
+#ifndef CULPRIT_STUDY_TRACE_INPUT_H
+#define CULPRIT_STUDY_TRACE_INPUT_H
 
-#include "cmd/options.h"
 #include "simulate/selection.h"
-#include "trace/trace.h"
+#include "study/input.h"
+#include "study/study.h"
 
-struct icost_input {
+struct trace_input {
+    struct watch *watch;
     struct trace *trace; /* read once, then for its names and notes */
     bool live;
     struct selection selection; /* for reading `trace` */
@@ -18,17 +19,18 @@ struct icost_input {
 };
 
 /* `number`: of the traces given; 0: the command or the first trace. `folder`: where the trace is
- * kept; NULL: it is not to be read again. False with *status set when a command cannot be run.
- * icost_input_close() either way. */
-bool icost_input_open(struct icost_input *input, const struct input_options *options,
-                      uint32_t number, const char *folder, int *status, struct error *error);
+ * kept; NULL: it is not to be read again. False with *exec_status set when a command cannot be run.
+ * trace_input_close() either way. */
+bool trace_input_open(struct trace_input *input, struct watch *watch,
+                      const struct input_options *options, uint32_t number, const char *folder,
+                      int *exec_status, struct error *error);
 /* The trace was read as far as it is wanted; the rest of a live one is read as well. */
-bool icost_input_end(struct icost_input *input, struct error *error);
+bool trace_input_end(struct trace_input *input, struct error *error);
 /* It is not to be read again after all. */
-void icost_input_forget(struct icost_input *input);
-void icost_input_close(struct icost_input *input);
+void trace_input_forget(struct trace_input *input);
+void trace_input_close(struct trace_input *input);
 
 /* Its command, or the file that it comes from as a short name for a column; the caller's. */
-char *icost_input_label(const struct input_options *options, uint32_t number);
+char *trace_input_label(const struct input_options *options, uint32_t number);
 
 #endif

@@ -1,10 +1,11 @@
 /* Sets of categories that `culprit icost` simulates anew, the reference of its graph. */
-#ifndef CULPRIT_CMD_ICOST_MULTISIM_H
-#define CULPRIT_CMD_ICOST_MULTISIM_H
+#ifndef CULPRIT_STUDY_ICOST_SETS_H
+#define CULPRIT_STUDY_ICOST_SETS_H
 
 #include "graph/breakdown.h"
 #include "graph/category.h"
 #include "simulate/multisim.h"
+#include "study/study.h"
 
 /* Which sets: none; as many of the rows of a report as take little time, in ICOST_CHECKED
  * instructions together; what a table with a focus needs, that is single categories and the pairs
@@ -26,6 +27,7 @@ uint32_t icost_wanted_sets(const struct icost_wanted *wanted, const struct break
 
 /* A run that was simulated before, to be simulated with these sets. */
 struct icost_again {
+    struct watch *watch;
     const struct machine *machine;
     const struct categories
         *own; /* all of which category_machine_knows(); NULL: the standard ones */
@@ -33,7 +35,6 @@ struct icost_again {
     const char *path;
     const struct selection *selection;
     uint64_t instructions, cycles; /* with `ideal` alone; cycles 0: not known */
-    const volatile sig_atomic_t *stop;
 };
 /* Fills in the times of those that are done before an interrupt; leaves `breakdown` as it is when
  * not even the first is. *done: simulations. The caller frees the breakdown either way. */

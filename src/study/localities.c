@@ -1,6 +1,6 @@
 /* Traces are profiled one after the other, each by itself; a saved profile's levels are put in the
  * order wanted. */
-#include "cmd/locality_input.h"
+#include "study/localities.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -9,12 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/interrupt.h"
-#include "cmd/output.h"
-#include "report/report.h"
 #include "trace/trace.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/file_name.h"
 
 struct cache_shape cache_shape_of(const struct machine_cache *cache) {
     return (struct cache_shape){(uint32_t)(cache->size / cache->ways / cache->line), cache->ways,
@@ -53,7 +51,7 @@ static uint32_t program_of(struct locality_inputs *inputs, const char *path) {
     inputs->programs = programs;
     programs[count] = (struct locality_program){
         .path = strdup(path),
-        .label = strdup(output_name(path, ".ctrace", "", name) ? name : path),
+        .label = strdup(file_name_from(path, ".ctrace", "", name) ? name : path),
         .saved = locality_is_file(path)};
     inputs->program_count++;
     return programs[count].path && programs[count].label ? (uint32_t)count : UINT32_MAX;
@@ -161,12 +159,12 @@ static bool measure(struct locality_inputs *inputs, struct locality_program *pro
     bool good = trace_has_addresses(trace) ||
                 error_set(error, "no memory addresses are in it (capture it without "
                                  "--no-addresses)");
-    watch_begin_within(&verb_watch, program->label, "instructions", options->selection.limit);
-    good = good && locality_measure(
-                       trace, &options->selection, &is,
-                       (struct locality_watch){watch_progress, &verb_watch, &verb_watch.signal},
-                       &program->locality, error);
-    watch_end(&verb_watch);
+    watch_begin_within(options->watch, program->label, "instructions", options->selection.limit);
+    good = good && locality_measure(trace, &options->selection, &is,
+                                    (struct locality_watch){watch_progress, options->watch,
+                                                            &options->watch->signal},
+                                    &program->locality, error);
+    watch_end(options->watch);
     trace_close(trace);
     inputs->instructions += program->locality.events.instructions;
     return good || error_prefix(error, "%.500s", program->path);
@@ -211,7 +209,7 @@ static bool list_programs(struct locality_inputs *inputs, struct error *error) {
 bool locality_inputs_profile(struct locality_inputs *inputs,
                              const struct locality_input_options *options, struct error *error) {
     const double began = clock_processor();
-    for (uint32_t i = 0; i < inputs->program_count && !verb_watch.signal; i++) {
+    for (uint32_t i = 0; i < inputs->program_count && !options->watch->signal; i++) {
         struct locality_program *program = &inputs->programs[i];
         if (!(program->saved ? read_saved(program, options, error)
                              : measure(inputs, program, options, error)))
@@ -225,7 +223,7 @@ bool locality_inputs_profile(struct locality_inputs *inputs,
                              program->locality.isa);
     }
     inputs->seconds = clock_processor() - began;
-    if (verb_watch.signal)
+    if (options->watch->signal)
         return error_set(error, "interrupted before every program was profiled");
     return list_programs(inputs, error);
 }
@@ -245,16 +243,4 @@ bool locality_inputs_simulable(const struct locality_inputs *inputs, struct erro
                 path);
     }
     return true;
-}
-
-bool locality_inputs_note_cut(const struct locality_inputs *inputs, struct report *report) {
-    bool any = false;
-    for (uint32_t i = 0; i < inputs->program_count; i++)
-        if (inputs->programs[i].locality.partial) {
-            report_note(report, "%.200s %s: its program is taken to end there",
-                        inputs->programs[i].path,
-                        inputs->programs[i].saved ? "is of a run that breaks off" : "breaks off");
-            any = true;
-        }
-    return any;
 }

@@ -1,13 +1,11 @@
 /* The first run has the command's own standard streams. The second reads the same standard input,
  * which is kept for it, and writes to nobody. */
-#include "cmd/validate_run.h"
+#include "study/validate.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
-#include "cmd/interrupt.h"
 #include "live/counters.h"
 #include "region/bbv_profile.h"
 #include "region/choose.h"
@@ -22,7 +20,7 @@ static char *in_folder(const struct validate_run *run, const char *name) {
 }
 
 static bool make_folder(struct validate_run *run, struct error *error) {
-    return (run->folder = temporary_folder(&verb_watch.temporaries, error)) &&
+    return (run->folder = temporary_folder(&run->watch->temporaries, error)) &&
            (((run->full = in_folder(run, "full.ctrace")) &&
              (run->list_path = in_folder(run, "regions.csv"))) ||
             error_set(error, "out of memory"));
@@ -41,22 +39,21 @@ static bool capture_full(struct validate_run *run, const struct validate_run_req
                                       .seed = request->seed,
                                       .watch_effects = true,
                                       .descriptors = {input->first},
-                                      .stop = &verb_watch.signal};
-    watch_limit(&verb_watch, &capture, request->stop);
-    *exec_status = STATUS_BROKEN;
-    watch_begin_within(&verb_watch, "capturing", "instructions", request->limit);
-    bool good = trace_record(&capture, run->full, false, watch_capture, &verb_watch, result,
-                             exec_status, error);
-    watch_end(&verb_watch);
-    if (!good && !*exec_status)
-        *exec_status = STATUS_BROKEN;
-    if (good && verb_watch.signal)
+                                      .stop = &run->watch->signal};
+    watch_limit(run->watch, &capture, request->stop);
+    int status = 0;
+    watch_begin_within(run->watch, "capturing", "instructions", request->limit);
+    bool good =
+        trace_record(&capture, run->full, false, watch_capture, run->watch, result, &status, error);
+    watch_end(run->watch);
+    if (!good && status)
+        *exec_status = status;
+    if (good && run->watch->signal)
         good = error_set(error, "interrupted before the run was captured");
     if (good && !result->instructions)
         good = error_set(error, "the command executed no instruction that was captured");
     memcpy(run->effect, result->effect, sizeof run->effect);
-    const struct trace_exit *exit = &result->exit;
-    run->exit_status = command_status(*exit);
+    run->exit = result->exit;
     return good;
 }
 
@@ -64,15 +61,15 @@ static bool profile(const struct validate_run *run, const struct validate_run_re
                     const char *vectors, struct error *error) {
     struct bbv_profile_result result = {0};
     int exec_status;
-    watch_begin(&verb_watch, "profiling", "instructions", 0);
+    watch_begin(run->watch, "profiling", "instructions", 0);
     const struct bbv_profile_options options = {.trace = run->full,
                                                 .size = request->slice,
                                                 .path = vectors,
                                                 .progress = watch_progress,
-                                                .context = &verb_watch,
-                                                .stop = &verb_watch.signal};
+                                                .context = run->watch,
+                                                .stop = &run->watch->signal};
     bool good = bbv_profile(&options, &result, &exec_status, error);
-    watch_end(&verb_watch);
+    watch_end(run->watch);
     bbv_profile_result_free(&result);
     return good;
 }
@@ -135,13 +132,13 @@ static void capture_regions(struct validate_run *run, const struct validate_run_
                                             .prefix = prefix,
                                             .warm_up = request->warm_up,
                                             .progress = watch_region_capture,
-                                            .context = &verb_watch};
+                                            .context = run->watch};
     memcpy(options.capture.descriptors, streams->descriptors, sizeof streams->descriptors);
-    watch_begin_within(&verb_watch, "running again", "instructions", list->instructions);
+    watch_begin_within(run->watch, "running again", "instructions", list->instructions);
     bool good = region_traces_start(&traces, list, &options, &exec_status, &error) &&
                 region_traces_run(&traces, &error);
-    watch_end(&verb_watch);
-    temporary_unname(&verb_watch.temporaries, &error);
+    watch_end(run->watch);
+    temporary_unname(&run->watch->temporaries, &error);
     if (!good)
         snprintf(run->failure, sizeof run->failure, "%.390s", error.message);
     region_traces_close(&traces);
@@ -188,10 +185,9 @@ static bool run_steps(struct validate_run *run, const struct validate_run_reques
     if (!make_folder(run, error) || !kept_input_start(input, error) ||
         !capture_full(run, request, input, &captured, exec_status, error))
         return false;
-    *exec_status = STATUS_BROKEN;
     if (!choose(run, request, list, error))
         return false;
-    if (!verb_watch.signal)
+    if (!run->watch->signal)
         run_again(run, request, list, input);
     return true;
 }
@@ -199,14 +195,55 @@ static bool run_steps(struct validate_run *run, const struct validate_run_reques
 bool validate_run_go(struct validate_run *run, const struct validate_run_request *request,
                      struct region_list *list, int *exec_status, struct error *error) {
     struct kept_input input = {0};
+    run->watch = request->watch;
     bool good = run_steps(run, request, list, &input, exec_status, error);
     kept_input_free(&input);
     return good;
 }
 
 void validate_run_free(struct validate_run *run) {
-    temporary_remove(&verb_watch.temporaries, run->folder);
+    if (run->folder)
+        temporary_remove(&run->watch->temporaries, run->folder);
     free(run->full);
     free(run->list_path);
     *run = (struct validate_run){0};
+}
+
+/* ---- simulating ---- */
+
+static bool alone(const struct validate_simulation *simulation, const char *trace, uint64_t warm_up,
+                  const struct validation_options *options, struct validation *validation,
+                  struct error *error) {
+    watch_begin(simulation->watch, "regions alone", "instructions", 0);
+    bool good = validation_alone(validation, trace, simulation->list_path, warm_up, options, error);
+    watch_end(simulation->watch);
+    return good;
+}
+
+static bool try_warm_ups(const struct validate_simulation *simulation,
+                         const struct region_list *list, const struct validation_options *options,
+                         struct validation *validation, struct error *error) {
+    for (uint32_t i = 0; i < simulation->warm_up_count; i++)
+        if (!alone(simulation, simulation->full, simulation->warm_ups[i], options, validation,
+                   error))
+            return false;
+    bool captured = list->region_count > 0;
+    for (size_t i = 0; i < list->region_count; i++)
+        captured &= list->regions[i].trace != NULL;
+    return !captured || alone(simulation, NULL, UINT64_MAX, options, validation, error);
+}
+
+bool validate_simulate(const struct validate_simulation *simulation, const struct region_list *list,
+                       struct validation *validation, struct error *error) {
+    const struct validation_options options = {.machine = simulation->machine,
+                                               .ideal = simulation->ideal,
+                                               .jobs = simulation->jobs,
+                                               .stop = &simulation->watch->signal,
+                                               .progress = watch_progress,
+                                               .progress_context = simulation->watch};
+    watch_begin(simulation->watch, "the whole run", "instructions", list->instructions);
+    bool good = validation_full(validation, list, simulation->full, &options, error);
+    watch_end(simulation->watch);
+    return good && (try_warm_ups(simulation, list, &options, validation, error) ||
+                    simulation->watch->signal);
 }

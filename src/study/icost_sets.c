@@ -1,13 +1,12 @@
 /* A check takes sets in the order of what the report says of them, as long as there is room; those
  * that no longer fit are passed over, since a smaller one may. */
-#include "cmd/icost_multisim.h"
+#include "study/icost_sets.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/interrupt.h"
 #include "simulate/category_machine.h"
 
 /* ---- which sets ---- */
@@ -144,12 +143,12 @@ bool icost_simulate_sets(const struct icost_again *again, const struct breakdown
                                              .selection = *again->selection,
                                              .jobs = again->jobs,
                                              .progress = watch_progress,
-                                             .progress_context = &verb_watch,
-                                             .stop = again->stop};
-    watch_begin(&verb_watch, "simulating sets", "instructions",
+                                             .progress_context = again->watch,
+                                             .stop = &again->watch->signal};
+    watch_begin(again->watch, "simulating sets", "instructions",
                 again->instructions * (count - runs[0].done));
     bool good = multisim(&options, runs, count, error);
-    watch_end(&verb_watch);
+    watch_end(again->watch);
     for (uint32_t i = again->cycles ? 1 : 0; i < count; i++)
         *done += runs[i].done;
     good = good && take_runs(graph, sets, runs, count, breakdown, error);

@@ -1,7 +1,7 @@
 /* What `contend` and `throughput` run side by side: programs, each a trace, which is profiled when
  * it is asked for, or a profile saved by `contend --profile`. A word NAME*4 is four copies. */
-#ifndef CULPRIT_CMD_LOCALITY_INPUT_H
-#define CULPRIT_CMD_LOCALITY_INPUT_H
+#ifndef CULPRIT_STUDY_LOCALITIES_H
+#define CULPRIT_STUDY_LOCALITIES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,11 +10,10 @@
 #include "model/contention.h"
 #include "model/locality.h"
 #include "simulate/selection.h"
-#include "util/error.h"
-
-struct report;
+#include "study/study.h"
 
 struct locality_input_options {
+    struct watch *watch;
     const struct machine *machine;
     const struct cache_shape
         *shared; /* [shared_count]; levels 1 .. of every profile, in this order */
@@ -52,7 +51,7 @@ bool locality_inputs_list(struct locality_inputs *inputs, const char *const *wor
 /* Reads or measures every program. Errors, each one line that names the file: traces of different
  * ISAs, profiles of other private levels than the machine's or without the shapes wanted, empty
  * traces, those without addresses or memory accesses; and an interruption before the last is
- * profiled. Shows progress on standard error. */
+ * profiled. */
 bool locality_inputs_profile(struct locality_inputs *inputs,
                              const struct locality_input_options *options, struct error *error);
 void locality_inputs_free(struct locality_inputs *inputs);
@@ -60,10 +59,6 @@ void locality_inputs_free(struct locality_inputs *inputs);
 /* Whether --check can simulate every program: a trace in a file, which is read again and again. The
  * error names the first that it cannot. */
 bool locality_inputs_simulable(const struct locality_inputs *inputs, struct error *error);
-/* A note for each program whose trace breaks off, or broke off when it was profiled; whether there
- * are any. */
-bool locality_inputs_note_cut(const struct locality_inputs *inputs, struct report *report);
-
 /* The shape of a cache of a machine; the one that threads of different cores share: the last
  * level. */
 struct cache_shape cache_shape_of(const struct machine_cache *cache);

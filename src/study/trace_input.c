@@ -1,6 +1,6 @@
 /* A live trace is cut by the capture, so that what is kept of it is what was asked for; of a file
  * or pipe all is kept that was read, and cut anew each time. */
-#include "cmd/icost_input.h"
+#include "study/trace_input.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -10,16 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
-#include "cmd/interrupt.h"
-#include "cmd/output.h"
+#include "util/file_name.h"
 
 static const char *trace_of(const struct input_options *options, uint32_t number) {
     return number ? options->more_traces[number - 1] : options->trace;
 }
 
-static bool open_live(struct icost_input *input, const struct input_options *options, int *status,
-                      struct error *error) {
+static bool open_live(struct trace_input *input, const struct input_options *options,
+                      int *exec_status, struct error *error) {
     struct capture_options capture = {.command = options->command,
                                       .addresses = true,
                                       .skip = options->skip,
@@ -27,15 +25,15 @@ static bool open_live(struct icost_input *input, const struct input_options *opt
                                       .from_symbol = options->from,
                                       .thread = options->thread,
                                       .follow = options->follow};
-    watch_limit(&verb_watch, &capture, options->stop);
-    int exec_status = STATUS_BROKEN;
-    input->trace = trace_capture(&capture, &exec_status, error);
-    if (!input->trace)
-        *status = exec_status ? exec_status : STATUS_BROKEN;
+    watch_limit(input->watch, &capture, options->stop);
+    int status = 0;
+    input->trace = trace_capture(&capture, &status, error);
+    if (status)
+        *exec_status = status;
     return input->trace;
 }
 
-static bool open_file(struct icost_input *input, const struct input_options *options,
+static bool open_file(struct trace_input *input, const struct input_options *options,
                       const char *path, struct error *error) {
     input->selection = (struct selection){.skip = options->skip,
                                           .limit = options->limit,
@@ -50,16 +48,19 @@ static bool open_file(struct icost_input *input, const struct input_options *opt
                                       path));
 }
 
-bool icost_input_open(struct icost_input *input, const struct input_options *options,
-                      uint32_t number, const char *folder, int *status, struct error *error) {
+bool trace_input_open(struct trace_input *input, struct watch *watch,
+                      const struct input_options *options, uint32_t number, const char *folder,
+                      int *exec_status, struct error *error) {
     const char *path = trace_of(options, number);
     struct stat file;
-    *input = (struct icost_input){
-        .live = options->command, .selection = {.thread = -1}, .again = {.thread = -1}};
-    if (input->live ? !open_live(input, options, status, error)
+    *input = (struct trace_input){.watch = watch,
+                                  .live = options->command,
+                                  .selection = {.thread = -1},
+                                  .again = {.thread = -1}};
+    if (input->live ? !open_live(input, options, exec_status, error)
                     : !open_file(input, options, path, error))
         return false;
-    watch_trace(&verb_watch, input->trace);
+    watch_trace(input->watch, input->trace);
     if (!input->live && strcmp(path, "-") != 0 && stat(path, &file) == 0 && S_ISREG(file.st_mode))
         input->file = path;
     if (!folder)
@@ -73,18 +74,18 @@ bool icost_input_open(struct icost_input *input, const struct input_options *opt
     return !input->kept || trace_keep(input->trace, input->path, error);
 }
 
-bool icost_input_end(struct icost_input *input, struct error *error) {
+bool trace_input_end(struct trace_input *input, struct error *error) {
     struct trace_batch batch;
     struct error late;
     while (input->live && trace_next(input->trace, &batch, &late) > 0)
         continue;
     bool good = !input->kept || trace_keep_end(input->trace, error);
     trace_settle(input->trace);
-    watch_trace(&verb_watch, NULL);
+    watch_trace(input->watch, NULL);
     return good;
 }
 
-void icost_input_forget(struct icost_input *input) {
+void trace_input_forget(struct trace_input *input) {
     struct error late;
     if (input->kept) {
         trace_keep_end(input->trace, &late);
@@ -95,15 +96,16 @@ void icost_input_forget(struct icost_input *input) {
     input->kept = false;
 }
 
-void icost_input_close(struct icost_input *input) {
-    watch_trace(&verb_watch, NULL);
+void trace_input_close(struct trace_input *input) {
+    if (input->watch)
+        watch_trace(input->watch, NULL);
     trace_close(input->trace);
     free(input->path);
     memset(input, 0, sizeof *input);
 }
 
-char *icost_input_label(const struct input_options *options, uint32_t number) {
+char *trace_input_label(const struct input_options *options, uint32_t number) {
     char name[NAME_MAX + 1];
     const char *path = options->command ? options->command[0] : trace_of(options, number);
-    return strdup(output_name(path, ".ctrace", "", name) ? name : path);
+    return strdup(file_name_from(path, ".ctrace", "", name) ? name : path);
 }

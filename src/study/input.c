@@ -1,0 +1,23 @@
+#include "study/input.h"
+
+#include <inttypes.h>
+
+bool input_nothing(const struct watch *watch, const struct input_options *input,
+                   const struct trace *trace, const char *done, struct error *error) {
+    if (watch->signal)
+        return error_set(error, "interrupted before the first instruction was %s", done);
+    if (input->from)
+        return error_set(error,
+                         "--from %s: the function was never entered%s (see its name with nm)",
+                         input->from, input->skip ? ", or the run ended within --skip" : "");
+    if (input->thread >= 0)
+        return error_set(error, "no instruction was %s: there was no thread %d%s", done,
+                         input->thread, input->skip ? ", or it ended within --skip" : "");
+    if (input->skip)
+        return error_set(error, "no instruction was %s: the run ended within --skip %" PRIu64, done,
+                         input->skip);
+    return error_set(error, "no instruction was %s: %s", done,
+                     trace_note_count(trace) ? trace_note(trace, 0)
+                     : input->command        ? "the command executed none"
+                                             : "the trace holds none");
+}

@@ -1,0 +1,13 @@
+#include "util/file_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool file_name_from(const char *from, const char *drop, const char *ending,
+                    char name[NAME_MAX + 1]) {
+    const char *slash = strrchr(from, '/'), *base = slash ? slash + 1 : from;
+    size_t length = strlen(base), dropped = drop ? strlen(drop) : 0;
+    if (dropped && length > dropped && strcmp(base + length - dropped, drop) == 0)
+        length -= dropped;
+    return length && snprintf(name, NAME_MAX + 1, "%.*s%s", (int)length, base, ending) <= NAME_MAX;
+}

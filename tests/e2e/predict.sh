@@ -82,8 +82,8 @@ pictures_are_xml() {
 
 # Lest the next command write over it.
 next_command_draws_no_picture() {
-    run predict --sweep rob=64,256 --svg="$scratch/next.svg" "$scratch/chase.ctrace" |
-        grep -qx "next: culprit predict --check --sweep rob=64,256 $scratch/chase.ctrace"
+    (cd "$scratch" && run predict --sweep rob=64,256 --svg=next.svg chase.ctrace) |
+        grep -qx 'next: culprit predict --check --sweep rob=64,256 chase.ctrace'
 }
 
 hashjoin=(riscv64 "hashjoin 60000")

@@ -1,5 +1,5 @@
 /* culprit annotate: one procedure, instruction by instruction (DCPI's dcpicalc). */
-#include "cmd/annotate.h"
+#include "report/annotated.h"
 
 #include <stdlib.h>
 #include <string.h>

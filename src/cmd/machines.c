@@ -6,9 +6,9 @@
 #include <jansson.h>
 
 #include "cmd/cmd.h"
-#include "cmd/machine_json.h"
 #include "cmd/options.h"
 #include "machine/machine.h"
+#include "report/machine_json.h"
 #include "report/table.h"
 #include "util/text.h"
 

@@ -1,7 +1,7 @@
 #include "cmd/notes.h"
 
-#include "cmd/children.h"
 #include "cmd/interrupt.h"
+#include "report/children.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -86,7 +86,15 @@ int cmd_record(int argc, char **argv) {
         return status;
     }
     struct recording recording = {0};
-    bool good = record_run(&request, &recording, &status, &error);
+    const struct recording_request what = {.watch = &verb_watch,
+                                           .command = request.command,
+                                           .pid = request.pid,
+                                           .store = request.store,
+                                           .events = request.sampled.events,
+                                           .rate = request.sampled.rate,
+                                           .seconds = request.seconds};
+    interrupt_catch();
+    bool good = record_run(&what, &recording, &status, &error);
     if (recording.session && (!record_report(&request, &recording, output.file, &late) ||
                               !output_close(&output, &late))) {
         print_error(&late);

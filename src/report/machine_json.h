@@ -1,6 +1,6 @@
 /* A machine as one JSON object: sections are objects, keys those of machine files. */
-#ifndef CULPRIT_CMD_MACHINE_JSON_H
-#define CULPRIT_CMD_MACHINE_JSON_H
+#ifndef CULPRIT_REPORT_MACHINE_JSON_H
+#define CULPRIT_REPORT_MACHINE_JSON_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
-/* What the files of culprit annotate share. */
-#ifndef CULPRIT_CMD_ANNOTATE_H
-#define CULPRIT_CMD_ANNOTATE_H
+/* A procedure annotated: its code from the file, its values from the store, a machine to compare
+ * with, the analysis. */
+#ifndef CULPRIT_REPORT_ANNOTATED_H
+#define CULPRIT_REPORT_ANNOTATED_H
 
 #include "machine/choice.h"
 #include "report/annotation.h"

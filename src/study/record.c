@@ -9,18 +9,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
-#include "cmd/interrupt.h"
-#include "cmd/record.h"
 #include "live/command.h"
 #include "live/session.h"
+#include "study/record.h"
 #include "util/clock.h"
 #include "util/text.h"
 
 enum { ENTRIES = 200000, SAVE_SECONDS = 600, RETRY_SECONDS = 10 };
 
 struct run {
-    const struct record_request *request;
+    const struct recording_request *request;
     struct recording *recording;
     struct store *store;
     struct attribution *attribution;
@@ -34,15 +32,15 @@ struct run {
 };
 
 /* The kernel too where that is permitted. */
-static bool choose_events(const struct record_request *request, struct recording *recording,
+static bool choose_events(const struct recording_request *request, struct recording *recording,
                           struct error *error) {
-    return live_events_choose(request->sampled.events, request->sampled.rate, true,
-                              recording->events, &recording->event_count, error) ||
-           live_events_choose(request->sampled.events, request->sampled.rate, false,
-                              recording->events, &recording->event_count, error);
+    return live_events_choose(request->events, request->rate, true, recording->events,
+                              &recording->event_count, error) ||
+           live_events_choose(request->events, request->rate, false, recording->events,
+                              &recording->event_count, error);
 }
 
-static bool choose_store(const struct record_request *request, char path[PATH_MAX],
+static bool choose_store(const struct recording_request *request, char path[PATH_MAX],
                          struct error *error) {
     if (!request->store)
         return store_default_path(path, STORE_WRITE, error);
@@ -51,7 +49,7 @@ static bool choose_store(const struct record_request *request, char path[PATH_MA
 }
 
 /* The command as typed, or of --pid the name of the process. */
-static void name_it(const struct record_request *request, char *name, size_t size) {
+static void name_it(const struct recording_request *request, char *name, size_t size) {
     FILE *text = fmemopen(name, size, "w");
     if (!text)
         return;
@@ -130,11 +128,12 @@ static bool command_ended(struct run *run) {
 
 /* A terminal tells all of its foreground, the command included; others tell culprit alone. */
 static void forward_signal(const struct run *run, bool *forwarded) {
-    if (*forwarded || !verb_watch.signal || !run->request->command)
+    const int signal = run->request->watch->signal;
+    if (*forwarded || !signal || !run->request->command)
         return;
     *forwarded = true;
-    if (verb_watch.signal != SIGINT || tcgetpgrp(STDERR_FILENO) != getpgrp())
-        kill(run->command.pid, verb_watch.signal);
+    if (signal != SIGINT || tcgetpgrp(STDERR_FILENO) != getpgrp())
+        kill(run->command.pid, signal);
 }
 
 static bool process_ended(const struct run *run) {
@@ -142,10 +141,10 @@ static bool process_ended(const struct run *run) {
 }
 
 static bool is_over(struct run *run) {
-    const struct record_request *request = run->request;
+    const struct recording_request *request = run->request;
     if (request->seconds > 0 && clock_monotonic() - run->began >= request->seconds)
         return true;
-    return request->command ? command_ended(run) : verb_watch.signal || process_ended(run);
+    return request->command ? command_ended(run) : request->watch->signal || process_ended(run);
 }
 
 static bool sample(struct run *run, struct error *error) {
@@ -173,8 +172,8 @@ static void await_command(struct run *run) {
 
 /* ---- all of it ---- */
 
-static bool start(struct run *run, int *status, struct error *error) {
-    const struct record_request *request = run->request;
+static bool start(struct run *run, int *exec_status, struct error *error) {
+    const struct recording_request *request = run->request;
     struct recording *recording = run->recording;
     const struct live_sink sink = attribution_sink(run->attribution);
     pid_t process = request->pid;
@@ -197,19 +196,19 @@ static bool start(struct run *run, int *status, struct error *error) {
     bool missing;
     if (!request->command || command_go(&run->command, &missing, error))
         return true;
-    *status = missing ? STATUS_NOT_FOUND : STATUS_CANNOT_RUN;
+    *exec_status = missing ? 127 : 126;
     return error_prefix(error, "%s", request->command[0]);
 }
 
-static bool record(struct run *run, int *status, struct error *error) {
+static bool record(struct run *run, int *exec_status, struct error *error) {
     struct recording *recording = run->recording;
-    if (!start(run, status, error))
+    if (!start(run, exec_status, error))
         return false;
     bool good = sample(run, error);
     good &= recorder_finish(run->recorder, good ? error : &(struct error){0});
     run->session.end = clock_since_1970();
     recording->seconds = clock_monotonic() - run->began;
-    recording->partial = verb_watch.signal;
+    recording->partial = run->request->watch->signal;
     measure(run);
     struct error unsaved = {0};
     bool saved = save(run, &unsaved);
@@ -220,8 +219,8 @@ static bool record(struct run *run, int *status, struct error *error) {
     return good && saved;
 }
 
-bool record_run(const struct record_request *request, struct recording *recording, int *status,
-                struct error *error) {
+bool record_run(const struct recording_request *request, struct recording *recording,
+                int *exec_status, struct error *error) {
     struct run run = {.request = request,
                       .recording = recording,
                       .command = {.pid = -1, .process = -1, .go = -1, .refused = -1},
@@ -239,8 +238,7 @@ bool record_run(const struct record_request *request, struct recording *recordin
                 (run.store = store_open(recording->store, STORE_WRITE, error));
     good = good && (run.attribution =
                         attribution_new(recording->events, recording->event_count, ENTRIES, error));
-    interrupt_catch();
-    good = good && record(&run, status, error);
+    good = good && record(&run, exec_status, error);
     recorder_free(run.recorder);
     attribution_free(run.attribution);
     store_close(run.store);

@@ -1,6 +1,6 @@
 /* machine_print() already writes every key once, in a form that reads back exactly; its lines are
  * turned into JSON, so that a key added to machines needs no second table here. */
-#include "cmd/machine_json.h"
+#include "report/machine_json.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Children that are followed have simulated cycles, as the first process has. Those that are not
  * ran natively, the first process emulated, which takes many times as long: so what it would take
  * on the simulated machine stands for it. Kernel time is in neither. */
-#include "cmd/children.h"
+#include "report/children.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The processes that the command started: what share of the processor time they had. */
-#ifndef CULPRIT_CMD_CHILDREN_H
-#define CULPRIT_CMD_CHILDREN_H
+#ifndef CULPRIT_REPORT_CHILDREN_H
+#define CULPRIT_REPORT_CHILDREN_H
 
 #include "report/report.h"
 #include "trace/trace.h"

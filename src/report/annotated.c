@@ -1,9 +1,8 @@
-/* One procedure: its code from the file, its values from the store, a machine to compare with, the
- * analysis. */
+/* Images, machines and schedulers are kept from one procedure to the next. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/annotate.h"
+#include "report/annotated.h"
 
 #include "report/missing_names.h"
 

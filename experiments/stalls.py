@@ -245,10 +245,11 @@ def imiss_section(measured):
 
 def histogram_panels(blocks, edges):
     names = [f"{5 * (i - 10)}" for i in range(20)]
-    names[0], names[-1] = "<-45", ">45"
-    return [svg.Bars("Error of instruction frequencies (Fig. 8)", "% of samples", names,
+    names[0], names[-1] = "below", "45+"
+    steps = "in steps of 5 %, each from its number on"
+    return [svg.Bars(f"Error of instruction frequencies, {steps} (Fig. 8)", "% of samples", names,
                      [("samples", blocks.histogram())]),
-            svg.Bars("Error of edge frequencies (Fig. 9)", "% of edge executions", names,
+            svg.Bars(f"Error of edge frequencies, {steps} (Fig. 9)", "% of edge executions", names,
                      [("edges", edges.histogram())])]
 
 

@@ -71,6 +71,6 @@ measured += (f"\nOf `{worst[2]}`, which is furthest off, the heaviest cluster ha
 page.write("merged", "experiments/merged.py", measured)
 svg.figure(page.picture("merged"), [svg.Bars(
     "Error of the CPI of all runs of a program (Fig. 12)", "error without its sign, %",
-    [f"{name} {f.own_count}, {f.merged_count}" for name, f in found],
+    [f"{name}: {f.own_count}, {f.merged_count} regions" for name, f in found],
     [("regions of each run", [abs(error(f.own, f.actual)) for _, f in found]),
      ("merged regions", [abs(error(f.merged, f.actual)) for _, f in found])], height=200)])

@@ -10,49 +10,6 @@
 #include "report/profile_report.h"
 #include "util/text.h"
 
-enum key {
-    KEY_EVENT = 1024,
-    KEY_PROCESS,
-    KEY_IMAGE,
-    KEY_ALL,
-    KEY_LEAST,
-    KEY_MACHINE,
-    KEY_VIEW,
-    KEY_EXACT,
-    KEY_TOP,
-    KEY_FULL,
-    KEY_SOURCE,
-    KEY_CFG
-};
-
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Which procedure:", 2},
-    {"event", KEY_EVENT, "NAME", 0,
-     "Samples of this event (default: head of a simulated core in order, else the first)", 0},
-    {"process", KEY_PROCESS, "NAME", 0, "Of processes of this name, or executable, only", 0},
-    {"image", KEY_IMAGE, "NAME", 0, "Of this file only: its path, or the last part of it", 0},
-    {"all", KEY_ALL, NULL, 0, "Every procedure that has enough of the samples, one by one", 0},
-    {"least", KEY_LEAST, "PERCENT", 0, "With --all: how much is enough (default 1)", 0},
-    {NULL, 0, NULL, 0, "What it is compared with:", 3},
-    {"machine", KEY_MACHINE, "NAME|FILE", 0,
-     "Schedule of this machine (default: that of the simulation; else zen4 for x86-64, boom-tea "
-     "for riscv64)",
-     0},
-    {"view", KEY_VIEW, "head|tip", 0,
-     "Samples are at the oldest instruction (head), or shared by those that commit together (tip); "
-     "default: of simulations tip for cycles, TIP and TEA, else head; of live samples tip",
-     0},
-    {"exact", KEY_EXACT, NULL, 0,
-     "Executions as the simulation counted them, in place of estimates from the samples", 0},
-    {"top", KEY_TOP, "N", 0,
-     "Blocks with most cycles, others folded (default: 40 that have 0.1 %; 0: all with "
-     "samples)",
-     4}, /* in report_argp's group */
-    {"full", KEY_FULL, NULL, 0, "Blocks without samples as well", 0},
-    {"source", KEY_SOURCE, NULL, 0, "Source lines between the instructions", 0},
-    {"cfg", KEY_CFG, "FILE", 0, "The control-flow graph, too, as a picture (SVG)", 0},
-    {0}};
-
 struct request {
     struct store_options store;
     struct procedure_query query;
@@ -63,23 +20,61 @@ struct request {
     struct output_options output;
 };
 
-static double read_percent(const struct argp_state *state, const char *text) {
+static void take_least(struct argp_state *state, void *request, char *text) {
     char *end;
     double percent = strtod(text, &end);
     if (end == text || *end || !(percent > 0 && percent <= 100))
         options_fail(state, "--least %s: percent of the samples, above 0 and at most 100", text);
-    return percent;
+    ((struct request *)request)->query.least = percent / 100;
 }
 
-static enum annotate_view read_view(const struct argp_state *state, const char *text) {
-    if (!strcmp(text, "head"))
-        return ANNOTATE_HEAD;
-    if (strcmp(text, "tip") != 0)
-        options_fail(state, "--view %s: head or tip", text);
-    return ANNOTATE_TIP;
+static const char *const VIEWS[] = {[ANNOTATE_HEAD] = "head", [ANNOTATE_TIP] = "tip"};
+
+#define REQUEST struct request
+static const struct option_row OPTIONS[] = {
+    HEADING(2, "Which procedure:"),
+    TEXT("event", "NAME", event,
+         "Samples of this event (default: head of a simulated core in order, else the first)"),
+    PROCESS_ROW(query.process),
+    IMAGE_ROW(query.image),
+    FLAG("all", all, "Every procedure that has enough of the samples, one by one"),
+    TAKE("least", "PERCENT", take_least, "With --all: how much is enough (default 1)",
+         GIVEN(least_given)),
+    HEADING(3, "What it is compared with:"),
+    TEXT("machine", "NAME|FILE", machine,
+         "Schedule of this machine (default: that of the simulation; else zen4 for x86-64, "
+         "boom-tea for riscv64)"),
+    CHOICE("view", "head|tip", view,
+           "Samples are at the oldest instruction (head), or shared by those that commit together "
+           "(tip); default: of simulations tip for cycles, TIP and TEA, else head; of live samples "
+           "tip",
+           VIEWS),
+    FLAG("exact", exact,
+         "Executions as the simulation counted them, in place of estimates from the samples"),
+    COUNT("top", "N", style.top,
+          "Blocks with most cycles, others folded (default: 40 that have 0.1 %; 0: all with "
+          "samples)",
+          .group = 4), /* what to print */
+    FLAG("full", style.full, "Blocks without samples as well"),
+    FLAG("source", style.source, "Source lines between the instructions"),
+    TEXT("cfg", "FILE", picture, "The control-flow graph, too, as a picture (SVG)"),
+    {0}};
+
+static bool take_procedure(struct argp_state *state, void *request, char *value) {
+    if (state->arg_num)
+        options_fail(state, "%s: one procedure at a time, or --all", value);
+    ((struct request *)request)->query.text = value;
+    return true;
 }
 
-static void check_request(struct request *request, const struct argp_state *state) {
+static void begin(void *given) {
+    struct request *request = given;
+    request->style.top = 40;
+    request->query.least = 0.01;
+}
+
+static void check_request(struct argp_state *state, void *given) {
+    struct request *request = given;
     if (request->store.store_count > 1)
         options_fail(state, "--store: one store at a time");
     if (request->all && request->query.text)
@@ -95,82 +90,21 @@ static void check_request(struct request *request, const struct argp_state *stat
         request->query.least = 0;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->store;
-        state->child_inputs[1] = &request->output;
-        request->style.top = 40;
-        request->query.least = 0.01;
-        return 0;
-    case KEY_EVENT:
-        request->event = value;
-        return 0;
-    case KEY_PROCESS:
-        request->query.process = value;
-        return 0;
-    case KEY_IMAGE:
-        request->query.image = value;
-        return 0;
-    case KEY_ALL:
-        request->all = true;
-        return 0;
-    case KEY_LEAST:
-        request->query.least = read_percent(state, value) / 100;
-        request->least_given = true;
-        return 0;
-    case KEY_MACHINE:
-        request->machine = value;
-        return 0;
-    case KEY_VIEW:
-        request->view = read_view(state, value);
-        return 0;
-    case KEY_EXACT:
-        request->exact = true;
-        return 0;
-    case KEY_TOP: {
-        uint64_t top = options_count(state, "--top", value);
-        request->style.top = top > UINT32_MAX ? UINT32_MAX : (uint32_t)top;
-        return 0;
-    }
-    case KEY_FULL:
-        request->style.full = true;
-        return 0;
-    case KEY_SOURCE:
-        request->style.source = true;
-        return 0;
-    case KEY_CFG:
-        request->picture = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num)
-            options_fail(state, "%s: one procedure at a time, or --all", value);
-        request->query.text = value;
-        return 0;
-    case ARGP_KEY_END:
-        check_request(request, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_part PARTS[] = {{&store_group, offsetof(struct request, store)},
+                                           {&report_group, offsetof(struct request, output)},
+                                           {0}};
 
-static const struct argp_child CHILDREN[] = {
-    {&store_argp, 0, NULL, 0}, {&report_argp, 0, NULL, 0}, {0}};
-
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "[PROCEDURE]",
-    .doc = "Shows one procedure of the profiles in the store, instruction by instruction: samples, "
-           "estimated executions and cycles, how long each instruction stalls and what can have "
-           "caused it; then what all its cycles went to. PROCEDURE is a name, IMAGE:NAME, "
-           "IMAGE+0xOFFSET as 'culprit top' shows it, or 0xADDRESS; without it the one with most "
-           "samples."
-           "\vExample:\n  culprit sim --save --limit 20M -- gzip -9 -c /bin/bash > /dev/null\n"
-           "  culprit annotate",
-    .children = CHILDREN};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .begin = begin, .argument = take_procedure, .end = check_request},
+    .parts = PARTS,
+    .arguments = "[PROCEDURE]",
+    .help = "Shows one procedure of the profiles in the store, instruction by instruction: "
+            "samples, estimated executions and cycles, how long each instruction stalls and what "
+            "can have caused it; then what all its cycles went to. PROCEDURE is a name, "
+            "IMAGE:NAME, IMAGE+0xOFFSET as 'culprit top' shows it, or 0xADDRESS; without it the "
+            "one with most samples."
+            "\vExample:\n  culprit sim --save --limit 20M -- gzip -9 -c /bin/bash > /dev/null\n"
+            "  culprit annotate"};
 
 /* ---- the report ---- */
 
@@ -363,7 +297,7 @@ static bool annotate_set(void *context, const struct profile_set *set, struct pr
 int cmd_annotate(int argc, char **argv) {
     struct request request = {0};
     struct error error = {0};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     if (profile_set_report(&request.store, request.output.output, annotate_set, &request, &error))
         return 0;
     print_error(&error);

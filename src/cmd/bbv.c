@@ -14,8 +14,6 @@
 #include "util/file_name.h"
 #include "util/text.h"
 
-enum key { KEY_SIZE = 1024, KEY_COUNTS, KEY_FOR, KEY_REPEATABLE, KEY_SEED, KEY_JSON };
-
 static const uint64_t DEFAULT_SIZE = 10000000;
 
 struct request {
@@ -25,25 +23,25 @@ struct request {
     bool repeatable, json;
 };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "How to profile:", 4},
-    {"size", KEY_SIZE, "N", 0, "Instructions of a slice (default 10M)", 0},
-    {"output", 'o', "FILE", 0,
-     "The vectors (default: PROGRAM.bb); compressed if it ends in .gz. FILE.slices says where the "
-     "slices are and what the ids of the blocks mean",
-     0},
-    {"counts", KEY_COUNTS, "FILE", 0,
-     "Also how often each block, edge and instruction was executed, as CSV, or as JSON if FILE "
-     "ends in .json; slower",
-     0},
-    {"for", KEY_FOR, "TIME", 0,
-     "Ask a command that would not end (a server) to end after this time (10s, 2min), with SIGTERM",
-     0},
-    {"repeatable", KEY_REPEATABLE, NULL, 0, "Give the command the same random numbers every time",
-     0},
-    {"seed", KEY_SEED, "N", 0, "Which ones, with --repeatable (default 1)", 0},
-    {NULL, 0, NULL, 0, "Other:", 5},
-    {"json", KEY_JSON, NULL, 0, "JSON in place of text", 0},
+#define REQUEST struct request
+static const struct option_row OPTIONS[] = {
+    HEADING(4, "How to profile:"),
+    COUNT("size", "N", size, "Instructions of a slice (default 10M)", .least = BBV_PROFILE_MIN_SIZE,
+          .most = BBV_PROFILE_MAX_SIZE, .must = "from 1000 to 10^18 instructions"),
+    WRITTEN_FILE("output", "FILE", output,
+                 "The vectors (default: PROGRAM.bb); compressed if it ends in .gz. FILE.slices "
+                 "says where the slices are and what the ids of the blocks mean",
+                 .letter = 'o'),
+    WRITTEN_FILE("counts", "FILE", counts,
+                 "Also how often each block, edge and instruction was executed, as CSV, or as JSON "
+                 "if FILE ends in .json; slower"),
+    DURATION("for", "TIME", input.seconds,
+             "Ask a command that would not end (a server) to end after this time (10s, 2min), with "
+             "SIGTERM"),
+    REPEATABLE_ROW(repeatable),
+    SEED_ROW(seed),
+    HEADING(5, "Other:"),
+    FLAG("json", json, "JSON in place of text"),
     {0}};
 
 /* The file, or the one of slices beside it. */
@@ -54,7 +52,8 @@ static bool same_file(const char *path, const char *vectors) {
     return same;
 }
 
-static void check_input(const struct request *request, const struct argp_state *state) {
+static void check_input(struct argp_state *state, void *given) {
+    const struct request *request = given;
     const struct input_options *input = &request->input;
     if (!input->command && !input->trace)
         options_fail(state, "what to profile? (culprit bbv [OPTION...] -- COMMAND..., or culprit "
@@ -73,56 +72,18 @@ static void check_input(const struct request *request, const struct argp_state *
         options_fail(state, "--counts: of the whole run, or up to --limit; not with --skip");
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->input;
-        return 0;
-    case KEY_SIZE:
-        request->size = options_count(state, "--size", value);
-        if (request->size < BBV_PROFILE_MIN_SIZE || request->size > BBV_PROFILE_MAX_SIZE)
-            options_fail(state, "--size %s: from 1000 to 10^18 instructions", value);
-        return 0;
-    case 'o':
-        request->output = options_file(state, "--output", value);
-        return 0;
-    case KEY_COUNTS:
-        request->counts = options_file(state, "--counts", value);
-        return 0;
-    case KEY_FOR:
-        request->input.seconds = options_duration(state, "--for", value);
-        return 0;
-    case KEY_REPEATABLE:
-        request->repeatable = true;
-        return 0;
-    case KEY_SEED:
-        request->seed = options_count(state, "--seed", value);
-        return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case ARGP_KEY_END:
-        check_input(request, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_part PARTS[] = {{&input_group, offsetof(struct request, input)}, {0}};
 
-static const struct argp_child CHILDREN[] = {{&input_argp, 0, NULL, 0}, {0}};
-
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "[--] COMMAND...\nFILE.ctrace",
-    .doc = "Profiles what a command executes: for each slice of the run, how many instructions in "
-           "each basic block. From such vectors, which SimPoint reads too, regions are chosen that "
-           "stand for the whole run."
-           "\vExample:\n  culprit bbv -o gzip.bb -- gzip -9 -c /bin/bash > /dev/null\n"
-           "  culprit regions gzip.bb\n\n"
-           "The command keeps standard output and its exit status; 125 when culprit failed.",
-    .children = CHILDREN};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .end = check_input},
+    .parts = PARTS,
+    .arguments = "[--] COMMAND...\nFILE.ctrace",
+    .help = "Profiles what a command executes: for each slice of the run, how many instructions in "
+            "each basic block. From such vectors, which SimPoint reads too, regions are chosen "
+            "that stand for the whole run."
+            "\vExample:\n  culprit bbv -o gzip.bb -- gzip -9 -c /bin/bash > /dev/null\n"
+            "  culprit regions gzip.bb\n\n"
+            "The command keeps standard output and its exit status; 125 when culprit failed."};
 
 /* "dir/gzip" or "dir/gzip.ctrace" -> "gzip.bb" */
 static bool default_output(const struct input_options *input, char path[NAME_MAX + 1],
@@ -226,6 +187,6 @@ static int profile(const struct request *request) {
 
 int cmd_bbv(int argc, char **argv) {
     struct request request = {.input.traces_allowed = true, .size = DEFAULT_SIZE, .seed = 1};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     return profile(&request);
 }

@@ -14,8 +14,6 @@
 #include "study/localities.h"
 #include "util/text.h"
 
-enum key { KEY_PROFILE = 1024, KEY_SHAPES, KEY_STOP, KEY_FRAMES, KEY_TOGETHER, KEY_IPC, KEY_CHECK };
-
 struct request {
     int argc;
     struct sharing_options_given given;
@@ -27,35 +25,8 @@ struct request {
     struct output_options output;
 };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "How they run:", 4},
-    {"together", KEY_TOGETHER, NULL, 0,
-     "Fill one core of a chip with threads after the other (default: over all cores in turn)", 0},
-    {"frames", KEY_FRAMES, "yes|no", 0,
-     "Whether pages lie in frames that an operating system chose as if at random (default: yes); "
-     "no: addresses are physical, and programs meet only in sets that both use",
-     0},
-    {"ipc", KEY_IPC, "N,...", 0,
-     "How many instructions per cycle each program executes, in their order (default: by a model)",
-     0},
-    {NULL, 0, NULL, 0, "To measure a program once:", 5},
-    {"profile", KEY_PROFILE, "FILE", 0,
-     "Save what the trace or command is like, to be given in its place", 0},
-    {"shapes", KEY_SHAPES, "SETSxWAYS,...", 0,
-     "With --profile: of shared caches of these shapes, too", 0},
-    {"stop", KEY_STOP, NULL, 0, OPTIONS_STOP_HELP, 0},
-    {NULL, 0, NULL, 0, "How good it is:", 6},
-    {"check", KEY_CHECK, NULL, 0, "Simulate the same, beside each other and alone; of chips; slow",
-     0},
-    {0}};
-
-static const struct argp_option OUTPUT_OPTIONS[] = {
-    OUTPUT_ROWS(7),
-    {"svg", OUTPUT_SVG, "FILE", 0, "Draw each program's misses, alone and extra", 0},
-    {0}};
-static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
-
-static void set_ipc(struct request *request, const struct argp_state *state, const char *list) {
+static void take_ipc(struct argp_state *state, void *given, char *list) {
+    struct request *request = given;
     request->ipc_count = 0;
     for (const char *at = list; *at;) {
         char *end;
@@ -70,18 +41,58 @@ static void set_ipc(struct request *request, const struct argp_state *state, con
         options_fail(state, "--ipc: a number for each program, with commas between them");
 }
 
+static void take_shapes(struct argp_state *state, void *request, char *value) {
+    struct error error;
+    if (!contend_shapes_add(&((struct request *)request)->profile, value, &error))
+        options_fail(state, "%s", error.message);
+}
+
+static void take_frames(struct argp_state *state, void *request, char *value) {
+    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        options_fail(state, "--frames %s: yes or no", value);
+    ((struct request *)request)->frames = *value == 'y';
+}
+
+static void take_together(struct argp_state *state, void *request, char *value) {
+    (void)state, (void)value;
+    ((struct request *)request)->placing = PLACE_TOGETHER;
+}
+
+#define REQUEST struct request
+static const struct option_row OPTIONS[] = {
+    HEADING(4, "How they run:"),
+    TAKE("together", NULL, take_together,
+         "Fill one core of a chip with threads after the other (default: over all cores in turn)"),
+    TAKE("frames", "yes|no", take_frames,
+         "Whether pages lie in frames that an operating system chose as if at random (default: "
+         "yes); no: addresses are physical, and programs meet only in sets that both use"),
+    TAKE("ipc", "N,...", take_ipc,
+         "How many instructions per cycle each program executes, in their order (default: by a "
+         "model)"),
+    HEADING(5, "To measure a program once:"),
+    TEXT("profile", "FILE", profile.path,
+         "Save what the trace or command is like, to be given in its place"),
+    TAKE("shapes", "SETSxWAYS,...", take_shapes,
+         "With --profile: of shared caches of these shapes, too"),
+    STOP_ROW(profile.stop),
+    HEADING(6, "How good it is:"),
+    FLAG("check", check, "Simulate the same, beside each other and alone; of chips; slow"),
+    OUTPUT_ROWS(7, output),
+    SVG_ROW(output, "Draw each program's misses, alone and extra"),
+    {0}};
+
 static bool is_trace(const char *word) {
     const size_t length = strlen(word);
     return !strcmp(word, "-") || (length > 7 && !strcmp(word + length - 7, ".ctrace"));
 }
 
 /* What --profile measures: a command is all that follows. */
-static bool take_command(struct request *request, struct argp_state *state, const char *word) {
-    const bool quoted = state->quoted && state->next > state->quoted;
-    if (!request->profile.path || request->given.word_count || (!quoted && is_trace(word)))
+static bool take_command(struct argp_state *state, void *given, char *word) {
+    struct request *request = given;
+    if (!request->profile.path || request->given.word_count ||
+        (!options_quoted(state) && is_trace(word)))
         return false;
-    request->profile.command = &state->argv[state->next - 1];
-    state->next = state->argc;
+    request->profile.command = options_take_command(state);
     return true;
 }
 
@@ -96,8 +107,10 @@ static const char *option_of_report(const struct request *request) {
                                                 : NULL;
 }
 
-static void check_request(const struct request *request, const struct argp_state *state) {
+static void check_request(struct argp_state *state, void *given) {
+    struct request *request = given;
     const bool command = request->profile.command;
+    options_check_output(state, &request->output);
     if (!command && request->given.word_count == 0)
         options_fail(state, "which programs? (culprit contend [OPTION...] FILE..., traces or "
                             "profiles of culprit contend --profile)");
@@ -114,64 +127,20 @@ static void check_request(const struct request *request, const struct argp_state
         options_fail(state, "--check: the chip has page frames (leave out --frames no)");
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    struct error error;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->given;
-        state->child_inputs[1] = &request->output;
-        return 0;
-    case ARGP_KEY_ARG:
-        return take_command(request, state, value) ? 0 : ARGP_ERR_UNKNOWN;
-    case KEY_PROFILE:
-        request->profile.path = value;
-        return 0;
-    case KEY_SHAPES:
-        if (!contend_shapes_add(&request->profile, value, &error))
-            options_fail(state, "%s", error.message);
-        return 0;
-    case KEY_STOP:
-        request->profile.stop = true;
-        return 0;
-    case KEY_FRAMES:
-        if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
-            options_fail(state, "--frames %s: yes or no", value);
-        request->frames = *value == 'y';
-        return 0;
-    case KEY_TOGETHER:
-        request->placing = PLACE_TOGETHER;
-        return 0;
-    case KEY_IPC:
-        set_ipc(request, state, value);
-        return 0;
-    case KEY_CHECK:
-        request->check = true;
-        return 0;
-    case ARGP_KEY_END:
-        check_request(request, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_part PARTS[] = {{&sharing_group, offsetof(struct request, given)}, {0}};
 
-static const struct argp_child CHILDREN[] = {
-    {&sharing_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
-
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "TRACE.ctrace|PROFILE[*COPIES]...\n--profile FILE TRACE.ctrace\n"
-                "--profile FILE -- COMMAND...",
-    .doc = "Predicts what programs that run beside each other do to each other in the cache that "
-           "they share: misses that each would not have alone, from what each was like alone, for "
-           "any number of them.\v"
-           "Example:\n"
-           "  culprit contend --profile gz.locality --limit 20M -- gzip -9c /bin/bash >gz\n"
-           "  culprit contend --profile sort.locality --limit 20M -- sort /etc/services\n"
-           "  culprit contend gz.locality 'sort.locality*7'\n",
-    .children = CHILDREN};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .argument = take_command, .end = check_request},
+    .parts = PARTS,
+    .arguments = "TRACE.ctrace|PROFILE[*COPIES]...\n--profile FILE TRACE.ctrace\n"
+                 "--profile FILE -- COMMAND...",
+    .help = "Predicts what programs that run beside each other do to each other in the cache that "
+            "they share: misses that each would not have alone, from what each was like alone, for "
+            "any number of them.\v"
+            "Example:\n"
+            "  culprit contend --profile gz.locality --limit 20M -- gzip -9c /bin/bash >gz\n"
+            "  culprit contend --profile sort.locality --limit 20M -- sort /etc/services\n"
+            "  culprit contend gz.locality 'sort.locality*7'\n"};
 
 struct job {
     const struct request *request;
@@ -351,10 +320,9 @@ static int contend(const struct request *request, struct error *error) {
 }
 
 int cmd_contend(int argc, char **argv) {
-    struct request request = {
-        .argc = argc, .output.words = options_words(argc, argv), .frames = true};
+    struct request request = {.argc = argc, .frames = true};
     struct error error = {0};
-    options_parse(&ARGP, argc, argv, &request);
+    request.output.words = options_parse(&LINE, argc, argv, &request);
     request.profile.given = &request.given;
     request.profile.frames = request.frames;
     const int status = request.profile.path ? contend_profile(&request.profile, &error)

@@ -17,19 +17,6 @@
 #include "util/count.h"
 #include "util/text.h"
 
-enum {
-    KEY_STORE = 1024,
-    KEY_USER,
-    KEY_DRAIN,
-    KEY_MERGE,
-    KEY_EPOCH,
-    KEY_KEEP,
-    KEY_SIZE,
-    KEY_STATUS,
-    KEY_FLUSH,
-    KEY_STOP
-};
-
 enum { ENTRIES = 200000 };
 
 enum action { ACTION_RUN, ACTION_STATUS, ACTION_FLUSH, ACTION_STOP };
@@ -44,89 +31,64 @@ struct request {
     bool user;
 };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "What to collect:", 1},
-    {"user", KEY_USER, NULL, 0, "Leave the kernel out", 1},
-    {NULL, 0, NULL, 0, "Where it goes, and when:", 2},
-    {"store", KEY_STORE, "FILE", 0, "The profile database (default: see culprit-epochs(1))", 2},
-    {"drain", KEY_DRAIN, "TIME", 0, "Empty the kernel's tables this often (5min)", 2},
-    {"merge", KEY_MERGE, "TIME", 0, "Write to the store this often (10min)", 2},
-    {"epoch", KEY_EPOCH, "TIME", 0, "Begin a new epoch this often (default: at 'epochs new')", 2},
-    {"keep", KEY_KEEP, "TIME", 0, "Remove epochs that ended longer ago (default: none)", 2},
-    {"size", KEY_SIZE, "BYTES", 0, "Remove the oldest epochs of a store larger than this", 2},
-    {NULL, 0, NULL, 0, "Of the daemon that runs:", 3},
-    {"status", KEY_STATUS, NULL, 0, "Rates, losses, what it costs", 3},
-    {"flush", KEY_FLUSH, NULL, 0, "Have it write to the store now, and wait until it has", 3},
-    {"stop", KEY_STOP, NULL, 0, "Have it write and end, and wait until it has", 3},
-    {0}};
-
-static const struct argp_option OUTPUT_OPTIONS[] = {
-    {"json", OUTPUT_JSON, NULL, 0, "JSON in place of text (--status)", 3},
-    {"output", OUTPUT_FILE, "FILE", 0, "Write to FILE, not to standard output (--status)", 3},
-    {0}};
-static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
-
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->sampled;
-        state->child_inputs[1] = &request->output;
-        return 0;
-    case KEY_STORE:
-        request->store = options_file(state, "--store", value);
-        return 0;
-    case KEY_USER:
-        request->user = true;
-        return 0;
-    case KEY_DRAIN:
-        request->drain = options_duration(state, "--drain", value);
-        return 0;
-    case KEY_MERGE:
-        request->merge = options_duration(state, "--merge", value);
-        return 0;
-    case KEY_EPOCH:
-        request->epoch = options_duration(state, "--epoch", value);
-        return 0;
-    case KEY_KEEP:
-        request->keep = options_duration(state, "--keep", value);
-        return 0;
-    case KEY_SIZE:
-        request->size = options_count(state, "--size", value);
-        return 0;
-    case KEY_STATUS:
-        request->action = ACTION_STATUS;
-        return 0;
-    case KEY_FLUSH:
-        request->action = ACTION_FLUSH;
-        return 0;
-    case KEY_STOP:
-        request->action = ACTION_STOP;
-        return 0;
-    case ARGP_KEY_ARG:
-        options_fail(state, "%s: takes no argument (to sample one command: culprit record)", value);
-    case ARGP_KEY_END:
-        if (request->merge == 0)
-            request->merge = request->drain > 600 ? request->drain : 600;
-        if (request->drain == 0)
-            request->drain = request->merge < 300 ? request->merge : 300;
-        if (request->merge < request->drain)
-            options_fail(state, "--merge is shorter than --drain: every merge drains");
-        if ((request->output.json || request->output.output) && request->action != ACTION_STATUS)
-            options_fail(state, "--json and --output go with --status");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static void take_status(struct argp_state *state, void *request, char *value) {
+    (void)state, (void)value;
+    ((struct request *)request)->action = ACTION_STATUS;
 }
 
-static const struct argp_child CHILDREN[] = {
-    {&live_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .children = CHILDREN,
-    .doc =
+static void take_flush(struct argp_state *state, void *request, char *value) {
+    (void)state, (void)value;
+    ((struct request *)request)->action = ACTION_FLUSH;
+}
+
+static void take_stop(struct argp_state *state, void *request, char *value) {
+    (void)state, (void)value;
+    ((struct request *)request)->action = ACTION_STOP;
+}
+
+#define REQUEST struct request
+static const struct option_row OPTIONS[] = {
+    HEADING(1, "What to collect:"),
+    FLAG("user", user, "Leave the kernel out"),
+    HEADING(2, "Where it goes, and when:"),
+    STORE_ROW(store),
+    DURATION("drain", "TIME", drain, "Empty the kernel's tables this often (5min)"),
+    DURATION("merge", "TIME", merge, "Write to the store this often (10min)"),
+    DURATION("epoch", "TIME", epoch, "Begin a new epoch this often (default: at 'epochs new')"),
+    DURATION("keep", "TIME", keep, "Remove epochs that ended longer ago (default: none)"),
+    COUNT("size", "BYTES", size, "Remove the oldest epochs of a store larger than this"),
+    HEADING(3, "Of the daemon that runs:"),
+    TAKE("status", NULL, take_status, "Rates, losses, what it costs"),
+    TAKE("flush", NULL, take_flush, "Have it write to the store now, and wait until it has"),
+    TAKE("stop", NULL, take_stop, "Have it write and end, and wait until it has"),
+    FLAG("json", output.json, "JSON in place of text (--status)"),
+    TEXT("output", "FILE", output.output, "Write to FILE, not to standard output (--status)",
+         .letter = 'o'),
+    {0}};
+
+static bool refuse_argument(struct argp_state *state, void *request, char *value) {
+    (void)request;
+    options_fail(state, "%s: takes no argument (to sample one command: culprit record)", value);
+}
+
+static void check(struct argp_state *state, void *given) {
+    struct request *request = given;
+    if (request->merge == 0)
+        request->merge = request->drain > 600 ? request->drain : 600;
+    if (request->drain == 0)
+        request->drain = request->merge < 300 ? request->merge : 300;
+    if (request->merge < request->drain)
+        options_fail(state, "--merge is shorter than --drain: every merge drains");
+    if ((request->output.json || request->output.output) && request->action != ACTION_STATUS)
+        options_fail(state, "--json and --output go with --status");
+}
+
+static const struct option_part PARTS[] = {{&live_group, offsetof(struct request, sampled)}, {0}};
+
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .argument = refuse_argument, .end = check},
+    .parts = PARTS,
+    .help =
         "Collects samples of everything that runs on this machine, at 1 to 3 % of its time, into "
         "the profile database, until it is stopped."
         "\vExample:\n"
@@ -289,7 +251,7 @@ static int ask_for(enum daemon_request request) {
 
 int cmd_daemon(int argc, char **argv) {
     struct request request = {0};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     switch (request.action) {
     case ACTION_STATUS:
         return show_status(&request);

@@ -8,51 +8,39 @@
 #include "report/profile_diff.h"
 #include "util/text.h"
 
-enum key { KEY_COMPARE = 1600 };
-
-static const struct argp_option OPTIONS[] = {
-    {"compare", KEY_COMPARE, "MEASURE", 0,
-     "share of all (default), count: the samples or cycles themselves, of runs that do the same "
-     "work, or rate: per second",
-     2},
-    {0}};
-
 struct request {
     enum diff_measure measure;
     struct compare_request compared;
 };
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->compared;
-        return 0;
-    case KEY_COMPARE:
-        for (int measure = 0; measure < DIFF_MEASURES; measure++)
-            if (!strcmp(value, diff_measure_name((enum diff_measure)measure))) {
-                request->measure = (enum diff_measure)measure;
-                return 0;
-            }
-        options_fail(state, "--compare %s: one of share, count, rate", value);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static void take_measure(struct argp_state *state, void *request, char *value) {
+    for (int measure = 0; measure < DIFF_MEASURES; measure++)
+        if (!strcmp(value, diff_measure_name((enum diff_measure)measure))) {
+            ((struct request *)request)->measure = (enum diff_measure)measure;
+            return;
+        }
+    options_fail(state, "--compare %s: one of share, count, rate", value);
 }
 
-static const struct argp_child CHILDREN[] = {{&compare_argp, 0, NULL, 0}, {0}};
+static const struct option_row OPTIONS[] = {
+    TAKE("compare", "MEASURE", take_measure,
+         "share of all (default), count: the samples or cycles themselves, of runs that do the "
+         "same work, or rate: per second",
+         .group = 2),
+    {0}};
 
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "--epoch BEFORE --epoch AFTER\nBEFORE AFTER",
-    .doc = "Shows which procedures changed most between two profiles: two epochs, or the last "
-           "epochs of two stores. Procedures are matched by name and image, so that a program "
-           "compares with itself rebuilt."
-           "\vExample:\n  culprit sim --save --limit 20M -- gzip -9 -c /bin/bash > /dev/null\n"
-           "  culprit sim --save --limit 20M -- gzip -1 -c /bin/bash > /dev/null\n"
-           "  culprit diff --epoch 1 --epoch 2",
-    .children = CHILDREN};
+static const struct option_part PARTS[] = {COMPARE_PARTS(offsetof(struct request, compared)), {0}};
+
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS},
+    .parts = PARTS,
+    .arguments = "--epoch BEFORE --epoch AFTER\nBEFORE AFTER",
+    .help = "Shows which procedures changed most between two profiles: two epochs, or the last "
+            "epochs of two stores. Procedures are matched by name and image, so that a program "
+            "compares with itself rebuilt."
+            "\vExample:\n  culprit sim --save --limit 20M -- gzip -9 -c /bin/bash > /dev/null\n"
+            "  culprit sim --save --limit 20M -- gzip -1 -c /bin/bash > /dev/null\n"
+            "  culprit diff --epoch 1 --epoch 2"};
 
 /* Where the time went afterwards, in the file that changed most. */
 static char *next_of(const struct request *request, const struct profile_sets *sets,
@@ -104,6 +92,6 @@ static bool write_report(const void *context, const struct profile_sets *sets,
 
 int cmd_diff(int argc, char **argv) {
     struct request request = {.compared.most_stores = 2};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     return profile_sets_report(&request.compared, write_report, &request);
 }

@@ -10,8 +10,6 @@
 #include "cmd/options.h"
 #include "exchange/exchange.h"
 
-enum { KEY_OLDER = 1024, KEY_SIZE, KEY_FORMAT, KEY_EVENT };
-
 static const struct {
     const char *name, *missing; /* what to say when there is no argument; NULL: it takes none */
     bool (*run)(const struct epochs_request *request, struct error *error);
@@ -27,41 +25,48 @@ static const struct {
     [EPOCHS_IMPORT] = {"import", "import which file?", epochs_import},
 };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "What to do:", 2},
-    {"older", KEY_OLDER, "TIME", 0, "Prune what ended longer ago (30d, 12h, 90min)", 0},
-    {"size", KEY_SIZE, "BYTES", 0, "Prune the oldest until the store takes at most this (1G, 200M)",
-     0},
-    {"format", KEY_FORMAT, "NAME", 0,
-     "Export or import as store (default), pprof, perf-script, folded (import: told from the "
-     "file)",
-     0},
-    {"event", KEY_EVENT, "NAME", 0, "Export only this event, in formats other than store", 0},
+static void take_format(struct argp_state *state, void *request, char *value) {
+    enum exchange_format format;
+    if (strcmp(value, "store") != 0 && !exchange_format_find(value, &format))
+        options_fail(state, "--format %s: one of store, pprof, perf-script, folded", value);
+    ((struct epochs_request *)request)->format = value;
+}
+
+#define REQUEST struct epochs_request
+static const struct option_row OPTIONS[] = {
+    HEADING(2, "What to do:"),
+    DURATION("older", "TIME", older_seconds, "Prune what ended longer ago (30d, 12h, 90min)"),
+    COUNT("size", "BYTES", size_bytes,
+          "Prune the oldest until the store takes at most this (1G, 200M)", .least = 1,
+          .must = "at least one byte (remove all removes every epoch)"),
+    TAKE("format", "NAME", take_format,
+         "Export or import as store (default), pprof, perf-script, folded (import: told from the "
+         "file)"),
+    TEXT("event", "NAME", event, "Export only this event, in formats other than store"),
+    FLAG("json", output.json, "List as JSON (docs/json.md)"),
+    TEXT("output", "FILE", output.output, "Write the list to FILE, not to standard output",
+         .letter = 'o'),
     {0}};
 
-static const struct argp_option OUTPUT_OPTIONS[] = {
-    {"json", OUTPUT_JSON, NULL, 0, "List as JSON (docs/json.md)", 2},
-    {"output", OUTPUT_FILE, "FILE", 0, "Write the list to FILE, not to standard output", 2},
-    {0}};
-static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
-
-static void take_argument(struct epochs_request *request, struct argp_state *state, char *value) {
+static bool take_argument(struct argp_state *state, void *given, char *value) {
+    struct epochs_request *request = given;
     if (state->arg_num > 1 || (state->arg_num == 1 && !ACTIONS[request->action].missing))
         options_fail(state, "%s: one argument too many", value);
     if (state->arg_num == 1) {
         request->argument = value;
-        return;
+        return true;
     }
     for (int action = 0; action < EPOCHS_ACTIONS; action++)
         if (!strcmp(value, ACTIONS[action].name)) {
             request->action = (enum epochs_action)action;
-            return;
+            return true;
         }
     options_fail(
         state, "%s: one of list, new, merge, remove, prune, compact, check, export, import", value);
 }
 
-static void check_request(const struct epochs_request *request, struct argp_state *state) {
+static void check_request(struct argp_state *state, void *given) {
+    const struct epochs_request *request = given;
     enum epochs_action action = request->action;
     bool transfers = action == EPOCHS_EXPORT || action == EPOCHS_IMPORT;
     if (ACTIONS[action].missing && !request->argument)
@@ -85,53 +90,19 @@ static void check_request(const struct epochs_request *request, struct argp_stat
         options_fail(state, "--store: one at a time");
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct epochs_request *request = state->input;
-    enum exchange_format format;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->store;
-        state->child_inputs[1] = &request->output;
-        return 0;
-    case KEY_OLDER:
-        request->older_seconds = options_duration(state, "--older", value);
-        return 0;
-    case KEY_SIZE:
-        if (!(request->size_bytes = options_count(state, "--size", value)))
-            options_fail(state, "--size 0: at least one byte (remove all removes every epoch)");
-        return 0;
-    case KEY_FORMAT:
-        if (strcmp(value, "store") != 0 && !exchange_format_find(value, &format))
-            options_fail(state, "--format %s: one of store, pprof, perf-script, folded", value);
-        request->format = value;
-        return 0;
-    case KEY_EVENT:
-        request->event = value;
-        return 0;
-    case ARGP_KEY_ARG:
-        take_argument(request, state, value);
-        return 0;
-    case ARGP_KEY_END:
-        check_request(request, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_part PARTS[] = {{&store_group, offsetof(struct epochs_request, store)},
+                                           {0}};
 
-static const struct argp_child CHILDREN[] = {
-    {&store_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .children = CHILDREN,
-    .args_doc = "[list]\nnew\nmerge LIST\nremove LIST\nprune\ncompact\ncheck\nexport FILE\n"
-                "import FILE",
-    .doc = "Lists the epochs of a store of profiles: what 'culprit daemon' collected between two "
-           "points in time, a command recorded, a simulation. Begins a new one, merges, removes, "
-           "exports and imports them."
-           "\vExample:\n  culprit epochs prune --older 30d --size 1G && culprit epochs compact\n\n"
-           "list shows all epochs, unless --epoch is given; export takes the last one."};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .argument = take_argument, .end = check_request},
+    .parts = PARTS,
+    .arguments = "[list]\nnew\nmerge LIST\nremove LIST\nprune\ncompact\ncheck\nexport FILE\n"
+                 "import FILE",
+    .help = "Lists the epochs of a store of profiles: what 'culprit daemon' collected between two "
+            "points in time, a command recorded, a simulation. Begins a new one, merges, removes, "
+            "exports and imports them."
+            "\vExample:\n  culprit epochs prune --older 30d --size 1G && culprit epochs compact\n\n"
+            "list shows all epochs, unless --epoch is given; export takes the last one."};
 
 struct store *epochs_open(const struct epochs_request *request, enum store_access access_wanted,
                           struct error *error) {
@@ -145,7 +116,7 @@ struct store *epochs_open(const struct epochs_request *request, enum store_acces
 int cmd_epochs(int argc, char **argv) {
     struct epochs_request request = {0};
     struct error error = {0};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     bool good = ACTIONS[request.action].run(&request, &error);
     if (good && (fflush(stdout) != 0 || ferror(stdout)))
         good = error_errno(&error, "cannot write");

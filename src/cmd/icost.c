@@ -10,86 +10,72 @@
 #include "graph/breakdown.h"
 #include "simulate/category_machine.h"
 
-enum key {
-    KEY_FOCUS = 1024,
-    KEY_THRESHOLD,
-    KEY_SETS,
-    KEY_MULTISIM,
-    KEY_JOBS,
-    KEY_SENSITIVITY,
-    KEY_REGIONS,
-    KEY_WARM_UP
-};
+/* "1.5%" or "1.5" */
+static void take_threshold(struct argp_state *state, void *request, char *value) {
+    char *end;
+    double percent = strtod(value, &end);
+    if (end == value || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
+        options_fail(state, "--threshold %s: a percentage from 0 to 100", value);
+    ((struct icost_request *)request)->threshold = percent / 100;
+}
 
-enum { MAX_JOBS = 1024 };
-
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Which sets of causes:", 4},
-    {"focus", KEY_FOCUS, "CATEGORY", 0,
-     "Show the pairs of this one: imiss, dmiss, dl1, shalu, lgalu, bw, bmisp, win or stfwd (see "
-     "--ideal; "
-     "default: the costliest)",
-     0},
-    {"threshold", KEY_THRESHOLD, "PERCENT", 0,
-     "Show, and read out, other sets from this part of the time on (default 2)", 0},
-    {"sets", KEY_SETS, "N", 0, "Of at most N causes (default 3)", 0},
-    {NULL, 0, NULL, 0, "How it is measured:", 5},
-    {"multisim", KEY_MULTISIM, "SETS", OPTION_ARG_OPTIONAL,
-     "Also simulate anew for each set, the reference: focus (single causes and the pairs of the "
-     "focus), pairs (all pairs; the default) or all (512 simulations); none: not even what the "
-     "report says of short runs, which is checked so otherwise",
-     0},
-    {"sensitivity", KEY_SENSITIVITY, "KEY[+KEY...]=A,B...", 0,
-     "In place of a breakdown: simulate with other values of a figure of the machine (several keys "
-     "get the same value); twice for a grid",
-     0},
-    {"jobs", KEY_JOBS, "N", 0, "N simulations at once (default: one for each processor)", 0},
-    {NULL, 0, NULL, 0, "The whole run from regions of it:", 6},
-    {"regions", KEY_REGIONS, "LIST", 0,
-     "Simulate the regions of this list, captured by 'culprit trace --regions', and combine them",
-     0},
-    {"warm-up", KEY_WARM_UP, "N", 0,
-     "Warm caches and predictors with at most N instructions before each region (default: all that "
-     "were captured)",
-     0},
-    {0}};
-
-static const struct argp_option PICTURE_OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Picture:", 9},
-    {"svg", OUTPUT_SVG, "FILE", 0, "Draw the breakdown, or the study, as SVG", 0},
-    {0}};
-static const struct argp PICTURE_ARGP = {.options = PICTURE_OPTIONS,
-                                         .parser = options_parse_output};
-
-static enum icost_sets sets_of(const struct argp_state *state, const char *value) {
+static void take_multisim(struct argp_state *state, void *request, char *value) {
     static const char *const NAMES[] = {[ICOST_NONE] = "none",
                                         [ICOST_FOCUS] = "focus",
                                         [ICOST_PAIRS] = "pairs",
                                         [ICOST_ALL] = "all"};
+    enum icost_sets *sets = &((struct icost_request *)request)->multisim;
+    *sets = ICOST_PAIRS;
     for (int i = ICOST_NONE; value && i <= ICOST_ALL; i++)
-        if (NAMES[i] && !strcmp(value, NAMES[i]))
-            return (enum icost_sets)i;
+        if (NAMES[i] && !strcmp(value, NAMES[i])) {
+            *sets = (enum icost_sets)i;
+            return;
+        }
     if (value)
         options_fail(state, "--multisim=%s: one of none, focus, pairs, all", value);
-    return ICOST_PAIRS;
 }
 
-/* "1.5%" or "1.5" */
-static double take_percent(const struct argp_state *state, const char *option, const char *value) {
-    char *end;
-    double percent = strtod(value, &end);
-    if (end == value || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
-        options_fail(state, "%s %s: a percentage from 0 to 100", option, value);
-    return percent / 100;
+static void take_list(struct argp_state *state, void *request, char *value) {
+    struct regions_request *regions = &((struct icost_request *)request)->regions;
+    if (regions->list_count)
+        options_fail(state, "--regions: one list at a time");
+    regions->lists[regions->list_count++] = value;
 }
 
-static uint32_t take_count(const struct argp_state *state, const char *option, const char *value,
-                           uint32_t most) {
-    uint64_t count = options_count(state, option, value);
-    if (!count || count > most)
-        options_fail(state, "%s %s: from 1 to %u", option, value, most);
-    return (uint32_t)count;
+static void take_sensitivity(struct argp_state *state, void *request, char *value) {
+    struct error error = {0};
+    if (!sensitivity_add(&((struct icost_request *)request)->study, value, &error))
+        options_fail(state, "--sensitivity %s", error.message);
 }
+
+#define REQUEST struct icost_request
+static const struct option_row OPTIONS[] = {
+    HEADING(4, "Which sets of causes:"),
+    TEXT("focus", "CATEGORY", focus,
+         "Show the pairs of this one: imiss, dmiss, dl1, shalu, lgalu, bw, bmisp, win or stfwd "
+         "(see --ideal; default: the costliest)"),
+    TAKE("threshold", "PERCENT", take_threshold,
+         "Show, and read out, other sets from this part of the time on (default 2)"),
+    COUNT("sets", "N", largest, "Of at most N causes (default 3)", .least = 1,
+          .most = BREAKDOWN_CATEGORIES),
+    HEADING(5, "How it is measured:"),
+    TAKE("multisim", "SETS", take_multisim,
+         "Also simulate anew for each set, the reference: focus (single causes and the pairs of "
+         "the focus), pairs (all pairs; the default) or all (512 simulations); none: not even what "
+         "the report says of short runs, which is checked so otherwise",
+         .optional = true, GIVEN(multisim_given)),
+    TAKE("sensitivity", "KEY[+KEY...]=A,B...", take_sensitivity,
+         "In place of a breakdown: simulate with other values of a figure of the machine (several "
+         "keys get the same value); twice for a grid"),
+    JOBS_ROW(jobs, "simulations"),
+    HEADING(6, "The whole run from regions of it:"),
+    TAKE("regions", "LIST", take_list,
+         "Simulate the regions of this list, captured by 'culprit trace --regions', and combine "
+         "them"),
+    REGIONS_WARM_UP_ROW(regions.warm_up),
+    HEADING(9, "Picture:"),
+    SVG_ROW(output, "Draw the breakdown, or the study, as SVG"),
+    {0}};
 
 static void check_regions(const struct icost_request *request, const struct argp_state *state) {
     if (!request->regions.list_count && request->regions.warm_up != UINT64_MAX)
@@ -152,7 +138,9 @@ static void check_categories(const struct icost_request *request, const struct a
         options_fail(state, "--ideal: --category says what is idealised (without --ideal)");
 }
 
-static void check(struct icost_request *request, const struct argp_state *state) {
+static void check(struct argp_state *state, void *given) {
+    struct icost_request *request = given;
+    options_check_output(state, &request->output);
     check_categories(request, state);
     check_regions(request, state);
     check_path(request, state);
@@ -175,77 +163,30 @@ static void check(struct icost_request *request, const struct argp_state *state)
         options_fail(state, "--sensitivity: of one trace at a time");
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct icost_request *request = state->input;
-    struct error error = {0};
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->input;
-        state->child_inputs[1] = &request->machine;
-        state->child_inputs[2] = &request->output;
-        state->child_inputs[3] = &request->shotgun;
-        state->child_inputs[4] = &request->path;
-        state->child_inputs[5] = &request->category;
-        state->child_inputs[6] = &request->output;
-        return 0;
-    case KEY_FOCUS:
-        request->focus = value;
-        return 0;
-    case KEY_THRESHOLD:
-        request->threshold = take_percent(state, "--threshold", value);
-        return 0;
-    case KEY_SETS:
-        request->largest = take_count(state, "--sets", value, BREAKDOWN_CATEGORIES);
-        return 0;
-    case KEY_MULTISIM:
-        request->multisim = sets_of(state, value);
-        request->multisim_given = true;
-        return 0;
-    case KEY_REGIONS:
-        if (request->regions.list_count)
-            options_fail(state, "--regions: one list at a time");
-        request->regions.lists[request->regions.list_count++] = value;
-        return 0;
-    case KEY_WARM_UP:
-        request->regions.warm_up = options_count(state, "--warm-up", value);
-        return 0;
-    case KEY_JOBS:
-        request->jobs = take_count(state, "--jobs", value, MAX_JOBS);
-        return 0;
-    case KEY_SENSITIVITY:
-        if (!sensitivity_add(&request->study, value, &error))
-            options_fail(state, "--sensitivity %s", error.message);
-        return 0;
-    case ARGP_KEY_END:
-        check(request, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_part PARTS[] = {
+    {&input_group, offsetof(struct icost_request, input)},
+    {&machine_group, offsetof(struct icost_request, machine)},
+    {&output_group, offsetof(struct icost_request, output)},
+    {&shotgun_group, offsetof(struct icost_request, shotgun)},
+    {&path_group, offsetof(struct icost_request, path)},
+    {&category_group, offsetof(struct icost_request, category)},
+    {0}};
 
-static const struct argp_child CHILDREN[] = {
-    {&input_argp, 0, NULL, 0},   {&machine_argp, 0, NULL, 0},
-    {&output_argp, 0, NULL, 0},  {&shotgun_argp, 0, NULL, 0},
-    {&path_argp, 0, NULL, 0},    {&category_argp, 0, NULL, 0},
-    {&PICTURE_ARGP, 0, NULL, 0}, {0}};
-
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "[--] COMMAND...\nTRACE.ctrace...\n--regions LIST",
-    .doc = "Breaks the time of a command, or of traces, down into what each cause costs (what "
-           "removing it would save) and how causes interact: those in series cost the same "
-           "cycles, so that removing one is enough; those that overlap hide each other, so that "
-           "only removing both saves anything.\v"
-           "Example:\n  culprit icost --limit 2M -- gzip -9 -c /bin/bash > /dev/null\n\n"
-           "The report goes to standard error, the command keeps standard output and its exit "
-           "status; 125 when culprit failed.",
-    .children = CHILDREN};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .end = check},
+    .parts = PARTS,
+    .arguments = "[--] COMMAND...\nTRACE.ctrace...\n--regions LIST",
+    .help = "Breaks the time of a command, or of traces, down into what each cause costs (what "
+            "removing it would save) and how causes interact: those in series cost the same "
+            "cycles, so that removing one is enough; those that overlap hide each other, so that "
+            "only removing both saves anything.\v"
+            "Example:\n  culprit icost --limit 2M -- gzip -9 -c /bin/bash > /dev/null\n\n"
+            "The report goes to standard error, the command keeps standard output and its exit "
+            "status; 125 when culprit failed."};
 
 int cmd_icost(int argc, char **argv) {
     struct icost_request request = {.argc = argc,
-                                    .output.words = options_words(argc, argv),
+
                                     .threshold = 0.02,
                                     .multisim = ICOST_CHECK,
                                     .largest = 3,
@@ -253,7 +194,7 @@ int cmd_icost(int argc, char **argv) {
                                     .regions = {.warm_up = UINT64_MAX}};
     request.input.traces_allowed = true;
     request.input.more_allowed = INPUT_MOST_TRACES;
-    options_parse(&ARGP, argc, argv, &request);
+    request.output.words = options_parse(&LINE, argc, argv, &request);
     int status =
         request.study.parameter_count ? icost_sensitivity(&request) : icost_breakdown(&request);
     sensitivity_free(&request.study);

@@ -2,7 +2,7 @@
 #ifndef CULPRIT_CMD_ICOST_CATEGORY_H
 #define CULPRIT_CMD_ICOST_CATEGORY_H
 
-#include <argp.h>
+#include "cmd/option.h"
 
 #include "graph/category.h"
 
@@ -11,6 +11,6 @@ struct category_choice {
     const char *texts[CATEGORIES_MAX], *places[CATEGORIES_MAX]; /* see category_places_new() */
     bool placed;                                                /* any has places */
 };
-extern const struct argp category_argp; /* its input is a struct category_choice */
+extern const struct option_group category_group; /* of a struct category_choice */
 
 #endif

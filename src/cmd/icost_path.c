@@ -10,42 +10,36 @@
 #include "util/clock.h"
 #include "util/text.h"
 
-enum { KEY_CRITICAL = 3072, KEY_SLACK, KEY_LOADS };
-
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Where in the program, from pieces of the graph:", 8},
-    {"critical", KEY_CRITICAL, NULL, 0,
-     "Show the critical path: cycles by what they waited for, and by instruction", 0},
-    {"slack", KEY_SLACK, NULL, 0,
-     "Show by how much results could be later with no loss, and of which instructions", 0},
-    {"loads", KEY_LOADS, "K", OPTION_ARG_OPTIONAL,
-     "Show what the misses of each of K loads cost (default 16), and how pairs of them interact",
-     0},
-    {0}};
-
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct path_choice *choice = state->input;
-    switch (key) {
-    case KEY_CRITICAL:
-        choice->parts |= INSPECT_CRITICAL;
-        return 0;
-    case KEY_SLACK:
-        choice->parts |= INSPECT_SLACK;
-        return 0;
-    case KEY_LOADS: {
-        uint64_t count = value ? options_count(state, "--loads", value) : LOADS_DEFAULT;
-        if (!count || count > LOADS_MOST)
-            options_fail(state, "--loads %s: from 1 to %d", value, LOADS_MOST);
-        choice->parts |= INSPECT_LOADS;
-        choice->loads = (uint32_t)count;
-        return 0;
-    }
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static void take_critical(struct argp_state *state, void *request, char *value) {
+    (void)state, (void)value;
+    ((struct path_choice *)request)->parts |= INSPECT_CRITICAL;
 }
 
-const struct argp path_argp = {.options = OPTIONS, .parser = parse};
+static void take_slack(struct argp_state *state, void *request, char *value) {
+    (void)state, (void)value;
+    ((struct path_choice *)request)->parts |= INSPECT_SLACK;
+}
+
+static void take_loads(struct argp_state *state, void *request, char *value) {
+    struct path_choice *choice = request;
+    choice->parts |= INSPECT_LOADS;
+    choice->loads = value ? (uint32_t)options_count_within(state, "--loads", value, 1, LOADS_MOST)
+                          : LOADS_DEFAULT;
+}
+
+static const struct option_row OPTIONS[] = {
+    HEADING(8, "Where in the program, from pieces of the graph:"),
+    TAKE("critical", NULL, take_critical,
+         "Show the critical path: cycles by what they waited for, and by instruction"),
+    TAKE("slack", NULL, take_slack,
+         "Show by how much results could be later with no loss, and of which instructions"),
+    TAKE("loads", "K", take_loads,
+         "Show what the misses of each of K loads cost (default 16), and how pairs of them "
+         "interact",
+         .optional = true),
+    {0}};
+
+const struct option_group path_group = {.options = OPTIONS};
 
 struct icost_path {
     struct path_choice choice;

@@ -2,7 +2,7 @@
 #ifndef CULPRIT_CMD_ICOST_PATH_H
 #define CULPRIT_CMD_ICOST_PATH_H
 
-#include <argp.h>
+#include "cmd/option.h"
 
 #include "report/inspection_report.h"
 #include "report/report.h"
@@ -12,7 +12,7 @@ struct path_choice {
     unsigned parts; /* enum inspection_part; 0: none */
     uint32_t loads;
 };
-extern const struct argp path_argp; /* its input is a struct path_choice */
+extern const struct option_group path_group; /* of a struct path_choice */
 
 /* Of one program. */
 struct icost_path;

@@ -8,31 +8,7 @@
 #include "cmd/options.h"
 #include "util/text.h"
 
-enum { KEY_SHOTGUN = 2048, KEY_DESIGN, KEY_FILE, KEY_LENGTH, KEY_PC_BIT, KEY_PERIOD };
 enum { MAX_FRAGMENTS = 1 << 20 };
-
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Shotgun profiling:", 7},
-    {"shotgun", KEY_SHOTGUN, "N", OPTION_ARG_OPTIONAL,
-     "Also from N fragments of the graph, constructed from sparse samples as hardware could take "
-     "them (default 1024)",
-     0},
-    {"shotgun-design", KEY_DESIGN, "1-4", 0,
-     "1 every instruction measured, 2 one sample for each static instruction, 3 short signatures, "
-     "4 long and short ones (default)",
-     0},
-    {"shotgun-file", KEY_FILE, "FILE", 0,
-     "From the samples that a shotgun tap of 'culprit sim' wrote to FILE; no command, no trace", 0},
-    {"shotgun-length", KEY_LENGTH, "N", 0, "Instructions of a fragment (default 2000)", 0},
-    {"shotgun-pc-bit", KEY_PC_BIT, "N", 0,
-     "Signatures have a third bit, that bit of the program counter, 0 to 11 (default: they have "
-     "two)",
-     0},
-    {"shotgun-period", KEY_PERIOD, "N", 0,
-     "A detailed sample every N instructions, on the average (default 50; twice as many each time "
-     "that 262,144 have been taken)",
-     0},
-    {0}};
 
 struct shotgun_choice shotgun_choice_default(void) {
     return (struct shotgun_choice){
@@ -41,50 +17,54 @@ struct shotgun_choice shotgun_choice_default(void) {
         .design = SHOTGUN_LONG_AND_SHORT};
 }
 
-static uint64_t take_count(const struct argp_state *state, const char *option, const char *value,
-                           uint64_t least, uint64_t most) {
-    uint64_t count = options_count(state, option, value);
-    if (count < least || count > most)
-        options_fail(state, "%s %s: from %" PRIu64 " to %" PRIu64, option, value, least, most);
-    return count;
+static void take_fragments(struct argp_state *state, void *request, char *value) {
+    if (value)
+        ((struct shotgun_choice *)request)->fragments =
+            (uint32_t)options_count_within(state, "--shotgun", value, 1, MAX_FRAGMENTS);
+}
+
+static void take_design(struct argp_state *state, void *request, char *value) {
+    struct shotgun_choice *choice = request;
+    choice->design = (enum shotgun_design)options_count_within(
+        state, "--shotgun-design", value, SHOTGUN_PERFECT, SHOTGUN_LONG_AND_SHORT);
+    choice->options.perfect = choice->design == SHOTGUN_PERFECT;
+}
+
+static void take_pc_bit(struct argp_state *state, void *request, char *value) {
+    ((struct shotgun_choice *)request)->options.pc_bit =
+        1 +
+        (uint32_t)options_count_within(state, "--shotgun-pc-bit", value, 0, SHOTGUN_PC_BITS - 1);
 }
 
 /* Each of them asks for it. */
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct shotgun_choice *choice = state->input;
-    switch (key) {
-    case KEY_SHOTGUN:
-        if (value)
-            choice->fragments = (uint32_t)take_count(state, "--shotgun", value, 1, MAX_FRAGMENTS);
-        break;
-    case KEY_DESIGN:
-        choice->design = (enum shotgun_design)take_count(state, "--shotgun-design", value,
-                                                         SHOTGUN_PERFECT, SHOTGUN_LONG_AND_SHORT);
-        choice->options.perfect = choice->design == SHOTGUN_PERFECT;
-        break;
-    case KEY_FILE:
-        choice->path = value;
-        break;
-    case KEY_LENGTH:
-        choice->options.length =
-            (uint32_t)take_count(state, "--shotgun-length", value, 1, SHOTGUN_LENGTH_MAX);
-        break;
-    case KEY_PC_BIT:
-        choice->options.pc_bit =
-            1 + (uint32_t)take_count(state, "--shotgun-pc-bit", value, 0, SHOTGUN_PC_BITS - 1);
-        break;
-    case KEY_PERIOD:
-        choice->options.period =
-            take_count(state, "--shotgun-period", value, SHOTGUN_PERIOD_MIN, UINT32_MAX);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    choice->wanted = true;
-    return 0;
-}
+#define REQUEST struct shotgun_choice
+static const struct option_row OPTIONS[] = {
+    HEADING(7, "Shotgun profiling:"),
+    TAKE("shotgun", "N", take_fragments,
+         "Also from N fragments of the graph, constructed from sparse samples as hardware could "
+         "take them (default 1024)",
+         .optional = true, GIVEN(wanted)),
+    TAKE("shotgun-design", "1-4", take_design,
+         "1 every instruction measured, 2 one sample for each static instruction, 3 short "
+         "signatures, 4 long and short ones (default)",
+         GIVEN(wanted)),
+    TEXT("shotgun-file", "FILE", path,
+         "From the samples that a shotgun tap of 'culprit sim' wrote to FILE; no command, no "
+         "trace",
+         GIVEN(wanted)),
+    COUNT("shotgun-length", "N", options.length, "Instructions of a fragment (default 2000)",
+          .least = 1, .most = SHOTGUN_LENGTH_MAX, GIVEN(wanted)),
+    TAKE("shotgun-pc-bit", "N", take_pc_bit,
+         "Signatures have a third bit, that bit of the program counter, 0 to 11 (default: they "
+         "have two)",
+         GIVEN(wanted)),
+    COUNT("shotgun-period", "N", options.period,
+          "A detailed sample every N instructions, on the average (default 50; twice as many each "
+          "time that 262,144 have been taken)",
+          .least = SHOTGUN_PERIOD_MIN, .most = UINT32_MAX, GIVEN(wanted)),
+    {0}};
 
-const struct argp shotgun_argp = {.options = OPTIONS, .parser = parse};
+const struct option_group shotgun_group = {.options = OPTIONS};
 
 /* ---- notes ---- */
 

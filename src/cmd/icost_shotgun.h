@@ -2,7 +2,7 @@
 #ifndef CULPRIT_CMD_ICOST_SHOTGUN_H
 #define CULPRIT_CMD_ICOST_SHOTGUN_H
 
-#include <argp.h>
+#include "cmd/option.h"
 
 #include "report/report.h"
 #include "shotgun/shotgun.h"
@@ -16,7 +16,7 @@ struct shotgun_choice {
 };
 /* What is not asked for. */
 struct shotgun_choice shotgun_choice_default(void);
-extern const struct argp shotgun_argp; /* its input is a struct shotgun_choice */
+extern const struct option_group shotgun_group; /* of a struct shotgun_choice */
 
 /* Adds to the notes what the fragments of a program are worth; `of`: " of LABEL" or "". False: out
  * of memory. */

@@ -2,12 +2,13 @@
 #ifndef CULPRIT_CMD_LIVE_OPTIONS_H
 #define CULPRIT_CMD_LIVE_OPTIONS_H
 
-#include <argp.h>
+#include "cmd/option.h"
 
 struct live_options {
     const char *events; /* NULL: what the machine has (live_events_choose) */
     double rate;        /* samples per second and processor */
 };
-extern const struct argp live_argp; /* --events, --rate, in group 1; fills in the default rate */
+extern const struct option_group
+    live_group; /* --events, --rate, in group 1; fills in the default rate */
 
 #endif

@@ -12,7 +12,6 @@
 #include "report/table.h"
 #include "util/text.h"
 
-enum { KEY_JSON = 1024 };
 enum action { ACTION_NONE, ACTION_LIST, ACTION_SHOW, ACTION_CHECK };
 
 struct request {
@@ -21,45 +20,39 @@ struct request {
     bool json;
 };
 
-static const struct argp_option OPTIONS[] = {
-    {"json", KEY_JSON, NULL, 0, "JSON in place of text (list, show)", 0}, {0}};
+#define REQUEST struct request
+static const struct option_row OPTIONS[] = {
+    FLAG("json", json, "JSON in place of text (list, show)"), {0}};
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (request->action == ACTION_NONE) {
-            request->action = !strcmp(value, "list")    ? ACTION_LIST
-                              : !strcmp(value, "show")  ? ACTION_SHOW
-                              : !strcmp(value, "check") ? ACTION_CHECK
-                                                        : ACTION_NONE;
-            if (request->action == ACTION_NONE)
-                options_fail(state, "%s: one of list, show NAME, check FILE", value);
-        } else if (request->action != ACTION_LIST && !request->machine) {
-            request->machine = value;
-        } else {
-            options_fail(state, "%s: one argument too many", value);
-        }
-        return 0;
-    case ARGP_KEY_END:
+static bool take_argument(struct argp_state *state, void *given, char *value) {
+    struct request *request = given;
+    if (request->action == ACTION_NONE) {
+        request->action = !strcmp(value, "list")    ? ACTION_LIST
+                          : !strcmp(value, "show")  ? ACTION_SHOW
+                          : !strcmp(value, "check") ? ACTION_CHECK
+                                                    : ACTION_NONE;
         if (request->action == ACTION_NONE)
-            request->action = ACTION_LIST;
-        if (request->action != ACTION_LIST && !request->machine)
-            options_fail(state, "which machine? (a name of 'culprit machines', or a file)");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+            options_fail(state, "%s: one of list, show NAME, check FILE", value);
+    } else if (request->action != ACTION_LIST && !request->machine) {
+        request->machine = value;
+    } else {
+        options_fail(state, "%s: one argument too many", value);
     }
+    return true;
 }
 
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "[list]\nshow NAME\ncheck FILE",
-    .doc =
+static void check_request(struct argp_state *state, void *given) {
+    struct request *request = given;
+    if (request->action == ACTION_NONE)
+        request->action = ACTION_LIST;
+    if (request->action != ACTION_LIST && !request->machine)
+        options_fail(state, "which machine? (a name of 'culprit machines', or a file)");
+}
+
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .argument = take_argument, .end = check_request},
+    .arguments = "[list]\nshow NAME\ncheck FILE",
+    .help =
         "Lists the machines that culprit simulates, shows one in full, or checks a description."
         "\vExample:\n  culprit machines show zen4 > mine.ini && culprit machines check mine.ini\n\n"
         "A description may begin with 'base = NAME' and give only what differs."};
@@ -136,7 +129,7 @@ static int list(bool json) {
 
 int cmd_machines(int argc, char **argv) {
     struct request request = {0};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     if (request.action == ACTION_LIST)
         return list(request.json);
     struct error error = {0};

@@ -1,25 +1,19 @@
-/* Option groups that verbs share, as argp children, and one way to say what is wrong with a command
- * line: one line on standard error, exit 2, or 125 when a command would have been run. */
+/* The options that verbs share, each stated once, so that every verb's --help has it in the same
+ * words: groups with a struct of their own, and rows for a verb's own table. */
 #ifndef CULPRIT_CMD_OPTIONS_H
 #define CULPRIT_CMD_OPTIONS_H
 
-#include <argp.h>
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "cmd/option.h"
 #include "machine/choice.h"
 #include "report/report.h"
 #include "study/input.h"
 #include "trace/trace.h"
 
-extern const struct argp input_argp; /* its input is a struct input_options */
-/* What --stop does, as the help says it. */
-#define OPTIONS_STOP_HELP "Kill the command when --limit is reached, rather than let it run on"
-/* --for and --on-signal, of verbs that can; its input is the same struct input_options, and a child
- * behind it. */
-extern const struct argp for_argp;
+extern const struct option_group input_group; /* of a struct input_options */
+/* --for and --on-signal, of verbs that can; of the same struct. */
+extern const struct option_group for_group;
 
-extern const struct argp machine_argp; /* its input is a struct machine_options */
+extern const struct option_group machine_group; /* --machine, --set, --ideal; of machine_options */
 
 struct output_options {
     enum report_by by;
@@ -28,68 +22,89 @@ struct output_options {
     bool legend;
     const char *output; /* NULL: standard output or error */
     const char *svg;    /* NULL: no picture */
-    char **words;       /* of options_words(), set before parsing; --svg is left out; or NULL */
+    char **words;       /* what options_parse() gave; set by the verb, which frees it */
 };
-extern const struct argp output_argp; /* --top, --json, --output */
-extern const struct argp report_argp; /* --json, --output */
-extern const struct argp legend_argp; /* --legend, likewise */
-extern const struct argp grain_argp;  /* --by; its input is an enum report_by */
+extern const struct option_group output_group; /* --top, --json, --output */
+extern const struct option_group report_group; /* --json, --output */
+extern const struct option_group legend_group; /* --legend */
+extern const struct option_group grain_group;  /* --by; its struct is an enum report_by */
 
-/* A verb with other outputs, or other words for them, lists them in a table of its own, as a child
- * with this parser, whose input is a struct output_options. One file for both the report and the
- * picture is refused. */
-enum output_key { OUTPUT_FILE = 'o', OUTPUT_JSON = 2048, OUTPUT_SVG, OUTPUT_LEGEND };
-error_t options_parse_output(int key, char *value, struct argp_state *state);
+/* Refuses one file for both the report and the picture. Of the groups above, and of verbs whose own
+ * table has these rows. */
+void options_check_output(struct argp_state *state, void *output);
 
-/* Rows of such a table: a heading, --json and --output. */
-#define OUTPUT_ROWS(group)                                                                         \
-    {NULL, 0, NULL, 0, "What to print:", group},                                                   \
-        {"json",                                                                                   \
-         OUTPUT_JSON,                                                                              \
-         NULL,                                                                                     \
-         0,                                                                                        \
-         "One JSON object (docs/json.md) in place of the text; without --output as with -o -",     \
-         0},                                                                                       \
-    {                                                                                              \
-        "output", OUTPUT_FILE, "FILE", 0,                                                          \
-            "Write the report there; -: to standard output, and what the command writes there to " \
-            "standard error (default: standard error when a command runs, else standard output)",  \
-            0                                                                                      \
-    }
+/* ---- rows ---- */
 
-/* Parses; on a mistake prints the line and exits. `input` goes to argp's parser. */
-void options_parse(const struct argp *argp, int argc, char **argv, void *input);
+#define OUTPUT_ROWS(group_, output_)                                                               \
+    HEADING(group_, "What to print:"),                                                             \
+        FLAG("json", output_.json,                                                                 \
+             "One JSON object (docs/json.md) in place of the text; without --output as with -o "   \
+             "-"),                                                                                 \
+        TEXT("output", "FILE", output_.output,                                                     \
+             "Write the report there; -: to standard output, and what the command writes there "   \
+             "to standard error (default: standard error when a command runs, else standard "      \
+             "output)",                                                                            \
+             .letter = 'o', .not_again = true)
+#define SVG_ROW(output_, help_, ...)                                                               \
+    TEXT("svg", "FILE", output_.svg, help_, .not_again = true, ##__VA_ARGS__)
 
-/* For parsers: prints "culprit VERB: ..." and exits. */
-void options_fail(const struct argp_state *state, const char *format, ...)
-    __attribute__((noreturn, format(printf, 2, 3)));
+#define MACHINE_ROWS(machine_, set_, default_)                                                     \
+    TEXT("machine", "NAME", machine_,                                                              \
+         "A machine of 'culprit machines', or a file (default: " default_ ")"),                    \
+        TAKE("set", "SECTION.KEY=VALUE", set_, "Change one figure of it; may be repeated")
 
-/* The value of an option as a count: digits and one of K M G T (thousands). Exits on a mistake. */
-uint64_t options_count(const struct argp_state *state, const char *option, const char *text);
+#define SKIP_ROW(member_) COUNT("skip", "N", member_, "Begin after N instructions (50M, 2G)")
+#define LIMIT_ROW(member_, help_)                                                                  \
+    COUNT("limit", "N", member_, help_, .least = 1,                                                \
+          .must = "at least one instruction (leave it out for no limit)")
+#define STOP_ROW(member_)                                                                          \
+    FLAG("stop", member_, "Kill the command when --limit is reached, rather than let it run on")
+#define FROM_ROW(take_) TAKE("from", "FUNCTION", take_, "Begin when this function is first entered")
 
-/* Likewise a time above 0, in seconds. */
-double options_duration(const struct argp_state *state, const char *option, const char *text);
+#define REPEATABLE_ROW(member_)                                                                    \
+    FLAG("repeatable", member_, "Give the command the same random numbers in every run")
+#define NO_REPEATABLE_ROWS(member_)                                                                \
+    FLAG("repeatable", member_,                                                                    \
+         "Give the command the same random numbers in every run, which is the default"),           \
+        NO_FLAG("no-repeatable", member_,                                                          \
+                "Leave the command the kernel's random numbers; else it gets the same ones in "    \
+                "every run, and keys that it makes are no secret")
+#define SEED_ROW(member_) COUNT("seed", "N", member_, "Which random numbers (default 1)")
+#define RERUN_ROW(member_)                                                                         \
+    FLAG("rerun", member_,                                                                         \
+         "Run the command a second time even though it sets a timer or changes the world (writes " \
+         "or deletes files, talks to or starts other programs)")
 
-/* A copy of what was typed, for the next useful command, which leaves out words that are NULL
- * there. To be freed. Exits when there is no memory. */
-char **options_words(int argc, char **argv);
-/* For parsers: the next useful command does not repeat this option, lest it write over a file. */
-void options_leave_out(char **words, const struct argp_state *state, const char *value);
+/* Of verbs that simulate. */
+enum { OPTIONS_MAX_JOBS = 1024 };
+#define JOBS_ROW(member_, what_)                                                                   \
+    COUNT("jobs", "N", member_, "N " what_ " at once (default: one for each processor)",           \
+          .least = 1, .most = OPTIONS_MAX_JOBS)
+#define REGIONS_WARM_UP_ROW(member_)                                                               \
+    COUNT("warm-up", "N", member_,                                                                 \
+          "Warm caches and predictors with at most N instructions before each region (default: "   \
+          "all that were captured)")
+
+/* Of verbs about profiles. */
+#define STORE_ROW(member_)                                                                         \
+    WRITTEN_FILE("store", "FILE", member_, "The profile database (default: see culprit-epochs(1))")
+#define PROCESS_ROW(member_)                                                                       \
+    TEXT("process", "NAME", member_, "Of processes of this name, or executable, only")
+#define IMAGE_ROW(member_)                                                                         \
+    TEXT("image", "NAME", member_, "Of this file only: its path, or the last part of it")
+#define TOP_ROW(member_, help_, ...) COUNT("top", "N", member_, help_, ##__VA_ARGS__)
+
+/* ---- what several verbs check or take ---- */
 
 /* What does not go with --regions LIST: a command, a trace, or a part of one. `done`: what happens
  * to regions, "simulated". */
 void options_check_regions(const struct argp_state *state, const struct input_options *input,
                            const char *done);
 
-/* The value of an option that writes a file beside the report. "-" is refused: standard output has
- * the report, or what a command writes. */
-const char *options_file(const struct argp_state *state, const char *option, const char *path);
-
 /* Whether to propose --follow: a command was run without it, and --no-follow was not given. */
 bool options_may_follow(const struct input_options *input);
 
-/* Values of --limit (at least 1), --from (not empty), --thread. */
-uint64_t options_limit(const struct argp_state *state, const char *text);
+/* Values of --from (not empty) and --thread. */
 const char *options_from(const struct argp_state *state, const char *text);
 int options_thread(const struct argp_state *state, const char *text);
 /* One more value of --set. */

@@ -16,20 +16,6 @@
 #include "study/trace_input.h"
 #include "util/text.h"
 
-enum key {
-    KEY_MACHINE = 1024,
-    KEY_SET,
-    KEY_SWEEP,
-    KEY_CHECK,
-    KEY_WINDOWS,
-    KEY_NO_PENDING,
-    KEY_COMPENSATION,
-    KEY_PARTS,
-    KEY_IGNORE_MSHRS,
-    KEY_REGIONS,
-    KEY_WARM_UP
-};
-
 struct request {
     int argc;
     struct input_options input;
@@ -39,70 +25,27 @@ struct request {
     bool check;
     const char *regions; /* file; NULL: none */
     uint64_t warm_up;    /* instructions before each, at most */
-    bool compensation_given;
-    const char *of_windows; /* an option given that makes no sense without */
+    bool compensation_given, no_pending_given, parts_given;
     struct output_options output;
 };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "For which machines:", 2},
-    {"machine", KEY_MACHINE, "NAME", 0,
-     "A machine of 'culprit machines', or a file (default: chen-ooo)", 0},
-    {"set", KEY_SET, "SECTION.KEY=VALUE", 0, "Change one figure of it; may be repeated", 0},
-    {"sweep", KEY_SWEEP, "FIGURE=VALUE,...", 0,
-     "Every combination of these values; may be repeated, or be several in one word. FIGURE: rob, "
-     "mshr (0: unlimited), latency (of memory, cycles), prefetch (none, next_line, on_miss, "
-     "tagged, "
-     "stride)",
-     0},
-    {NULL, 0, NULL, 0, "How to predict:", 3},
-    {"windows", KEY_WINDOWS, "KIND", 0,
-     "sliding (default; no windows, the reorder buffer slides), plain, swam or swam-mlp", 0},
-    {"no-pending-hits", KEY_NO_PENDING, NULL, 0,
-     "Of windows: take hits on blocks that are still on their way for hits like any", 0},
-    {"compensation", KEY_COMPENSATION, "KIND", 0,
-     "Of windows: window (default), distance, none, or by a fixed part of the reorder buffer: "
-     "oldest, 1/4, 1/2, 3/4, youngest",
-     0},
-    {"parts", KEY_PARTS, "LETTERS", 0,
-     "Of windows: parts of the analysis of prefetches, of a, b and c (default: abc)", 0},
-    {"ignore-mshrs", KEY_IGNORE_MSHRS, NULL, 0, "As if misses in flight were unlimited", 0},
-    {NULL, 0, NULL, 0, "How good it is:", 4},
-    {"check", KEY_CHECK, NULL, 0,
-     "Simulate every machine as well, with and without long data misses, and show how far the "
-     "prediction and each refinement of the model are off; slow",
-     0},
-    {NULL, 0, NULL, 0, "The whole run from regions of it:", 5},
-    {"regions", KEY_REGIONS, "LIST", 0,
-     "Predict the regions of this list, captured by 'culprit trace --regions', and combine them",
-     0},
-    {"warm-up", KEY_WARM_UP, "N", 0,
-     "Warm caches with at most N instructions before each region (default: all that were captured)",
-     0},
-    {0}};
-
-static const struct argp_option OUTPUT_OPTIONS[] = {
-    OUTPUT_ROWS(6), {"svg", OUTPUT_SVG, "FILE", 0, "Draw the figures of a --sweep", 0}, {0}};
-static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
-
-static void set_windows(struct predict_method *method, const struct argp_state *state,
-                        const char *value) {
-    static const char *const NAMES[] = {"plain", "swam", "swam-mlp", "sliding"};
-    for (int i = 0; i < 4; i++)
-        if (!strcmp(value, NAMES[i])) {
-            method->windows = (enum hybrid_windows)i;
-            return;
-        }
-    options_fail(state, "--windows %s: plain, swam, swam-mlp or sliding", value);
+static void take_setting(struct argp_state *state, void *request, char *value) {
+    options_add_setting(&((struct request *)request)->machine, state, value);
 }
 
-static void set_compensation(struct predict_method *method, const struct argp_state *state,
-                             const char *value) {
+static void take_sweep(struct argp_state *state, void *request, char *value) {
+    struct error error;
+    if (!predict_sweep_add(&((struct request *)request)->sweep, value, &error))
+        options_fail(state, "--sweep: %s", error.message);
+}
+
+static void take_compensation(struct argp_state *state, void *request, char *value) {
     static const char *const FIXED[] = {"oldest", "1/4", "1/2", "3/4", "youngest"};
     static const char *const NAMES[] = {[COMPENSATE_NONE] = "none",
                                         [COMPENSATE_FIXED] = "1/2",
                                         [COMPENSATE_DISTANCE] = "distance",
                                         [COMPENSATE_WINDOW] = "window"};
+    struct predict_method *method = &((struct request *)request)->methods[0];
     method->fixed = 0.5;
     for (int i = COMPENSATE_NONE; i <= COMPENSATE_WINDOW; i++)
         if (!strcmp(value, NAMES[i])) {
@@ -120,8 +63,8 @@ static void set_compensation(struct predict_method *method, const struct argp_st
                  value);
 }
 
-static void set_parts(struct predict_method *method, const struct argp_state *state,
-                      const char *value) {
+static void take_parts(struct argp_state *state, void *request, char *value) {
+    struct predict_method *method = &((struct request *)request)->methods[0];
     method->parts = 0;
     for (const char *letter = value; *letter; letter++) {
         if (*letter < 'a' || *letter > 'c')
@@ -130,11 +73,52 @@ static void set_parts(struct predict_method *method, const struct argp_state *st
     }
 }
 
+static const char *const WINDOWS[] = {"plain", "swam", "swam-mlp", "sliding"};
+
+#define REQUEST struct request
+static const struct option_row OPTIONS[] = {
+    HEADING(2, "For which machines:"),
+    MACHINE_ROWS(machine.machine, take_setting, "chen-ooo"),
+    TAKE("sweep", "FIGURE=VALUE,...", take_sweep,
+         "Every combination of these values; may be repeated, or be several in one word. FIGURE: "
+         "rob, mshr (0: unlimited), latency (of memory, cycles), prefetch (none, next_line, "
+         "on_miss, tagged, stride)"),
+    HEADING(3, "How to predict:"),
+    CHOICE("windows", "KIND", methods[0].windows,
+           "sliding (default; no windows, the reorder buffer slides), plain, swam or swam-mlp",
+           WINDOWS),
+    NO_FLAG("no-pending-hits", methods[0].pending_hits,
+            "Of windows: take hits on blocks that are still on their way for hits like any",
+            GIVEN(no_pending_given)),
+    TAKE("compensation", "KIND", take_compensation,
+         "Of windows: window (default), distance, none, or by a fixed part of the reorder buffer: "
+         "oldest, 1/4, 1/2, 3/4, youngest",
+         GIVEN(compensation_given)),
+    TAKE("parts", "LETTERS", take_parts,
+         "Of windows: parts of the analysis of prefetches, of a, b and c (default: abc)",
+         GIVEN(parts_given)),
+    FLAG("ignore-mshrs", methods[0].ignore_mshrs, "As if misses in flight were unlimited"),
+    HEADING(4, "How good it is:"),
+    FLAG("check", check,
+         "Simulate every machine as well, with and without long data misses, and show how far the "
+         "prediction and each refinement of the model are off; slow"),
+    HEADING(5, "The whole run from regions of it:"),
+    TEXT("regions", "LIST", regions,
+         "Predict the regions of this list, captured by 'culprit trace --regions', and combine "
+         "them"),
+    REGIONS_WARM_UP_ROW(warm_up),
+    OUTPUT_ROWS(6, output),
+    SVG_ROW(output, "Draw the figures of a --sweep"),
+    {0}};
+
 static void check_method(struct request *request, const struct argp_state *state) {
     struct predict_method *method = &request->methods[0];
-    if (method->windows == WINDOWS_SLIDING && request->of_windows)
-        options_fail(state, "%s: the reorder buffer slides (add --windows swam-mlp)",
-                     request->of_windows);
+    const char *of_windows = request->no_pending_given     ? "--no-pending-hits"
+                             : request->compensation_given ? "--compensation"
+                             : request->parts_given        ? "--parts"
+                                                           : NULL;
+    if (method->windows == WINDOWS_SLIDING && of_windows)
+        options_fail(state, "%s: the reorder buffer slides (add --windows swam-mlp)", of_windows);
     if (method->windows != WINDOWS_SLIDING && !request->compensation_given)
         method->compensation = COMPENSATE_WINDOW;
 }
@@ -147,7 +131,9 @@ static void check_regions(const struct request *request, const struct argp_state
     options_check_regions(state, &request->input, "predicted");
 }
 
-static void check_request(struct request *request, const struct argp_state *state) {
+static void check(struct argp_state *state, void *given) {
+    struct request *request = given;
+    options_check_output(state, &request->output);
     check_method(request, state);
     check_regions(request, state);
     if (!request->input.command && !request->input.trace && !request->regions)
@@ -157,76 +143,19 @@ static void check_request(struct request *request, const struct argp_state *stat
         options_fail(state, "--svg: it draws what varies (add --sweep)");
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    struct predict_method *method = &request->methods[0];
-    struct error error;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->input;
-        state->child_inputs[1] = &request->output;
-        return 0;
-    case KEY_MACHINE:
-        request->machine.machine = value;
-        return 0;
-    case KEY_SET:
-        options_add_setting(&request->machine, state, value);
-        return 0;
-    case KEY_SWEEP:
-        if (!predict_sweep_add(&request->sweep, value, &error))
-            options_fail(state, "--sweep: %s", error.message);
-        return 0;
-    case KEY_CHECK:
-        request->check = true;
-        return 0;
-    case KEY_WINDOWS:
-        set_windows(method, state, value);
-        return 0;
-    case KEY_NO_PENDING:
-        method->pending_hits = false;
-        request->of_windows = "--no-pending-hits";
-        return 0;
-    case KEY_COMPENSATION:
-        set_compensation(method, state, value);
-        request->compensation_given = true;
-        request->of_windows = "--compensation";
-        return 0;
-    case KEY_PARTS:
-        set_parts(method, state, value);
-        request->of_windows = "--parts";
-        return 0;
-    case KEY_IGNORE_MSHRS:
-        method->ignore_mshrs = true;
-        return 0;
-    case KEY_REGIONS:
-        request->regions = value;
-        return 0;
-    case KEY_WARM_UP:
-        request->warm_up = options_count(state, "--warm-up", value);
-        return 0;
-    case ARGP_KEY_END:
-        check_request(request, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_part PARTS[] = {{&input_group, offsetof(struct request, input)}, {0}};
 
-static const struct argp_child CHILDREN[] = {
-    {&input_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
-
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "[--] COMMAND...\nTRACE.ctrace\n--regions LIST",
-    .doc = "Predicts the cycles per instruction that a machine loses to loads that miss its last "
-           "cache, from the order of misses and who waits for whom, without simulating it: for any "
-           "reorder buffer, memory latency, number of MSHRs and prefetcher, many at once.\v"
-           "Example:\n  culprit predict --limit 20M --sweep rob=64,256 -- gzip -9c /bin/bash "
-           ">gz\n\n"
-           "The report goes to standard error, the command keeps standard output and its exit "
-           "status; 125 when culprit failed.",
-    .children = CHILDREN};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .end = check},
+    .parts = PARTS,
+    .arguments = "[--] COMMAND...\nTRACE.ctrace\n--regions LIST",
+    .help = "Predicts the cycles per instruction that a machine loses to loads that miss its last "
+            "cache, from the order of misses and who waits for whom, without simulating it: for "
+            "any reorder buffer, memory latency, number of MSHRs and prefetcher, many at once.\v"
+            "Example:\n  culprit predict --limit 20M --sweep rob=64,256 -- gzip -9c /bin/bash "
+            ">gz\n\n"
+            "The report goes to standard error, the command keeps standard output and its exit "
+            "status; 125 when culprit failed."};
 
 struct job {
     const struct request *request;
@@ -395,7 +324,7 @@ static int run_steps(struct job *job, struct error *error) {
 
 int cmd_predict(int argc, char **argv) {
     struct request request = {.argc = argc,
-                              .output.words = options_words(argc, argv),
+
                               .machine.machine = "chen-ooo",
                               .warm_up = UINT64_MAX,
                               .methods[0] = predict_refinements[PREDICT_REFINEMENTS - 1]};
@@ -404,7 +333,7 @@ int cmd_predict(int argc, char **argv) {
     struct error error = {0};
     memcpy(&request.methods[1], predict_refinements, sizeof predict_refinements);
     request.input.traces_allowed = true;
-    options_parse(&ARGP, argc, argv, &request);
+    request.output.words = options_parse(&LINE, argc, argv, &request);
     const int status = run_steps(&job, &error);
     if (error.message[0])
         print_error(&error);

@@ -7,73 +7,52 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 
-enum key { KEY_BY = 1024, KEY_EVENT, KEY_PROCESS, KEY_IMAGE };
+static void take_grain(struct argp_state *state, void *request, char *value) {
+    for (int by = 0; by < PROFILE_BY_COUNT; by++)
+        if (!strcmp(value, profile_by_name((enum profile_by)by))) {
+            ((struct row_options *)request)->by = (enum profile_by)by;
+            return;
+        }
+    options_fail(state, "--by %s: one of procedure, image, line, process, epoch", value);
+}
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Which rows:", 2},
-    {"by", KEY_BY, "GRAIN", 0, "procedure (default), image, line, process, epoch", 0},
-    {"event", KEY_EVENT, "NAME", 0,
-     "Of this event; where several are shown it may be repeated, and rows are sorted by the first",
-     0},
-    {"process", KEY_PROCESS, "NAME", 0, "Of processes of this name, or executable, only", 0},
-    {"image", KEY_IMAGE, "NAME", 0, "Of this file only: its path, or the last part of it", 0},
+static void take_event(struct argp_state *state, void *request, char *value) {
+    struct row_options *options = request;
+    if (options->event_count == PROFILE_OPTIONS_EVENTS)
+        options_fail(state, "--event: more than %d", PROFILE_OPTIONS_EVENTS);
+    options->events[options->event_count++] = value;
+}
+
+#define REQUEST struct row_options
+static const struct option_row OPTIONS[] = {
+    HEADING(2, "Which rows:"),
+    TAKE("by", "GRAIN", take_grain, "procedure (default), image, line, process, epoch"),
+    TAKE("event", "NAME", take_event,
+         "Of this event; where several are shown it may be repeated, and rows are sorted by the "
+         "first"),
+    PROCESS_ROW(process),
+    IMAGE_ROW(image),
     {0}};
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct row_options *options = state->input;
-    switch (key) {
-    case KEY_BY:
-        for (int by = 0; by < PROFILE_BY_COUNT; by++)
-            if (!strcmp(value, profile_by_name((enum profile_by)by))) {
-                options->by = (enum profile_by)by;
-                return 0;
-            }
-        options_fail(state, "--by %s: one of procedure, image, line, process, epoch", value);
-    case KEY_EVENT:
-        if (options->event_count == PROFILE_OPTIONS_EVENTS)
-            options_fail(state, "--event: more than %d", PROFILE_OPTIONS_EVENTS);
-        options->events[options->event_count++] = value;
-        return 0;
-    case KEY_PROCESS:
-        options->process = value;
-        return 0;
-    case KEY_IMAGE:
-        options->image = value;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+const struct option_group rows_group = {.options = OPTIONS};
+
+static bool take_store(struct argp_state *state, void *given, char *value) {
+    struct compare_request *request = given;
+    if (request->store.store_count == request->most_stores)
+        options_fail(state, "%s: at most %zu stores are compared", value, request->most_stores);
+    request->store.stores[request->store.store_count++] = value;
+    return true;
 }
 
-const struct argp profile_argp = {.options = OPTIONS, .parser = parse};
-
-static error_t parse_compared(int key, char *value, struct argp_state *state) {
-    struct compare_request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->store;
-        state->child_inputs[1] = &request->rows;
-        state->child_inputs[2] = &request->output;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (request->store.store_count == request->most_stores)
-            options_fail(state, "%s: at most %zu stores are compared", value, request->most_stores);
-        request->store.stores[request->store.store_count++] = value;
-        return 0;
-    case ARGP_KEY_END:
-        if (request->rows.by == PROFILE_BY_EPOCH)
-            options_fail(state, "--by epoch: epochs are what is compared");
-        if (request->rows.event_count > 1)
-            options_fail(state, "--event: one at a time");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static void check_compared(struct argp_state *state, void *given) {
+    const struct compare_request *request = given;
+    if (request->rows.by == PROFILE_BY_EPOCH)
+        options_fail(state, "--by epoch: epochs are what is compared");
+    if (request->rows.event_count > 1)
+        options_fail(state, "--event: one at a time");
 }
 
-static const struct argp_child COMPARED[] = {
-    {&store_argp, 0, NULL, 0}, {&profile_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
-const struct argp compare_argp = {.parser = parse_compared, .children = COMPARED};
+const struct option_group compare_group = {.argument = take_store, .end = check_compared};
 
 /* ---- sets ---- */
 

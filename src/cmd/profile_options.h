@@ -3,7 +3,7 @@
 #ifndef CULPRIT_CMD_PROFILE_OPTIONS_H
 #define CULPRIT_CMD_PROFILE_OPTIONS_H
 
-#include <argp.h>
+#include "cmd/option.h"
 
 #include "cmd/options.h"
 #include "cmd/store_options.h"
@@ -18,7 +18,7 @@ struct row_options {
     size_t event_count; /* 0: all, or the first */
     const char *process, *image;
 };
-extern const struct argp profile_argp; /* --by, --event, --process, --image */
+extern const struct option_group rows_group; /* --by, --event, --process, --image */
 
 struct output;
 
@@ -37,7 +37,12 @@ struct compare_request {
     struct row_options rows;
     struct output_options output;
 };
-extern const struct argp compare_argp; /* stores as arguments, and the options of these */
+extern const struct option_group compare_group; /* stores as arguments */
+#define COMPARE_PARTS(at_)                                                                         \
+    {&compare_group, (at_)}, {&store_group, (at_) + offsetof(struct compare_request, store)},      \
+        {&rows_group, (at_) + offsetof(struct compare_request, rows)}, {                           \
+        &output_group, (at_) + offsetof(struct compare_request, output)                            \
+    }
 
 /* Sets to compare, each of epochs of one store, and the one event they are compared by. */
 struct profile_sets {

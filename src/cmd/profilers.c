@@ -9,46 +9,9 @@
 #include "cmd/cmd.h"
 #include "cmd/run.h"
 
-enum key {
-    KEY_PROFILER = 1024,
-    KEY_LIST,
-    KEY_SAMPLES,
-    KEY_PERIOD,
-    KEY_RANDOM,
-    KEY_PERIODIC,
-    KEY_SEED,
-    KEY_SYSTEMATIC,
-    KEY_FLOOR,
-    KEY_THREADS
-};
-
 enum { DEFAULT_SAMPLES = 200000, MAX_SAMPLES = 100000000, MAX_THREADS = 64 };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Which profilers, and what they sample:", 4},
-    {"profiler", KEY_PROFILER, "LIST", 0,
-     "Configurations, separated by commas: a name, or a name with settings of its own, as in "
-     "TIP:period=1000 or TIP:random,seed=2 (samples=N, period=CYCLES, random, periodic, seed=N). "
-     "May be repeated; default: all, see --list",
-     0},
-    {"list", KEY_LIST, NULL, 0, "List the profilers", 0},
-    {"samples", KEY_SAMPLES, "N", 0,
-     "Samples over the run, at least N and less than twice as many (default 200K)", 0},
-    {"period", KEY_PERIOD, "CYCLES", 0, "A sample every so many cycles; 1: every cycle", 0},
-    {"random", KEY_RANDOM, NULL, 0, "A random cycle of every period (the default)", 0},
-    {"periodic", KEY_PERIODIC, NULL, 0,
-     "The last cycle of every period: it may keep step with a loop, as nothing in a simulated core "
-     "disturbs it",
-     0},
-    {"seed", KEY_SEED, "N", 0, "Of the random choices (default 0)", 0},
-    {"floor", KEY_FLOOR, "PERCENT", 0,
-     "As many samples as it takes for this floor of the error of cycle stacks; simulates twice, a "
-     "command from a temporary trace",
-     0},
-    {"systematic", KEY_SYSTEMATIC, NULL, 0,
-     "Also the error that each profiler has when it samples every cycle", 0},
-    {"threads", KEY_THREADS, "N", 0, "Threads that the profilers run on (default 1)", 0},
-    {0}};
+#define LONGEST_PERIOD (UINT64_C(1) << 40)
 
 struct profilers_options {
     struct run_request run;
@@ -60,17 +23,9 @@ struct profilers_options {
 
 /* ---- configurations ---- */
 
-static void take_count(const struct argp_state *state, const char *where, const char *value,
-                       uint64_t most, uint64_t *count) {
-    *count = options_count(state, where, value);
-    if (!*count || *count > most)
-        options_fail(state, "%s %s: from 1 to %llu", where, value, (unsigned long long)most);
-}
-
 /* "period=1000", "random" ...; false: not a setting. */
 static bool take_setting(const struct argp_state *state, const char *text,
                          struct sampler_options *sampling) {
-    static const uint64_t LONGEST_PERIOD = UINT64_C(1) << 40;
     char where[64];
     const char *value = strchr(text, '=');
     int length = value ? (int)(value++ - text) : (int)strlen(text);
@@ -80,9 +35,9 @@ static bool take_setting(const struct argp_state *state, const char *text,
     } else if (!strcmp(text, "periodic")) {
         sampling->mode = SAMPLER_PERIODIC;
     } else if (value && !strncmp(text, "period=", 7)) {
-        take_count(state, where, value, LONGEST_PERIOD, &sampling->period);
+        sampling->period = options_count_within(state, where, value, 1, LONGEST_PERIOD);
     } else if (value && !strncmp(text, "samples=", 8)) {
-        take_count(state, where, value, MAX_SAMPLES, &sampling->samples);
+        sampling->samples = options_count_within(state, where, value, 1, MAX_SAMPLES);
         sampling->period = 0;
     } else if (value && !strncmp(text, "seed=", 5)) {
         sampling->seed = options_count(state, where, value);
@@ -180,8 +135,8 @@ static void list_profilers(void) {
 
 /* ---- options ---- */
 
-static void add_list(const struct argp_state *state, struct profilers_options *options,
-                     const char *list) {
+static void take_list_of(struct argp_state *state, void *request, char *list) {
+    struct profilers_options *options = request;
     char *joined = NULL;
     if (asprintf(&joined, "%s%s%s", options->lists ? options->lists : "", options->lists ? "," : "",
                  list) < 0)
@@ -190,14 +145,56 @@ static void add_list(const struct argp_state *state, struct profilers_options *o
     options->lists = joined;
 }
 
+static void take_show(struct argp_state *state, void *request, char *value) {
+    (void)state, (void)request, (void)value;
+    list_profilers();
+}
+
+static void take_random(struct argp_state *state, void *request, char *value) {
+    (void)state, (void)value;
+    ((struct profilers_options *)request)->sampling.mode = SAMPLER_RANDOM;
+}
+
+static void take_periodic(struct argp_state *state, void *request, char *value) {
+    (void)state, (void)value;
+    ((struct profilers_options *)request)->sampling.mode = SAMPLER_PERIODIC;
+}
+
 /* "1.5%" or "1.5" */
-static double take_floor(const struct argp_state *state, const char *value) {
+static void take_floor(struct argp_state *state, void *request, char *value) {
     char *end;
     double percent = strtod(value, &end);
     if (end == value || (*end && strcmp(end, "%")) || !(percent >= 0.01 && percent < 100))
         options_fail(state, "--floor %s: a percentage from 0.01 to 100", value);
-    return percent / 100;
+    ((struct profilers_options *)request)->request.floor = percent / 100;
 }
+
+#define REQUEST struct profilers_options
+static const struct option_row OPTIONS[] = {
+    HEADING(4, "Which profilers, and what they sample:"),
+    TAKE("profiler", "LIST", take_list_of,
+         "Configurations, separated by commas: a name, or a name with settings of its own, as in "
+         "TIP:period=1000 or TIP:random,seed=2 (samples=N, period=CYCLES, random, periodic, "
+         "seed=N). May be repeated; default: all, see --list"),
+    TAKE("list", NULL, take_show, "List the profilers"),
+    COUNT("samples", "N", sampling.samples,
+          "Samples over the run, at least N and less than twice as many (default 200K)", .least = 1,
+          .most = MAX_SAMPLES, GIVEN(samples_given)),
+    COUNT("period", "CYCLES", sampling.period, "A sample every so many cycles; 1: every cycle",
+          .least = 1, .most = LONGEST_PERIOD, GIVEN(period_given)),
+    TAKE("random", NULL, take_random, "A random cycle of every period (the default)"),
+    TAKE("periodic", NULL, take_periodic,
+         "The last cycle of every period: it may keep step with a loop, as nothing in a simulated "
+         "core disturbs it"),
+    COUNT("seed", "N", sampling.seed, "Of the random choices (default 0)"),
+    TAKE("floor", "PERCENT", take_floor,
+         "As many samples as it takes for this floor of the error of cycle stacks; simulates "
+         "twice, a command from a temporary trace"),
+    FLAG("systematic", request.systematic,
+         "Also the error that each profiler has when it samples every cycle"),
+    COUNT("threads", "N", request.threads, "Threads that the profilers run on (default 1)",
+          .least = 1, .most = MAX_THREADS),
+    {0}};
 
 /* A trace that can be read once is no good for --floor. */
 static void check_floor(const struct argp_state *state, const struct profilers_options *options) {
@@ -213,7 +210,8 @@ static void check_floor(const struct argp_state *state, const struct profilers_o
                      trace);
 }
 
-static void check(const struct argp_state *state, struct profilers_options *options) {
+static void check(struct argp_state *state, void *request) {
+    struct profilers_options *options = request;
     if (options->request.floor > 0)
         check_floor(state, options);
     if (!options->samples_given && !options->request.floor)
@@ -226,85 +224,33 @@ static void check(const struct argp_state *state, struct profilers_options *opti
     take_profilers(state, options);
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct profilers_options *options = state->input;
-    uint64_t count;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->run.input;
-        state->child_inputs[1] = &options->run.machine;
-        state->child_inputs[2] = &options->run.output;
-        state->child_inputs[3] = &options->run.save;
-        state->child_inputs[4] = &options->run.input;
-        return 0;
-    case KEY_PROFILER:
-        add_list(state, options, value);
-        return 0;
-    case KEY_LIST:
-        list_profilers();
-        return 0;
-    case KEY_SAMPLES:
-        options->samples_given = true;
-        take_count(state, "--samples", value, MAX_SAMPLES, &options->sampling.samples);
-        return 0;
-    case KEY_PERIOD:
-        options->period_given = true;
-        take_count(state, "--period", value, UINT64_C(1) << 40, &options->sampling.period);
-        return 0;
-    case KEY_RANDOM:
-        options->sampling.mode = SAMPLER_RANDOM;
-        return 0;
-    case KEY_PERIODIC:
-        options->sampling.mode = SAMPLER_PERIODIC;
-        return 0;
-    case KEY_SEED:
-        options->sampling.seed = options_count(state, "--seed", value);
-        return 0;
-    case KEY_SYSTEMATIC:
-        options->request.systematic = true;
-        return 0;
-    case KEY_FLOOR:
-        options->request.floor = take_floor(state, value);
-        return 0;
-    case KEY_THREADS:
-        take_count(state, "--threads", value, MAX_THREADS, &count);
-        options->request.threads = (uint32_t)count;
-        return 0;
-    case ARGP_KEY_END:
-        check(state, options);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_part PARTS[] = {
+    {&input_group, offsetof(struct profilers_options, run.input)},
+    {&machine_group, offsetof(struct profilers_options, run.machine)},
+    {&output_group, offsetof(struct profilers_options, run.output)},
+    {&save_group, offsetof(struct profilers_options, run.save)},
+    {&for_group, offsetof(struct profilers_options, run.input)},
+    {0}};
 
-static const struct argp_child CHILDREN[] = {
-    {&input_argp, 0, NULL, 0}, {&machine_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0},
-    {&save_argp, 0, NULL, 0},  {&for_argp, 0, NULL, 0},     {0}};
-
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "[--] COMMAND...\nTRACE.ctrace",
-    .doc = "Runs every profiler over one simulation of a command, or of a trace, all sampling the "
-           "same cycles, and reports how far each is from what every cycle says: its profile from "
-           "Oracle's, its cycle stacks from the golden reference's.\v"
-           "Example:\n  culprit profilers --limit 20M -- gzip -9 -c /bin/bash > /dev/null\n\n"
-           "The report goes to standard error, the command keeps standard output and its exit "
-           "status; 125 when culprit failed.",
-    .children = CHILDREN};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .end = check},
+    .parts = PARTS,
+    .arguments = "[--] COMMAND...\nTRACE.ctrace",
+    .help = "Runs every profiler over one simulation of a command, or of a trace, all sampling the "
+            "same cycles, and reports how far each is from what every cycle says: its profile from "
+            "Oracle's, its cycle stacks from the golden reference's.\v"
+            "Example:\n  culprit profilers --limit 20M -- gzip -9 -c /bin/bash > /dev/null\n\n"
+            "The report goes to standard error, the command keeps standard output and its exit "
+            "status; 125 when culprit failed."};
 
 int cmd_profilers(int argc, char **argv) {
-    struct profilers_options options = {.run = {.verb = "profilers",
-                                                .argc = argc,
-                                                .argv = options_words(argc, argv),
-                                                .sampling = sampling_everything()},
-                                        .request = {.threads = 1},
-                                        .sampling = {.mode = SAMPLER_RANDOM}};
+    struct profilers_options options = {
+        .run = {.verb = "profilers", .argc = argc, .sampling = sampling_everything()},
+        .request = {.threads = 1},
+        .sampling = {.mode = SAMPLER_RANDOM}};
     options.run.input.traces_allowed = true;
     options.run.profilers = &options.request;
-    options.run.output.words = options.run.argv;
-    options_parse(&ARGP, argc, argv, &options);
+    options.run.argv = options_parse(&LINE, argc, argv, &options);
     int status = run_simulation(&options.run);
     free(options.run.argv);
     for (uint32_t i = 0; i < options.request.count; i++)

@@ -9,19 +9,31 @@
 #include "cmd/options.h"
 #include "cmd/output.h"
 
-enum { KEY_PID = 1024, KEY_TIME, KEY_STORE };
+static void take_pid(struct argp_state *state, void *request, char *value) {
+    uint64_t pid = options_count(state, "--pid", value);
+    if (!pid || pid > INT32_MAX)
+        options_fail(state, "--pid %s: no number of a process", value);
+    ((struct record_request *)request)->pid = (pid_t)pid;
+}
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "What to record:", 1},
-    {"pid", KEY_PID, "PID", 0, "A process that runs, its threads and later children; no command",
-     1},
-    {"time", KEY_TIME, "TIME", 0,
-     "No longer than this (10s, 5min); a command then runs on to its end", 1},
-    {NULL, 0, NULL, 0, "Where it goes:", 2},
-    {"store", KEY_STORE, "FILE", 0, "The profile database (default: see culprit-epochs(1))", 2},
+#define REQUEST struct record_request
+static const struct option_row OPTIONS[] = {
+    HEADING(1, "What to record:"),
+    TAKE("pid", "PID", take_pid, "A process that runs, its threads and later children; no command"),
+    DURATION("time", "TIME", seconds,
+             "No longer than this (10s, 5min); a command then runs on to its end"),
+    HEADING(2, "Where it goes:"),
+    STORE_ROW(store),
     {0}};
 
-static void check(const struct record_request *request, const struct argp_state *state) {
+static bool take_command(struct argp_state *state, void *request, char *value) {
+    (void)value;
+    ((struct record_request *)request)->command = options_take_command(state);
+    return true;
+}
+
+static void check(struct argp_state *state, void *given) {
+    const struct record_request *request = given;
     if (request->command && request->pid)
         options_fail(state, "--pid: either a process that runs or a command, not both");
     if (!request->command && !request->pid)
@@ -29,55 +41,24 @@ static void check(const struct record_request *request, const struct argp_state 
                             "culprit record --pid PID)");
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct record_request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->sampled;
-        state->child_inputs[1] = &request->output;
-        return 0;
-    case KEY_PID: {
-        uint64_t pid = options_count(state, "--pid", value);
-        if (!pid || pid > INT32_MAX)
-            options_fail(state, "--pid %s: no number of a process", value);
-        request->pid = (pid_t)pid;
-        return 0;
-    }
-    case KEY_TIME:
-        request->seconds = options_duration(state, "--time", value);
-        return 0;
-    case KEY_STORE:
-        request->store = options_file(state, "--store", value);
-        return 0;
-    case ARGP_KEY_ARG:
-        request->command = &state->argv[state->next - 1];
-        state->next = state->argc;
-        return 0;
-    case ARGP_KEY_END:
-        check(request, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_part PARTS[] = {{&live_group, offsetof(struct record_request, sampled)},
+                                           {&report_group, offsetof(struct record_request, output)},
+                                           {0}};
 
-static const struct argp_child CHILDREN[] = {
-    {&live_argp, 0, NULL, 0}, {&report_argp, 0, NULL, 0}, {0}};
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .children = CHILDREN,
-    .args_doc = "[--] COMMAND...\n--pid PID",
-    .doc = "Samples a command and its children while it runs, on this very machine, and saves the "
-           "profile as an epoch of the profile database."
-           "\vExample:\n  culprit record -- gzip -9 -c /bin/bash > /dev/null && culprit top\n\n"
-           "It needs no privileges where kernel.perf_event_paranoid is at most 2, but then sees "
-           "user code alone. The command keeps standard output and its exit status; 125 when "
-           "culprit failed."};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .argument = take_command, .end = check},
+    .parts = PARTS,
+    .arguments = "[--] COMMAND...\n--pid PID",
+    .help = "Samples a command and its children while it runs, on this very machine, and saves the "
+            "profile as an epoch of the profile database."
+            "\vExample:\n  culprit record -- gzip -9 -c /bin/bash > /dev/null && culprit top\n\n"
+            "It needs no privileges where kernel.perf_event_paranoid is at most 2, but then sees "
+            "user code alone. The command keeps standard output and its exit status; 125 when "
+            "culprit failed."};
 
 int cmd_record(int argc, char **argv) {
     struct record_request request = {0};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     struct error error = {0}, late = {0};
     struct output output = {0};
     int status = request.command ? STATUS_BROKEN : STATUS_FAILED;

@@ -187,7 +187,7 @@ int cmd_regions(int argc, char **argv) {
     bool good =
         (request.vectors && request.costs) || error_set(&error, "out of memory for arguments");
     if (good) {
-        options_parse(&regions_argp, argc, argv, &request);
+        free(options_parse(&regions_line, argc, argv, &request));
         good = request.sweep ? regions_sweep(&request, &error) : run(&request, argc, argv, &error);
     }
     if (good && fflush(stdout) != 0)

@@ -2,9 +2,9 @@
 #ifndef CULPRIT_CMD_REGIONS_REQUEST_H
 #define CULPRIT_CMD_REGIONS_REQUEST_H
 
-#include <argp.h>
 #include <jansson.h>
 
+#include "cmd/option.h"
 #include "region/sweep.h"
 
 struct regions_request {
@@ -18,8 +18,8 @@ struct regions_request {
     const char *output, *simpoints, *weights, *load_simpoints, *load_weights, *labels, *svg;
 };
 
-/* Its input is a request with room for as many vectors and costs as there are arguments. */
-extern const struct argp regions_argp;
+/* Of a request with room for as many vectors and costs as there are arguments. */
+extern const struct command_line regions_line;
 void regions_request_free(struct regions_request *request);
 
 /* With --sweep: reads, sweeps, prints. */

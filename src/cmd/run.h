@@ -33,7 +33,7 @@ struct run_request {
     struct profilers_request *profilers; /* NULL: the plain report */
     bool plain;                          /* explain terms */
     const char *kanata;                  /* file; NULL: none */
-    const char *kanata_window;           /* option that chose the window; NULL: none did */
+    bool kanata_window;                  /* an option chose the window */
     uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
     struct slices_request slices;
     struct regions_request regions;
@@ -43,6 +43,17 @@ struct run_request {
     const char *note;        /* for the report; NULL: none */
     struct tracers *tracers; /* run_simulation frees them; NULL: none */
 };
+
+/* The options of a verb with a run_request at this place in its own. */
+#define RUN_PARTS(at_)                                                                             \
+    {&input_group, (at_) + offsetof(struct run_request, input)},                                   \
+        {&machine_group, (at_) + offsetof(struct run_request, machine)},                           \
+        {&output_group, (at_) + offsetof(struct run_request, output)},                             \
+        {&grain_group, (at_) + offsetof(struct run_request, output.by)},                           \
+        {&save_group, (at_) + offsetof(struct run_request, save)},                                 \
+        {&for_group, (at_) + offsetof(struct run_request, input)}, {                               \
+        &legend_group, (at_) + offsetof(struct run_request, output)                                \
+    }
 
 /* Returns the exit status. */
 int run_simulation(const struct run_request *request);

@@ -18,37 +18,30 @@ struct request {
     struct output_options output;
 };
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->output;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (request->path)
-            options_fail(state, "%s: one argument too many", value);
-        request->path = value;
-        return 0;
-    case ARGP_KEY_END:
-        if (!request->path)
-            options_fail(state, "which file of samples?");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static bool take_path(struct argp_state *state, void *given, char *value) {
+    struct request *request = given;
+    if (request->path)
+        options_fail(state, "%s: one argument too many", value);
+    request->path = value;
+    return true;
 }
 
-static const struct argp_child CHILDREN[] = {{&report_argp, 0, NULL, 0}, {0}};
-static const struct argp ARGP = {
-    .parser = parse,
-    .children = CHILDREN,
-    .args_doc = "FILE",
-    .doc = "Shows the samples of TIP or TEA that 'culprit sim --tap' wrote: when, how many cycles, "
-           "the "
-           "commit state, and the instructions that share them, with TEA's events."
-           "\vExample:\n  culprit sim --limit 20M --tap tea:gzip.samples -- gzip -9c /bin/bash "
-           ">gz\n  culprit samples gzip.samples\n\n"
-           "FILE may be - for standard input."};
+static void check(struct argp_state *state, void *request) {
+    if (!((struct request *)request)->path)
+        options_fail(state, "which file of samples?");
+}
+
+static const struct option_part PARTS[] = {{&report_group, offsetof(struct request, output)}, {0}};
+
+static const struct command_line LINE = {
+    .own = {.argument = take_path, .end = check},
+    .parts = PARTS,
+    .arguments = "FILE",
+    .help = "Shows the samples of TIP or TEA that 'culprit sim --tap' wrote: when, how many "
+            "cycles, the commit state, and the instructions that share them, with TEA's events."
+            "\vExample:\n  culprit sim --limit 20M --tap tea:gzip.samples -- gzip -9c /bin/bash "
+            ">gz\n  culprit samples gzip.samples\n\n"
+            "FILE may be - for standard input."};
 
 /* ---- names ---- */
 
@@ -262,7 +255,7 @@ int cmd_samples(int argc, char **argv) {
     struct request request = {0};
     struct error error = {0}, late = {0};
     struct output output = {0};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     if (!output_open(&output, "--output", request.output.output, stdout, &error)) {
         print_error(&error);
         return STATUS_FAILED;

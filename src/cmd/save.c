@@ -9,34 +9,21 @@
 #include "core/core.h"
 #include "study/temporary.h"
 
-enum key { KEY_SAVE = 1536, KEY_STORE };
-
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Keep the profile:", 8},
-    {"save", KEY_SAVE, NULL, 0,
-     "Save the cycles of every instruction in the store, for 'culprit top' and 'culprit diff'", 0},
-    {"store", KEY_STORE, "FILE", 0, "In this store (default: see 'culprit epochs')", 0},
+#define REQUEST struct save_options
+static const struct option_row OPTIONS[] = {
+    HEADING(8, "Keep the profile:"),
+    FLAG("save", save,
+         "Save the cycles of every instruction in the store, for 'culprit top' and 'culprit diff'"),
+    STORE_ROW(store),
     {0}};
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct save_options *options = state->input;
-    switch (key) {
-    case KEY_SAVE:
-        options->save = true;
-        return 0;
-    case KEY_STORE:
-        options->store = options_file(state, "--store", value);
-        return 0;
-    case ARGP_KEY_END:
-        if (options->store && !options->save)
-            options_fail(state, "--store: it says where to save, not that (add --save)");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static void check(struct argp_state *state, void *request) {
+    const struct save_options *options = request;
+    if (options->store && !options->save)
+        options_fail(state, "--store: it says where to save, not that (add --save)");
 }
 
-const struct argp save_argp = {.options = OPTIONS, .parser = parse};
+const struct option_group save_group = {.options = OPTIONS, .end = check};
 
 bool save_open(struct save *save, const struct save_options *options, struct error *error) {
     save->wanted = options->save;

@@ -2,8 +2,7 @@
 #ifndef CULPRIT_CMD_SAVE_H
 #define CULPRIT_CMD_SAVE_H
 
-#include <argp.h>
-
+#include "cmd/option.h"
 #include "report/report.h"
 #include "simulate/saving.h"
 
@@ -11,7 +10,7 @@ struct save_options {
     bool save;
     const char *store; /* NULL: the default one */
 };
-extern const struct argp save_argp; /* --save, --store FILE */
+extern const struct option_group save_group; /* --save, --store FILE */
 
 /* A saving, with its stores and the texts that it refers to. */
 struct save {

@@ -16,8 +16,8 @@ struct sharing_options_given {
     struct machine_options machine; /* chips are taken */
     struct contention_options contention;
 };
-/* Its input is a struct sharing_options_given, which it sets to the defaults; the machine's default
+/* Of a struct sharing_options_given, which it sets to the defaults; the machine's default
  * is niagara. */
-extern const struct argp sharing_argp;
+extern const struct option_group sharing_group;
 
 #endif

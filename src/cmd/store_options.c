@@ -7,37 +7,30 @@
 #include "cmd/options.h"
 #include "util/array.h"
 
-enum { KEY_STORE = 256, KEY_EPOCH };
-
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Which profiles:", 1},
-    {"store", KEY_STORE, "FILE", 0,
-     "The store (default: $CULPRIT_STORE, else the machine's, else your own)", 0},
-    {"epoch", KEY_EPOCH, "LIST", 0,
-     "Epochs by number, as 'culprit epochs' lists them: 3, 2..5, last, all, or several separated "
-     "by commas (default: last)",
-     0},
-    {0}};
-
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct store_options *options = state->input;
-    switch (key) {
-    case KEY_STORE:
-        if (options->store_count == STORE_OPTIONS_MAX)
-            options_fail(state, "--store: more than %d", STORE_OPTIONS_MAX);
-        options->stores[options->store_count++] = value;
-        return 0;
-    case KEY_EPOCH:
-        if (options->epoch_count == STORE_OPTIONS_MAX)
-            options_fail(state, "--epoch: more than %d", STORE_OPTIONS_MAX);
-        options->epochs[options->epoch_count++] = value;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static void take_store(struct argp_state *state, void *request, char *value) {
+    struct store_options *options = request;
+    if (options->store_count == STORE_OPTIONS_MAX)
+        options_fail(state, "--store: more than %d", STORE_OPTIONS_MAX);
+    options->stores[options->store_count++] = value;
 }
 
-const struct argp store_argp = {.options = OPTIONS, .parser = parse};
+static void take_epochs(struct argp_state *state, void *request, char *value) {
+    struct store_options *options = request;
+    if (options->epoch_count == STORE_OPTIONS_MAX)
+        options_fail(state, "--epoch: more than %d", STORE_OPTIONS_MAX);
+    options->epochs[options->epoch_count++] = value;
+}
+
+static const struct option_row OPTIONS[] = {
+    HEADING(1, "Which profiles:"),
+    TAKE("store", "FILE", take_store,
+         "The store (default: $CULPRIT_STORE, else the machine's, else your own)"),
+    TAKE("epoch", "LIST", take_epochs,
+         "Epochs by number, as 'culprit epochs' lists them: 3, 2..5, last, all, or several "
+         "separated by commas (default: last)"),
+    {0}};
+
+const struct option_group store_group = {.options = OPTIONS};
 
 struct store *store_options_open(const char *path, enum store_access access, struct error *error) {
     char chosen[PATH_MAX];

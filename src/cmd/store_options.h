@@ -2,7 +2,7 @@
 #ifndef CULPRIT_CMD_STORE_OPTIONS_H
 #define CULPRIT_CMD_STORE_OPTIONS_H
 
-#include <argp.h>
+#include "cmd/option.h"
 
 #include "store/store.h"
 
@@ -15,7 +15,7 @@ struct store_options {
     const char *epochs[STORE_OPTIONS_MAX];
     size_t epoch_count; /* 0: the last epoch */
 };
-extern const struct argp store_argp; /* --store FILE, --epoch LIST */
+extern const struct option_group store_group; /* --store FILE, --epoch LIST */
 
 /* Opens `path`; NULL: the default store. */
 struct store *store_options_open(const char *path, enum store_access access, struct error *error);

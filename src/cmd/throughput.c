@@ -15,7 +15,6 @@
 #include "util/clock.h"
 #include "util/text.h"
 
-enum key { KEY_SEARCH = 1024, KEY_ROUNDS, KEY_LATENCY, KEY_SPEEDS, KEY_CHECK };
 enum { MAX_ROUNDS = 1000 };
 
 struct request {
@@ -29,95 +28,57 @@ struct request {
     struct output_options output;
 };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "Which chips:", 4},
-    {"search", KEY_SEARCH, "RANGE", 0,
-     "cores=FIRST..LAST or threads=FIRST..LAST (of a core): every combination, and the best; may "
-     "be repeated, or be both in one word",
-     0},
-    {NULL, 0, NULL, 0, "How throughput is predicted:", 5},
-    {"rounds", KEY_ROUNDS, "N", 0,
-     "How often speeds are found anew from the misses, and these from the speeds (default 1)", 0},
-    {"latency", KEY_LATENCY, "KIND", 0,
-     "The one latency of the Markov chain: mean (default) of all suspensions, or by-time: causes "
-     "weighed by the time that they take",
-     0},
-    {"speeds", KEY_SPEEDS, "KIND", 0,
-     "How fast threads run, for contention: by mean-value analysis (default), or isolated: as much "
-     "of what a core does as their IPCs alone are of its sum",
-     0},
-    {NULL, 0, NULL, 0, "How good it is:", 6},
-    {"check", KEY_CHECK, NULL, 0,
-     "Simulate every chip as well, and show how far each model is off; slow", 0},
-    {0}};
-
-static const struct argp_option OUTPUT_OPTIONS[] = {
-    OUTPUT_ROWS(7),
-    {"svg", OUTPUT_SVG, "FILE", 0, "Draw the models core by core, or the chips of a --search", 0},
-    {0}};
-static const struct argp OUTPUT_ARGP = {.options = OUTPUT_OPTIONS, .parser = options_parse_output};
-
-static uint32_t choice(const struct argp_state *state, const char *option, const char *value,
-                       const char *const *names, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        if (!strcmp(value, names[i]))
-            return i;
-    options_fail(state, "%s %s: %s or %s", option, value, names[0], names[1]);
-}
-
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
+static void take_search(struct argp_state *state, void *request, char *value) {
     struct error error;
-    uint64_t rounds;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->given;
-        state->child_inputs[1] = &request->output;
-        return 0;
-    case KEY_SEARCH:
-        if (!throughput_space_add(&request->space, value, &error))
-            options_fail(state, "--search: %s", error.message);
-        return 0;
-    case KEY_ROUNDS:
-        rounds = options_count(state, "--rounds", value);
-        if (rounds > MAX_ROUNDS)
-            options_fail(state, "--rounds %s: at most %d", value, MAX_ROUNDS);
-        request->rounds = (uint32_t)rounds;
-        return 0;
-    case KEY_LATENCY:
-        request->latency = choice(state, "--latency", value, throughput_latency_names, LATENCIES);
-        return 0;
-    case KEY_SPEEDS:
-        request->speeds = choice(state, "--speeds", value, throughput_speeds_names, SPEEDS);
-        return 0;
-    case KEY_CHECK:
-        request->check = true;
-        return 0;
-    case ARGP_KEY_END:
-        if (request->given.word_count == 0)
-            options_fail(state, "which programs? (culprit throughput [OPTION...] FILE..., traces "
-                                "or profiles of culprit contend --profile)");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (!throughput_space_add(&((struct request *)request)->space, value, &error))
+        options_fail(state, "--search: %s", error.message);
 }
 
-static const struct argp_child CHILDREN[] = {
-    {&sharing_argp, 0, NULL, 0}, {&OUTPUT_ARGP, 0, NULL, 0}, {0}};
+#define REQUEST struct request
+static const struct option_row OPTIONS[] = {
+    HEADING(4, "Which chips:"),
+    TAKE("search", "RANGE", take_search,
+         "cores=FIRST..LAST or threads=FIRST..LAST (of a core): every combination, and the best; "
+         "may be repeated, or be both in one word"),
+    HEADING(5, "How throughput is predicted:"),
+    COUNT("rounds", "N", rounds,
+          "How often speeds are found anew from the misses, and these from the speeds (default 1)",
+          .most = MAX_ROUNDS),
+    CHOICE("latency", "KIND", latency,
+           "The one latency of the Markov chain: mean (default) of all suspensions, or by-time: "
+           "causes weighed by the time that they take",
+           throughput_latency_names),
+    CHOICE("speeds", "KIND", speeds,
+           "How fast threads run, for contention: by mean-value analysis (default), or isolated: "
+           "as much of what a core does as their IPCs alone are of its sum",
+           throughput_speeds_names),
+    HEADING(6, "How good it is:"),
+    FLAG("check", check, "Simulate every chip as well, and show how far each model is off; slow"),
+    OUTPUT_ROWS(7, output),
+    SVG_ROW(output, "Draw the models core by core, or the chips of a --search"),
+    {0}};
 
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "TRACE.ctrace|PROFILE[*COPIES]...",
-    .doc = "Predicts how many instructions per cycle a chip executes whose cores interleave "
-           "threads, each a program of its own, and how much these disturb each other in the "
-           "caches that they share, from what each program does alone. Programs go round over the "
-           "hardware threads, core by core.\v"
-           "Example:\n"
-           "  culprit trace --limit 20M -o gzip.ctrace -- gzip -9 -c /bin/bash > /dev/null\n"
-           "  culprit throughput --search 'cores=1..8 threads=1..4' gzip.ctrace\n",
-    .children = CHILDREN};
+static void check_request(struct argp_state *state, void *given) {
+    struct request *request = given;
+    options_check_output(state, &request->output);
+    if (request->given.word_count == 0)
+        options_fail(state, "which programs? (culprit throughput [OPTION...] FILE..., traces "
+                            "or profiles of culprit contend --profile)");
+}
+
+static const struct option_part PARTS[] = {{&sharing_group, offsetof(struct request, given)}, {0}};
+
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .end = check_request},
+    .parts = PARTS,
+    .arguments = "TRACE.ctrace|PROFILE[*COPIES]...",
+    .help = "Predicts how many instructions per cycle a chip executes whose cores interleave "
+            "threads, each a program of its own, and how much these disturb each other in the "
+            "caches that they share, from what each program does alone. Programs go round over "
+            "the hardware threads, core by core.\v"
+            "Example:\n"
+            "  culprit trace --limit 20M -o gzip.ctrace -- gzip -9 -c /bin/bash > /dev/null\n"
+            "  culprit throughput --search 'cores=1..8 threads=1..4' gzip.ctrace\n"};
 
 struct job {
     const struct request *request;
@@ -341,12 +302,12 @@ static void clean_up(struct job *job) {
 
 int cmd_throughput(int argc, char **argv) {
     struct request request = {.argc = argc,
-                              .output.words = options_words(argc, argv),
+
                               .rounds = 1,
                               .latency = LATENCY_MEAN};
     struct job job = {.request = &request};
     struct error error = {0};
-    options_parse(&ARGP, argc, argv, &request);
+    request.output.words = options_parse(&LINE, argc, argv, &request);
     const bool good = run_steps(&job, &error);
     if (error.message[0])
         print_error(&error);

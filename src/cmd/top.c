@@ -16,34 +16,27 @@ struct request {
     struct output_options output;
 };
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->store;
-        state->child_inputs[1] = &request->rows;
-        state->child_inputs[2] = &request->output;
-        return 0;
-    case ARGP_KEY_ARG:
-        options_fail(state, "%s: what is this? (a store is named by --store FILE)", value);
-    case ARGP_KEY_END:
-        if (request->store.store_count > 1)
-            options_fail(state, "--store: one store at a time");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static bool refuse_argument(struct argp_state *state, void *request, char *value) {
+    (void)request;
+    options_fail(state, "%s: what is this? (a store is named by --store FILE)", value);
 }
 
-static const struct argp_child CHILDREN[] = {
-    {&store_argp, 0, NULL, 0}, {&profile_argp, 0, NULL, 0}, {&output_argp, 0, NULL, 0}, {0}};
+static void check(struct argp_state *state, void *request) {
+    if (((struct request *)request)->store.store_count > 1)
+        options_fail(state, "--store: one store at a time");
+}
 
-static const struct argp ARGP = {
-    .parser = parse,
-    .doc = "Shows which procedures the samples of the store lie in, most first: those that daemon "
-           "and record took, and the cycles that sim --save kept."
-           "\vExample:\n  culprit record -- gzip -9 -c /bin/bash > /dev/null && culprit top",
-    .children = CHILDREN};
+static const struct option_part PARTS[] = {{&store_group, offsetof(struct request, store)},
+                                           {&rows_group, offsetof(struct request, rows)},
+                                           {&output_group, offsetof(struct request, output)},
+                                           {0}};
+
+static const struct command_line LINE = {
+    .own = {.argument = refuse_argument, .end = check},
+    .parts = PARTS,
+    .help = "Shows which procedures the samples of the store lie in, most first: those that daemon "
+            "and record took, and the cycles that sim --save kept."
+            "\vExample:\n  culprit record -- gzip -9 -c /bin/bash > /dev/null && culprit top"};
 
 /* ---- the report ---- */
 
@@ -179,7 +172,7 @@ static bool write_report(void *context, const struct profile_set *set, struct pr
 int cmd_top(int argc, char **argv) {
     struct request request = {0};
     struct error error = {0};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     if (profile_set_report(&request.store, request.output.output, write_report, &request, &error))
         return 0;
     print_error(&error);

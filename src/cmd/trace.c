@@ -17,19 +17,6 @@
 #include "util/file_name.h"
 #include "util/text.h"
 
-enum key {
-    KEY_COMPRESS = 1024,
-    KEY_NO_ADDRESSES,
-    KEY_NO_CHECK,
-    KEY_REPEATABLE,
-    KEY_SEED,
-    KEY_REGIONS,
-    KEY_WARM_UP,
-    KEY_OTHER_THREADS,
-    KEY_INFO,
-    KEY_JSON
-};
-
 struct request {
     struct input_options input;
     const char *output, *info, *regions;
@@ -37,29 +24,30 @@ struct request {
     uint64_t seed, warm_up, other_threads;
 };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "How to capture:", 4},
-    {"output", 'o', "FILE", 0,
-     "The trace (default: PROGRAM.ctrace); with --regions what all names begin with", 0},
-    {"compress", KEY_COMPRESS, NULL, 0, "Make the file about four times smaller, more slowly", 0},
-    {"no-addresses", KEY_NO_ADDRESSES, NULL, 0,
-     "Leave out memory addresses: faster, smaller, but not for simulation", 0},
-    {"no-check", KEY_NO_CHECK, NULL, 0,
-     "Do not read the trace once more to see that it can be simulated", 0},
-    {"repeatable", KEY_REPEATABLE, NULL, 0, "Give the command the same random numbers every time",
-     0},
-    {"seed", KEY_SEED, "N", 0, "Which ones, with --repeatable (default 1)", 0},
-    {"regions", KEY_REGIONS, "LIST.csv", 0,
-     "A trace of each region of the list, and the list with where they are", 0},
-    {"warm-up", KEY_WARM_UP, "N", 0,
-     "Instructions before each region that its trace begins with (default 100M)", 0},
-    {"other-threads", KEY_OTHER_THREADS, "N", 0,
-     "Of other threads, at most N times the instructions of the region's own (default 100; 0: only "
-     "its own thread)",
-     0},
-    {NULL, 0, NULL, 0, "Other:", 5},
-    {"info", KEY_INFO, "FILE.ctrace", 0, "Tell what a trace holds; no command", 0},
-    {"json", KEY_JSON, NULL, 0, "JSON in place of text", 0},
+#define REQUEST struct request
+static const struct option_row OPTIONS[] = {
+    HEADING(4, "How to capture:"),
+    TEXT("output", "FILE", output,
+         "The trace (default: PROGRAM.ctrace); with --regions what all names begin with",
+         .letter = 'o'),
+    FLAG("compress", compress, "Make the file about four times smaller, more slowly"),
+    FLAG("no-addresses", no_addresses,
+         "Leave out memory addresses: faster, smaller, but not for simulation"),
+    FLAG("no-check", no_check, "Do not read the trace once more to see that it can be simulated"),
+    REPEATABLE_ROW(repeatable),
+    SEED_ROW(seed),
+    TEXT("regions", "LIST.csv", regions,
+         "A trace of each region of the list, and the list with where they are"),
+    COUNT("warm-up", "N", warm_up,
+          "Instructions before each region that its trace begins with (default 100M)",
+          GIVEN(warms_up)),
+    COUNT("other-threads", "N", other_threads,
+          "Of other threads, at most N times the instructions of the region's own (default 100; "
+          "0: only its own thread)",
+          GIVEN(with_others)),
+    HEADING(5, "Other:"),
+    TEXT("info", "FILE.ctrace", info, "Tell what a trace holds; no command"),
+    FLAG("json", json, "JSON in place of text"),
     {0}};
 
 static void check_regions(const struct request *request, const struct argp_state *state) {
@@ -81,71 +69,26 @@ static void check_regions(const struct request *request, const struct argp_state
                             "--no-addresses");
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->input;
-        state->child_inputs[1] = &request->input;
-        return 0;
-    case 'o':
-        request->output = value;
-        return 0;
-    case KEY_COMPRESS:
-        request->compress = true;
-        return 0;
-    case KEY_NO_ADDRESSES:
-        request->no_addresses = true;
-        return 0;
-    case KEY_NO_CHECK:
-        request->no_check = true;
-        return 0;
-    case KEY_REPEATABLE:
-        request->repeatable = true;
-        return 0;
-    case KEY_SEED:
-        request->seed = options_count(state, "--seed", value);
-        return 0;
-    case KEY_REGIONS:
-        request->regions = value;
-        return 0;
-    case KEY_WARM_UP:
-        request->warms_up = true;
-        request->warm_up = options_count(state, "--warm-up", value);
-        return 0;
-    case KEY_OTHER_THREADS:
-        request->with_others = true;
-        request->other_threads = options_count(state, "--other-threads", value);
-        return 0;
-    case KEY_INFO:
-        request->info = value;
-        return 0;
-    case KEY_JSON:
-        request->json = true;
-        return 0;
-    case ARGP_KEY_END:
-        if (!request->info == !request->input.command)
-            options_fail(state, "what to capture? (culprit trace [OPTION...] -- COMMAND..., or "
-                                "culprit trace --info FILE.ctrace)");
-        check_regions(request, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+static void check_request(struct argp_state *state, void *given) {
+    const struct request *request = given;
+    if (!request->info == !request->input.command)
+        options_fail(state, "what to capture? (culprit trace [OPTION...] -- COMMAND..., or "
+                            "culprit trace --info FILE.ctrace)");
+    check_regions(request, state);
 }
 
-static const struct argp_child CHILDREN[] = {
-    {&input_argp, 0, NULL, 0}, {&for_argp, 0, NULL, 0}, {0}};
+static const struct option_part PARTS[] = {{&input_group, offsetof(struct request, input)},
+                                           {&for_group, offsetof(struct request, input)},
+                                           {0}};
 
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "[--] COMMAND...\n--info FILE.ctrace",
-    .doc = "Captures what a command executes, instruction by instruction, into a file that sim and "
-           "explain read."
-           "\vExample:\n  culprit trace -o ls.ctrace -- ls / && culprit sim ls.ctrace\n\n"
-           "The command keeps standard output and its exit status; 125 when culprit failed.\n",
-    .children = CHILDREN};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .end = check_request},
+    .parts = PARTS,
+    .arguments = "[--] COMMAND...\n--info FILE.ctrace",
+    .help = "Captures what a command executes, instruction by instruction, into a file that sim "
+            "and explain read."
+            "\vExample:\n  culprit trace -o ls.ctrace -- ls / && culprit sim ls.ctrace\n\n"
+            "The command keeps standard output and its exit status; 125 when culprit failed.\n"};
 
 /* `good`: there is something to do next with it. */
 static void print_result(const struct request *request, const char *path,
@@ -252,7 +195,7 @@ static int record(const struct request *request) {
 int cmd_trace(int argc, char **argv) {
     struct request request = {
         .seed = 1, .warm_up = REGION_DEFAULT_WARM_UP, .other_threads = REGION_DEFAULT_OTHERS};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     if (!request.info)
         return request.regions ? record_regions(&request) : record(&request);
     struct error error = {0};

@@ -16,21 +16,7 @@
 #include "trace/region_capture.h"
 #include "util/text.h"
 
-enum { MAX_WARM_UPS = VALIDATION_MAX_TRIALS - 1, MAX_JOBS = 1024 };
-
-enum key {
-    KEY_FULL = 1024,
-    KEY_WARM_UP,
-    KEY_JOBS,
-    KEY_SIZE,
-    KEY_LIMIT,
-    KEY_MAX_CLUSTERS,
-    KEY_REPEATABLE,
-    KEY_NO_REPEATABLE,
-    KEY_RERUN,
-    KEY_SEED,
-    KEY_STOP
-};
+enum { MAX_WARM_UPS = VALIDATION_MAX_TRIALS - 1 };
 
 struct request {
     struct machine_options machine;
@@ -41,35 +27,10 @@ struct request {
     struct output_options output;
 };
 
-static const struct argp_option OPTIONS[] = {
-    {NULL, 0, NULL, 0, "What to validate:", 1},
-    {"size", KEY_SIZE, "N", 0, "Choose among slices of N instructions (default 10M)", 0},
-    {"max-clusters", KEY_MAX_CLUSTERS, "N", 0, "Choose at most N regions (default 30)", 0},
-    {"limit", KEY_LIMIT, "N", 0, "The first N instructions are the whole run", 0},
-    {"stop", KEY_STOP, NULL, 0, OPTIONS_STOP_HELP, 0},
-    {"rerun", KEY_RERUN, NULL, 0,
-     "Run the command a second time also when it changes the world, such as files", 0},
-    {"repeatable", KEY_REPEATABLE, NULL, 0,
-     "Give the command the same random numbers in both runs, which is the default", 0},
-    {"no-repeatable", KEY_NO_REPEATABLE, NULL, 0,
-     "Leave the command the kernel's random numbers; else it gets the same ones in every run, and "
-     "keys that it makes are no secret",
-     0},
-    {"seed", KEY_SEED, "N", 0, "Which random numbers (default 1)", 0},
-    {NULL, 0, NULL, 0, "How:", 3},
-    {"full", KEY_FULL, "TRACE", 0,
-     "With a list of regions: a trace of the whole run that they are of", 0},
-    {"warm-up", KEY_WARM_UP, "N[,N...]", 0,
-     "Simulate regions alone after so many instructions of warm-up each (default 1M,10M,100M; "
-     "'all': "
-     "everything before them)",
-     0},
-    {"jobs", KEY_JOBS, "N", 0, "N regions at once (default: one for each processor)", 0},
-    {0}};
-
 /* ---- options ---- */
 
-static void take_warm_ups(struct request *request, struct argp_state *state, const char *value) {
+static void take_warm_ups(struct argp_state *state, void *given, char *value) {
+    struct request *request = given;
     char *list = strdup(value), *rest = list, *word;
     request->warm_up_count = 0;
     while (rest && (word = strsep(&rest, ","))) {
@@ -81,24 +42,46 @@ static void take_warm_ups(struct request *request, struct argp_state *state, con
     free(list);
 }
 
+#define REQUEST struct request
+static const struct option_row OPTIONS[] = {
+    HEADING(1, "What to validate:"),
+    COUNT("size", "N", run.slice, "Choose among slices of N instructions (default 10M)",
+          .least = BBV_PROFILE_MIN_SIZE),
+    COUNT("max-clusters", "N", run.max_regions, "Choose at most N regions (default 30)", .least = 1,
+          .most = KMEANS_MAX_CLUSTERS),
+    LIMIT_ROW(run.limit, "The first N instructions are the whole run"),
+    STOP_ROW(run.stop),
+    RERUN_ROW(run.rerun),
+    NO_REPEATABLE_ROWS(run.repeatable),
+    SEED_ROW(run.seed),
+    HEADING(3, "How:"),
+    TEXT("full", "TRACE", full,
+         "With a list of regions: a trace of the whole run that they are of"),
+    TAKE("warm-up", "N[,N...]", take_warm_ups,
+         "Simulate regions alone after so many instructions of warm-up each (default 1M,10M,100M; "
+         "'all': everything before them)"),
+    JOBS_ROW(jobs, "regions"),
+    {0}};
+
 /* A list by its ending, unless it follows "--"; else the command begins here. */
-static void take_argument(struct request *request, struct argp_state *state, char *value) {
+static bool take_argument(struct argp_state *state, void *given, char *value) {
+    struct request *request = given;
     size_t length = strlen(value);
-    bool quoted = state->quoted && state->next > state->quoted;
-    if (!quoted && length > 4 && !strcmp(value + length - 4, ".csv")) {
+    if (!options_quoted(state) && length > 4 && !strcmp(value + length - 4, ".csv")) {
         if (request->list)
             options_fail(state, "%s: one list at a time", value);
         request->list = value;
-        return;
+        return true;
     }
     if (request->list)
         options_fail(state, "%s: either a list or a command, not both", value);
-    request->run.command = &state->argv[state->next - 1];
-    state->next = state->argc;
+    request->run.command = options_take_command(state);
+    return true;
 }
 
 /* What is captured warms with the longest of the lengths. */
-static void check(struct request *request, const struct argp_state *state) {
+static void check(struct argp_state *state, void *given) {
+    struct request *request = given;
     if (request->list && !request->full)
         options_fail(state, "%s: and a trace of the whole run? (--full TRACE.ctrace)",
                      request->list);
@@ -116,83 +99,21 @@ static void check(struct request *request, const struct argp_state *state) {
     }
 }
 
-static error_t parse(int key, char *value, struct argp_state *state) {
-    struct request *request = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &request->machine;
-        state->child_inputs[1] = &request->output;
-        return 0;
-    case KEY_FULL:
-        request->full = value;
-        return 0;
-    case KEY_WARM_UP:
-        take_warm_ups(request, state, value);
-        return 0;
-    case KEY_JOBS: {
-        uint64_t jobs = options_count(state, "--jobs", value);
-        if (!jobs || jobs > MAX_JOBS)
-            options_fail(state, "--jobs %s: from 1 to %d", value, MAX_JOBS);
-        request->jobs = (uint32_t)jobs;
-        return 0;
-    }
-    case KEY_SIZE:
-        request->run.slice = options_count(state, "--size", value);
-        if (request->run.slice < BBV_PROFILE_MIN_SIZE)
-            options_fail(state, "--size %s: at least %d instructions", value, BBV_PROFILE_MIN_SIZE);
-        return 0;
-    case KEY_LIMIT:
-        if (!(request->run.limit = options_count(state, "--limit", value)))
-            options_fail(state, "--limit 0: at least one instruction");
-        return 0;
-    case KEY_REPEATABLE:
-        request->run.repeatable = true;
-        return 0;
-    case KEY_NO_REPEATABLE:
-        request->run.repeatable = false;
-        return 0;
-    case KEY_SEED:
-        request->run.seed = options_count(state, "--seed", value);
-        return 0;
-    case KEY_MAX_CLUSTERS: {
-        uint64_t clusters = options_count(state, "--max-clusters", value);
-        if (!clusters || clusters > KMEANS_MAX_CLUSTERS)
-            options_fail(state, "--max-clusters %s: from 1 to %d", value, KMEANS_MAX_CLUSTERS);
-        request->run.max_regions = (uint32_t)clusters;
-        return 0;
-    }
-    case KEY_STOP:
-        request->run.stop = true;
-        return 0;
-    case KEY_RERUN:
-        request->run.rerun = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        take_argument(request, state, value);
-        return 0;
-    case ARGP_KEY_END:
-        check(request, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+static const struct option_part PARTS[] = {{&machine_group, offsetof(struct request, machine)},
+                                           {&report_group, offsetof(struct request, output)},
+                                           {0}};
 
-static const struct argp_child CHILDREN[] = {
-    {&machine_argp, 0, NULL, 0}, {&report_argp, 0, NULL, 0}, {0}};
-
-static const struct argp ARGP = {
-    .options = OPTIONS,
-    .parser = parse,
-    .args_doc = "[--] COMMAND...\nLIST.csv --full TRACE.ctrace",
-    .doc = "Tells how far an estimate from regions is off, and which step is to blame: the choice "
-           "of the regions, finding them again in another run, or the cold start of each."
-           "\vExample:\n  culprit validate --limit 100M --size 1M -- gzip -9 -c /bin/bash > "
-           "/dev/null\n\n"
-           "The command is captured and simulated as a whole, which takes as long as 'culprit sim' "
-           "does, and run a second time to find the regions again (unless it changes files and the "
-           "like; the second time its output goes nowhere).",
-    .children = CHILDREN};
+static const struct command_line LINE = {
+    .own = {.options = OPTIONS, .argument = take_argument, .end = check},
+    .parts = PARTS,
+    .arguments = "[--] COMMAND...\nLIST.csv --full TRACE.ctrace",
+    .help = "Tells how far an estimate from regions is off, and which step is to blame: the choice "
+            "of the regions, finding them again in another run, or the cold start of each."
+            "\vExample:\n  culprit validate --limit 100M --size 1M -- gzip -9 -c /bin/bash > "
+            "/dev/null\n\n"
+            "The command is captured and simulated as a whole, which takes as long as 'culprit "
+            "sim' does, and run a second time to find the regions again (unless it changes files "
+            "and the like; the second time its output goes nowhere)."};
 
 /* ---- the steps ---- */
 
@@ -334,8 +255,7 @@ int cmd_validate(int argc, char **argv) {
                                       .max_regions = 30,
                                       .repeatable = true,
                                       .seed = 1}};
-    request.output.words = options_words(argc, argv);
-    options_parse(&ARGP, argc, argv, &request);
+    request.output.words = options_parse(&LINE, argc, argv, &request);
     struct work work = {.request = &request, .argc = argc, .argv = argv};
     struct error error = {0};
     int status;

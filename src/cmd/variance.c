@@ -7,26 +7,16 @@
 #include "report/variance.h"
 #include "util/text.h"
 
-static const struct argp_child CHILDREN[] = {{&compare_argp, 0, NULL, 0}, {0}};
+static const struct option_part PARTS[] = {COMPARE_PARTS(0), {0}};
 
-/* The options are those of all that compares. */
-static error_t parse(int key, char *value, struct argp_state *state) {
-    (void)value;
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = state->input;
-    return 0;
-}
-
-static const struct argp ARGP = {
-    .parser = parse,
-    .args_doc = "--epoch LIST\nSTORE STORE...",
-    .doc = "Shows which procedures differ most between several profiles, as of runs of one "
-           "program. A set is each epoch of the LIST, each LIST when --epoch is repeated, or each "
-           "STORE."
-           "\vExample:\n  for i in 1 2 3; do culprit record -- gzip -9 -c /bin/bash > /dev/null; "
-           "done\n  culprit variance --epoch 1..3",
-    .children = CHILDREN};
+static const struct command_line LINE = {
+    .parts = PARTS,
+    .arguments = "--epoch LIST\nSTORE STORE...",
+    .help = "Shows which procedures differ most between several profiles, as of runs of one "
+            "program. A set is each epoch of the LIST, each LIST when --epoch is repeated, or each "
+            "STORE."
+            "\vExample:\n  for i in 1 2 3; do culprit record -- gzip -9 -c /bin/bash > /dev/null; "
+            "done\n  culprit variance --epoch 1..3"};
 
 /* The two sets between which the first row differs most. */
 static char *next_of(const struct compare_request *request, const struct profile_sets *sets,
@@ -75,6 +65,6 @@ static bool write_report(const void *context, const struct profile_sets *sets,
 
 int cmd_variance(int argc, char **argv) {
     struct compare_request request = {.most_stores = STORE_OPTIONS_MAX};
-    options_parse(&ARGP, argc, argv, &request);
+    free(options_parse(&LINE, argc, argv, &request));
     return profile_sets_report(&request, write_report, &request);
 }

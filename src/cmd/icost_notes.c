@@ -11,9 +11,9 @@
 
 /* " of LABEL" where there are several programs. */
 static const char *of_program(const struct icost *icost, uint32_t number, char text[64]) {
-    if (icost->count == 1)
+    if (icost->study.count == 1)
         return "";
-    snprintf(text, 64, " of %.40s", icost->programs[number].label);
+    snprintf(text, 64, " of %.40s", icost->study.programs[number].label);
     return text;
 }
 
@@ -42,7 +42,7 @@ static bool note_check(struct icost *icost, uint32_t number, char of[64]) {
 }
 
 static bool note_ways(struct icost *icost, uint32_t number) {
-    const struct icost_program *program = &icost->programs[number];
+    const struct icost_program *program = &icost->study.programs[number];
     const struct breakdown_program *row = &icost->rows[number];
     const struct breakdown *graph = &program->ways[WAY_GRAPH];
     struct report *report = &icost->report.report;
@@ -60,7 +60,7 @@ static bool note_ways(struct icost *icost, uint32_t number) {
     if (program->ways[WAY_PROFILER].cycles)
         good = good && shotgun_note(report, &icost->request->shotgun, &program->shotgun,
                                     of_program(icost, number, of));
-    if (icost->checked && program->ways[WAY_MULTISIM].cycles)
+    if (icost->study.checked && program->ways[WAY_MULTISIM].cycles)
         good = good && note_check(icost, number, of);
     else if (program->ways[WAY_MULTISIM].cycles)
         good = good && report_note(report, "multisim%s: %" PRIu32 " simulation%s in %s",
@@ -69,8 +69,8 @@ static bool note_ways(struct icost *icost, uint32_t number) {
                                    text_duration(row->seconds[WAY_MULTISIM]).s);
     if (program->places)
         good = good && category_places_tell(program->places, note_place, report);
-    if (program->path)
-        good = good && icost_path_note(program->path, report, program->cycles,
+    if (program->pieces.choice.parts)
+        good = good && icost_path_note(&program->pieces, report, program->cycles,
                                        of_program(icost, number, of));
     if (program->simulation.thread_count > 1)
         good = good && report_note(report,
@@ -81,7 +81,7 @@ static bool note_ways(struct icost *icost, uint32_t number) {
 }
 
 static bool note_regions(struct icost *icost) {
-    const struct icost_regions *regions = &icost->regions;
+    const struct icost_regions *regions = &icost->study.regions;
     note_lost_regions(&icost->report.report, icost->request->regions.lists[0], &regions->lost);
     return report_note(&icost->report.report,
                        "estimated from %" PRIu32 " of %" PRIu32 " regions: %s of %s instructions "
@@ -137,8 +137,8 @@ static bool note_names(struct icost *icost) {
     if (!icost->request->path.parts || !report->simulation)
         return true;
     struct program *names = program_new();
-    bool good =
-        names && missing_names_note_code(report, trace_code(icost->programs[0].input.trace), names);
+    bool good = names && missing_names_note_code(
+                             report, trace_code(icost->study.programs[0].input.trace), names);
     program_free(names);
     return good;
 }
@@ -149,11 +149,11 @@ bool icost_note(struct icost *icost, bool partial) {
     if (partial && !report_note(report, "PARTIAL: the run was cut short; this is what was done so "
                                         "far"))
         return false;
-    if (icost->count == 1 && icost->programs[0].simulation.cycles)
-        report->simulation = &icost->programs[0].simulation;
-    for (uint32_t i = 0; i < icost->count; i++)
-        unfollowed |=
-            icost->programs[i].input.trace && note_trace(report, icost->programs[i].input.trace);
+    if (icost->study.count == 1 && icost->study.programs[0].simulation.cycles)
+        report->simulation = &icost->study.programs[0].simulation;
+    for (uint32_t i = 0; i < icost->study.count; i++)
+        unfollowed |= icost->study.programs[i].input.trace &&
+                      note_trace(report, icost->study.programs[i].input.trace);
     if (!note_names(icost))
         return false;
     const struct icost_request *request = icost->request;

@@ -32,19 +32,6 @@ static bool prepare(struct job *job, struct error *error) {
            (job->folder = temporary_folder(&verb_watch.temporaries, error));
 }
 
-/* What is not in a file yet is read to its end, to be kept. An interrupt may leave the last of what
- * was captured torn. */
-static bool read_input(struct job *job, struct error *error) {
-    struct trace_batch batch;
-    uint64_t instructions = 0;
-    int got = 0;
-    watch_begin_within(&verb_watch, "capturing", "instructions", job->request->input.limit);
-    while (job->input.kept && (got = trace_next(job->input.trace, &batch, error)) > 0)
-        watch_progress(&verb_watch, instructions += batch.insn_count);
-    watch_end(&verb_watch);
-    return (got >= 0 || verb_watch.signal) && trace_input_end(&job->input, error);
-}
-
 static bool simulate(struct job *job, struct error *error) {
     struct sensitivity *study = &job->request->study;
     const struct multisim_options options = {.trace = job->input.path,
@@ -109,7 +96,8 @@ static int run_steps(struct job *job, struct error *error) {
         error_prefix(error, "--sensitivity");
         return failed;
     }
-    if (!read_input(job, error) || !simulate(job, error) || !write_report(job, error))
+    if (!trace_input_read(&job->input, request->input.limit, error) || !simulate(job, error) ||
+        !write_report(job, error))
         return failed;
     return live                ? command_status(trace_exit_status(job->input.trace))
            : verb_watch.signal ? 128 + verb_watch.signal

@@ -5,15 +5,8 @@
 #include "cmd/option.h"
 
 #include "report/report.h"
-#include "shotgun/shotgun.h"
+#include "study/icost.h"
 
-struct shotgun_choice {
-    bool wanted;
-    const char *path; /* samples taken before, in place of a command or trace; NULL: none */
-    struct shotgun_options options;
-    uint32_t fragments;
-    enum shotgun_design design;
-};
 /* What is not asked for. */
 struct shotgun_choice shotgun_choice_default(void);
 extern const struct option_group shotgun_group; /* of a struct shotgun_choice */

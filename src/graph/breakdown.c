@@ -143,3 +143,20 @@ struct breakdown_error breakdown_compare(const struct breakdown *reference,
         }
     return error;
 }
+
+static double mean_share(const struct breakdown *const *breakdowns, uint32_t count, uint32_t set) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double share = breakdown_icost(breakdowns[i], set) / breakdowns[i]->cycles[0];
+        sum += isnan(share) ? 0 : share;
+    }
+    return sum / count;
+}
+
+uint32_t breakdown_costliest(const struct breakdown *const *breakdowns, uint32_t count) {
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < breakdowns[0]->count; i++)
+        if (mean_share(breakdowns, count, 1u << i) > mean_share(breakdowns, count, 1u << best))
+            best = i;
+    return best;
+}

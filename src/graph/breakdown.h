@@ -83,4 +83,11 @@ struct breakdown_error breakdown_compare(const struct breakdown *reference,
                                          const struct breakdown *measured, const uint32_t *sets,
                                          uint32_t set_count);
 
+/* The category that costs most: the largest share of the time, on average over breakdowns of the
+ * same categories; what was not measured counts as none. */
+uint32_t breakdown_costliest(const struct breakdown *const *breakdowns, uint32_t count);
+
+/* How the times were measured: by simulating anew with each set idealised, from the dependence
+ * graph of one simulation, from the graph that a shotgun profiler puts together. */
+enum breakdown_way { WAY_MULTISIM, WAY_GRAPH, WAY_PROFILER, WAY_COUNT };
 #endif

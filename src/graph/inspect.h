@@ -6,6 +6,9 @@
 #include "graph/loads.h"
 #include "graph/slack.h"
 
+/* What is to be told. */
+enum inspection_part { INSPECT_CRITICAL = 1, INSPECT_SLACK = 2, INSPECT_LOADS = 4 };
+
 struct inspection_options {
     bool slack;
     uint32_t loads; /* at most so many; 0: none */

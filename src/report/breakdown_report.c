@@ -69,7 +69,7 @@ static double largest_share(const struct breakdown_report *report, uint32_t set)
     return largest;
 }
 
-uint32_t breakdown_costliest(const struct breakdown_program *programs, uint32_t count) {
+static uint32_t costliest(const struct breakdown_program *programs, uint32_t count) {
     uint32_t best = 0;
     for (uint32_t i = 1; i < breakdown_shown(&programs[0])->count; i++)
         if (mean_share(programs, count, 1u << i) > mean_share(programs, count, 1u << best))
@@ -119,7 +119,7 @@ bool breakdown_report_choose(struct breakdown_report *report) {
         return false;
     }
     if (report->focus == BREAKDOWN_NO_FOCUS)
-        report->focus = breakdown_costliest(report->programs, programs);
+        report->focus = costliest(report->programs, programs);
     uint32_t focus = 1u << report->focus;
     for (uint32_t i = 0; i < shown->count; i++)
         rank(&choice, 1u << i, mean_share(report->programs, programs, 1u << i));

@@ -12,9 +12,6 @@
 #include "report/report.h"
 #include "shotgun/shotgun.h"
 
-/* How the times were measured: by simulating anew with each set idealised, from the dependence
- * graph of one simulation, from the graph that a shotgun profiler puts together. */
-enum breakdown_way { WAY_MULTISIM, WAY_GRAPH, WAY_PROFILER, WAY_COUNT };
 const char *breakdown_way_name(enum breakdown_way way); /* "multisim", "graph", "profiler" */
 
 /* A program. All breakdowns of a report have the same categories. */
@@ -51,9 +48,6 @@ struct breakdown_report {
 /* False: out of memory. breakdown_report_free() either way. */
 bool breakdown_report_choose(struct breakdown_report *report);
 void breakdown_report_free(struct breakdown_report *report);
-
-/* The costliest category, on average over programs. */
-uint32_t breakdown_costliest(const struct breakdown_program *programs, uint32_t count);
 
 /* The breakdown that is shown where there is room for one: of the graph where there is one. */
 enum breakdown_way breakdown_way_shown(const struct breakdown_program *program);

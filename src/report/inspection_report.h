@@ -24,8 +24,6 @@ struct insn_place {
     char text[96];        /* assembly */
 };
 
-enum inspection_part { INSPECT_CRITICAL = 1, INSPECT_SLACK = 2, INSPECT_LOADS = 4 };
-
 /* Static instructions, those to show. */
 struct insn_rows {
     uint32_t *insns;

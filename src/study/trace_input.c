@@ -85,6 +85,17 @@ bool trace_input_end(struct trace_input *input, struct error *error) {
     return good;
 }
 
+bool trace_input_read(struct trace_input *input, uint64_t limit, struct error *error) {
+    struct trace_batch batch;
+    uint64_t instructions = 0;
+    int got = 0;
+    watch_begin_within(input->watch, "capturing", "instructions", limit);
+    while (input->kept && (got = trace_next(input->trace, &batch, error)) > 0)
+        watch_progress(input->watch, instructions += batch.insn_count);
+    watch_end(input->watch);
+    return (got >= 0 || input->watch->signal) && trace_input_end(input, error);
+}
+
 void trace_input_forget(struct trace_input *input) {
     struct error late;
     if (input->kept) {

@@ -26,6 +26,9 @@ bool trace_input_open(struct trace_input *input, struct watch *watch,
                       int *exec_status, struct error *error);
 /* The trace was read as far as it is wanted; the rest of a live one is read as well. */
 bool trace_input_end(struct trace_input *input, struct error *error);
+/* In place of a study: what is not in a file yet is read to its end, to be kept; at most `limit`
+ * instructions if that is not 0. An interrupt may leave the last of it torn. */
+bool trace_input_read(struct trace_input *input, uint64_t limit, struct error *error);
 /* It is not to be read again after all. */
 void trace_input_forget(struct trace_input *input);
 void trace_input_close(struct trace_input *input);

@@ -1,42 +1,36 @@
 /* culprit icost --regions: as sim --regions, with graphs. */
-#include "cmd/icost.h"
+#include "study/icost.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "cmd/interrupt.h"
 #include "simulate/regions.h"
 
-static bool simulate(const struct icost_request *request, const struct machine *machine,
+static bool simulate(const struct icost_study_request *request, const struct machine *machine,
                      struct icost_regions *regions, struct simulation *simulation,
                      struct error *error) {
-    uint64_t warm_up = request->regions.warm_up;
+    uint64_t warm_up = request->warm_up;
     const struct region_run_options options = {.machine = machine,
-                                               .ideal = request->machine.ideal,
+                                               .ideal = request->machine->ideal,
                                                .isa = regions->list.isa,
                                                .jobs = request->jobs,
                                                .graph = true,
-                                               .stop = &verb_watch.signal,
+                                               .stop = &request->watch->signal,
                                                .progress = watch_progress,
-                                               .progress_context = &verb_watch};
+                                               .progress_context = request->watch};
     struct region_run *run = region_run_new(&options, error);
-    watch_begin(&verb_watch, "simulating", "instructions",
+    watch_begin(request->watch, "simulating", "instructions",
                 region_list_work(&regions->list, warm_up));
-    bool good =
-        run &&
-        region_run_add_list(run, &regions->list, request->regions.lists[0], warm_up, error) &&
-        region_run_finish(run, regions->list.instructions, simulation, error);
-    watch_end(&verb_watch);
+    bool good = run && region_run_add_list(run, &regions->list, request->regions, warm_up, error) &&
+                region_run_finish(run, regions->list.instructions, simulation, error);
+    watch_end(request->watch);
     region_run_free(run);
     return good;
 }
 
-bool icost_regions(const struct icost_request *request, const struct machine_choice *machines,
+bool icost_regions(const struct icost_study_request *request, const struct machine_choice *machines,
                    struct icost_regions *regions, const struct machine **machine,
                    struct error *error) {
     struct simulation simulation = {0};
-    if (!region_list_read(&regions->list, request->regions.lists[0], error) ||
-        !region_list_do_without(&regions->list, request->regions.lists[0], &regions->lost, error) ||
+    if (!region_list_read(&regions->list, request->regions, error) ||
+        !region_list_do_without(&regions->list, request->regions, &regions->lost, error) ||
         !(*machine = machine_choice_of(machines, regions->list.isa, error)))
         return false;
     bool good = simulate(request, *machine, regions, &simulation, error);

@@ -2,8 +2,8 @@
  * program: trace_next() hands out batches of dynamic instructions, each of one guest thread, in an
  * order in which threads could have run.
  *
- *     struct trace *trace = trace_open("gzip.ctrace", &error);       or trace_capture(&options,
- * ...) while ((status = trace_next(trace, &batch, &error)) > 0)
+ *     struct trace *trace = trace_open("gzip.ctrace", &error);       (or trace_capture())
+ *     while ((status = trace_next(trace, &batch, &error)) > 0)
  *         ... batch.insns[0 .. batch.insn_count-1] of batch.thread ...
  *     trace_close(trace);
  *

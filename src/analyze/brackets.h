@@ -1,5 +1,5 @@
 /* Cycle equivalence of the arcs of a strongly connected graph, in linear time (Johnson, Pearson and
- * Pingali, "The Program Structure Tree", PLDI 1994, Fig. 4). */
+ * Pingali 1994 Fig. 4). */
 #ifndef CULPRIT_ANALYZE_BRACKETS_H
 #define CULPRIT_ANALYZE_BRACKETS_H
 

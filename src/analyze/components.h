@@ -1,5 +1,5 @@
 /* Strongly connected components of a control-flow graph and its outside: within one, control can
- * come from each block to each (Tarjan, "Depth-first search and linear graph algorithms", 1972). */
+ * come from each block to each (Tarjan 1972). */
 #ifndef CULPRIT_ANALYZE_COMPONENTS_H
 #define CULPRIT_ANALYZE_COMPONENTS_H
 

@@ -1,6 +1,6 @@
 /* Frequency equivalence (DCPI §6.1.2): blocks and edges that are executed the same number of times
- * in every run that ends, found as cycle equivalence in linear time (Johnson, Pearson and Pingali,
- * "The Program Structure Tree", PLDI 1994), with the outside as a node that joins exit and entry.
+ * in every run that ends, found as cycle equivalence in linear time (Johnson, Pearson and Pingali
+ * 1994), with the outside as a node that joins exit and entry.
  *
  * A loop that nothing leaves (DCPI: the idle loop of a kernel) is given an outer edge from the head
  * of the first of its blocks that is reached, as if it were left there before another round: then

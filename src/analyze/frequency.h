@@ -69,7 +69,7 @@ struct frequency {
  * that weighs most; others join it where they agree. Without such, the first cluster is taken that
  * holds a fair share of the class's M and lets no instruction stall absurdly long.
  *
- * DCPI's example, Fig. 7: ratios 1482, 1493, 1548 and 1586 of 3126, 1636, 1482, 27766, 1493,
+ * The example of DCPI Fig. 7: ratios 1482, 1493, 1548 and 1586 of 3126, 1636, 1482, 27766, 1493,
  * 174727, 1548, 1586 are chosen, and 1527 is the estimate: with 1636 χ² would be 10.3 of at most
  * 9.7. */
 struct frequency_estimate frequency_of_points(struct issue_point *points, size_t count,

@@ -1,8 +1,7 @@
 /* Blocks are numbered in the order of a depth-first walk from outside, which is number 0.
- * Dominators by Lengauer and Tarjan ("A fast algorithm for finding dominators in a flowgraph",
- * TOPLAS 1979; the simple form, n log n). Loops from the innermost outwards: an edge to a dominator
- * closes one, whose blocks are found backwards from there and then count as their head for the
- * loops around it. */
+ * Dominators by the simple form of Lengauer and Tarjan 1979, in n log n. Loops from the innermost
+ * outwards: an edge to a dominator closes one, whose blocks are found backwards from there and then
+ * count as their head for the loops around it. */
 #include "analyze/loops.h"
 
 #include <stdlib.h>

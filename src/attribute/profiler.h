@@ -1,5 +1,5 @@
-/* The profilers that are compared with Oracle and with the golden reference (time-proportional.md;
- * paper A §5, paper B §5), each in a file of its own with a row in the table, all fed by the tap.
+/* The profilers that are compared with Oracle and with the golden reference (paper A §5, paper B
+ * §5), each in a file of its own with a row in the table, all fed by the tap.
  *
  *     struct profile_group *group = profile_group_new(options, count, &error);
  *     struct profile_lane *lane = profile_lane_new(group);        one per core

@@ -3,7 +3,7 @@
  * the levels, and nothing is remembered. */
 #include "attribute/sampler.h"
 
-/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014) over all three. */
+/* The finaliser of SplitMix64 (Steele, Lea and Flood 2014) over all three. */
 static uint64_t hash(uint64_t seed, uint64_t level, uint64_t number) {
     uint64_t x = seed + (number * 64 + level + 1) * 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;

@@ -1,5 +1,5 @@
-/* gshare: McFarling, Combining Branch Predictors (WRL TN-36), section 7. A history shorter than the
- * index is xored with the index's high bits, where the addresses of nearby branches differ least.
+/* gshare (McFarling 1993 §7). A history shorter than the index is xored with the index's high bits,
+ * where the addresses of nearby branches differ least.
  */
 #include <string.h>
 

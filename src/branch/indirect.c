@@ -1,6 +1,6 @@
 /* Indirect targets by path: the branch hashed with the targets of the last eight indirect branches
- * selects a tagged entry (the target cache of Chang, Hao and Patt, ISCA 1997, with tags). Entries
- * are made only for branches the BTB's last target gets wrong; a wrong target is replaced when its
+ * selects a tagged entry (the target cache of Chang, Hao and Patt 1997, with tags). Entries are
+ * made only for branches the BTB's last target gets wrong; a wrong target is replaced when its
  * confidence has run out, and so is an entry another branch or path needs. */
 #include "branch/predictors.h"
 

@@ -1,6 +1,5 @@
-/* TAGE: Seznec and Michaud, A case for (partially) tagged geometric history length branch
- * prediction (JILP 2006). The tagged table with the longest history that knows the branch predicts;
- * the next longest (or the bimodal base) is the alternate.
+/* TAGE (Seznec and Michaud 2006). The tagged table with the longest history that knows the branch
+ * predicts; the next longest (or the bimodal base) is the alternate.
  *
  * Indices and tags are the branch xor its history folded to a width. A fold is kept up to date, not
  * computed: shifted by one, the newest outcome enters at its low bit, the one that leaves the

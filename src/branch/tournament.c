@@ -1,6 +1,6 @@
-/* Tournament: McFarling, Combining Branch Predictors (WRL TN-36), section 8; SimpleScalar's "comb",
- * the predictor of the interaction-cost paper (Table VII). Both components always train; the
- * chooser trains only when they disagree. It starts weakly for bimodal, which warms up faster. */
+/* Tournament (McFarling 1993 §8): SimpleScalar's "comb", the predictor of the interaction-cost
+ * paper Table VII. Both components always train; the chooser trains only when they disagree. It
+ * starts weakly for bimodal, which warms up faster. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,7 +19,7 @@
 #include "trace/dynamic.h"
 #include "util/error.h"
 
-/* Idealisations (interaction-cost paper, Tables I and III). */
+/* Idealisations (interaction-cost paper Tables I and III). */
 enum ideal {
     IDEAL_IMISS = 1 << 0, /* instruction cache and TLB hit */
     IDEAL_DMISS = 1 << 1, /* data accesses hit L1 and TLB */

@@ -1,4 +1,4 @@
-/* Names of the idealisations (interaction-cost paper, Tables I and III). */
+/* Names of the idealisations (interaction-cost paper Tables I and III). */
 #include "core/core.h"
 
 #include <stdio.h>

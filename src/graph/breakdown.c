@@ -1,6 +1,7 @@
-/* By Möbius inversion icost(U) = Σ over V ⊆ U of (−1)^(|U| − |V|) cost(V): the recursion of §2.2
- * undone. For all sets at once that is one subtraction for each category and set that has it. What
- * was not measured spreads as NAN to exactly those sets that would need it. */
+/* By Möbius inversion icost(U) = Σ over V ⊆ U of (−1)^(|U| − |V|) cost(V): the recursion of
+ * interaction-cost paper §2.2 undone. For all sets at once that is one subtraction for each
+ * category and set that has it. What was not measured spreads as NAN to exactly those sets that
+ * would need it. */
 #include "graph/breakdown.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Parallelism-aware performance breakdowns (interaction-cost paper, §2).
+/* Parallelism-aware performance breakdowns (interaction-cost paper §2).
  *
  * From execution times t(S) with every set S of categories idealised follow
  *

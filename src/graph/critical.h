@@ -1,6 +1,6 @@
 /* The critical path of fragments of the graph: from the last commit back along the edge that set
  * each node's time, every cycle of it by kind of edge and by static instruction (interaction-cost
- * paper, §3: the longest path is the execution time).
+ * paper §3: the longest path is the execution time).
  *
  * Where several edges set a node, the one of the kind that comes first in graph/edges.h is taken.
  * Cycles add up exactly to the lengths of the fragments. One kind of edge, SR, can have a negative

@@ -1,5 +1,5 @@
 /* The lengths t(S) of a graph under all 2^n sets of n categories, in one pass: each set is a lane
- * of vector registers (interaction-cost paper, §3). Every t(S) is exactly what graph/evaluate.h
+ * of vector registers (interaction-cost paper §3). Every t(S) is exactly what graph/evaluate.h
  * finds.
  *
  *     lanes = graph_lanes_new(&machine, NULL, LANES_BEST, &error)

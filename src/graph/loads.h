@@ -3,7 +3,7 @@
  *
  * A load is idealised as dmiss does it, but it alone: all its executions hit L1 and TLB, and wait
  * for no line that another miss brings. Lines that it would have brought are there for others as
- * well. cost and icost are those of §2 of the interaction-cost paper, with loads as the events. */
+ * well. cost and icost are those of the interaction-cost paper §2, with loads as the events. */
 #ifndef CULPRIT_GRAPH_LOADS_H
 #define CULPRIT_GRAPH_LOADS_H
 

@@ -1,6 +1,7 @@
-/* Compressed instructions (RVC, volume I chapter 16) as the 32-bit instructions they stand for.
- * Reserved encodings expand to 0, which is no instruction. Hints expand to instructions that write
- * x0. c.mv expands to addi rd, rs, 0 instead of add rd, x0, rs: the same work, and prints as mv. */
+/* Compressed instructions (RVC, of the RISC-V manual's volume I) as the 32-bit instructions they
+ * stand for. Reserved encodings expand to 0, which is no instruction. Hints expand to instructions
+ * that write x0. c.mv expands to addi rd, rs, 0 instead of add rd, x0, rs: the same work, and
+ * prints as mv. */
 #include "isa/riscv64_table.h"
 
 enum { ZERO = 0, RA = 1, SP = 2 };

@@ -1,4 +1,4 @@
-/* What the collectors of live samples agree on (live-profiling.md, Collection; DCPI §4):
+/* What the collectors of live samples agree on (DCPI §4):
  *
  *     BPF on every processor (daemon) ──┐                              ┌──► store
  *                                       ├──► struct live_sink ──► attribution

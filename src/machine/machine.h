@@ -59,7 +59,7 @@ struct machine_cache {
     enum replacement_kind replacement;
     enum prefetcher_kind prefetcher;
     uint32_t prefetch_degree; /* lines ahead per trigger, ≥ 1 */
-    bool free_pending_hits; /* a hit on a line on its way is like any other (Chen 2009, Fig. 2.4) */
+    bool free_pending_hits; /* a hit on a line on its way is like any other (Chen 2009 Fig. 2.4) */
 };
 
 /* [itlb] [dtlb] [l2tlb] */

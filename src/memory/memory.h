@@ -19,8 +19,8 @@ struct memory;
 
 enum memory_level { LEVEL_L1, LEVEL_L2, LEVEL_LLC, LEVEL_DRAM };
 
-/* What happened to an access. ST-L1 and ST-LLC of time-proportional.md follow from these: a hit
- * under an in-flight miss sets MISSED_L1, and MISSED_LLC if that fill missed the LLC. */
+/* What happened to an access. ST-L1 and ST-LLC (paper B Table B.1) follow from these: a hit under
+ * an in-flight miss sets MISSED_L1, and MISSED_LLC if that fill missed the LLC. */
 enum memory_event {
     MEMORY_MISSED_L1 = 1 << 0,
     MEMORY_MISSED_LLC = 1 << 1,
@@ -102,7 +102,7 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
 void memory_warm_fetch(struct memory *memory, uint64_t address);
 
 /* Outside time: what a cache simulator that knows no cycles tells of the accesses of a program in
- * program order (hybrid model, §2.2.1). Every access completes at once, prefetches included; all
+ * program order (Chen 2009 §2.2.1). Every access completes at once, prefetches included; all
  * prefetchers are at work, translation is not looked at and nothing is counted. A memory is asked
  * either this way or in time, never both.
  *

@@ -1,9 +1,8 @@
 /* Which lines a prefetcher asks for after a demand access to its cache: an address step and a
  * number of steps. hierarchy.c then fetches those that are not there.
  *
- * Stride: Baer and Chen, "An effective on-chip preloading scheme to reduce data access penalty"
- * (Supercomputing 1991): a reference prediction table of 128 entries, 4-way LRU, indexed by static
- * instruction. Of an access at `address`, "right" is address = last + stride:
+ * Stride (Baer and Chen 1991): a reference prediction table of 128 entries, 4-way LRU, indexed by
+ * static instruction. Of an access at `address`, "right" is address = last + stride:
  *
  *     state           right        wrong
  *     initial         steady       transient, stride set

@@ -1,4 +1,4 @@
-/* Circular sequences, S(x) and b(i, x) of one stream of accesses to one cache (Chen 2009, §3.1,
+/* Circular sequences, S(x) and b(i, x) of one stream of accesses to one cache (Chen 2009 §3.1,
  * §3.2), by an LRU stack for each set.
  *
  * An access to a set at t, after the last one at s, ends the set's windows k < bits(s xor t). In

@@ -60,7 +60,7 @@ struct group {
     uint32_t first, end; /* octaves of r */
 };
 
-/* All; or those below 2^5, single octaves, and the rest (Chen 2009, §6.2.1). */
+/* All; or those below 2^5, single octaves, and the rest (Chen 2009 §6.2.1). */
 static struct group group_of(uint32_t number, uint32_t groups) {
     enum { FIRST = 5 };
     const uint32_t last = groups - 1;

@@ -1,4 +1,4 @@
-/* Extra misses of threads that share a cache (Chen 2009, §3.3), and the models it is compared with:
+/* Extra misses of threads that share a cache (Chen 2009 §3.3), and the models it is compared with:
  * b and S by the binomial distribution (§6.2.2), b by Chandra's induction (§6.2.3), and Chandra's
  * own model for many threads (§3.1, footnote 2). */
 #ifndef CULPRIT_MODEL_CONTENTION_H

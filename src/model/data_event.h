@@ -2,7 +2,7 @@
  * chain depends, in program order. All other instructions only pass lengths on, and are resolved
  * into who waits for whom.
  *
- * Chen, Analytical Modeling of Modern Microprocessor Performance (2009), chapter 2. */
+ * The model is that of Chen 2009 chapter 2. */
 #ifndef CULPRIT_MODEL_DATA_EVENT_H
 #define CULPRIT_MODEL_DATA_EVENT_H
 

@@ -1,5 +1,5 @@
 /* U(x) of one stream of accesses: distinct blocks in windows of 2^k accesses (binomial model, Chen
- * 2009, §6.2.2), and when each block that the LRU stacks (model/circular.h) have dropped was last
+ * 2009 §6.2.2), and when each block that the LRU stacks (model/circular.h) have dropped was last
  * used.
  *
  * A block counts in a window once, when the window that its last use lies in is over: so the next

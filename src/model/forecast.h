@@ -6,7 +6,7 @@
  *
  * Parts of the run are looked at, one at a time, each with the caches as the core has left them;
  * the parts of every thread, region and level of a sampling schedule stand for what was simulated
- * of it. Branches are taken to be predicted right (hybrid model, §5.1), memory to have no limit of
+ * of it. Branches are taken to be predicted right (Chen 2009 §5.1), memory to have no limit of
  * bandwidth. */
 #ifndef CULPRIT_MODEL_FORECAST_H
 #define CULPRIT_MODEL_FORECAST_H

@@ -1,9 +1,9 @@
 /* The hybrid analytical model: cycles per instruction that a processor loses to loads that miss the
  * last level (CPI_D$miss), from the events of a trace, without simulating it.
  *
- * Chen, Analytical Modeling of Modern Microprocessor Performance (2009), chapter 2. Instructions
- * are put into windows of a reorder buffer's size; a window costs as many memory latencies as its
- * longest chain of dependent misses. Lengths are in units of the memory latency.
+ * It is that of Chen 2009 chapter 2. Instructions are put into windows of a reorder buffer's size;
+ * a window costs as many memory latencies as its longest chain of dependent misses. Lengths are in
+ * units of the memory latency.
  *
  * Many processors are looked at in one pass: each is a lane of vector registers. The events must
  * come from caches with the prefetcher of the configurations. */

@@ -33,7 +33,7 @@ INLINE lanes counted(mask_lanes mask) {
 }
 
 /* What is left of the memory latency when the access that brings the block is so many µops back
- * (Fig. 2.5 A). */
+ * (Chen 2009 Fig. 2.5, part A). */
 INLINE lanes latency_left(const struct hybrid_group *group, lanes back) {
     const lanes left = larger(group->latency - back, all(0));
     return where(~group->part_a & (left > 0), group->latency, left);

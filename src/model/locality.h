@@ -1,6 +1,6 @@
 /* Temporal locality of one thread in a cache that it may come to share, measured while it runs
- * alone: circular sequences, S(x), b(i,x) and U(x) (Chen 2009, chapter 3; Chandra et al., HPCA
- * 2005), and what else suspends a thread, which throughput models need.
+ * alone: circular sequences, S(x), b(i,x) and U(x) (Chen 2009 chapter 3; Chandra et al. 2005), and
+ * what else suspends a thread, which throughput models need.
  *
  *     trace ──► private levels (functional, LRU) ──► per shared cache: circular.c, footprint.c
  *

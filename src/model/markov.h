@@ -1,4 +1,4 @@
-/* Throughput of a fine-grained multithreaded core: the Markov chain of Chen 2009, §4.4. State i: i
+/* Throughput of a fine-grained multithreaded core: the Markov chain of Chen 2009 §4.4. State i: i
  * of N threads are suspended. */
 #ifndef CULPRIT_MODEL_MARKOV_H
 #define CULPRIT_MODEL_MARKOV_H
@@ -8,9 +8,9 @@
 
 enum { MARKOV_MAX_THREADS = 64 };
 
-/* P(i -> j) at matrix[i * (threads + 1) + j], Table 4.2: p, the probability that the instruction
- * issued suspends its thread, in [0, 1]; latency M >= 1, cycles a thread stays suspended. Rows sum
- * to 1. */
+/* P(i -> j) at matrix[i * (threads + 1) + j] (Chen 2009 Table 4.2): p, the probability that the
+ * instruction issued suspends its thread, in [0, 1]; latency M >= 1, cycles a thread stays
+ * suspended. Rows sum to 1. */
 void markov_transitions(uint32_t threads, double p, double latency, double *matrix);
 
 /* The steady state of `states` states, by elimination without subtraction (Grassmann, Taksar and

@@ -1,7 +1,7 @@
 /* Threads of different programs that share the issue slots of a core: a closed queueing network of
  * one server, which threads use in turn, and a delay, where they wait without being in each other's
- * way. Exact mean value analysis (Reiser and Lavenberg, JACM 27(2), 1980): by the arrival theorem a
- * thread that becomes ready finds as many others ready as there are on average without it.
+ * way. Exact mean value analysis (Reiser and Lavenberg 1980): by the arrival theorem a thread that
+ * becomes ready finds as many others ready as there are on average without it.
  *
  * The Markov chain (markov.h) knows how many threads are suspended, not which; its one p and M are
  * off when programs differ much (one that seldom waits is nearly always the one that issues). This

@@ -1,6 +1,6 @@
 /* What the cycle-level core says of long data misses: each machine runs twice, as it is and with a
  * last-level data miss that takes no longer than a hit; the difference is what they cost. Branches
- * and instruction fetch are ideal, as the model has them (hybrid model, §5.1). */
+ * and instruction fetch are ideal, as the model has them (Chen 2009 §5.1). */
 #ifndef CULPRIT_MODEL_PREDICT_CHECK_H
 #define CULPRIT_MODEL_PREDICT_CHECK_H
 

@@ -3,11 +3,11 @@
  * does all else at full width; what a trace takes longer with the memory's latency than with that
  * of a hit in the last level is due to long data misses.
  *
- * Not in Chen's thesis, whose windows (hybrid.h) approximate it: chains that reach beyond a window
- * are not cut, misses overlap whenever both are in the reorder buffer, work is hidden as far as
- * there is room for it, and what a hit would have cost is not counted as a loss. With times at
- * hand, prefetches need no parts A, B and C, and MSHRs are taken when accesses begin. Fences and
- * atomic operations, at which no misses overlap, are known.
+ * Not in Chen 2009, whose windows (hybrid.h) approximate it: chains that reach beyond a window are
+ * not cut, misses overlap whenever both are in the reorder buffer, work is hidden as far as there
+ * is room for it, and what a hit would have cost is not counted as a loss. With times at hand,
+ * prefetches need no parts A, B and C, and MSHRs are taken when accesses begin. Fences and atomic
+ * operations, at which no misses overlap, are known.
  *
  * Of a miss in a reorder buffer of 256, where hits take 10 cycles, memory 200 more, and four µops
  * are dispatched in a cycle: the µop 256 behind it enters when it leaves, after 210 cycles in place

@@ -118,7 +118,8 @@ double throughput_latency(const struct throughput_stall *stalls, uint32_t count,
 }
 
 /* Of the instructions of the core, as many of each thread as its IPC has part in their sum: what
- * suspends an issue slot of this mix, and the IPC of the core by the Markov chain (§4.4.2). */
+ * suspends an issue slot of this mix, and the IPC of the core by the Markov chain (Chen 2009
+ * §4.4.2). */
 static void run_markov(const struct model *model, struct core *core) {
     struct throughput_stall mix[SUSPENSIONS] = {0};
     double ipcs = 0, turns = 0, events = 0;
@@ -181,7 +182,7 @@ static bool find_speeds(struct model *model, struct error *error) {
     return true;
 }
 
-/* Those that know nothing of contention (§4.1 to §4.3). */
+/* Those that know nothing of contention (Chen 2009 §4.1 to §4.3). */
 static void run_simple_models(struct core *core) {
     if (core->threads == 0)
         return;

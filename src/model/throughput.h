@@ -1,4 +1,4 @@
-/* Throughput of chips whose cores interleave threads (Chen 2009, chapter 4): sum of cycles, sum of
+/* Throughput of chips whose cores interleave threads (Chen 2009 chapter 4): sum of cycles, sum of
  * IPCs, Bernoulli and Markov models, and mean value analysis; the last two with the misses that
  * threads cost each other by the contention model (§3.3), in the L1s and TLBs among a core's
  * threads and in the L2 among all (§4.4.2, §5.2; there of data alone, without TLBs).

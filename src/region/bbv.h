@@ -1,5 +1,5 @@
 /* Basic block vectors: for each slice of a run, how many instructions were executed in each basic
- * block (Sherwood, Perelman, Hamerly, Calder 2002; PinPoints §2.1: executions times instructions).
+ * block (Sherwood et al. 2002; PinPoints §2.1: executions times instructions).
  *
  * In a file they are SimPoint's text, plain or compressed by gzip: a line `T:id:count :id:count
  * ...` for each slice; lines that begin otherwise say nothing. Ids count from 1. */

@@ -1,6 +1,6 @@
 /* How well a clustering explains the slices for the number of its parameters: the Bayesian
- * Information Criterion of spherical Gaussians of one common variance (Pelleg and Moore, "X-means",
- * ICML 2000), in the maximum-likelihood form that SimPoint 3.2 computes. */
+ * Information Criterion of spherical Gaussians of one common variance (Pelleg and Moore 2000), in
+ * the maximum-likelihood form that SimPoint 3.2 computes. */
 #ifndef CULPRIT_REGION_BIC_H
 #define CULPRIT_REGION_BIC_H
 

@@ -1,7 +1,6 @@
-/* Lloyd's algorithm with Hamerly's bounds ("Making k-means even faster", SDM 2010): of each slice
- * it is kept how far its own centroid is at most and the nearest other at least, and as long as the
- * first is less it stays where it is. The others are compared with all centroids, many slices at
- * once (nearest.h).
+/* Lloyd's algorithm with the bounds of Hamerly 2010: of each slice it is kept how far its own
+ * centroid is at most and the nearest other at least, and as long as the first is less it stays
+ * where it is. The others are compared with all centroids, many slices at once (nearest.h).
  *
  * A bound is worth less by what centroids have moved since. That is not subtracted from each bound
  * in each pass: bounds are stored as if measured before the first move, that is with all moves up

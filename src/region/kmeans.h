@@ -49,9 +49,9 @@ void kmeans_free(struct kmeans *kmeans);
 
 /* Centroids to begin with, by k-means++ (Arthur and Vassilvitskii 2007): slices, each drawn with a
  * chance in proportion to weight times squared distance from the nearest one already drawn; of a
- * few so drawn the one that lowers the distortion most (their §7, "greedy"). The first n of them
- * are what would be drawn for n. Fills [count][stride] floats and returns how many: fewer than
- * `count` when there are no more different slices. */
+ * few so drawn the one that lowers the distortion most ("greedy"). The first n of them are what
+ * would be drawn for n. Fills [count][stride] floats and returns how many: fewer than `count` when
+ * there are no more different slices. */
 uint32_t kmeans_seed(struct kmeans *kmeans, uint64_t seed, uint32_t count, float *centroids);
 
 /* Likewise: a slice at random, then always the one furthest from the nearest already drawn

@@ -1,5 +1,5 @@
 /* Representative slices of a run and their weights: SimPoint's choice (Sherwood et al. 2002;
- * Hamerly et al., "SimPoint 3.0", 2005; PinPoints §2.1; paper C §6.1). */
+ * Hamerly et al. 2005; PinPoints §2.1; paper C §6.1). */
 #ifndef CULPRIT_REGION_POINTS_H
 #define CULPRIT_REGION_POINTS_H
 

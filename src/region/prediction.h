@@ -13,7 +13,7 @@ struct draw_errors {
     double most_95;   /* 95 % of the absolute values are not above this */
 };
 
-/* CPI of the slices of a cluster, weighted by their instructions (paper C, Fig. C.6). */
+/* CPI of the slices of a cluster, weighted by their instructions (paper C Fig. C.6). */
 struct cluster_spread {
     uint32_t cluster;
     double weight, mean, deviation;

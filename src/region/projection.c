@@ -21,7 +21,7 @@ void projection_free(struct projection *projection) {
     projection->count = projection->coordinate_capacity = projection->instruction_capacity = 0;
 }
 
-/* Wellons's 32-bit finaliser "lowbias32" (2018), a bijection: for a number and for lanes. */
+/* The 32-bit finaliser "lowbias32" (Wellons 2018), a bijection: for a number and for lanes. */
 #define MIX(x)                                                                                     \
     do {                                                                                           \
         (x) ^= (x) >> 16;                                                                          \

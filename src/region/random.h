@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* SplitMix64 (Steele, Lea, Flood 2014); from 0 to below 1. */
+/* SplitMix64 (Steele, Lea and Flood 2014); from 0 to below 1. */
 static inline double random_fraction(uint64_t *state) {
     uint64_t x = *state += 0x9e3779b97f4a7c15;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;

@@ -1,5 +1,5 @@
 /* Which slices stand for all: SimPoint's choice, or as many drawn at random or at even distances,
- * to compare it with (PinPoints §4.3, Figs 13 and 14). */
+ * to compare it with (PinPoints §4.5, Figs 13 and 14). */
 #ifndef CULPRIT_REGION_SELECTION_H
 #define CULPRIT_REGION_SELECTION_H
 

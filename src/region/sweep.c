@@ -198,7 +198,7 @@ static void find_fronts(const struct sweep *sweep, struct sweep_point *point,
     }
 }
 
-/* The first of these, in the order of the sweep, that the paper's rule allows. */
+/* The first of these, in the order of the sweep, that the rule of paper C §6.3 allows. */
 static size_t recommend(const struct sweep *sweep, enum sweep_kind kind, uint32_t max_clusters) {
     double least = INFINITY;
     for (size_t i = 0; i < sweep->point_count; i++)

@@ -1,5 +1,5 @@
-/* SimPoint's settings judged by recorded costs (paper C §6.2): how far the predicted CPI is off,
- * and how many instructions there are to simulate for it. */
+/* SimPoint's settings judged by recorded costs (paper C §6.2, §6.3): how far the predicted CPI is
+ * off, and how many instructions there are to simulate for it. */
 #ifndef CULPRIT_REGION_SWEEP_H
 #define CULPRIT_REGION_SWEEP_H
 
@@ -47,9 +47,10 @@ struct sweep_point {
 struct sweep {
     struct sweep_point *points; /* kind by kind; within one by value, then by most clusters */
     size_t point_count;
-    /* The paper's rule: of those on both fronts the least most clusters, or threshold, whose mean
-     * error is within a point of the least there is; index, SIZE_MAX: none is on both fronts. The
-     * threshold is one for the most clusters that are recommended, and its fronts are of these. */
+    /* The paper's rule (paper C §6.3): of those on both fronts the least most clusters, or
+     * threshold, whose mean error is within a point of the least there is; index, SIZE_MAX: none is
+     * on both fronts. The threshold is one for the most clusters that are recommended, and its
+     * fronts are of these. */
     size_t recommended_clusters, recommended_threshold;
 };
 

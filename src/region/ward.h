@@ -1,7 +1,7 @@
 /* Centroids to begin k-means with, from the bottom up: some of the slices are put into many small
- * clusters, and those two are merged, again and again, that raise the distortion least (Ward,
- * "Hierarchical grouping to optimize an objective function", 1963). Where slices are no separate
- * clouds this begins better than any drawing of slices; small clouds may be missed. */
+ * clusters, and those two are merged, again and again, that raise the distortion least (Ward 1963).
+ * Where slices are no separate clouds this begins better than any drawing of slices; small clouds
+ * may be missed. */
 #ifndef CULPRIT_REGION_WARD_H
 #define CULPRIT_REGION_WARD_H
 

@@ -1,4 +1,4 @@
-/* DCPI's Fig. 4: what the cycles of a procedure went to. Dynamic causes have a range, from where
+/* DCPI Fig. 4: what the cycles of a procedure went to. Dynamic causes have a range, from where
  * each is the only one left to where it is left at all; the rest sums up to the total. */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* DCPI's Fig. 2: blocks in the order of their addresses, above each instruction that stalls a
+/* DCPI Fig. 2: blocks in the order of their addresses, above each instruction that stalls a
  * bubble of the causes that are left. Those not worth showing are folded. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The reading of a breakdown in plain words: what removing the costliest causes gains, which pairs
  * are in series and which overlap, and what that means for whoever wants the program faster
- * (§2.2). */
+ * (interaction-cost paper §2.2). */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Parallelism-aware breakdowns, ready to print: what `culprit icost` tells (interaction-cost paper,
+/* Parallelism-aware breakdowns, ready to print: what `culprit icost` tells (interaction-cost paper
  * Tables III and VIII, Fig. 1b).
  *
  *     breakdowns of programs ──► breakdown_report_choose() ──► breakdown_text()

@@ -1,5 +1,5 @@
-/* Fig. 1b: each bar is piled up of what costs, and of what is left in an ideal machine, and reaches
- * above 100 % by as much as serial interactions reach below the axis. */
+/* Interaction-cost paper Fig. 1b: each bar is piled up of what costs, and of what is left in an
+ * ideal machine, and reaches above 100 % by as much as serial interactions reach below the axis. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

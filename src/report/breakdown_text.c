@@ -1,5 +1,6 @@
 /* Breakdowns for people: of one program measured one way a table with cycles and remarks; else a
- * column for each, as in Tables III and VIII, as many side by side as fit. */
+ * column for each, as in the interaction-cost paper Tables III and VIII, as many side by side as
+ * fit. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

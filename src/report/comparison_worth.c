@@ -1,5 +1,5 @@
 /* Notes on the worth of a comparison: what chance leaves of an error, and what the run showed of
- * the papers' other findings. */
+ * the other findings of paper A and paper B. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* Where the nodes of a directed graph go in a picture, and the way of its edges: by layers
- * (Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures",
- * IEEE Transactions on Systems, Man, and Cybernetics 11(2), 1981). Edges lead down, but for those
- * that close cycles. Made for some hundred nodes. */
+ * (Sugiyama, Tagawa and Toda 1981). Edges lead down, but for those that close cycles. Made for some
+ * hundred nodes. */
 #ifndef CULPRIT_REPORT_GRAPH_LAYOUT_H
 #define CULPRIT_REPORT_GRAPH_LAYOUT_H
 

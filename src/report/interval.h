@@ -15,7 +15,7 @@ struct stack_figure figure_of_state(enum commit_state state);
 
 /* Half of its 95 % interval, in cycles. Negative: not known, or nothing was estimated. */
 double interval_of_cycles(const struct simulation *simulation, const struct stack_figure *figure);
-/* The same of its share of all cycles, as a ratio of two estimates (Cochran, §6.4): 0 to 1. */
+/* The same of its share of all cycles, as a ratio of two estimates (Cochran 1977 §6.4): 0 to 1. */
 double interval_of_share(const struct simulation *simulation, const struct stack_figure *figure);
 
 #endif

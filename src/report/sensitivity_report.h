@@ -1,4 +1,4 @@
-/* What `culprit icost --sensitivity` tells (interaction-cost paper, Fig. 3). */
+/* What `culprit icost --sensitivity` tells (interaction-cost paper Fig. 3). */
 #ifndef CULPRIT_REPORT_SENSITIVITY_REPORT_H
 #define CULPRIT_REPORT_SENSITIVITY_REPORT_H
 

@@ -1,4 +1,5 @@
-/* Fig. 3: values of the first parameter at equal distances, a line for each value of the second. */
+/* Interaction-cost paper Fig. 3: values of the first parameter at equal distances, a line for each
+ * value of the second. */
 #include <math.h>
 
 #include "report/sensitivity_report.h"

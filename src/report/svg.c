@@ -67,7 +67,7 @@ void svg_title(FILE *out, double x, double width, const char *name, const char *
     fputs("</g>\n", out);
 }
 
-/* One channel of HSL (CSS Color 4, §7.1). */
+/* One channel of HSL (CSS Color 4 §7.1). */
 static unsigned channel(double hue, double saturation, double lightness, double of) {
     double k = fmod(of + hue / 30, 12);
     double amplitude = saturation * fmin(lightness, 1 - lightness);

@@ -1,4 +1,4 @@
-/* One chip: bars, a group for each core that differs, as in Chen 2009, Fig. 6.9(a). A search: a
+/* One chip: bars, a group for each core that differs, as in Chen 2009 Fig. 6.9(a). A search: a
  * field per chip, the darker the higher its IPC, which stands in it; the best is framed; beside it,
  * when checked, the same of the simulation. */
 #include <math.h>

@@ -363,7 +363,7 @@ static uint32_t sampled_target(const struct shotgun_constructor *constructor,
     return sample->target_fused && before != CODE_UNKNOWN ? before : sample->target;
 }
 
-/* Fig. 7, 2d. */
+/* Interaction-cost paper Fig. 7, step 2d. */
 static uint32_t next_insn(struct shotgun_constructor *constructor, const struct appearance *as,
                           bool *by_sample) {
     const struct shotgun_flow *flow = &constructor->code->flows[as->insn];

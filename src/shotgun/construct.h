@@ -1,4 +1,4 @@
-/* Construction of a fragment of the dependence graph from sparse samples (interaction-cost paper,
+/* Construction of a fragment of the dependence graph from sparse samples (interaction-cost paper
  * §5 and Fig. 7), in the four designs of its Table IV.
  *
  *     1  every instruction was measured: the fragment is the graph's own

@@ -1,4 +1,4 @@
-/* What a shotgun profiler's hardware hands over (interaction-cost paper, §5.4): detailed samples,
+/* What a shotgun profiler's hardware hands over (interaction-cost paper §5.4): detailed samples,
  * each one instruction with its latencies and the signature bits around it, and signature samples,
  * each a start and the bits of a stretch of instructions. Both are taken at random; when there are
  * more than the database holds, every other one of them goes and so many are taken from then on, so

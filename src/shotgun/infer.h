@@ -1,4 +1,4 @@
-/* What a detailed sample would say of an instruction, had there been one (interaction-cost paper,
+/* What a detailed sample would say of an instruction, had there been one (interaction-cost paper
  * §5.4): inferred from the signature and the binary.
  *
  * Bit 2 says that something happened, and not what. What it was a sample of another instruction

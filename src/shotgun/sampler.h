@@ -1,4 +1,4 @@
-/* The sampling hardware of a shotgun profiler on one core (interaction-cost paper, §5.4 and Fig.
+/* The sampling hardware of a shotgun profiler on one core (interaction-cost paper §5.4 and Fig.
  * 6a): takes every µop that commits and hands detailed and signature samples to a database, the
  * instructions chosen at random. At most one sample of each kind is under way at a time. */
 #ifndef CULPRIT_SHOTGUN_SAMPLER_H

@@ -1,4 +1,4 @@
-/* Shotgun profiling of a simulation (interaction-cost paper, §5 and §6): samples as hardware would
+/* Shotgun profiling of a simulation (interaction-cost paper §5 and §6): samples as hardware would
  * give them, fragments of the graph constructed from them, and their breakdown.
  *
  *     struct shotgun *shotgun = shotgun_new(&machine, &options, &error);

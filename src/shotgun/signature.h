@@ -1,4 +1,4 @@
-/* Signature bits (interaction-cost paper, Table VI): two per instruction, a hash of what befell it
+/* Signature bits (interaction-cost paper Table VI): two per instruction, a hash of what befell it
  * that tells microarchitectural contexts apart, and room for a third.
  *
  *     bit 1   set on a taken branch, a load or a store; reset on an L2 data miss

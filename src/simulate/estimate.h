@@ -1,13 +1,12 @@
-/* How far an estimate from regions may be off: stratified sampling (Cochran, Sampling Techniques,
- * §5.6). A cluster is a stratum; it is cut in time into parts of about the same length, and of each
- * part one slice is drawn, so that the regions of a cluster are spread over the run.
+/* How far an estimate from regions may be off: stratified sampling (Cochran 1977 §5.6). A cluster
+ * is a stratum; it is cut in time into parts of about the same length, and of each part one slice
+ * is drawn, so that the regions of a cluster are spread over the run.
  *
  * What the slices of cluster h differ by is told from regions that follow one another in it (von
- * Neumann, 1941; Wolter, Introduction to Variance Estimation, §8.2.1: one drawn per part), with y
- * the figure per instruction:
+ * Neumann 1941; Wolter 2007 §8.2.1: one drawn per part), with y the figure per instruction:
  *
- *     s_h² = Σ (y_i − y_i+1)² / (2 (n_h − 1))         Var(total) = Σ_h s_h² Σ_i W_i² (1 − w_i /
- * W_i)
+ *     s_h² = Σ (y_i − y_i+1)² / (2 (n_h − 1))
+ *     Var(total) = Σ_h s_h² Σ_i W_i² (1 − w_i / W_i)
  *
  * where region i has w_i instructions and stands for W_i. Degrees of freedom are 2 (n_h − 1)² /
  * (3 n_h − 4) for a cluster, and Satterthwaite's for the sum. A cluster with one region of several

@@ -1,6 +1,6 @@
 /* One trace through many different cores: with sets of idealisations, and on machines that differ.
- * The reference for interaction costs (interaction-cost paper, §3 FAQ and §6.1), and sensitivity
- * studies (§4.2). Nothing is attributed; only cycles are counted, as simulation_run() would. */
+ * The reference for interaction costs (interaction-cost paper §3 FAQ and §6.1), and of sensitivity
+ * studies (§4.3). Nothing is attributed; only cycles are counted, as simulation_run() would. */
 #ifndef CULPRIT_SIMULATE_MULTISIM_H
 #define CULPRIT_SIMULATE_MULTISIM_H
 

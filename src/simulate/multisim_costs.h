@@ -1,12 +1,12 @@
-/* Costs and interaction costs of a run (interaction-cost paper, §2) from simulations of a sample of
+/* Costs and interaction costs of a run (interaction-cost paper §2) from simulations of a sample of
  * it (sampled_multisim.h).
  *
- * A cost is estimated by a ratio (Cochran, Sampling Techniques, 3rd edition, §6): cycles saved over
- * others of the same cells, times these cycles of the whole run, which its simulation knows. The
- * others are all cycles, or those with the events of the category (without any event, when it has
- * none): whichever has the smaller error. The draw is systematic, so the error is told by the
- * residuals of the ratio, of each cell less those of the one before (Wolter, Introduction to
- * Variance Estimation, §8.2, estimator v2). Cells that stand for themselves alone add nothing. */
+ * A cost is estimated by a ratio (Cochran 1977 §6): cycles saved over others of the same cells,
+ * times these cycles of the whole run, which its simulation knows. The others are all cycles, or
+ * those with the events of the category (without any event, when it has none): whichever has the
+ * smaller error. The draw is systematic, so the error is told by the residuals of the ratio, of
+ * each cell less those of the one before (Wolter 2007 §8.2, estimator v2). Cells that stand for
+ * themselves alone add nothing. */
 #ifndef CULPRIT_SIMULATE_MULTISIM_COSTS_H
 #define CULPRIT_SIMULATE_MULTISIM_COSTS_H
 

@@ -1,5 +1,5 @@
 /* What idealising each cause, and each pair of causes, saves of a run: cost(S) and icost
- * (interaction-cost paper, §2) by multisim (§3), on a sample of the run, while the run is simulated
+ * (interaction-cost paper §2) by multisim (§3), on a sample of the run, while the run is simulated
  * as it is. An observer of the simulation's instructions.
  *
  * The instructions of each core are cut into cells. A cell that is drawn is simulated again and

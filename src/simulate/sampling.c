@@ -3,7 +3,7 @@
  * the levels before it, at most 63 of them, once per step (a step is many thousands of
  * instructions).
  *
- * The interval is the textbook one of stratified sampling (Cochran, Sampling Techniques, §5.6):
+ * The interval is the textbook one of stratified sampling (Cochran 1977 §5.6):
  * Var(total) = Σ_k w_k² n_k s_k² (1 − 1/w_k), times Student's t for the windows behind it. */
 #include "simulate/sampling.h"
 

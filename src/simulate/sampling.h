@@ -1,6 +1,6 @@
 /* Which instructions of a run are simulated, when the run may be long: systematic sampling whose
- * cost grows with the logarithm of the length (the sampled simulation of SMARTS, with strata that
- * grow because the length is not known in advance).
+ * cost grows with the logarithm of the length (the sampled simulation of SMARTS, Wunderlich et al.
+ * 2003, with strata that grow because the length is not known in advance).
  *
  * Level 0 is the first `full` instructions: all simulated, weight 1. Every level k ≥ 1 has
  * `windows` periods of 2^k × `window` instructions. Each period ends with a window that is

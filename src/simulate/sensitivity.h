@@ -1,4 +1,4 @@
-/* Sensitivity studies (interaction-cost paper, §4.3 and Fig. 3): one or two parameters of a machine
+/* Sensitivity studies (interaction-cost paper §4.3 and Fig. 3): one or two parameters of a machine
  * are varied over given values, every combination is simulated.
  *
  *     sensitivity_add(&study, "core.rob=64,128,256", &error)      once or twice

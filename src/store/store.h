@@ -1,6 +1,6 @@
-/* The profile database (architecture.md, Formats; DCPI §4.3.3): one SQLite file in WAL mode, which
- * may be read while it is written and stays readable whenever the writer dies. docs/store-format.md
- * describes its tables and blobs.
+/* The profile database (DCPI §4.3.3): one SQLite file in WAL mode, which may be read while it is
+ * written and stays readable whenever the writer dies. docs/store-format.md describes its tables
+ * and blobs.
  *
  *     session (an epoch, a command recorded, a simulation) ──┬── process ──┐
  *     image (build id, path), shared by all sessions ────────┴─────────────┴── profile: of one
@@ -218,11 +218,10 @@ bool store_compact(struct store *store, uint64_t *before, uint64_t *after, struc
 bool store_copy_sessions(struct store *to, struct store *from, const int64_t *sessions,
                          size_t count, struct error *error);
 
-/* Adds up sessions of another store as one, which has weight 1: of each, its values times its weight,
- * to whole numbers. `as` says what the new one is; its number in *id. */
-bool store_sum_sessions(struct store *to, struct store *from, const int64_t *sessions,
-                        size_t count, const struct store_session *as, int64_t *id,
-                        struct error *error);
+/* Adds up sessions of another store as one, which has weight 1: of each, its values times its
+ * weight, to whole numbers. `as` says what the new one is; its number in *id. */
+bool store_sum_sessions(struct store *to, struct store *from, const int64_t *sessions, size_t count,
+                        const struct store_session *as, int64_t *id, struct error *error);
 
 /* Whether there is a file that can be read, but is no whole database: not one of a newer version,
  * nor one that is locked or on a full disk. Reads all of it. */

@@ -1,5 +1,5 @@
-/* Life of one µop (architecture.md): what the dependence graph, detailed samples and the pipeline
- * view are made of. All cycles absolute. */
+/* Life of one µop: what the dependence graph, detailed samples and the pipeline view are made of.
+ * All cycles absolute. */
 #ifndef CULPRIT_TAP_LIFE_H
 #define CULPRIT_TAP_LIFE_H
 

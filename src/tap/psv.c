@@ -1,4 +1,4 @@
-/* Names of performance signatures (paper B, Table B.1, and ST-FW, which is ours). */
+/* Names of performance signatures (paper B Table B.1, and ST-FW, which is ours). */
 #include "tap/tap.h"
 
 #include <stdio.h>

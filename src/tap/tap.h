@@ -5,7 +5,7 @@
  * worker can start anywhere and the result is exact.
  *
  * Cycles between two COMMIT records belong to no commit: they are Stalled, Flushed or Drained
- * (time-proportional.md), and the later record says how many of them the ROB was empty for. */
+ * (paper A §2.2), and the later record says how many of them the ROB was empty for. */
 #ifndef CULPRIT_TAP_TAP_H
 #define CULPRIT_TAP_TAP_H
 

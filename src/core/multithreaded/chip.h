@@ -1,6 +1,6 @@
 /* A chip of single-issue in-order cores, each with several hardware threads (fine-grained
- * multithreading), that share a banked L2 over a crossbar: Niagara, after Chen, Analytical Modeling
- * of Modern Microprocessor Performance (2009), Table 5.3 and §4.4.
+ * multithreading), that share a banked L2 over a crossbar: Niagara, after Chen 2009 Table 5.3 and
+ * §4.4.
  *
  * In each cycle a core issues one instruction of one ready thread, the next in round-robin order
  * after the one that issued last; a thread that waits is skipped. A thread whose instruction issued

@@ -254,8 +254,7 @@ interrupted() {
         >/dev/null 2>"$scratch/error" &
     local process=$!
     until_used $process 1
-    kill -INT $process
-    kill -INT $process
+    kill -INT $process $process
     wait $process
     [ $? = 130 ] && [ "$(grep -c 'interrupted after .* instructions' "$scratch/error")" = 1 ] &&
         told 'r["partial"]' 'r["instructions"] > 5e6' 'r["regions"]["slices"] >= 5' \

@@ -264,14 +264,15 @@ check "... also children that end at once" short_children
 
 # The command here ends by itself only after a long time.
 interrupted() {
-    local signals=$1
+    local times=$1 targets=()
     "$CULPRIT" sim --json --output "$scratch/partial" -- sh -c 'while :; do :; done' \
         2>"$scratch/err" &
     local process=$! status
     until_used $process 1
-    for ((; signals > 0; signals--)); do
-        kill -INT $process
+    for ((; times > 0; times--)); do
+        targets+=("$process")
     done
+    kill -INT "${targets[@]}" # in one command: nothing comes between
     wait $process
     status=$?
     cat "$scratch/err"

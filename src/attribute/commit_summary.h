@@ -2,8 +2,8 @@
  *
  * - cycles by what the commit stage did or waited for, per instruction (paper A §3.1, Fig. A.7),
  *   and the class of the program that follows (paper A §4);
- * - executions by signature, per instruction (the event counts of paper B §5.3 and Fig. B.7; how
- *   many carry several events: §5.2);
+ * - executions by signature, per instruction (the event counts of paper B §5.3 and Fig. B.7), and
+ *   how many carry several events (§5.2);
  * - how long instructions without any event held up commit (paper B §3). */
 #ifndef CULPRIT_ATTRIBUTE_COMMIT_SUMMARY_H
 #define CULPRIT_ATTRIBUTE_COMMIT_SUMMARY_H

@@ -1,5 +1,5 @@
 /* A list of regions of a run, and its file: comma-separated values in the manner of PinPlay's, with
- * markers at both ends (PinPoints §3.2), so that each region can be found in a later run.
+ * markers at both ends (PinPoints §3.1), so that each region can be found in a later run.
  *
  *     # culprit-regions 1
  *     # isa: x86_64

@@ -42,7 +42,7 @@ struct region_image {
 };
 
 /* A point in the run of one thread: just before it executes the instruction for the `count`-th time
- * (PinPoints §3). In the thread, not the process; from 1. */
+ * (PinPoints §3.1). In the thread, not the process; from 1. */
 struct region_marker {
     uint32_t image; /* MARKER_NO_IMAGE: code that lies in no file */
     uint64_t offset, count;

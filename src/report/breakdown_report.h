@@ -70,8 +70,8 @@ struct breakdown_error breakdown_report_error(const struct breakdown_report *rep
                                               const struct breakdown_program *program,
                                               enum breakdown_way way);
 
-/* Of the rows, the one where a way is farthest from multisim, in parts of the time: Table IX's
- * error leaves out what multisim finds small. 0: they agree in all. */
+/* Of the rows, the one where a way is farthest from multisim, in parts of the time, since the error
+ * of Table IX leaves out what multisim finds small. 0: they agree in all. */
 uint32_t breakdown_report_farthest(const struct breakdown_report *report,
                                    const struct breakdown_program *program, enum breakdown_way way,
                                    double *difference);

@@ -1,5 +1,5 @@
 /* Errors of the CPI are relative; all others are differences: a small rate in percent of itself
- * means nothing (PinPoints §4.1). */
+ * means nothing (PinPoints §4.3.1). */
 #include "report/validation.h"
 
 #include <inttypes.h>

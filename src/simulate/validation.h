@@ -1,5 +1,5 @@
-/* How far an estimate from regions is off, and why: PinPoints' validation (§4), with the full run
- * simulated on the same machine, so that no error of the model mixes in.
+/* How far an estimate from regions is off, and why: the validation of PinPoints §3.3, with the full
+ * run simulated on the same machine, so that no error of the model mixes in.
  *
  *     whole ──────────► within ──────────► alone
  *           choice               cold start

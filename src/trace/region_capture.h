@@ -1,5 +1,5 @@
 /* Captures regions of a command's run, each into a trace of its own: runs the command once, finds
- * the regions by their markers (PinPoints §3.2), and keeps of each what its thread executed from
+ * the regions by their markers (PinPoints §3.1), and keeps of each what its thread executed from
  * some instructions before it, its warm-up, to its end; and, if wanted, what the other threads of
  * its process executed meanwhile (§3.4.1). Which is told by what each thread has executed when the
  * markers are reached, but for the block that it is in; where a region ends with its thread,
@@ -42,12 +42,12 @@ struct capture_region {
     uint32_t process, thread;     /* numbers of the profiled run */
     uint32_t ordinal;             /* of the thread in its process, in order of creation */
     uint64_t first, instructions; /* expected: positions in the thread */
-    uint64_t warm_from;           /* its warm-up need not begin before this one, at most `first`: what
-                                     comes before lies in the trace of another */
-    struct capture_marker start;  /* count at least 1 */
-    struct capture_marker end;    /* count 0: the region ends with its thread, but has no more than
-                                     `instructions` */
-    const char *path;             /* of its trace */
+    uint64_t warm_from; /* its warm-up need not begin before this one, at most `first`: what
+                           comes before lies in the trace of another */
+    struct capture_marker start; /* count at least 1 */
+    struct capture_marker end;   /* count 0: the region ends with its thread, but has no more than
+                                    `instructions` */
+    const char *path;            /* of its trace */
 
     /* Found out; valid when complete. Positions in the thread, in instructions. */
     enum region_state state;

@@ -71,7 +71,7 @@ struct capture_image {
 };
 
 /* A point in the run of a thread: just before it executes an instruction for the `count`-th time
- * (PinPoints §3.2), a rep instruction with all its elements counting once. */
+ * (PinPoints §3.1), a rep instruction with all its elements counting once. */
 struct capture_marker {
     uint32_t image;   /* index; UINT32_MAX: code that lies in no file */
     uint32_t process; /* index, or its number in the trace when no processes are given */

@@ -46,4 +46,20 @@ every_workload_described() {
 }
 check "docs/guide.md describes every workload" every_workload_described
 
+# Papers: what the page says of the sources, and what these cite.
+check "docs/papers.md names files and functions that are there" python3 tests/e2e/papers.py found
+check "comments cite papers that docs/papers.md defines" python3 tests/e2e/papers.py cited
+cites() {
+    printf '/* Of DCPI. */ /* %s */\n' "$1" >"$scratch/cites.c"
+    python3 tests/e2e/papers.py cited "$scratch/cites.c"
+}
+refused() {
+    ! cites "$1" >"$scratch/refused" 2>&1 && grep -q "^$scratch/cites.c:1: " "$scratch/refused"
+}
+check "papers are cited by their names, and their sections behind these" \
+    cites "Flows (DCPI §6.1.4, Fig. 7); as in Chen 2009 §3.1, footnote 2; Tarjan 1972; (§6.2)."
+check "a paper that is not defined is refused" refused "Sampling of paper D."
+check "a paper cited by another name is refused" refused "Sampling (TIP, §3.1)."
+check "a work that the page does not list is refused" refused "Heaps (Williams 1964)."
+
 finish

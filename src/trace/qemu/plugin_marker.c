@@ -1,4 +1,4 @@
-/* Markers: the n-th execution of an instruction by a thread (PinPoints §3.2).
+/* Markers: the n-th execution of an instruction by a thread (PinPoints §3.1).
  *
  * A block that contains markers' sites gets another callback than most; all other code costs
  * nothing. What is reached is told by a record, which precedes the chunk that the block's event

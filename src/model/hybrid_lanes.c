@@ -1,4 +1,5 @@
-/* See hybrid_lanes.h. */
+/* The fast form of swam.c: eight configurations side by side, which read only the accesses that
+ * lengths depend on. See hybrid_lanes.h. */
 #include "model/hybrid_lanes.h"
 
 #include <math.h>

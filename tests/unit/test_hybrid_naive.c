@@ -1,19 +1,13 @@
-/* The hybrid model against one written straight from the paper: instruction by instruction, window
- * by window, of random programs; and configurations side by side against each alone.
+/* The hybrid model's fast form against its plain one (swam.h) on random programs; configurations
+ * side by side against each alone; and the sliding reorder buffer against one µop at a time.
  *
  * Latency × width is a power of two here, so that lengths in units of the latency are exact. */
 #include <math.h>
 
+#include "model/swam.h"
 #include "unit/data_program.h"
 
 enum { LINES = 6000, BLOCKS = 1500, REGISTERS = 12, BLOCK = 64 };
-
-/* What a cache simulator without evictions labels an instruction with (§2.2.1). */
-struct label {
-    bool load, store, missed, hit, prefetched, first_use, triggers;
-    uint32_t bringer;
-    uint32_t producers[2], producer_count;
-};
 
 struct block {
     bool there, prefetched, used;
@@ -54,15 +48,16 @@ static bool bring(struct block *blocks, uint64_t block, uint32_t i) {
     return true;
 }
 
-static void label_lines(struct label *labels, const struct line *lines,
+/* By caches without evictions. */
+static void label_lines(struct swam_insn *labels, const struct line *lines,
                         enum prefetcher_kind prefetcher) {
     struct block *blocks = calloc(2 * LINES, sizeof *blocks);
     uint32_t writers[REGISTERS + 1];
     memset(writers, 0xff, sizeof writers);
     for (uint32_t i = 0; i < LINES; i++) {
-        struct label *label = &labels[i];
-        *label = (struct label){.load = lines[i].operation == OP_LOAD,
-                                .store = lines[i].operation == OP_STORE};
+        struct swam_insn *label = &labels[i];
+        *label = (struct swam_insn){.load = lines[i].operation == OP_LOAD,
+                                    .store = lines[i].operation == OP_STORE};
         const uint8_t sources[] = {lines[i].from, lines[i].also};
         for (int k = 0; k < 2; k++)
             if (sources[k] != NO && writers[sources[k]] != UINT32_MAX)
@@ -74,7 +69,6 @@ static void label_lines(struct label *labels, const struct line *lines,
         const uint64_t number = (lines[i].address - 0x100000) / BLOCK;
         struct block *block = &blocks[number];
         label->missed = !block->there;
-        label->hit = block->there;
         label->prefetched = block->prefetched;
         label->first_use = block->prefetched && !block->used;
         if (!block->there)
@@ -88,116 +82,15 @@ static void label_lines(struct label *labels, const struct line *lines,
     free(blocks);
 }
 
-/* The algorithm of Fig. 2.5 (A) for a pending hit, in units of the latency. */
-static double part_a(const struct hybrid_config *config, uint32_t back) {
-    const double left = config->latency - (double)back / config->width;
-    if (left <= 0)
-        return 0;
-    return config->parts & PART_A ? left / config->latency : 1;
-}
-
-static bool stalls(const struct hybrid_config *config, const struct label *labels, uint32_t i) {
-    const struct label *label = &labels[i];
-    if (label->store && label->missed && config->mshrs)
-        return true;
-    return label->load && (label->missed || (label->prefetched && config->pending_hits &&
-                                             part_a(config, i - label->bringer) > 0));
-}
-
-static struct hybrid_result naive(const struct hybrid_config *config, const struct label *labels) {
-    struct hybrid_result result = {0};
-    double *length = calloc(LINES, sizeof *length), *latency = calloc(LINES, sizeof *latency);
-    double distance = 0, hidden = 0, before = 0;
-    uint32_t last_miss = UINT32_MAX, last_start = 0, last_end = 0;
-    for (uint32_t start = 0, i; start < LINES; start = i) {
-        while (config->windows != WINDOWS_PLAIN && start < LINES && !stalls(config, labels, start))
-            start++;
-        if (start == LINES)
-            break;
-        const double uops = before * config->latency * config->width;
-        const uint32_t next = config->windows == WINDOWS_PLAIN ? last_end : start;
-        hidden += fmin(fmin(next - last_start, config->rob), uops);
-        last_start = start;
-        last_end = start + config->rob;
-        double longest = 0;
-        uint32_t taken = 0;
-        for (i = start; i < LINES && i < start + config->rob; i++) {
-            const struct label *label = &labels[i];
-            double begin = 0;
-            bool missed = false;
-            uint32_t takes = 0;
-            for (uint32_t k = 0; k < label->producer_count; k++)
-                if (label->producers[k] >= start && length[label->producers[k]] > begin)
-                    begin = length[label->producers[k]];
-            length[i] = begin;
-            latency[i] = 0;
-            if (label->missed) {
-                length[i] = begin + 1;
-                latency[i] = 1;
-                missed = label->load;
-                takes = missed;
-            } else if (label->load && config->pending_hits &&
-                       (label->bringer >= start || label->prefetched)) {
-                const bool inside = label->bringer >= start;
-                const double bringer = inside ? length[label->bringer] : 0;
-                const double issued = inside ? bringer - latency[label->bringer] : 0;
-                const double left = part_a(config, i - label->bringer);
-                if (!config->prefetching) {
-                    length[i] = begin > bringer ? begin : bringer;
-                    latency[i] = length[i] - issued;
-                } else if (config->parts & PART_B && begin < issued) {
-                    length[i] = begin + 1;
-                    latency[i] = 1;
-                    takes = missed = label->first_use;
-                    result.tardy += label->first_use;
-                } else {
-                    const bool overlaps = config->parts & PART_C;
-                    const double arrives = (overlaps || issued > begin ? issued : begin) + left;
-                    length[i] = arrives > begin ? arrives : begin;
-                    latency[i] = length[i] - begin;
-                    missed = label->first_use && length[i] > begin;
-                    takes = missed && !inside;
-                }
-            }
-            if (label->load && length[i] > longest)
-                longest = length[i];
-            if (missed) {
-                if (result.misses++ > 0)
-                    distance += i - last_miss < config->rob ? i - last_miss : config->rob;
-                last_miss = i;
-            }
-            takes += label->triggers + (label->store && label->missed);
-            if ((label->store && label->missed) || config->windows != WINDOWS_SWAM_MLP ||
-                begin == 0)
-                taken += takes;
-            if (config->mshrs && takes && taken >= config->mshrs) {
-                longest = longest > 1 ? longest : 1;
-                last_end = ++i;
-                break;
-            }
-        }
-        result.serialized += longest;
-        before = longest;
-    }
-    const double uops = before * config->latency * config->width;
-    const bool plain = config->windows == WINDOWS_PLAIN;
-    hidden += fmin(plain ? last_end - last_start : config->rob, uops);
-    result.distance = result.misses > 1 ? distance / (result.misses - 1) : 0;
-    result.compensation = hidden / config->width;
-    free(length);
-    free(latency);
-    return result;
-}
-
 /* A reorder buffer that slides (sliding.h), µop by µop, with unlimited MSHRs: cycles in all. Times
  * are in µops. Hits are looked at as far back as the data trace tells of them. */
-static double slide(const struct hybrid_config *config, const struct label *labels,
+static double slide(const struct hybrid_config *config, const struct swam_insn *labels,
                     struct data_reach reach, double latency) {
     double *done = calloc(LINES, sizeof *done), *commit = calloc(LINES, sizeof *commit);
     double *asked = calloc(LINES, sizeof *asked), *prefetched = calloc(LINES, sizeof *prefetched);
     double dispatched = -1, committed = -1;
     for (uint32_t i = 0; i < LINES; i++) {
-        const struct label *label = &labels[i];
+        const struct swam_insn *label = &labels[i];
         dispatched++;
         if (i >= config->rob && commit[i - config->rob] > dispatched)
             dispatched = commit[i - config->rob];
@@ -210,8 +103,7 @@ static double slide(const struct hybrid_config *config, const struct label *labe
         if (label->load && label->missed) {
             asked[i] = begin;
             done[i] = begin + latency;
-        } else if (label->load && label->hit &&
-                   back < (label->prefetched ? reach.arrival : reach.window)) {
+        } else if (label->load && back < (label->prefetched ? reach.arrival : reach.window)) {
             double *block =
                 label->prefetched ? &prefetched[label->bringer] : &asked[label->bringer];
             *block = fmin(*block, begin);
@@ -255,7 +147,7 @@ static void assert_same(const struct hybrid_result *one, const struct hybrid_res
 }
 
 static void check_sliding(const struct hybrid_config *config, const struct program_trace *program,
-                          const struct machine *machine, const struct label *labels) {
+                          const struct machine *machine, const struct swam_insn *labels) {
     const struct data_reach reach = {config->rob, hybrid_arrival_reach(config)};
     struct event_list *list = events_of(program, machine, reach);
     const uint32_t hit = config->hit_latency * config->width;
@@ -269,7 +161,7 @@ enum { CONFIGS = 40 };
 
 static void check_program(uint32_t seed, enum prefetcher_kind prefetcher, double *tardy) {
     struct line *lines = calloc(LINES, sizeof *lines);
-    struct label *labels = calloc(LINES, sizeof *labels);
+    struct swam_insn *labels = calloc(LINES, sizeof *labels);
     struct hybrid_config configs[CONFIGS];
     uint32_t random = seed + 1;
     struct data_reach reach = {0};
@@ -298,7 +190,8 @@ static void check_program(uint32_t seed, enum prefetcher_kind prefetcher, double
             check_sliding(&configs[i], program, &machine, labels);
             continue;
         }
-        const struct hybrid_result expected = naive(&configs[i], labels);
+        struct hybrid_result expected;
+        assert_true(swam(&configs[i], labels, LINES, &expected, &error));
         assert_same(&result, &expected);
         *tardy += result.tardy;
     }

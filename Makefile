@@ -231,7 +231,9 @@ format-check:
 # header that it includes, or which checks there are.
 LINTED := $(SOURCES) $(PROGRAM) $(PLUGIN)
 $(LINTED:%.c=$(B)/lint/%.cppcheck) $(LINTED:%.c=$(B)/lint/%.clang-tidy): | $(GENERATED)
-lint: lint-cppcheck lint-clang-tidy
+lint: lint-rooms lint-cppcheck lint-clang-tidy
+lint-rooms:
+	@scripts/check-rooms
 lint-cppcheck: $(LINTED:%.c=$(B)/lint/%.cppcheck)
 lint-clang-tidy: $(LINTED:%.c=$(B)/lint/%.clang-tidy)
 $(B)/lint/%.cppcheck: %.c .cppcheck
@@ -283,12 +285,13 @@ help:
 	@echo 'make deps            install the Debian packages that building and testing need'
 	@echo 'make deps-develop    also those for format, lint and fuzz'
 	@echo 'make format          clang-format; format-check only looks'
-	@echo 'make lint            cppcheck and clang-tidy, of what changed since it last passed'
+	@echo 'make lint            cppcheck and clang-tidy, of what changed since it last passed; the order'
+	@echo '                     of rooms (lint-rooms)'
 	@echo 'make clean           remove build/'
 	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, build/debug),'
 	@echo '                     V=1 (whole commands)'
 
 .PHONY: all plugin workloads deps deps-develop demo test test-sanitize unit-tests soak bench fuzz \
-	fuzz-targets format format-check lint lint-cppcheck lint-clang-tidy install uninstall clean help
+	fuzz-targets format format-check lint lint-rooms lint-cppcheck lint-clang-tidy install uninstall clean help
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,12 +1,12 @@
 /* culprit sim: simulates a command or a trace on a machine, every instruction. */
 #include <stdlib.h>
 
-#include "attribute/tracers.h"
 #include "cmd/cmd.h"
 #include "cmd/legend.h"
 #include "cmd/run.h"
 #include "cmd/sim_regions.h"
 #include "report/kanata.h"
+#include "study/tracers.h"
 
 static void take_tracer(struct argp_state *state, void *request, char *value) {
     struct tracers **tracers = &((struct run_request *)request)->tracers;

@@ -4,7 +4,7 @@
 #define CULPRIT_CORE_CORES_H
 
 #include "core/core.h"
-#include "util/array.h"
+#include "core/input.h"
 
 #define CORE_KIND(kind)                                                                            \
     struct kind;                                                                                   \
@@ -29,23 +29,6 @@ CORE_KIND(inorder) /* core/inorder/ */
 #undef CORE_KIND
 
 /* ---- what they share (shared.c) ---- */
-
-/* Whether the trace has the instruction and the accesses that it names. One branch for all: which
- * instruction accesses memory follows no pattern. */
-static inline bool core_input_is_there(const struct code *code, const struct dynamic_insn *insn,
-                                       uint32_t access_count, uint32_t first_access) {
-    uint64_t accesses_end = (uint64_t)(insn->memory - first_access) + insn->memory_count;
-    return !((insn->insn >= code->insn_count) |
-             ((insn->memory_count != 0) & (accesses_end > access_count)));
-}
-bool core_input_error(struct error *error);
-
-/* Room in a growable array (util/array.h) for an item of each static instruction. */
-static inline bool core_reserve_insns(const struct code *code, void **items, size_t *capacity,
-                                      size_t item_size, struct error *error) {
-    return array_reserve(items, capacity, code->insn_count, item_size) ||
-           error_set(error, "out of memory for static instructions");
-}
 
 /* Shows caches, TLBs and the predictor these instructions; what the predictor then counts more is
  * added to `warmed`. False: the input is not there. */

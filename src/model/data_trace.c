@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cores.h"
+#include "core/input.h"
 #include "memory/memory.h"
 #include "model/dependence.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "core/cores.h"
+#include "core/input.h"
 #include "memory/frame.h"
 
 #define NO_LINE UINT64_MAX

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/cores.h"
+#include "core/input.h"
 #include "model/locality_data.h"
 #include "model/locality_events.h"
 #include "model/series.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "samples/samples.h"
-#include "tap/tracer.h"
+#include "samples/tracer.h"
 
 enum { DEFAULT_PERIOD = 800000 }; /* cycles: perf's 4 kHz at 3.2 GHz (paper B §2) */
 

@@ -5,7 +5,7 @@
 
 #include "shotgun/file.h"
 #include "shotgun/lane.h"
-#include "tap/tracer.h"
+#include "shotgun/tracer.h"
 
 struct samples {
     const struct tracer_options *options;

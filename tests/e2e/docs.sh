@@ -62,4 +62,26 @@ check "a paper that is not defined is refused" refused "Sampling of paper D."
 check "a paper cited by another name is refused" refused "Sampling (TIP, §3.1)."
 check "a work that the page does not list is refused" refused "Heaps (Williams 1964)."
 
+rooms_as_listed() {
+    diff <(sed -n 's/^\([a-z]\+\)  *\(.*\)/| `src\/\1\/` | \2 |/p' scripts/rooms) \
+        <(grep '^| `src/' docs/architecture.md)
+}
+check "docs/architecture.md shows the rooms of scripts/rooms" rooms_as_listed
+check "rooms keep their order" scripts/check-rooms
+
+# A header of a later room, and an object of another one, are found.
+disorder_is_found() {
+    local copy said
+    copy=$(mktemp -d) && mkdir -p "$copy/src/isa" "$copy/src/cmd" "$copy/scripts" &&
+        cp scripts/rooms "$copy/scripts" && said=$copy/said
+    printf '#include "cmd/run.h"\nextern const int theirs[];\nextern int ours;\n' > "$copy/src/isa/a.h"
+    printf 'int ours = 1;\n' > "$copy/src/isa/a.c"
+    printf 'const int theirs[] = {1};\n' > "$copy/src/cmd/b.c"
+    (cd "$copy" && "$OLDPWD/scripts/check-rooms") > "$said" && return 1
+    [ "$(cat "$said")" = "src/isa/a.h:1: isa is above cmd, but includes cmd/run.h
+src/isa/a.h:2: isa declares theirs extern, which is not its own" ] || { cat "$said"; return 1; }
+    rm -r "$copy"
+}
+check "a room that includes a later one, and objects of others, are found" disorder_is_found
+
 finish

@@ -1,0 +1,9 @@
+/* All built-in tracers. */
+#ifndef CULPRIT_STUDY_TRACERS_H
+#define CULPRIT_STUDY_TRACERS_H
+
+#include "tap/tracer.h"
+
+extern const struct tracer_kind *const tracer_kinds[]; /* NULL at the end */
+
+#endif

@@ -1,13 +1,12 @@
-/* By Möbius inversion icost(U) = Σ over V ⊆ U of (−1)^(|U| − |V|) cost(V): the recursion of
- * interaction-cost paper §2.2 undone. For all sets at once that is one subtraction for each
- * category and set that has it. What was not measured spreads as NAN to exactly those sets that
- * would need it. */
+/* See breakdown.h. */
 #include "graph/breakdown.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "graph/icost.h"
 
 bool breakdown_init(struct breakdown *breakdown, uint32_t count, const char *const *names,
                     struct error *error) {
@@ -57,27 +56,15 @@ void breakdown_scale(struct breakdown *breakdown, uint64_t instructions, double 
 }
 
 double breakdown_cost(const struct breakdown *breakdown, uint32_t set) {
-    return breakdown->cycles[0] - breakdown->cycles[set];
+    return icost_cost(breakdown->cycles, set);
 }
 
 double breakdown_icost(const struct breakdown *breakdown, uint32_t set) {
-    double sum = 0;
-    for (uint32_t part = set; part; part = (part - 1) & set) {
-        bool odd = (__builtin_popcount(set) - __builtin_popcount(part)) & 1;
-        double cost = breakdown_cost(breakdown, part);
-        sum += odd ? -cost : cost;
-    }
-    return sum;
+    return icost(breakdown->cycles, set);
 }
 
 void breakdown_icosts(const struct breakdown *breakdown, double *icosts) {
-    uint32_t sets = breakdown_sets(breakdown);
-    for (uint32_t set = 0; set < sets; set++)
-        icosts[set] = breakdown_cost(breakdown, set);
-    for (uint32_t category = 1; category < sets; category <<= 1)
-        for (uint32_t set = 0; set < sets; set++)
-            if (set & category)
-                icosts[set] -= icosts[set ^ category];
+    icost_all(breakdown->cycles, breakdown->count, icosts);
 }
 
 char *breakdown_set_name(const struct breakdown *breakdown, uint32_t set, char *text,

@@ -1,13 +1,5 @@
-/* Parallelism-aware performance breakdowns (interaction-cost paper §2).
- *
- * From execution times t(S) with every set S of categories idealised follow
- *
- *     cost(S)  = t({}) − t(S)                                          (§2.1)
- *     icost(U) = cost(U) − Σ icost(V) over proper subsets V of U       (§2.2)
- *
- * An icost of 0 says that the members are independent; positive: they overlap (parallel), cycles go
- * only when all are removed; negative: they are in series, removing either removes the same cycles.
- * The icosts of all sets and t(everything) add up to t({}).
+/* Parallelism-aware performance breakdowns (interaction-cost paper, §2): the execution times t(S)
+ * with every set S of categories idealised, of which cost and interaction cost follow (icost.h).
  *
  * A set is a bit set over the categories, bit 0 the first. Times are cycles, and may be means or
  * sums over fragments; NAN: not measured. */

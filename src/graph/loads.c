@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/icost.h"
 #include "graph/insn_rows.h"
 
 /* ---- which loads ---- */
@@ -151,17 +152,19 @@ static void measure_singles(const struct measure *measure) {
     }
 }
 
-/* icost of one pair in one fragment: cost of both less the cost of each. */
-static int64_t icost(const struct measure *measure, uint32_t f, const struct load_cost *first,
-                     const struct load_cost *second) {
+/* Of one pair in one fragment: whole cycles. */
+static int64_t pair_icost(const struct measure *measure, uint32_t f, const struct load_cost *first,
+                          const struct load_cost *second) {
     uint32_t a = measure->number_of[first->insn] - 1u, b = measure->number_of[second->insn] - 1u;
     uint64_t set = UINT64_C(1) << a | UINT64_C(1) << b;
     if ((measure->present[f] & set) != set)
         return 0;
     struct graph_fragment fragment = graph_fragments_get(measure->fragments, f);
     const int64_t *single = measure->single[f];
-    return single[a] + single[b] - single[LOADS_MOST] -
-           length(measure, measure->evaluation, &fragment, set);
+    const int64_t both = length(measure, measure->evaluation, &fragment, set);
+    const double times[] = {(double)single[LOADS_MOST], (double)single[a], (double)single[b],
+                            (double)both};
+    return (int64_t)icost(times, ICOST_PAIR);
 }
 
 static void measure_pairs(const struct measure *measure) {
@@ -169,8 +172,8 @@ static void measure_pairs(const struct measure *measure) {
     for (uint32_t f = 0; f < graph_fragments_count(measure->fragments); f++)
         for (uint32_t a = 0; a < costs->paired; a++)
             for (uint32_t b = a + 1; b < costs->paired; b++) {
-                int64_t cycles = icost(measure, f, &costs->loads[costs->pairs[a]],
-                                       &costs->loads[costs->pairs[b]]);
+                int64_t cycles = pair_icost(measure, f, &costs->loads[costs->pairs[a]],
+                                            &costs->loads[costs->pairs[b]]);
                 costs->icost[a][b] += cycles;
                 costs->icost[b][a] += cycles;
             }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "attribute/attribute.h"
+#include "graph/icost.h"
 #include "tap/tap.h"
 #include "util/array.h"
 
@@ -272,8 +273,9 @@ static bool simulate_cell(const struct sampled_multisim *multisim, const struct 
         cell->saved[i] = i < MULTISIM_CATEGORIES ? all - with[i] : NAN;
     for (uint32_t k = 0; k < lane->pairs; k++) {
         const uint32_t cost = pair_of(lane, k), set = multisim->sets[cost];
-        cell->saved[cost] = with[__builtin_ctz(set)] + with[31 - __builtin_clz(set)] - all -
-                            runs.with[FIRST_PAIR + k];
+        const double times[] = {all, with[__builtin_ctz(set)], with[31 - __builtin_clz(set)],
+                                runs.with[FIRST_PAIR + k]};
+        cell->saved[cost] = icost(times, ICOST_PAIR);
     }
     return true;
 }

@@ -1,5 +1,4 @@
-/* Costs and interaction costs of times worked by hand, the definition of §2.2 against the fast
- * transform, ranking, and Table IX's error. */
+/* Breakdowns of times worked by hand, ranking, sums, and Table IX's error. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,33 +26,6 @@ static struct breakdown breakdown_of(uint32_t count, const double *cycles) {
     return breakdown;
 }
 
-static void expect_pair(const double *cycles, double a, double b, double pair) {
-    struct breakdown breakdown = breakdown_of(2, cycles);
-    double icosts[4];
-    breakdown_icosts(&breakdown, icosts);
-    expect_near(breakdown_cost(&breakdown, 1), a);
-    expect_near(breakdown_cost(&breakdown, 2), b);
-    expect_near(breakdown_cost(&breakdown, 3), a + b + pair);
-    for (uint32_t set = 0; set < 4; set++)
-        expect_near(icosts[set], breakdown_icost(&breakdown, set));
-    expect_near(icosts[0], 0);
-    expect_near(icosts[3], pair);
-    /* The icosts and what nothing removes are the whole time. */
-    expect_near(icosts[1] + icosts[2] + icosts[3] + cycles[3], cycles[0]);
-    breakdown_free(&breakdown);
-}
-
-/* §2.2: two misses of 100 cycles ... */
-static void two_misses_by_hand(void **state) {
-    (void)state;
-    /* ... side by side: the time stays 100 until both are gone. */
-    expect_pair((double[]){100, 100, 100, 0}, 0, 0, 100);
-    /* ... one after the other, beside 100 cycles of ALU operations: 100 when either is gone. */
-    expect_pair((double[]){200, 100, 100, 100}, 100, 100, -100);
-    /* ... one after the other, beside nothing: each costs its own. */
-    expect_pair((double[]){200, 100, 100, 0}, 100, 100, 0);
-}
-
 /* Three chains side by side, of 9, 7 and 4 cycles, of categories a, b and c: the time is the
  * longest that is left.
  *   costs: a 9 − 7 = 2, b 0, c 0, ab 9 − 4 = 5, ac 2, bc 0, abc 9
@@ -79,31 +51,6 @@ static void three_chains_by_hand(void **state) {
     assert_string_equal(breakdown_set_name(&breakdown, 5, name, 3), "a+");
     assert_string_equal(breakdown_set_name(&breakdown, 0, name, sizeof name), "nothing");
     breakdown_free(&breakdown);
-}
-
-static void transform_equals_recursion(void **state) {
-    (void)state;
-    enum { SETS = 256 };
-    double cycles[SETS], recursive[SETS], icosts[SETS];
-    srand(5);
-    for (int round = 0; round < 20; round++) {
-        for (uint32_t set = 0; set < SETS; set++)
-            cycles[set] = rand() % 1000000;
-        struct breakdown breakdown = breakdown_of(8, cycles);
-        breakdown_icosts(&breakdown, icosts);
-        double sum = cycles[SETS - 1];
-        for (uint32_t set = 0; set < SETS; set++) {
-            recursive[set] = cycles[0] - cycles[set];
-            for (uint32_t part = 0; part < set; part++)
-                if ((part & set) == part)
-                    recursive[set] -= recursive[part];
-            expect_near(icosts[set], recursive[set]);
-            expect_near(breakdown_icost(&breakdown, set), recursive[set]);
-            sum += icosts[set];
-        }
-        expect_near(sum, cycles[0]);
-        breakdown_free(&breakdown);
-    }
 }
 
 /* t({a, c}) is not known: nor are the icosts of ac and abc; all others are. */
@@ -171,9 +118,7 @@ static void error_by_hand(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_misses_by_hand),
         cmocka_unit_test(three_chains_by_hand),
-        cmocka_unit_test(transform_equals_recursion),
         cmocka_unit_test(what_was_not_measured_is_not_known),
         cmocka_unit_test(breakdowns_add_up),
         cmocka_unit_test(error_by_hand),

@@ -7,7 +7,7 @@
  * to now added, and are compared with all moves so far.
  *
  * Distances are floats. A bound is widened by more than rounding can be off (SLACK), so that the
- * labels are those of the plain algorithm. The sums behind the centroids change only by the slices
+ * labels are those of lloyd.c. The sums behind the centroids change only by the slices
  * that move. */
 #include "region/kmeans.h"
 

@@ -1,5 +1,5 @@
-/* k-means and BIC on points whose clusters can be worked out by hand; against the plain algorithm.
- */
+/* k-means and BIC on points whose clusters can be worked out by hand, in plain form (lloyd.h) and
+ * in fast form; and one against the other. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,6 +10,7 @@
 
 #include "region/bic.h"
 #include "region/kmeans.h"
+#include "region/lloyd.h"
 #include "region/swap.h"
 #include "region/ward.h"
 
@@ -44,6 +45,11 @@ static void by_hand(void **state) {
     assert_true(centroids[0] == 0.5f && centroids[8] == 11);
     assert_true(kmeans.distortion == 2.5 && kmeans.converged);
     assert_int_equal(kmeans.passes, 3);
+    float plain[16] = {[0] = 0, [8] = 1};
+    uint32_t labels[5];
+    assert_int_equal(lloyd(&points, 2, KMEANS_MAX_PASSES, plain, labels, &error), 3);
+    assert_memory_equal(labels, kmeans.labels, sizeof labels);
+    assert_memory_equal(plain, centroids, sizeof plain);
     assert_true(kmeans.shares[0] == 0.4 && kmeans.shares[1] == 0.6);
     assert_true(kmeans_distance2(&kmeans, 4, centroids, 1) == 1);
     kmeans_free(&kmeans);
@@ -59,6 +65,10 @@ static void weighted(void **state) {
     assert_true(kmeans_init(&kmeans, &points, 1, &error));
     kmeans_run(&kmeans, 1, centroid);
     assert_true(centroid[0] == 1 && kmeans.distortion == 6 && kmeans.shares[0] == 1);
+    float plain[8] = {3};
+    uint32_t labels[2];
+    assert_int_equal(lloyd(&points, 1, KMEANS_MAX_PASSES, plain, labels, &error), 2);
+    assert_true(plain[0] == 1);
     kmeans_free(&kmeans);
     projection_free(&points);
 }
@@ -74,6 +84,10 @@ static void empty_cluster(void **state) {
     assert_memory_equal(kmeans.labels, ((uint32_t[]){0, 0, 2, 2}), 16);
     assert_true(kmeans.shares[1] == 0 && centroids[8] == 100 && centroids[9] == 50);
     assert_true(centroids[1] == 1 && centroids[17] == 1 && kmeans.distortion == 4);
+    float plain[24] = {[0] = 0, [8] = 100, [9] = 50, [16] = 6};
+    uint32_t labels[4];
+    assert_int_equal(lloyd(&points, 3, KMEANS_MAX_PASSES, plain, labels, &error), kmeans.passes);
+    assert_memory_equal(plain, centroids, sizeof plain);
     kmeans_free(&kmeans);
     projection_free(&points);
 }
@@ -95,39 +109,9 @@ static void seeds(void **state) {
     projection_free(&points);
 }
 
-/* ---- against Lloyd's algorithm as it is written in books ---- */
+/* ---- the fast form against the plain one ---- */
 
 enum { MANY = 3000, WIDE = 15, CLUSTERS = 21 };
-
-static double plain_distance2(const float *point, const float *centroid) {
-    double sum = 0;
-    for (int d = 0; d < WIDE; d++)
-        sum += ((double)point[d] - centroid[d]) * ((double)point[d] - centroid[d]);
-    return sum;
-}
-
-static void plain_kmeans(const struct projection *points, float *centroids, uint32_t *labels) {
-    for (size_t moved = 1; moved;) {
-        double sums[CLUSTERS][WIDE + 1] = {{0}};
-        moved = 0;
-        for (size_t i = 0; i < MANY; i++) {
-            const float *point = points->coordinates + i * points->stride;
-            uint32_t nearest = 0;
-            for (uint32_t c = 1; c < CLUSTERS; c++)
-                if (plain_distance2(point, centroids + c * points->stride) <
-                    plain_distance2(point, centroids + nearest * points->stride))
-                    nearest = c;
-            moved += labels[i] != nearest;
-            labels[i] = nearest;
-            for (int d = 0; d < WIDE; d++)
-                sums[nearest][d] += (double)points->instructions[i] * point[d];
-            sums[nearest][WIDE] += (double)points->instructions[i];
-        }
-        for (uint32_t c = 0; c < CLUSTERS; c++)
-            for (int d = 0; d < WIDE && sums[c][WIDE] > 0; d++)
-                centroids[c * points->stride + d] = (float)(sums[c][d] / sums[c][WIDE]);
-    }
-}
 
 static void same_as_plain(void **state) {
     (void)state;
@@ -146,12 +130,13 @@ static void same_as_plain(void **state) {
         float ours[CLUSTERS * 16], theirs[CLUSTERS * 16];
         if (seed == 6)
             kmeans.lanes = 8; /* as on processors without AVX-512 */
-        uint32_t labels[MANY] = {0};
+        uint32_t labels[MANY];
         assert_int_equal(kmeans_seed(&kmeans, seed, CLUSTERS, ours), CLUSTERS);
         memcpy(theirs, ours, sizeof ours);
         kmeans_run(&kmeans, CLUSTERS, ours);
-        plain_kmeans(&points, theirs, labels);
+        const uint32_t passes = lloyd(&points, CLUSTERS, KMEANS_MAX_PASSES, theirs, labels, &error);
         assert_true(kmeans.converged && kmeans.passes > 5);
+        assert_int_equal(kmeans.passes, passes);
         assert_memory_equal(kmeans.labels, labels, sizeof labels);
         for (size_t i = 0; i < CLUSTERS * 16; i++)
             assert_true(fabsf(ours[i] - theirs[i]) < 1e-6f);
@@ -174,6 +159,11 @@ static void few_passes(void **state) {
         assert_true(kmeans.passes == passes && !kmeans.converged);
         assert_int_equal(kmeans.labels[1], passes == 1 ? 1 : 0);
         assert_true(centroids[8] == (passes == 1 ? 1 : 8.5f));
+        float plain[16] = {[0] = 0, [8] = 1};
+        uint32_t labels[5];
+        assert_int_equal(lloyd(&points, 2, passes, plain, labels, &error), passes);
+        assert_memory_equal(labels, kmeans.labels, sizeof labels);
+        assert_memory_equal(plain, centroids, sizeof plain);
     }
     kmeans_free(&kmeans);
     projection_free(&points);

@@ -22,7 +22,8 @@ enum branch_outcome {
 
 struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error);
 void branch_free(struct branch_predictor *predictor);
-/* One that has learned the same, of the same machine; its statistics too. NULL: out of memory. */
+/* A copy, for the same machine, of what a predictor has learned and of its statistics. NULL: out of
+ * memory. */
 struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
                                      const struct machine_branch *machine);
 
@@ -35,9 +36,9 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
                                    enum branch_kind kind, uint32_t length, bool taken,
                                    uint64_t next);
 
-/* In place of branch_predict() for a branch whose successor is not known yet, the last one before a
- * pause: the next branch_follow() tells it, and the predictor then learns as if it had been known
- * at once. Whoever asks calls branch_follow() before any other branch. */
+/* In place of branch_predict() for the last branch before a pause, whose successor is not known
+ * yet. The next branch_follow() tells it, and the predictor then learns as if it had been known at
+ * once. branch_follow() must come before any other branch. */
 void branch_await(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
                   uint32_t length, bool taken);
 /* `next`: address of the instruction after the pause. Does nothing when no branch waits for it. */

@@ -19,7 +19,7 @@ static inline void counter_train(uint8_t *counter, bool up) {
 /* `entries` counters (a power of two), all at `start`. NULL when out of memory. */
 uint8_t *counters_new(uint32_t entries, uint8_t start);
 
-/* `*_copy` gives one that was initialised for the same machine what another has learned. */
+/* `*_copy` copies what `from` has learned into a predictor initialised for the same machine. */
 
 /* ---- direction ---- */
 

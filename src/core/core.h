@@ -53,8 +53,8 @@ struct core_options {
     struct tap *tap;           /* NULL: none */
     struct stall_causes
         *causes; /* of a core in order: filled in (core/stall_causes.h). NULL: none */
-    /* Of the same machine: what it begins with, which is taken over when the core is made. NULL, or
-     * without memory: nothing. */
+    /* What the core begins with, learned on the same machine; it is taken over when the core is
+     * made. NULL, or without memory: nothing is learned. */
     struct core_learned *learned;
 };
 
@@ -82,16 +82,17 @@ bool core_drain(struct core *core, struct error *error);
 /* core_drain, and flushes the tap, even when the former fails. */
 bool core_finish(struct core *core, struct error *error);
 
-/* Of a core that has finished and is then only to be freed; time begins anew. */
+/* Takes out of a core what it has learned; time begins anew. The core must have finished, and may
+ * only be freed then. */
 void core_give(struct core *core, struct core_learned *learned);
 void core_learned_free(struct core_learned *learned);
-/* The caches as what was pushed so far has left them, but for what the pipeline still holds; until
- * the next call that pushes, warms or drains. */
+/* The caches as left by all that was pushed so far, except for what is still in the pipeline. Valid
+ * until the next call that pushes, warms or drains. */
 const struct memory *core_memory(const struct core *core);
 const struct branch_predictor *core_predictor(const struct core *core);
 
-/* What this memory and predictor of the same machine know, for cores with these idealisations (enum
- * ideal); time begins anew. False: `copy` has nothing. */
+/* Copies what this memory and predictor have learned, for cores of the same machine with these
+ * idealisations (enum ideal); time begins anew. False: `copy` is empty. */
 bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
                        const struct memory *memory, const struct branch_predictor *predictor,
                        struct error *error);

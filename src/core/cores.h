@@ -1,5 +1,5 @@
-/* The kinds of cores behind core/core.h, whose functions theirs are (see there). Inside of the core
- * room. */
+/* The kinds of cores behind core/core.h, which describes their functions. Inside of the core room.
+ */
 #ifndef CULPRIT_CORE_CORES_H
 #define CULPRIT_CORE_CORES_H
 
@@ -30,14 +30,14 @@ CORE_KIND(inorder) /* core/inorder/ */
 
 /* ---- what they share (shared.c) ---- */
 
-/* Shows caches, TLBs and the predictor these instructions; what the predictor then counts more is
- * added to `warmed`. False: the input is not there. */
+/* Warms caches, TLBs and the predictor with these instructions; what the predictor counts meanwhile
+ * is added to `warmed`. False: the trace lacks what an instruction names. */
 bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
                        const struct code *code, const struct dynamic_insn *insns,
                        uint32_t insn_count, const struct memory_access *accesses,
                        uint32_t access_count, uint32_t first_access,
                        struct branch_statistics *warmed, struct error *error);
-/* Branches of `all` but those of `warmed`. */
+/* Takes the branches of `warmed` out of `all`. */
 void core_subtract_branches(struct branch_statistics *all, const struct branch_statistics *warmed);
 
 /* What a core begins with. NULL members: failed. */

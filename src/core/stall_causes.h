@@ -1,7 +1,7 @@
 /* The true causes of the cycles in which an in-order core's oldest instruction stood at the head of
  * the issue queue: what analyses of samples are measured against (DCPI §6.3). Every cycle has one
- * owner, the head, and one cause; they sum to the run's cycles. And how often what a processor's
- * counters count (DCPI §4.1) happened to each instruction. */
+ * owner, the head, and one cause; they sum to the run's cycles. Counted as well is how often each
+ * instruction had the events of a processor's counters (DCPI §4.1). */
 #ifndef CULPRIT_CORE_STALL_CAUSES_H
 #define CULPRIT_CORE_STALL_CAUSES_H
 
@@ -14,7 +14,7 @@ enum stall_cause {
     /* Static: the same in every execution. */
     STALL_SLOT, /* no slot, pipe or unit was left in the cycle before, or its group had to wait
                    for the one before */
-    STALL_DEPENDENCE, /* an operand, as long as its maker takes when it hits */
+    STALL_DEPENDENCE, /* an operand, for as long as its producer takes when it hits */
     STALL_UNIT,       /* a unit that is not pipelined is busy */
     STALL_FETCH,      /* the front end had nothing, though it missed nowhere: taken branches */
     /* Dynamic. */
@@ -58,23 +58,23 @@ struct stall_causes;
 struct stall_causes *stall_causes_new(void); /* NULL: out of memory */
 void stall_causes_free(struct stall_causes *causes);
 
-/* No cycles: nothing. NULL: nothing. Out of memory: stall_causes_cells() tells. */
+/* Does nothing of 0 cycles, or to NULL. When memory runs out, stall_causes_cells() fails. */
 void stall_causes_add(struct stall_causes *causes, uint32_t insn, enum stall_cause cause,
                       uint32_t culprit, uint64_t cycles);
-/* Once more. NULL: nothing. */
+/* Counts an event. Does nothing to NULL. */
 void stall_causes_count(struct stall_causes *causes, uint32_t insn, enum stall_event event);
 
 /* Adds all that `from` holds, `weight` times, and empties it. False: out of memory, also before. */
 bool stall_causes_move(struct stall_causes *to, struct stall_causes *from, uint64_t weight);
 
-/* Forgets all cycles and events, and that memory was out. */
+/* Forgets all cycles and events, and that memory ran out. */
 void stall_causes_clear(struct stall_causes *causes);
 /* Forgets cycles alone: quick, however many instructions there are. */
 void stall_causes_clear_cycles(struct stall_causes *causes);
 /* Sorted by instruction, cause, culprit; to be freed. NULL: out of memory. */
 struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t *count);
 
-/* By instruction, up to the last that anything happened to; they live as long as `causes` and
+/* Events by instruction, up to the last instruction that had any. Valid while `causes` lives and
  * nothing is added. */
 struct stall_events {
     uint64_t times[STALL_EVENTS];

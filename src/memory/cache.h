@@ -3,7 +3,8 @@
  *
  * A line is three words, in three arrays indexed by set × ways + way:
  *   tag   line address | TAG_* flags (in the low bits that a line address leaves free)
- *   note  (bringer + 1) << 16 | slot of its flight; bringer + 1 = 0: not known
+ *   note  (bringer + 1) << 16 | slot of its flight; the bringer is the access that fetched the
+ *         line, bringer + 1 = 0: not known
  *   used  LRU: when it was used last, in uses of this cache
  * All-zero memory is an empty cache, so that sets never touched cost no memory.
  *
@@ -28,7 +29,7 @@
 enum {
     TAG_VALID = 1 << 0,
     TAG_DIRTY = 1 << 1,
-    TAG_PREFETCHED = 1 << 2, /* brought by a prefetch of this level and not used since */
+    TAG_PREFETCHED = 1 << 2, /* fetched by a prefetch of this level and not used since */
     TAG_PENDING = 1 << 3
 };
 enum { CACHE_HINTS = 2048 };
@@ -40,7 +41,7 @@ static_assert((int)TAG_PENDING < (int)CACHE_MIN_LINE, "flags fit below the short
 enum { CACHE_MAX_FLIGHTS = 16384, CACHE_FIRST_FLIGHTS = 16 };
 #define CACHE_NONE SIZE_MAX
 
-/* Who has a line brought. */
+/* What a line is fetched for. */
 enum flight_kind {
     FLIGHT_ASKED,  /* an instruction, software prefetches too */
     FLIGHT_ADDED,  /* the prefetcher */
@@ -91,8 +92,8 @@ void cache_restart(struct cache *cache);
 /* See memory_copy(). */
 void cache_copy(struct cache *cache, const struct cache *from);
 
-/* The lines of a cache of the same shape, and in which order they were used; settled, and nobody is
- * known to have brought them. */
+/* Copies the lines of a cache of the same shape, with their order of use. None is in flight, and
+ * which access fetched them is not known. */
 void cache_copy_lines(struct cache *cache, const struct cache *other);
 
 /* First line of the set of an address. */
@@ -145,8 +146,8 @@ const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t no
 
 /* Makes room for a line that is not in the cache and puts it there, settled; returns its index.
  * *victim is the tag of the line that had to go (0: none). A line in flight goes only when every
- * line of its set is in flight: its fill then still serves those who wait for it, holds its MSHR to
- * the end, and is not kept. */
+ * line of its set is in flight: its fill still serves the accesses that wait for it and holds its
+ * MSHR to the end, but the line is not kept. */
 size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint64_t bringer,
                     uint64_t now, uint64_t *victim);
 

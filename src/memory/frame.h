@@ -9,8 +9,8 @@
 enum { FRAME_BITS = 40 };
 
 /* The physical address: the page's offset is kept, its frame is a hash of space and page. The same
- * arguments always give the same frame; that two pages share one (by chance of 2^-40 a pair) is let
- * be. page_shift: log2 of the page's bytes. */
+ * arguments always give the same frame; two pages share one with a chance of 2^-40. page_shift:
+ * log2 of the page's bytes. */
 static inline uint64_t frame_address(uint32_t space, uint64_t address, uint32_t page_shift) {
     uint64_t x = (address >> page_shift) + ((uint64_t)(space + 1) << 52);
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;

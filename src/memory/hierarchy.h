@@ -20,7 +20,7 @@ struct memory {
     uint32_t ideal; /* enum memory_ideal */
     uint32_t page_walk, page_size;
     uint64_t page_walks;
-    uint64_t now; /* cycle of the last call that was no settled hit */
+    uint64_t now; /* cycle of the last call that was not a settled hit */
     /* By enum memory_level that serves a miss: the fewest MSHRs of the levels before it; 0:
      * unlimited. */
     uint32_t mshrs[LEVEL_DRAM + 1];
@@ -38,25 +38,25 @@ struct request {
     bool data;            /* not instruction fetch */
     bool store;           /* makes the line dirty in the L1 */
     bool prefetch;   /* by the prefetcher of the level asked; levels beyond see a read like any */
-    uint8_t flight;  /* enum flight_kind, of what is brought to the level asked */
+    uint8_t flight;  /* enum flight_kind, of the fill of the level asked */
     bool functional; /* warming: completes at once, outside time, counted nowhere */
 };
 
 struct answer {
     uint64_t ready;   /* cycle at which the line is at the core */
-    uint64_t bringer; /* sequence number that brought it to the level that had it */
+    uint64_t bringer; /* sequence number of the access that fetched it into the level that has it */
     uint8_t level;    /* enum memory_level that serves it */
     uint64_t share;   /* fill cycles, as struct memory_result counts them, over the MSHRs of the
                          level where that is most, in units of 1 / FILL_UNITS */
     bool pending;     /* some level had it in flight */
-    bool prefetched;  /* first use of a line that a prefetch brought */
+    bool prefetched;  /* first use of a line that a prefetch fetched */
 };
 
 /* Reads a line through a level; when it is not there, from the levels beyond, and keeps it. */
 void level_read(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer);
 
-/* Brings a line that a level does not have. */
+/* Fetches a line that a level does not have. */
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer);
 
@@ -71,7 +71,7 @@ bool prefetch_next(const struct memory *memory, const struct cache *cache, int64
                    uint64_t from, uint64_t *address);
 
 /* A dirty line leaves `cache`: it goes to the first level beyond that has it or holds lines of its
- * size, else to DRAM. It counts as no use there and delays nobody, but takes DRAM bandwidth. */
+ * size, else to DRAM. That is not a use there and delays no access, but takes DRAM bandwidth. */
 void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
                       const struct request *request);
 

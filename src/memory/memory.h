@@ -1,11 +1,10 @@
 /* The memory system of one core: L1 instruction and data caches, optional L2 and LLC, TLBs,
- * prefetchers, DRAM. It is asked at the cycle an access happens and answers at once with the cycle
- * at which its data will be there: every line carries the cycle its fill completes, so a later
- * access to it is a pending hit, and MSHRs are lists of fill times. Calls must come with
- * non-decreasing `cycle`.
+ * prefetchers, DRAM. Each call names the cycle of an access and returns at once the cycle at which
+ * its data will be there: every line carries the cycle its fill completes, so a later access to it
+ * is a pending hit, and MSHRs are lists of fill times. Calls must come with non-decreasing `cycle`.
  *
- * What it keeps of an access is what the later rooms need: the level that served it, the cycles up
- * to and beyond an L1 hit, and the sequence number of the instruction that brought the line. */
+ * Of each access it tells what later rooms need: the level that served it, the cycles up to and
+ * beyond an L1 hit, and the sequence number of the instruction that fetched the line. */
 #ifndef CULPRIT_MEMORY_MEMORY_H
 #define CULPRIT_MEMORY_MEMORY_H
 
@@ -25,8 +24,8 @@ enum memory_event {
     MEMORY_MISSED_L1 = 1 << 0,
     MEMORY_MISSED_LLC = 1 << 1,
     MEMORY_MISSED_TLB = 1 << 2,  /* first-level TLB */
-    MEMORY_PENDING_HIT = 1 << 3, /* line was in flight, brought by `bringer` */
-    MEMORY_PREFETCHED = 1 << 4,  /* line brought by a prefetch, first use */
+    MEMORY_PENDING_HIT = 1 << 3, /* line was in flight; `bringer` fetched it */
+    MEMORY_PREFETCHED = 1 << 4,  /* first use of a line that a prefetch fetched */
     MEMORY_SPLIT = 1 << 5        /* crossed a line: two accesses, the later one counts */
 };
 
@@ -34,15 +33,17 @@ struct memory_result {
     uint64_t ready;   /* cycle at which the data is there (loads, fetch) or the line is owned
                          (stores); > cycle */
     uint64_t retry;   /* not 0: no MSHR free; nothing changed; ask again at this cycle (> cycle) */
-    uint64_t bringer; /* sequence number (µop) whose miss or prefetch brought the line, its own
-                         where it is the first to wait for what the prefetcher asked for;
-                         UINT64_MAX when not known */
+    uint64_t bringer; /* sequence number of the µop whose miss or prefetch fetched the line; of
+                         this access if it is the first to wait for a line that the prefetcher
+                         asked for; UINT64_MAX: not known */
     uint32_t tlb_cycles; /* part of the latency spent on translation */
-    /* For which it holds MSHRs: of a miss the fill of its line and those that prefetchers add; of
-     * the first use of a line that was prefetched otherwise and is on its way, that line's; else 0.
-     * In cycles of an MSHR of the level that has fewest, of those that missed:
-     * where 16 MSHRs of one are held for 300 cycles and 12 of the next for 200, that is as much as
-     * 12 for 225. The bus to memory counts as a level with one MSHR. 0 when they are unlimited. */
+    /* Cycles for which the access holds MSHRs. A miss holds one for the fill of its line, and for
+     * those that prefetchers add; the first use of a line that was prefetched for another access
+     * and is still on its way, for that line. Other accesses hold none. Of the levels that missed,
+     * the one counts whose MSHRs are taken up most, and the cycles are those of an MSHR of the
+     * level that has fewest: a fill that holds one of 16 for 300 cycles and one of 12 for 200
+     * counts as 225 of the 12. The bus to memory counts as a level with one MSHR. 0 when MSHRs are
+     * unlimited. */
     uint32_t fill_cycles;
     uint8_t events; /* enum memory_event */
     uint8_t level;  /* enum memory_level that served it (of the fill in flight for pending hits) */
@@ -87,45 +88,45 @@ bool memory_translates(struct memory *memory, uint64_t cycle, uint64_t address);
 void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
                      uint32_t insn);
 
-/* Time begins anew at cycle 0: what was in flight has arrived, nothing is busy, nobody is known to
- * have brought a line. What caches, TLBs and open rows hold stays, and so do the counts. */
+/* Time begins anew at cycle 0: what was in flight has arrived, nothing is busy, and which access
+ * fetched a line is not known any more. What caches, TLBs and open rows hold stays, and so do the
+ * counts. */
 void memory_restart(struct memory *memory);
 
-/* To one of the same machine that is new: what caches, prefetchers, TLBs and open rows of `from`
- * hold, as after memory_restart(). Idealisations and counts stay its own. */
+/* Copies what caches, prefetchers, TLBs and open rows of `from` hold, as after memory_restart(),
+ * into a new memory of the same machine. That keeps its own idealisations and counts. */
 void memory_copy(struct memory *memory, const struct memory *from);
 
 /* Functional warming: updates tags, replacement and TLBs as if each access completed at once.
  * Prefetchers fetch on misses as they do in time, with MSHRs always free; a stride prefetcher,
- * which wants to know instructions, neither fetches nor learns. Nothing is counted. */
+ * which goes by instructions, neither fetches nor learns. Nothing is counted. */
 void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store);
 void memory_warm_fetch(struct memory *memory, uint64_t address);
 
-/* Outside time: what a cache simulator that knows no cycles tells of the accesses of a program in
- * program order (Chen 2009 §2.2.1). Every access completes at once, prefetches included; all
- * prefetchers are at work, translation is not looked at and nothing is counted. A memory is asked
- * either this way or in time, never both.
+/* Untimed accesses: what a cache simulator without cycles tells of a program's accesses, in program
+ * order (Chen 2009 §2.2.1). Every access completes at once, prefetches included. All prefetchers
+ * are at work; there is no translation, and nothing is counted. A memory is used either this way or
+ * with cycles, never both.
  *
- * A block is a line of the last level. Each knows the access that brought it there, or whose
- * prefetch did, by the number that the caller gave it (below 2^47), and inner levels hand that
- * on. */
-#define UNTIMED_NOBODY UINT64_MAX /* the number of an access that none is to know of */
+ * A block is a line of the last level. With each is kept which access fetched it, or whose prefetch
+ * did: the number that the caller gave that access (below 2^47). Inner levels copy it. */
+#define UNTIMED_NOBODY UINT64_MAX /* as an argument: not to be kept; as a result: not known */
 enum untimed_event {
     UNTIMED_MISS = 1 << 0,            /* no level had it */
     UNTIMED_MISSED_L1 = 1 << 1,       /* the L1 did not have it */
-    UNTIMED_PREFETCHED = 1 << 2,      /* its block was brought by a prefetch */
-    UNTIMED_FIRST_USE = 1 << 3,       /* and nobody asked for it before */
+    UNTIMED_PREFETCHED = 1 << 2,      /* its block was fetched by a prefetch */
+    UNTIMED_FIRST_USE = 1 << 3,       /* and no access used it before */
     UNTIMED_TRIGGERED = 1 << 4,       /* a prefetcher answered with a fetch from memory, or of
-                                          more of the block that the access itself brings */
+                                          more of the block that the access itself fetches */
     UNTIMED_BEYOND = 1 << 5,          /* and only prefetchers of levels beyond the L1D did */
-    UNTIMED_ALONG = 1 << 6,           /* the L1D's answered with more of a block that another
-                                          access brought, or whose prefetch did: */
-    UNTIMED_ALONG_PREFETCHED = 1 << 7 /* the latter */
+    UNTIMED_ALONG = 1 << 6,           /* the L1D's answered by fetching more of a block that
+                                          another access had fetched, or its prefetch: */
+    UNTIMED_ALONG_PREFETCHED = 1 << 7 /* its prefetch had */
 };
 struct untimed_result {
-    uint64_t bringer; /* number of the access that brought its block; its own when it missed; of an
-                         access that crosses lines the latest; UNTIMED_NOBODY: not known */
-    uint64_t along;   /* with UNTIMED_ALONG: the number of that access; of several the last */
+    uint64_t bringer; /* number of the access that fetched its block: its own when it missed, the
+                         latest when it crosses lines; UNTIMED_NOBODY: not known */
+    uint64_t along;   /* with UNTIMED_ALONG: the number of that other access, the last of several */
     uint8_t events;   /* enum untimed_event, of all lines of the access */
 };
 void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store,
@@ -134,9 +135,9 @@ void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes
 void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t number,
                              uint32_t insn, struct untimed_result *result);
 
-/* Caches of a memory to be asked outside time get what those of another one hold, which may be in
- * time; of lines that are there nobody is known to have brought them. Both are of machines with the
- * same caches; prefetchers may differ, and know of nothing. Costs what copying the tags costs. */
+/* Gives an untimed memory the lines that another memory holds, timed or not; which access fetched
+ * them is not known. Both are of machines with the same caches. Prefetchers may differ, and start
+ * with nothing learned. Takes as long as copying the tags. */
 void memory_untimed_from(struct memory *memory, const struct memory *other);
 
 /* Timed accesses only, warming is not counted. An access that crosses lines counts once per line.

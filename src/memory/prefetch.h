@@ -39,7 +39,7 @@ struct prefetcher {
 };
 
 /* Takes note of a demand access (missed: it started a fill; first_use: of a line that a prefetch
- * brought). Returns the step in bytes from `address` to the first prefetch, the next ones being as
+ * fetched). Returns the step in bytes from `address` to the first prefetch, the next ones being as
  * far apart; 0: no prefetch. */
 int64_t prefetch_step(struct prefetcher *prefetcher, uint64_t address, uint32_t line_bytes,
                       uint32_t insn, bool missed, bool first_use);

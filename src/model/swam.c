@@ -1,6 +1,6 @@
-/* Profiling with windows: a window is a reorder buffer's worth of instructions, and costs as many
- * memory latencies as the longest chain of misses in it that wait for each other. SWAM windows
- * start with a miss, plain ones where the last ended. See swam.h.
+/* Profiling with windows (Chen 2009 chapter 2): a window is a reorder buffer's worth of
+ * instructions, and costs as many memory latencies as the longest chain of misses in it that wait
+ * for each other. SWAM windows start with a miss, plain ones where the last ended. See swam.h.
  *
  * length(i) is the chain up to the end of instruction i, lat(i) what of it is its own access, both
  * in units of the memory latency; its access begins at length(i) − lat(i). */
@@ -31,7 +31,7 @@ struct access {
     uint32_t mshrs; /* that it takes */
 };
 
-/* Fig. 2.5 (A): what is left of the latency of a block that was asked for so many instructions
+/* Fig. 2.5, part A: what is left of the latency of a block that was asked for so many instructions
  * ago. */
 static double latency_left(const struct hybrid_config *config, uint32_t back) {
     const double left = fmax(config->latency - (double)back / config->width, 0);
@@ -48,8 +48,8 @@ static bool starts_window(const struct hybrid_config *config, const struct swam_
            latency_left(config, number - insn->bringer) > 0;
 }
 
-/* A hit on a block that is on its way: without prefetching it waits for the one that brings it
- * (§2.2.1), else Fig. 2.5. One who did so before the window has a chain of 0. */
+/* A hit on a block that is on its way: without prefetching it waits for the access that fetches it
+ * (§2.2.1), with prefetching it goes by Fig. 2.5. An access before the window has a chain of 0. */
 static void pending_hit(const struct window *window, uint32_t number, struct access *access) {
     const struct hybrid_config *config = window->config;
     const struct swam_insn *insn = &window->insns[number];

@@ -1,8 +1,6 @@
-/* The windows of the hybrid model as the thesis words them: instruction by instruction, window by
- * window, one processor at a time. This is the explanation of hybrid_lanes.c, and the reference
- * that tests hold it to; predictions are made with that (hybrid.h).
- *
- * Chen, Analytical Modeling of Modern Microprocessor Performance (2009), chapter 2. */
+/* The windows of the hybrid model as Chen 2009 chapter 2 words them: instruction by instruction,
+ * window by window, one processor at a time. This is the explanation of hybrid_lanes.c, and the
+ * reference that tests hold it to; predictions are made with that (hybrid.h). */
 #ifndef CULPRIT_MODEL_SWAM_H
 #define CULPRIT_MODEL_SWAM_H
 

@@ -34,12 +34,6 @@ struct shotgun_constructor {
     uint32_t return_count;
 };
 
-const char *shotgun_outcome_name(enum shotgun_outcome outcome) {
-    static const char *const names[SHOTGUN_OUTCOMES] = {
-        "complete", "illegal signature", "unknown target", "unknown code", "too long"};
-    return names[outcome];
-}
-
 struct shotgun_constructor *shotgun_constructor_new(const struct shotgun_database *database,
                                                     const struct shotgun_code *code,
                                                     const struct machine *machine,

@@ -36,7 +36,6 @@ enum shotgun_outcome {
     SHOTGUN_TOO_LONG,  /* aborted: repeated instructions of too many µops */
     SHOTGUN_OUTCOMES
 };
-const char *shotgun_outcome_name(enum shotgun_outcome outcome);
 
 /* Where an instruction of a fragment came from. */
 enum shotgun_source {

@@ -64,7 +64,6 @@ enum life_flags { /* most where the core has them */
 };
 enum dispatch_block {
     DISPATCH_FREE, /* dispatched as soon as the front end delivered it */
-    DISPATCH_WIDTH,
     DISPATCH_ROB,
     DISPATCH_QUEUE,
     DISPATCH_REGISTERS,

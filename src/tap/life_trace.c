@@ -72,7 +72,6 @@ static char *put_uop(char *to, uint64_t uop, char behind) {
 static const char *block_name(uint8_t block) {
     static const char *const names[] = {
         [DISPATCH_FREE] = "",
-        [DISPATCH_WIDTH] = "width",
         [DISPATCH_ROB] = "rob",
         [DISPATCH_QUEUE] = "queue",
         [DISPATCH_REGISTERS] = "registers",

@@ -7,8 +7,8 @@
 #include "tap/places.h"
 #include "tap/tap.h"
 
-/* Deeper calls are counted to the function at this depth; so many stacks are told apart, cycles of
- * further ones go to the stack that they would extend. */
+/* Calls deeper than CALL_MAX_DEPTH count for the function at that depth. At most CALL_MAX_STACKS
+ * stacks are told apart; the cycles of further ones go to the stack that they would extend. */
 enum { CALL_MAX_DEPTH = 256, CALL_MAX_STACKS = 1 << 20 };
 
 enum { CALL_NONE = UINT32_MAX };
@@ -41,7 +41,7 @@ struct call_frame {
 /* One guest thread. */
 struct call_thread {
     struct call_stacks *stacks;
-    uint32_t root, node;     /* of the thread; the one being in */
+    uint32_t root, node;     /* of the thread; the current one */
     uint32_t last_node;      /* of the last committed µop */
     uint32_t entered;        /* instructions since the function began, while few */
     uint32_t branch;         /* enum branch_kind that the next instruction follows */

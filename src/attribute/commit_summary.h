@@ -36,7 +36,8 @@ enum { STALL_LENGTHS = 256 };
 struct commit_summary {
     uint64_t categories[CATEGORY_COUNT]; /* cycles; they sum to those of the run */
     /* Cycles (in units) in which nothing committed, by instruction and category (in place of the
-     * signature, never CATEGORY_EXECUTE); sorted. What the instruction has beyond is execute. */
+     * signature, never CATEGORY_EXECUTE); sorted. The rest of an instruction's cycles are execute.
+     */
     struct pics_cell *waits;
     uint64_t wait_count;
     /* µops that committed with a signature other than Base, by (instruction, signature): `units`
@@ -58,8 +59,9 @@ bool commit_observer_summary(const struct commit_observer *observer,
                              struct commit_summary *summary);
 void commit_summary_free(struct commit_summary *summary);
 
-/* Of the executions that carry events, those that carry several. A load that missed the last level
- * has missed the L1 before: these two are one (paper B Fig. B.6, names such loads ST-LLC alone).
+/* How many executions carry events, and how many of these carry several. A load that missed the
+ * last level has missed the L1 as well: these two count as one (paper B Fig. B.6 names such loads
+ * ST-LLC alone).
  */
 struct event_share {
     uint64_t any, several;

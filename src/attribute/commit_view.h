@@ -13,7 +13,7 @@ struct commit_view {
      * that one alone. */
     const uint64_t *uops;
     unsigned count;
-    bool squashes;     /* that is so: it has yet to commit */
+    bool squashes;     /* the first of them is squashed, and has yet to commit */
     uint64_t sequence; /* of the first of them; 0: nothing has committed yet */
     uint64_t last_uop; /* the youngest µop that had committed before this cycle */
     bool squashed;     /* Flushed, because the first of `uops` was squashed: it comes again */

@@ -31,8 +31,8 @@ struct profile_group {
     bool short_of_memory; /* when a lane was freed */
 
     struct profile_lane *lanes; /* those not freed */
-    /* Whole periods that all cores have run for; of a core that is gone its cycles, unless they are
-     * less than a period. */
+    /* `periods`: whole ones that all cores have run for. `gone`: the cycles of each core whose lane
+     * was freed, unless they are less than a period. */
     uint64_t periods;
     uint64_t *gone;
     size_t gone_count, gone_capacity;

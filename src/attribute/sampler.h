@@ -1,7 +1,6 @@
 /* Which cycles are sampled. One in every period: its last (periodic, as perf's timer does) or a
- * random one of it (paper A §5.2). Cycles count from 1; sample k ≥ 1 lies in cycles (k − 1) ×
- * period
- * + 1 to k × period. A sample weighs the cycles since the one before it.
+ * random one of it (paper A §5.2). Cycles count from 1, so that sample k ≥ 1 lies in the cycles
+ * from (k − 1) × period + 1 to k × period. A sample weighs the cycles since the one before it.
  *
  * Which cycle sample k is depends on the options alone, so all profilers with the same options
  * sample the same cycles, in whatever order and on whatever thread they look.
@@ -47,17 +46,17 @@ struct sample_cursor {
     uint64_t previous;     /* cycle of the sample before */
 };
 
-/* To the first sample after `cycle`. */
+/* Moves to the first sample after `cycle`. */
 void sampler_seek(const struct sampler *sampler, struct sample_cursor *cursor, uint64_t cycle);
 
-/* Past one sample. */
+/* Moves past one sample. */
 static inline void sampler_step(const struct sampler *sampler, struct sample_cursor *cursor) {
     cursor->previous = cursor->next;
     cursor->next = sampler_cycle(sampler, ++cursor->number);
 }
 
-/* Past all samples up to and including cycle `end`: what they weigh together, and (added to *count)
- * how many they are. */
+/* Moves past all samples up to and including cycle `end`. Returns what they weigh together, and
+ * adds to *count how many they are. */
 uint64_t sampler_take(const struct sampler *sampler, struct sample_cursor *cursor, uint64_t end,
                       uint64_t *count);
 

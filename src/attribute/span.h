@@ -1,7 +1,8 @@
 /* What Oracle, the golden reference and the profilers share: how to walk the closings of a buffer,
- * and the one rule to whom the cycles go that a commit or flush record closes (paper A Fig. A.3).
- * The cycle of a commit itself goes in equal shares to its µops: 840 units divided by 1 to 8 leave
- * no rest; where more commit together (an idealised width) the first ones get one unit more. */
+ * and the one rule of who gets the cycles that end with a commit or flush record (paper A Fig.
+ * A.3). The cycle of a commit itself goes in equal shares to its µops: 840 units divided by 1 to 8
+ * leave no rest; where more commit together (an idealised width) the first ones get one unit more.
+ */
 #ifndef CULPRIT_ATTRIBUTE_SPAN_H
 #define CULPRIT_ATTRIBUTE_SPAN_H
 

@@ -39,8 +39,8 @@ static inline bool tip_valid(const struct tip_registers *registers, unsigned ban
 }
 
 /* Sample selection. `banks` is the commit width; a core that is idealised commits more at once and
- * has as many banks. In the Stalled state only the oldest address is kept: of the others nothing is
- * ever asked. */
+ * has as many banks. In the Stalled state only the oldest address is kept: the others are never
+ * used. */
 void tip_select(const struct commit_view *view, unsigned banks, struct tip_registers *registers);
 /* The same, complete only once the µop at the head has its whole signature. */
 void tea_select(const struct commit_view *view, unsigned banks, struct tip_registers *registers);

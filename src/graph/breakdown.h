@@ -1,4 +1,4 @@
-/* Parallelism-aware performance breakdowns (interaction-cost paper, §2): the execution times t(S)
+/* Parallelism-aware performance breakdowns (interaction-cost paper §2): the execution times t(S)
  * with every set S of categories idealised, of which cost and interaction cost follow (icost.h).
  *
  * A set is a bit set over the categories, bit 0 the first. Times are cycles, and may be means or
@@ -33,8 +33,8 @@ void breakdown_add(struct breakdown *sum, const struct breakdown *part);
 
 /* The same as another; as breakdown_init(). */
 bool breakdown_copy(struct breakdown *breakdown, const struct breakdown *from, struct error *error);
-/* Makes it stand for other instructions: times are multiplied, and rounded to whole cycles, so that
- * sums of such do not depend on their order. */
+/* Makes it stand for so many instructions: times are multiplied by `factor`, and rounded to whole
+ * cycles, so that sums of breakdowns do not depend on their order. */
 void breakdown_scale(struct breakdown *breakdown, uint64_t instructions, double factor);
 
 static inline uint32_t breakdown_sets(const struct breakdown *breakdown) {

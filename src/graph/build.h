@@ -26,8 +26,8 @@ struct graph_builder *graph_builder_new(const struct machine *machine, enum isa 
                                         const struct graph_sink *sink);
 void graph_builder_free(struct graph_builder *builder);
 
-/* The next lives of a run; those that were squashed are passed over. One whose number does not
- * follow begins anew. */
+/* The next lives of a run; those that were squashed are passed over. A life whose number does not
+ * follow the one before it begins a new graph. */
 bool graph_builder_add(struct graph_builder *builder, const struct packed_life *lives,
                        uint32_t count, struct error *error);
 

@@ -19,8 +19,8 @@ enum graph_part {
     GRAPH_PART_FETCH_CACHE, /* wait of fetch for the cache */
     GRAPH_PART_FETCH_TLB,
     GRAPH_PART_WALK,     /* translation of a load or store beyond the first-level TLB */
-    GRAPH_PART_MISS_L2,  /* of a load that the L2 served; likewise: */
-    GRAPH_PART_MISS_LLC, /* and of what waits for it: a line on its way, an MSHR */
+    GRAPH_PART_MISS_L2,  /* of a load that the L2 served, and of what waits for it: */
+    GRAPH_PART_MISS_LLC, /* a line on its way, an MSHR. Likewise the LLC, and memory */
     GRAPH_PART_MISS_DRAM,
     GRAPH_PART_WRITE,      /* waits for a store's write to the cache */
     GRAPH_PART_FORWARD,    /* waits for a store that could not forward; wholly only */
@@ -81,7 +81,7 @@ void categories_free(struct categories *categories);
 bool categories_add(struct categories *categories, const struct category *category,
                     struct error *error);
 
-/* Those that idealise this part of this instruction. */
+/* The categories that idealise this part of this instruction. */
 static inline uint32_t categories_of(const struct categories *categories, unsigned part,
                                      uint32_t insn) {
     uint32_t set = categories->everywhere[part];
@@ -95,22 +95,22 @@ static inline uint32_t categories_of(const struct categories *categories, unsign
     return set;
 }
 
-/* What the categories of `set` make of a weight. */
+/* A weight, idealised by the categories of `set`. */
 uint32_t categories_weight(const struct categories *categories, uint32_t set, uint32_t weight);
-/* None removes it. */
+/* Whether no category of `set` removes what it idealises. */
 bool categories_keep(const struct categories *categories, uint32_t set);
-/* The window that those of `set` which idealise it make of it; 0: none does. */
+/* The window, idealised by the categories of `set`; 0: none of them idealises it. */
 uint32_t categories_window(const struct categories *categories, uint32_t set,
                            const struct graph_machine *machine);
 
-/* The part that a load's `miss` is of, its wait for an MSHR, and its edge from what brought its
- * line. Of a load that the L1 served the two latter are memory's: those are held longest. */
+/* The part that a load's `miss` belongs to, as do its wait for an MSHR and its PP edge. For a load
+ * that the L1 served, the last two count as memory's, whose misses hold MSHRs longest. */
 static inline enum graph_part graph_miss_part(const struct graph_uop *uop) {
     return uop->level == LEVEL_L1 ? GRAPH_PART_MISS_DRAM
                                   : (enum graph_part)(GRAPH_PART_MISS_L2 + (uop->level - LEVEL_L2));
 }
 
-/* Those that idealise the execution of a µop that is neither load nor store. */
+/* The categories that idealise the execution of a µop that is neither load nor store. */
 static inline uint32_t categories_of_execution(const struct categories *categories,
                                                const struct graph_uop *uop) {
     if (!(uop->flags & (GRAPH_SHORT | GRAPH_LONG)))

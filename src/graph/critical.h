@@ -12,7 +12,8 @@
 
 #include "graph/edges.h"
 
-/* What cycles are counted by: enum graph_edge_kind, and parts of some kinds apart. */
+/* What cycles are counted by: the kinds of enum graph_edge_kind, and parts of some of them
+ * separately. */
 enum critical_part {
     PART_FETCH_MISS = EDGE_COUNT, /* of every edge to F: instruction cache and TLB */
     PART_MSHR,                    /* of RE, and of every edge to W */
@@ -49,7 +50,7 @@ bool critical_add(struct critical *critical, const struct graph_machine *machine
                   struct error *error);
 void critical_free(struct critical *critical);
 
-/* NULL: none of the path's cycles are its. */
+/* NULL: it has none of the path's cycles. */
 const struct critical_insn *critical_find(const struct critical *critical, uint32_t insn);
 /* Of an instruction's cycles, those beyond the L1. */
 static inline int64_t critical_misses(const struct critical_insn *insn) {

@@ -1,8 +1,8 @@
 /* The edges of a fragment of the graph, one by one, with nothing idealised: for walks along them.
  *
- * Issue slots are no edges: what a µop waited for one is the weight of its RE, as it was in the
- * evaluation that gave the node times, and so are waits for MSHRs that writes have before their W.
- * Where a load got its value from is taken from there too. */
+ * Issue slots are not edges: what a µop waited for one is the weight of its RE, as in the
+ * evaluation that gave the node times. So are the waits for MSHRs that writes have before their W.
+ * That evaluation also tells where a load got its value from. */
 #ifndef CULPRIT_GRAPH_EDGES_H
 #define CULPRIT_GRAPH_EDGES_H
 
@@ -69,8 +69,8 @@ static inline int64_t node_time(const struct graph_nodes *nodes, unsigned node) 
     return (&nodes->fetch)[node];
 }
 
-/* Node times of a fragment's µops, into nodes[fragment->count]. `evaluation` of nothing idealised
- * begins anew. */
+/* Node times of a fragment's µops, into nodes[fragment->count]. `evaluation`, of nothing idealised,
+ * is started anew. */
 void graph_fragment_times(struct graph_evaluation *evaluation,
                           const struct graph_fragment *fragment, struct graph_nodes *nodes);
 

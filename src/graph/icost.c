@@ -1,5 +1,6 @@
-/* By Möbius inversion icost(U) = Σ over V ⊆ U of (−1)^(|U| − |V|) cost(V): the recursion of §2.2
- * undone. For all sets at once that is one subtraction for each category and set that has it. */
+/* By Möbius inversion icost(U) = Σ over V ⊆ U of (−1)^(|U| − |V|) cost(V): the recursion of
+ * interaction-cost paper §2.2 undone. For all sets at once that is one subtraction for each
+ * category and set that has it. */
 #include "graph/icost.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Cost and interaction cost (interaction-cost paper, §2), from execution times t(S) with every set
- * S of categories idealised:
+/* Cost and interaction cost (interaction-cost paper §2), from execution times t(S) with every set S
+ * of categories idealised:
  *
  *     cost(S)  = t({}) − t(S)                                          (§2.1)
  *     icost(U) = cost(U) − Σ icost(V) over proper subsets V of U       (§2.2)

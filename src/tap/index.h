@@ -18,7 +18,7 @@ struct shared_index {
 
 void shared_index_init(struct shared_index *shared);
 void shared_index_end(struct shared_index *shared);
-/* The buffer gets other contents. */
+/* The buffer is about to be filled anew. */
 static inline void shared_index_forget(struct shared_index *shared) {
     atomic_store_explicit(&shared->made, false, memory_order_relaxed);
 }

@@ -26,41 +26,42 @@ struct life {
      * still in flight or not; UINT64_MAX none within 65,535 µops. */
     uint64_t producer[UOP_MAX_SOURCES + 1];
     uint64_t store_producer; /* store it forwards from or waits for; UINT64_MAX none */
-    uint64_t bringer;        /* µop that brought its cache line; UINT64_MAX not known */
-    /* Load: how many stores back the youngest is that overlaps it, whether it was still in the
-     * store queue or not; 0: none among the last LIFE_STORES_BACK times the queue's size. Beyond
-     * the queue only the youngest store to the same eight bytes is looked at. */
+    uint64_t bringer;        /* µop that fetched its cache line; UINT64_MAX not known */
+    /* Load: how many stores back the youngest store is that overlaps it, whether it was still in
+     * the store queue or not; 0: none among the last LIFE_STORES_BACK times the queue's size.
+     * Beyond the queue only the youngest store to the same eight bytes is looked at. */
     uint16_t stores_back;
     uint8_t dispatch_block; /* enum dispatch_block: what held its dispatch last */
 };
 enum { LIFE_STORES_BACK = 20 };
-enum life_flags { /* most where the core has them */
-                  LIFE_LAST = 1 << 0,
-                  LIFE_LOAD = 1 << 1,
-                  LIFE_STORE = 1 << 2,
-                  LIFE_FUSED = 1 << 3,
-                  LIFE_REPEATED = 1 << 4, /* of a repeated instruction, not its last */
-                  LIFE_MISPREDICTED = 1 << 6,
-                  LIFE_FLUSHES = 1 << 7,       /* fetch goes on after its commit */
-                  LIFE_SYSTEM_CALL = 1 << 8,   /* and only when the system call is done */
-                  LIFE_SERIAL = 1 << 9,        /* dispatched into an empty ROB only */
-                  LIFE_SERIAL_END = 1 << 10,   /* nothing dispatched until it had committed */
-                  LIFE_HOLDS_LOADS = 1 << 11,  /* no later load dispatched until it had committed */
-                  LIFE_WAITS_HEAD = 1 << 12,   /* issued at the head only, older stores drained */
-                  LIFE_ISSUED = 1 << 13,       /* `ready` and `issue` are known */
-                  LIFE_DISPATCHED = 1 << 14,   /* `dispatch` is known */
-                  LIFE_COMPLETED = 1 << 15,    /* `complete` is known */
-                  LIFE_INT_REGISTER = 1 << 16, /* held a physical register until commit */
-                  LIFE_FP_REGISTER = 1 << 17,
-                  LIFE_BRANCH = 1 << 19, /* counted as unresolved branch until it had executed */
-                  LIFE_TAKEN = 1 << 21,
-                  LIFE_FORWARDED = 1 << 22,
-                  LIFE_FIRST = 1 << 23,    /* of its instruction, or of a fused pair */
-                  LIFE_FLUSHED = 1 << 24,  /* squashed by an ordering violation: it has no commit */
-                  LIFE_COVERED = 1 << 25,  /* the store of stores_back holds all it reads */
-                  LIFE_LATE = 1 << 27,     /* branch whose target fetch learned only at decode */
-                  LIFE_PREFETCH = 1 << 29, /* load nobody waits for */
-                  LIFE_ELIMINATED = 1 << 30, /* needed no functional unit: nor was it issued */
+/* Most have the same bits in the core. */
+enum life_flags {
+    LIFE_LAST = 1 << 0,
+    LIFE_LOAD = 1 << 1,
+    LIFE_STORE = 1 << 2,
+    LIFE_FUSED = 1 << 3,
+    LIFE_REPEATED = 1 << 4, /* of a repeated instruction, not its last */
+    LIFE_MISPREDICTED = 1 << 6,
+    LIFE_FLUSHES = 1 << 7,       /* fetch goes on after its commit */
+    LIFE_SYSTEM_CALL = 1 << 8,   /* and only when the system call is done */
+    LIFE_SERIAL = 1 << 9,        /* dispatched into an empty ROB only */
+    LIFE_SERIAL_END = 1 << 10,   /* nothing dispatched until it had committed */
+    LIFE_HOLDS_LOADS = 1 << 11,  /* no later load dispatched until it had committed */
+    LIFE_WAITS_HEAD = 1 << 12,   /* issued at the head only, older stores drained */
+    LIFE_ISSUED = 1 << 13,       /* `ready` and `issue` are known */
+    LIFE_DISPATCHED = 1 << 14,   /* `dispatch` is known */
+    LIFE_COMPLETED = 1 << 15,    /* `complete` is known */
+    LIFE_INT_REGISTER = 1 << 16, /* held a physical register until commit */
+    LIFE_FP_REGISTER = 1 << 17,
+    LIFE_BRANCH = 1 << 19, /* counted as unresolved branch until it had executed */
+    LIFE_TAKEN = 1 << 21,
+    LIFE_FORWARDED = 1 << 22,
+    LIFE_FIRST = 1 << 23,      /* of its instruction, or of a fused pair */
+    LIFE_FLUSHED = 1 << 24,    /* squashed by an ordering violation: it has no commit */
+    LIFE_COVERED = 1 << 25,    /* the store of stores_back holds all it reads */
+    LIFE_LATE = 1 << 27,       /* branch whose target fetch learned only at decode */
+    LIFE_PREFETCH = 1 << 29,   /* load whose result no instruction waits for */
+    LIFE_ELIMINATED = 1 << 30, /* needed no functional unit and was not issued */
 };
 enum dispatch_block {
     DISPATCH_FREE, /* dispatched as soon as the front end delivered it */
@@ -81,16 +82,16 @@ struct kept_life {
     uint32_t store_back;               /* store_producer is so many µops back; 0: none */
     uint64_t brought_by;               /* bringer + 1; 0: not known */
     uint8_t memory_level, memory_events, dispatch_block;
-    /* Of a load's miss, and of the write of the store whose store queue entry a store took: cycles
-     * for which it held MSHRs (memory/memory.h); 0: it took none. Of that write the enum
-     * memory_level that brought the line, and cycles until the line was owned, 0: there was none.
-     * UINT16_MAX at most. */
+    /* `fill`: cycles for which MSHRs were held (memory/memory.h), by a load's miss or, of a store,
+     * by the write of the store whose store queue entry it took; 0: none were. The other two are of
+     * that write: the enum memory_level that served the line, and cycles until the line was owned,
+     * 0: there was no write. UINT16_MAX at most. */
     uint8_t write_level;
     uint16_t fill, write_latency;
 };
 
-/* What struct life has, in half the room: as the core writes it and who reads every life of a run
- * best reads it. Cycles are the low bits: within 2^31 of `end`. */
+/* A struct life in half the room, as the core writes it; code that reads every life of a run reads
+ * this form. Cycles are low bits, within 2^31 of `end`. */
 struct packed_life {
     uint64_t uop, insn_number;
     uint64_t end; /* cycle of its commit, or in which it was squashed */

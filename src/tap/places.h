@@ -1,5 +1,5 @@
 /* What workers may know of static instructions: a table that never moves. The thread that reads the
- * trace adds to it before what it adds is simulated; workers read what their records name. */
+ * trace adds instructions before they are simulated; workers read those that their records name. */
 #ifndef CULPRIT_TAP_PLACES_H
 #define CULPRIT_TAP_PLACES_H
 
@@ -28,7 +28,7 @@ enum { PLACES_IMAGES = 1 << 16 };
 
 struct places {
     enum isa isa;
-    /* Of those below that are there. What a record names is there, and perhaps more. */
+    /* How many of those below are filled in: what records name, and perhaps more. */
     atomic_uint count, image_count;
     struct place *chunks[PLACES_CHUNKS];
     const char *images[PLACES_IMAGES]; /* paths; the code's */

@@ -5,20 +5,20 @@
 
 #include "tap/tap.h"
 
-/* A tap comes or goes: one more buffer may be had or less, since each tap holds one. */
+/* A tap comes or goes. Each holds a buffer, so there may be one more, or one less. */
 void pool_join(struct tap_bus *bus);
 void pool_leave(struct tap_bus *bus);
 
 /* An empty buffer; waits while TAP_POOL_BUFFERS are under way. NULL: out of memory. */
 struct tap_buffer *pool_take(struct tap_bus *bus);
 
-/* The buffer goes to so many executors, each of which gives it back once. */
+/* Hands the buffer to `references` executors, each of which gives it back once. */
 void pool_hand_over(struct tap_bus *bus, struct tap_buffer *buffer, uint32_t references);
 void pool_give_back(struct tap_bus *bus, struct tap_buffer *buffer);
 
 /* A worker failed; the first failure is kept. */
 void pool_fail(struct tap_bus *bus, const struct error *error);
-/* False, with the failure, when there was one. */
+/* False, with that failure, when there was one. */
 bool pool_good(struct tap_bus *bus, struct error *error);
 
 #endif

@@ -53,8 +53,8 @@ enum tap_kind {
     TAP_DISPATCH, /* n µops entered the ROB: those from tap_state.dispatched on; no payload */
     TAP_FETCH,    /* n µops were fetched: those from tap_state.fetched on; no payload */
     TAP_KINDS,
-    TAP_LIFE = TAP_KINDS /* no record: lives lie beside the records (tap_buffer); wanted as they are
-                          */
+    TAP_LIFE = TAP_KINDS /* not a record: lives lie beside the records (tap_buffer), but workers ask
+                            for them in the same way */
 };
 
 /* Why the ROB was empty before a commit or flush: low bits of the flags. */
@@ -90,7 +90,7 @@ static inline uint64_t *tap_put_header(uint64_t *word, unsigned kind, unsigned f
     return word;
 }
 
-/* Words of payload of a record of n: those kinds have none whose second bit is set. */
+/* Words of payload of a record of n. Kinds whose second bit is set have none. */
 static_assert((TAP_DISPATCH & 2) != 0 && (TAP_FETCH & 2) != 0, "no payload");
 static inline unsigned tap_payload(unsigned kind, unsigned n) {
     return kind & 2 ? 0 : n;
@@ -214,9 +214,9 @@ struct executor;
 /* `consume` is called with the buffers of a tap in order; false with an error ends the run, and it
  * is not called again. Other workers still get every buffer, so their results stay whole.
  *
- * What a worker writes to belongs to its executor's thread: workers of several taps (or of one)
- * may share it when they have the same executor. It is safe to read once tap_flush() or tap_free()
- * has returned on every such tap. */
+ * What a worker writes to belongs to its executor's thread. Workers of several taps (or of one) may
+ * share it when they have the same executor. It is safe to read once tap_flush() or tap_free() has
+ * returned on every such tap. */
 struct tap_worker {
     const char *name; /* in front of its errors */
     /* Bit set of 1 << enum tap_kind wanted. TAP_COMMIT and TAP_FLUSH are always made; the others
@@ -253,9 +253,9 @@ struct tap_statistics {
  * waits (back-pressure). NULL: out of memory. */
 struct tap_bus;
 struct tap_bus *tap_bus_new(void);
-/* After the taps. */
+/* Only after its taps have been freed. */
 void tap_bus_free(struct tap_bus *bus);
-/* While no core runs. */
+/* Only while no core runs. */
 void tap_bus_statistics(struct tap_bus *bus, struct tap_statistics *statistics);
 
 /* ---- a tap: one core's outlet ---- */
@@ -265,10 +265,10 @@ enum { TAP_MAX_WORKERS = 64 };
 struct tap;
 /* NULL bus: one of its own. NULL when out of memory. */
 struct tap *tap_new(struct tap_bus *bus);
-/* Before the first record only. */
+/* Only before the first record. */
 bool tap_add_worker(struct tap *tap, const struct tap_worker *worker, struct error *error);
 uint32_t tap_kinds(const struct tap *tap);
-/* Of TAP_LIFE, when it is among the kinds. */
+/* The windows of TAP_LIFE, when it is among the kinds. */
 struct tap_windows tap_lives(const struct tap *tap);
 /* Waits for the workers, then ends the tap; what is in the current buffer is lost. */
 void tap_free(struct tap *tap);
@@ -276,8 +276,8 @@ void tap_free(struct tap *tap);
 /* The core's side: the buffer being filled, its exchange for an empty one once fewer than
  * TAP_RECORD_WORDS are left or no room for a life, and the flush, which hands over the rest, waits
  * for the workers and gives an empty buffer for more. They fail when a worker of any tap on the bus
- * did: tap_exchange with NULL; what was recorded before has been handed over even so. `state` is
- * the state after the last record in the buffer. */
+ * has failed (tap_exchange returns NULL); what was recorded before has been handed over even then.
+ * `state` is the state after the last record in the buffer. */
 struct tap_buffer *tap_current(struct tap *tap);
 struct tap_buffer *tap_exchange(struct tap *tap, const struct tap_state *state,
                                 struct error *error);

@@ -56,10 +56,11 @@ struct tracers *tracers_new(const struct tracer_kind *const *kinds);
  * (trigger.h); the text must live on. FILE may have commas in it when a dot or a slash follows
  * each. */
 bool tracers_add(struct tracers *tracers, const char *text, struct error *error);
-/* Each on a thread of its own, or all on the core's. */
+/* Opens the files. With `threads` each tracer runs on a thread of its own, else all on the core's.
+ */
 bool tracers_open(struct tracers *tracers, bool threads, struct error *error);
 
-/* Before the first core is made; what it points to must live on. */
+/* Only before the first core is made. What `run` points to must live on. */
 void tracers_tell(struct tracers *tracers, const struct tracer_run *run);
 
 /* For a simulation's observer: the context is the struct tracers. */
@@ -68,12 +69,12 @@ bool tracers_attach(void *context, struct tap_source source, struct tap *tap, vo
 void tracers_detach(void *context, void *state);
 bool tracers_learn(void *context, const struct code *code, struct error *error);
 
-/* Ends the files; the first error since the last core was made, if there was one, is told here. */
+/* Ends the files. Fails with the first error since the last core was made, if there was one. */
 bool tracers_close(struct tracers *tracers, const struct code *code, struct error *error);
 void tracers_free(struct tracers *tracers);
 
-/* What to say of the next tracer for which a trigger never came, on no core, with its kind and file
- * as they were asked for; when all cores are detached. *next is 0 at first. NULL: there are no
+/* The next tracer for which a trigger never came on any core: what to say of it, and its kind and
+ * file as asked for. Only when all cores are detached. *next is 0 at first. NULL: there are no
  * more. */
 const char *tracers_missed(const struct tracers *tracers, uint32_t *next, const char **kind,
                            const char **path);

@@ -1,9 +1,9 @@
 /* Triggers (paper C §3): a worker sees only what lies between a start and a stop.
  *
  * Both are events of one core: a cycle, an instruction (by how many have committed before it), or a
- * marker: the n-th time that the instruction at an address commits. What lies between are the
- * records from the first one in or after which the start comes true, up to the first one, not
- * included, in or after which the stop does: a commit group is not divided. */
+ * marker: the n-th time that the instruction at an address commits. The worker sees the records
+ * from the first one in or after which the start comes true, up to but not including the first one
+ * in or after which the stop does. A commit group is not divided. */
 #ifndef CULPRIT_TAP_TRIGGER_H
 #define CULPRIT_TAP_TRIGGER_H
 
@@ -27,7 +27,8 @@ struct gate;
 struct gate *gate_new(const struct tap_worker *worker, const struct trigger *start,
                       const struct trigger *stop, const struct places *places);
 void gate_free(struct gate *gate);
-/* Sets what has come so far, and leaves the rest as it is. `gate` NULL: nothing. */
+/* Sets *started and *stopped if that has come, and leaves them as they are if not. Does nothing of
+ * a `gate` that is NULL. */
 void gate_tell(const struct gate *gate, bool *started, bool *stopped);
 /* To be added to the tap in place of the inner one. */
 struct tap_worker gate_worker(struct gate *gate);

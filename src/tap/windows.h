@@ -1,7 +1,7 @@
 /* Which µops of a core have life records when not all do: the first `all`, in a window of their own
  * unless it is 0, and from there on one window of `length` µops in every period of `every`, in
- * program order. A window begins at a pseudo-random place of
- * its period, the same in every run, so that loops do not keep step with the windows. */
+ * program order. A window begins at a pseudo-random place of its period, the same in every run, so
+ * that loops do not keep step with the windows. */
 #ifndef CULPRIT_TAP_WINDOWS_H
 #define CULPRIT_TAP_WINDOWS_H
 

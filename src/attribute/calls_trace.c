@@ -7,6 +7,7 @@
 #include "attribute/call_stacks.h"
 #include "attribute/tracers.h"
 #include "program/program.h"
+#include "util/file_name.h"
 #include "util/stream.h"
 
 struct calls {
@@ -105,11 +106,11 @@ static const char *name_of(struct names *names, const struct code *code, uint32_
     const struct static_insn *at = &code->insns[insn];
     struct location location = {0};
     program_locate(names->program, names->images[at->image], at->offset, &location);
-    const char *path = code->images[at->image].path, *slash = strrchr(path, '/');
+    const char *path = code->images[at->image].path;
     int length =
         location.function
             ? asprintf(&names->names[insn], "%s", location.function)
-            : asprintf(&names->names[insn], "%s+0x%llx", slash ? slash + 1 : path,
+            : asprintf(&names->names[insn], "%s+0x%llx", file_base_name(path),
                        (unsigned long long)(location.function_size ? location.function_offset
                                                                    : at->offset));
     if (length < 0)

@@ -9,6 +9,7 @@
 #include "attribute/attribute.h"
 #include "exchange/exchange.h"
 #include "util/array.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 static bool is_chosen(const struct store_filter *filter, int64_t session) {
@@ -113,8 +114,7 @@ void export_clean(char *to, size_t size, const char *name, char not ) {
 
 void export_procedure(const struct store_image *image, const struct location *location, char *text,
                       size_t size) {
-    const char *slash = strrchr(image->path, '/');
-    const char *base = slash && slash[1] ? slash + 1 : image->path;
+    const char *base = file_base_name(image->path);
     if (location->function)
         snprintf(text, size, "%s", location->function);
     else if (location->function_size)

@@ -10,6 +10,7 @@
 #include "exchange/pprof.pb-c.h"
 #include "exchange/pprof_tables.h"
 #include "tap/tap.h"
+#include "util/file_name.h"
 
 struct column {
     const char *event, *unit, *period_unit;
@@ -29,11 +30,6 @@ struct reading {
 
 static bool out_of_memory(const struct reading *reading) {
     return input_fail_offset(reading->input, reading->error, "out of memory");
-}
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* ---- sample types ---- */
@@ -131,7 +127,7 @@ static uint32_t image_of_mapping(struct reading *reading, struct pprof_mapping *
 
 /* "gzip+0x2f40" of the image gzip stands for a function without a name. */
 static bool is_placeholder(const char *name, const char *file) {
-    const char *base = base_name(file);
+    const char *base = file_base_name(file);
     size_t length = strlen(base);
     return !strncmp(name, base, length) && !strncmp(name + length, "+0x", 3) &&
            name[length + 3 + strspn(name + length + 3, "0123456789abcdef")] == 0;
@@ -288,7 +284,7 @@ bool import_pprof(struct input *input, struct import *import, struct error *erro
                 input_rewind(input, error);
     if (good && reading.tables.mapping_ids.count)
         reading.main_file =
-            base_name(pprof_string(&reading.tables, reading.tables.mappings[0].file));
+            file_base_name(pprof_string(&reading.tables, reading.tables.mappings[0].file));
     if (good) {
         set_times(&reading);
         good = read_samples(&reading, &reader);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "util/array.h"
+#include "util/file_name.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -188,8 +189,7 @@ bool tracked_processes_scan(struct tracked_processes *processes, const struct li
 
 /* As the kernel makes the name of a process from the path of its program. */
 static bool names_command(const char *path, const char *command) {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    return !strncmp(base, command, LIVE_COMMAND_BYTES - 1);
+    return !strncmp(file_base_name(path), command, LIVE_COMMAND_BYTES - 1);
 }
 
 bool tracked_processes_seen_in(struct tracked_processes *processes, uint32_t number,

@@ -16,6 +16,7 @@
 #include "machine/draft.h"
 #include "machine/find.h"
 #include "machine/machine.h"
+#include "util/file_name.h"
 
 enum {
     MAX_FILE = 64 << 10, /* bytes */
@@ -201,7 +202,7 @@ static bool read_text(int descriptor, struct file *file) {
 
 /* The name of a machine whose file gives none: the file's, without directory and .ini. */
 static void name_after_file(struct draft *draft, const char *path) {
-    const char *slash = strrchr(path, '/'), *stem = slash ? slash + 1 : path;
+    const char *stem = file_base_name(path);
     size_t length = strlen(stem);
     if (length > 4 && !strcmp(stem + length - 4, ".ini"))
         length -= 4;

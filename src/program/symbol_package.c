@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/file_name.h"
+
 enum { LINE_BYTES = PATH_MAX + 2, NAME_BYTES = 256 };
 
 struct owner { /* the package of a file */
@@ -287,11 +289,10 @@ static void advise_debian(const struct symbol_system *system,
     } *wanted = calloc(count, sizeof *wanted);
     size_t wanted_count = 0;
     for (size_t i = 0; wanted && i < count; i++) {
-        const char *slash = strrchr(owners[i].path, '/');
         char name[2 * NAME_BYTES];
         bool known = false;
         if (!owners[i].package[0])
-            text_word(unowned, ", ", slash ? slash + 1 : owners[i].path);
+            text_word(unowned, ", ", file_base_name(owners[i].path));
         if (!owners[i].package[0] || named_before(owners, i))
             continue;
         symbol_package(owners[i].package, name);

@@ -8,6 +8,7 @@
 #include "report/annotation.h"
 #include "report/profile_report.h"
 #include "report/source_text.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 enum { TEXT_BYTES = 512, MOST_MARKS = 3, BUBBLE_LINES = 3 };
@@ -269,12 +270,11 @@ static void print_source(struct printer *printer, uint32_t insn) {
         same_place(&annotation->places[insn], &printer->place))
         return;
     const struct annotation_place *place = &annotation->places[insn];
-    const char *slash = strrchr(place->file, '/');
     const char *line = source_text_line(printer->sources, place->file, place->line);
     char text[4 * TEXT_BYTES], fitted[4 * TEXT_BYTES];
-    snprintf(text, sizeof text, "%s:%" PRIu32 "%s%s%s%s", slash ? slash + 1 : place->file,
-             place->line, place->inlined ? ", in " : "", place->inlined ? place->inlined : "",
-             line ? ": " : "", line ? line : "");
+    snprintf(text, sizeof text, "%s:%" PRIu32 "%s%s%s%s", file_base_name(place->file), place->line,
+             place->inlined ? ", in " : "", place->inlined ? place->inlined : "", line ? ": " : "",
+             line ? line : "");
     print_margin(printer, graph_of(printer)->insns[insn].block);
     fprintf(printer->file, "%s%s%s\n", printer->dim,
             text_clip(fitted, sizeof fitted, text, printer->page->columns - printer->marks),

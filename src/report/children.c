@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/file_name.h"
 #include "util/text.h"
 
 /* By executable. */
@@ -80,8 +81,7 @@ static void note_native(struct report *report, const struct shares *shares, bool
 static void tell_share(struct report *report, const struct shares *shares, bool included,
                        double all) {
     const struct share *largest = largest_of(shares);
-    const char *slash = strrchr(largest->executable, '/');
-    char *name = strdup(slash ? slash + 1 : largest->executable);
+    char *name = strdup(file_base_name(largest->executable));
     if (name)
         report->children = (struct report_children){.count = shares->processes,
                                                     .included = included,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/file_name.h"
+
 /* A reference reduced to one grain and set of events. */
 struct reference {
     enum grain grain;
@@ -158,8 +160,8 @@ static const char *image_name(const struct builder *builder, uint32_t image) {
     const struct code *code = builder->code;
     if (image >= code->image_count)
         return "[anon]";
-    const char *path = code->images[image].path, *slash = strrchr(path, '/');
-    return code->images[image].kind == CODE_IMAGE_FILE && slash && slash[1] ? slash + 1 : path;
+    const char *path = code->images[image].path;
+    return code->images[image].kind == CODE_IMAGE_FILE ? file_base_name(path) : path;
 }
 
 /* Ties in order of place, as functions are numbered. */

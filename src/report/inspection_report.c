@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 /* A static instruction and what it is sorted by. */
@@ -88,8 +89,7 @@ void inspection_place(const struct inspection_report *report, uint32_t number,
     if (insn->image < code->image_count)
         image = code->images[insn->image].path;
     if (function_walk_is_file(walk, insn->image)) {
-        const char *slash = strrchr(image, '/');
-        image = slash && slash[1] ? slash + 1 : image;
+        image = file_base_name(image);
         program_offset_to_address(walk->program, walk->images[insn->image], insn->offset, &address);
     }
     function_walk_locate(walk, insn->image, insn->offset, &location);
@@ -115,10 +115,8 @@ void inspection_place_cells(const struct inspection_report *report, uint32_t ins
     struct insn_place place;
     char source[512];
     inspection_place(report, insn, &place);
-    const char *slash = place.file ? strrchr(place.file, '/') : NULL;
     if (place.file)
-        snprintf(source, sizeof source, "%s:%" PRIu32, slash && slash[1] ? slash + 1 : place.file,
-                 place.line);
+        snprintf(source, sizeof source, "%s:%" PRIu32, file_base_name(place.file), place.line);
     else
         snprintf(source, sizeof source, "%s+0x%" PRIx64, place.image, place.offset);
     table_cell(table, place.function ? place.function : "[no symbols]");

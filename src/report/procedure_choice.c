@@ -10,6 +10,7 @@
 
 #include "program/function_name.h"
 #include "util/array.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 enum { ENDINGS_TOLD = 4 };
@@ -137,10 +138,9 @@ static bool add_choice(struct choosing *choosing, const struct store_image *buil
                        const char *name, uint64_t offset, uint64_t size) {
     struct procedure_choices *choices = choosing->choices;
     char *copy = NULL;
-    const char *slash = strrchr(build->path, '/');
     if (name)
         copy = strdup(name);
-    else if (asprintf(&copy, "%s+0x%" PRIx64, slash ? slash + 1 : build->path, offset) < 0)
+    else if (asprintf(&copy, "%s+0x%" PRIx64, file_base_name(build->path), offset) < 0)
         copy = NULL;
     if (!copy || !array_reserve((void **)&choices->items, &choices->capacity, choices->count + 1,
                                 sizeof *choices->items)) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/file_name.h"
 
 struct reading {
     struct procedure_profile *profile;
@@ -16,8 +17,7 @@ struct reading {
 };
 
 bool profile_path_is(const char *path, const char *name) {
-    const char *slash = strrchr(path, '/');
-    return !strcmp(path, name) || (slash && slash[1] && !strcmp(slash + 1, name));
+    return !strcmp(path, name) || !strcmp(file_base_name(path), name);
 }
 
 bool profile_process_is(const struct store_process *process, const char *name) {

@@ -6,6 +6,7 @@
 
 #include "report/profile_report.h"
 #include "report/table.h"
+#include "util/file_name.h"
 
 struct diff_row {
     const struct profile_row *row;
@@ -203,12 +204,12 @@ static void add_figures(const struct diff_report *report, const double values[2]
 static void add_row(const struct diff_report *report, const struct diff_row *diff,
                     struct table *table) {
     char name[4096];
-    const char *image = diff->row->image, *slash = strrchr(image, '/');
+    const char *image = diff->row->image;
     add_figures(report, diff->row->values, diff->sigmas, table);
     profile_row_name(diff->row, name, sizeof name);
     table_cell(table, report->by == PROFILE_BY_IMAGE ? image : name);
     if (report->by != PROFILE_BY_IMAGE)
-        table_cell(table, slash && slash[1] ? slash + 1 : image);
+        table_cell(table, file_base_name(image));
 }
 
 void profile_diff_text(const struct diff_report *report, const struct page *page) {

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "util/array.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 struct reading {
@@ -101,11 +102,11 @@ static bool visit_session(void *context, const struct store_session *session,
 static const char *make_label(struct profile_set *set, bool name_file) {
     enum { LISTED = 4 };
     char text[PATH_MAX + 128];
-    const char *path = store_path(set->store), *slash = strrchr(path, '/');
+    const char *path = store_path(set->store);
     const struct store_session *epochs = set->epochs;
     size_t count = set->epoch_count, used = 0;
     if (name_file)
-        used = (size_t)snprintf(text, sizeof text, "%s: ", slash && slash[1] ? slash + 1 : path);
+        used = (size_t)snprintf(text, sizeof text, "%s: ", file_base_name(path));
     bool consecutive = count > 1;
     for (size_t i = 1; i < count; i++)
         consecutive &= epochs[i].id == epochs[i - 1].id + 1;

@@ -12,6 +12,7 @@
 #include "store/image_names.h"
 #include "util/arena.h"
 #include "util/array.h"
+#include "util/file_name.h"
 #include "util/key_numbers.h"
 #include "util/text.h"
 
@@ -132,13 +133,8 @@ static double *new_values(struct profile_table *table) {
 
 /* ---- adding ---- */
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static bool is_named(const char *path, const char *name) {
-    return !strcmp(path, name) || !strcmp(base_name(path), name);
+    return !strcmp(path, name) || !strcmp(file_base_name(path), name);
 }
 
 static bool same_image(const struct store_image *a, const struct store_image *b) {
@@ -148,7 +144,7 @@ static bool same_image(const struct store_image *a, const struct store_image *b)
 }
 
 static const char *group_name(const struct profile_table *table, const char *path) {
-    return table->options.base_names ? base_name(path) : path;
+    return table->options.base_names ? file_base_name(path) : path;
 }
 
 /* UINT32_MAX: out of memory. */
@@ -532,8 +528,8 @@ static uint32_t program_of(const struct profile_table *table, size_t column) {
 
 static void join_groups(struct profile_table *table, uint32_t group, uint32_t other) {
     struct image_group *into = &table->groups[group], *from = &table->groups[other];
-    table->builds[0] = base_name(into->path);
-    table->builds[1] = base_name(from->path);
+    table->builds[0] = file_base_name(into->path);
+    table->builds[1] = file_base_name(from->path);
     for (size_t i = 0; i < table->part_count; i++)
         if (table->parts[i].group == other)
             table->parts[i].group = group;
@@ -740,11 +736,11 @@ void profile_row_name(const struct profile_row *row, char *text, size_t size) {
     else if (row->process)
         snprintf(text, size, "%s", row->process);
     else if (row->file && row->line)
-        snprintf(text, size, "%s:%" PRIu32, base_name(row->file), row->line);
+        snprintf(text, size, "%s:%" PRIu32, file_base_name(row->file), row->line);
     else if (row->procedure)
         snprintf(text, size, "%s", row->procedure);
     else if (row->covered)
-        snprintf(text, size, "%s+0x%" PRIx64, base_name(row->image), row->offset);
+        snprintf(text, size, "%s+0x%" PRIx64, file_base_name(row->image), row->offset);
     else
         snprintf(text, size, "[no symbols]");
 }

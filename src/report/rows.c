@@ -8,6 +8,7 @@
 #include "report/function_walk.h"
 #include "report/report.h"
 #include "util/array.h"
+#include "util/file_name.h"
 
 struct site {
     uint64_t offset;
@@ -25,11 +26,6 @@ struct builder {
 
 static bool no_memory(struct error *error) {
     return error_set(error, "out of memory for the report");
-}
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
 }
 
 /* ---- sites ---- */
@@ -342,7 +338,7 @@ void rows_get(const struct report_rows *rows, uint32_t index, struct report_row 
     row->units = group->units;
     row->executions = group->executions;
     row->image = image >= code->image_count ? "[anon]"
-                 : is_file(code, image)     ? base_name(code->images[image].path)
+                 : is_file(code, image)     ? file_base_name(code->images[image].path)
                                             : code->images[image].path;
     struct location location;
     if (rows->by != BY_IMAGE) {

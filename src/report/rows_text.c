@@ -6,6 +6,7 @@
 #include "report/report.h"
 #include "report/short_name.h"
 #include "report/table.h"
+#include "util/file_name.h"
 
 enum { NAME_BYTES = 4096, NAME_LEAST = 24, SOURCE_LEAST = 12, FIRST_ROWS = 100 };
 #define LEAST_COLUMN 0.01   /* of all cycles, for a column of its own */
@@ -80,9 +81,8 @@ static void component_cells(struct table *table, const struct columns *columns,
 /* ---- names ---- */
 
 static void source_of(const struct report_row *row, const char *unknown, char *text, size_t size) {
-    const char *slash = row->file ? strrchr(row->file, '/') : NULL;
     if (row->file)
-        snprintf(text, size, "%s:%" PRIu32, slash && slash[1] ? slash + 1 : row->file, row->line);
+        snprintf(text, size, "%s:%" PRIu32, file_base_name(row->file), row->line);
     else
         snprintf(text, size, "%s", row->function ? unknown : "[no symbols]");
 }

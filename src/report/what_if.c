@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 enum { CAUSES = 5, NAME = 6, DESCRIPTION = 53, DESCRIPTION_LEAST = 16, PLACE = 28 };
@@ -98,8 +99,7 @@ static void print_place(const struct what_if_place *place, FILE *file) {
     }
     if (!place->file)
         return;
-    const char *slash = strrchr(place->file, '/');
-    fprintf(file, ", %s:%" PRIu32, slash ? slash + 1 : place->file, place->first_line);
+    fprintf(file, ", %s:%" PRIu32, file_base_name(place->file), place->first_line);
     if (place->last_line > place->first_line)
         fprintf(file, "-%" PRIu32, place->last_line);
 }

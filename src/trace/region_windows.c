@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/file_name.h"
+
 enum {
     SPARE_SHARE = 1000,
     TOLERANCE_SHARE = 50,
@@ -41,11 +43,6 @@ static uint64_t window_begin(const struct region_windows *windows,
 
 /* ---- messages ---- */
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 void region_windows_fail(struct region_windows *windows, size_t number, const char *format, ...) {
     struct capture_region *region = &windows->regions[number];
     if (region_is_finished(region))
@@ -72,7 +69,8 @@ static void fail_marker(struct region_windows *windows, size_t number, bool end,
     region_windows_fail(
         windows, number, "its %s marker, execution %" PRIu64 " of %.60s%s0x%" PRIx64 ", %s",
         end ? "end" : "start", marker->count,
-        marker->image < windows->image_count ? base_name(windows->images[marker->image].path) : "",
+        marker->image < windows->image_count ? file_base_name(windows->images[marker->image].path)
+                                             : "",
         marker->image < windows->image_count ? "+" : "address ", marker->offset, why);
 }
 

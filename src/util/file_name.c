@@ -3,6 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *file_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 bool file_name_from(const char *from, const char *drop, const char *ending,
                     char name[NAME_MAX + 1]) {
     const char *slash = strrchr(from, '/'), *base = slash ? slash + 1 : from;

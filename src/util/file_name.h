@@ -5,6 +5,10 @@
 #include <limits.h>
 #include <stdbool.h>
 
+/* A path without its folder: "gzip" of "/usr/bin/gzip"; itself when it ends in '/'. A part of
+ * `path`. */
+const char *file_base_name(const char *path);
+
 /* The name of what is made when no name was given: that of a file or program without its folder,
  * and without the ending `drop` (NULL: whatever it ends in), with `ending` behind it:
  * "dir/gzip.ctrace"

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "region/bic.h"
-#include "region/random.h"
 #include "region/trials.h"
 #include "synthetic_slices.h"
+#include "util/random.h"
 
 enum { SEEDS = 5, ITERATIONS = 100 };
 

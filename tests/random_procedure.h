@@ -7,7 +7,7 @@
 
 #include "analyze/frequency.h"
 #include "cfg_fixture.h"
-#include "region/random.h"
+#include "util/random.h"
 
 enum { RANDOM_MOST_BLOCKS = 40, RANDOM_MOST_EDGES = 400 };
 

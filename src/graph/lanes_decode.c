@@ -5,6 +5,7 @@
 
 #include "graph/lanes_step.h"
 #include "graph/lanes_weights.h"
+#include "util/power_of_two.h"
 
 enum { FAR = GRAPH_FAR + 1, MISSES = 1024, FETCHES = 256, PACKETS = 1024 };
 /* As many rows of weights as a µop may need at most. */
@@ -66,13 +67,6 @@ void lanes_fill_weights(const struct lanes_decoder *decoder, struct lanes_group 
     lanes_weights_fill(&decoder->weights, group);
 }
 
-static uint32_t power_of_two(uint32_t least) {
-    uint32_t size = 1;
-    while (size < least)
-        size *= 2;
-    return size;
-}
-
 static struct lanes_ring ring(struct lanes_layout *layout, uint32_t rows) {
     struct lanes_ring ring = {layout->places, rows};
     /* Rows that are written together shall not compete for the same lines of a cache. */
@@ -95,10 +89,10 @@ void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *
         layout, larger(larger(layout->window, machine->commit_width), layout->ideal ? 0 : PACKETS));
     layout->stores = ring(layout, LANES_STORES);
     layout->misses = ring(layout, MISSES);
-    layout->written = ring(layout, power_of_two(machine->store_drain + 1));
+    layout->written = ring(layout, power_of_two_from(machine->store_drain + 1));
     layout->left = ring(layout, 1);
-    layout->groups_left =
-        ring(layout, power_of_two(graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP + 1));
+    layout->groups_left = ring(
+        layout, power_of_two_from(graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP + 1));
     layout->large = layout->places * 4 > LANES_LARGE;
 }
 

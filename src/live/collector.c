@@ -11,6 +11,7 @@
 
 #include "live/collector_parts.h"
 #include "live/event.h"
+#include "util/power_of_two.h"
 
 /* DCPI's 16K entries and two overflow buffers of 8K per processor (§5.3). */
 enum {
@@ -98,17 +99,16 @@ bool collector_follow_processors(struct collector *collector, struct error *erro
 
 /* ---- the whole ---- */
 
-static uint32_t power_of_two(uint32_t number) {
-    uint32_t power = ENTRIES_MIN;
-    while (power < number && power < ENTRIES_MAX)
-        power *= 2;
-    return power;
+static uint32_t table_entries(uint32_t wanted) {
+    if (wanted > ENTRIES_MAX)
+        return ENTRIES_MAX;
+    return wanted > ENTRIES_MIN ? power_of_two_from(wanted) : ENTRIES_MIN;
 }
 
 static bool start(struct collector *collector, const struct collector_options *options,
                   struct error *error) {
     uint32_t processors = read_processors("/sys/devices/system/cpu/present", NULL, 0);
-    uint32_t entries = power_of_two(options->entries ? options->entries : ENTRIES_DEFAULT);
+    uint32_t entries = table_entries(options->entries ? options->entries : ENTRIES_DEFAULT);
     if (!processors)
         processors = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
     if ((uint64_t)TABLE_HALVES * processors * entries > INT32_MAX)

@@ -5,10 +5,7 @@
 
 #include "machine/key.h"
 #include "machine/machine.h"
-
-static bool power_of_two(uint64_t value) {
-    return value && !(value & (value - 1));
-}
+#include "util/power_of_two.h"
 
 /* Every key within its range, whoever filled the struct. */
 static bool check_ranges(const char *section, const char *member, const void *object,
@@ -74,7 +71,7 @@ static bool check_execution(const struct machine *machine, struct error *error) 
 }
 
 static bool check_core(const struct machine_core *core, struct error *error) {
-    if (core->fetch_bytes && (core->fetch_bytes < 8 || !power_of_two(core->fetch_bytes)))
+    if (core->fetch_bytes && (core->fetch_bytes < 8 || !is_power_of_two(core->fetch_bytes)))
         return error_set(error, "[core] fetch_bytes = %u: allowed: 0 or a power of two from 8",
                          core->fetch_bytes);
     if (core->fetch_buffer < core->fetch_width)
@@ -105,15 +102,15 @@ static bool check_core(const struct machine_core *core, struct error *error) {
 static bool check_cache(const char *name, const struct machine_cache *cache, struct error *error) {
     if (!cache->present)
         return true;
-    if (!power_of_two(cache->line))
+    if (!is_power_of_two(cache->line))
         return error_set(error, "[%s] line = %u: must be a power of two", name, cache->line);
     uint64_t way = (uint64_t)cache->ways * cache->line;
-    if (cache->size % way || !power_of_two(cache->size / way))
+    if (cache->size % way || !is_power_of_two(cache->size / way))
         return error_set(error,
                          "[%s] size = %llu: size / (ways = %u * line = %u), the number of sets, "
                          "must be a power of two",
                          name, (unsigned long long)cache->size, cache->ways, cache->line);
-    if (cache->replacement == REPLACE_PLRU && !power_of_two(cache->ways))
+    if (cache->replacement == REPLACE_PLRU && !is_power_of_two(cache->ways))
         return error_set(error, "[%s] ways = %u: plru needs a power of two", name, cache->ways);
     return true;
 }
@@ -150,7 +147,7 @@ static bool check_caches(const struct machine *machine, struct error *error) {
 static bool check_tlb(const char *name, const struct machine_tlb *tlb, struct error *error) {
     if (!tlb->entries || !tlb->ways)
         return true;
-    if (tlb->entries % tlb->ways || !power_of_two(tlb->entries / tlb->ways))
+    if (tlb->entries % tlb->ways || !is_power_of_two(tlb->entries / tlb->ways))
         return error_set(error,
                          "[%s] entries = %u: entries / (ways = %u), the number of sets, must be a "
                          "power of two",
@@ -162,11 +159,11 @@ static bool check_memory(const struct machine *machine, struct error *error) {
     if (!check_tlb("itlb", &machine->itlb, error) || !check_tlb("dtlb", &machine->dtlb, error) ||
         !check_tlb("l2tlb", &machine->l2tlb, error))
         return false;
-    if (!power_of_two(machine->page_size))
+    if (!is_power_of_two(machine->page_size))
         return error_set(error, "[tlb] page_size = %u: must be a power of two", machine->page_size);
     const struct machine_dram *dram = &machine->dram;
-    if (dram->banked &&
-        (!power_of_two(dram->row) || !power_of_two(dram->banks) || !power_of_two(dram->ranks)))
+    if (dram->banked && (!is_power_of_two(dram->row) || !is_power_of_two(dram->banks) ||
+                         !is_power_of_two(dram->ranks)))
         return error_set(error, "[dram] row = %u, banks = %u, ranks = %u: must be powers of two",
                          dram->row, dram->banks, dram->ranks);
     return true;
@@ -181,14 +178,14 @@ static bool check_branch(const struct machine_branch *branch, struct error *erro
                   {"meta_entries", branch->meta_entries},
                   {"tage_entries", branch->tage_entries}};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        if (!power_of_two(tables[i].entries))
+        if (!is_power_of_two(tables[i].entries))
             return error_set(error, "[branch] %s = %u: must be a power of two", tables[i].name,
                              tables[i].entries);
-    if (branch->indirect_entries && !power_of_two(branch->indirect_entries))
+    if (branch->indirect_entries && !is_power_of_two(branch->indirect_entries))
         return error_set(error, "[branch] indirect_entries = %u: must be 0 or a power of two",
                          branch->indirect_entries);
     if (branch->btb_entries && (branch->btb_entries % branch->btb_ways ||
-                                !power_of_two(branch->btb_entries / branch->btb_ways)))
+                                !is_power_of_two(branch->btb_entries / branch->btb_ways)))
         return error_set(error,
                          "[branch] btb_entries = %u: btb_entries / (btb_ways = %u), the number of "
                          "sets, must be a power of two",
@@ -230,7 +227,7 @@ bool machine_check_chip(const struct machine *machine, struct error *error) {
                                 "is the L2, and a TLB miss walks");
     if (machine->dram.banked)
         return error_set(error, "[chip] needs dram.banked = no: memory of a fixed latency");
-    if (!power_of_two(machine->chip.l2_banks))
+    if (!is_power_of_two(machine->chip.l2_banks))
         return error_set(error, "[chip] l2_banks = %u: must be a power of two",
                          machine->chip.l2_banks);
     return check_chip_cache("l1i", &machine->l1i, machine->page_size, error) &&

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_power_of_two(uint64_t value) {
-    return value && !(value & (value - 1));
-}
+#include "util/power_of_two.h"
 
 bool cache_new(struct cache *cache, const struct machine_cache *machine, const char *name,
                enum memory_level level, struct error *error) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "model/locality.h"
+#include "util/power_of_two.h"
 #include "util/text.h"
 
 enum {
@@ -74,16 +75,12 @@ static bool get_reals(const json_t *list, uint32_t many, double most, double *va
 
 /* ---- levels ---- */
 
-static bool power_of_two(uint64_t number) {
-    return number && !(number & (number - 1));
-}
-
 static bool read_shape(const json_t *object, struct cache_shape *shape) {
     uint64_t sets, ways, line;
     if (!member_count(object, "sets", 1, MAX_SETS, &sets) ||
         !member_count(object, "ways", 1, LOCALITY_MAX_WAYS, &ways) ||
-        !member_count(object, "line", 16, MAX_LINE, &line) || !power_of_two(sets) ||
-        !power_of_two(line))
+        !member_count(object, "line", 16, MAX_LINE, &line) || !is_power_of_two(sets) ||
+        !is_power_of_two(line))
         return false;
     *shape = (struct cache_shape){(uint32_t)sets, (uint32_t)ways, (uint32_t)line};
     return true;

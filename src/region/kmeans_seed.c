@@ -5,7 +5,7 @@
 
 #include "region/distance.h"
 #include "region/kmeans.h"
-#include "region/random.h"
+#include "util/random.h"
 
 enum { CANDIDATES = 3 }; /* of which the best is taken */
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "region/full_space.h"
-#include "region/random.h"
 #include "region/representatives.h"
+#include "util/random.h"
 
 const char *const SELECTION_METHODS[SELECT_METHODS] = {"simpoint", "random", "systematic"};
 const char *const SELECTION_SPACES[SELECT_SPACES] = {"projected", "full"};

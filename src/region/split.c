@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "region/random.h"
+#include "util/random.h"
 
 enum { NONE = UINT32_MAX };
 

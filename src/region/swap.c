@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "region/random.h"
+#include "util/random.h"
 
 enum { PASSES = 40 };
 

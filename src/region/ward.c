@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "region/random.h"
+#include "util/random.h"
 
 enum { PASSES = 10 /* of k-means over the small clusters */ };
 

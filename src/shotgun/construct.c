@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "region/random.h"
 #include "shotgun/infer.h"
 #include "shotgun/match.h"
 #include "util/array.h"
+#include "util/random.h"
 
 struct shotgun_constructor {
     const struct shotgun_database *database;

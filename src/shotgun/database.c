@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "region/random.h"
 #include "util/array.h"
+#include "util/random.h"
 
 enum { SKELETON_GAP = 2 /* lengths from one signature sample to the next, mean, to begin with */ };
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "region/random.h"
+#include "util/random.h"
 
 enum { LOOKED_AT = 2048 };
 

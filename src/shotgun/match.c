@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "region/random.h"
+#include "util/random.h"
 
 static int by_insn_and_context(const void *a, const void *b, void *samples) {
     const struct shotgun_sample *all = samples;

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "graph/lanes.h"
-#include "region/random.h"
 #include "shotgun/lane.h"
 #include "shotgun/stand_in.h"
 #include "shotgun/validate.h"
 #include "tap/places.h"
 #include "util/executor.h"
+#include "util/random.h"
 
 enum { CATEGORIES = 9 };
 

@@ -6,7 +6,7 @@
 #include "analyze/equivalence.h"
 #include "analyze/network.h"
 #include "cfg_fixture.h"
-#include "region/random.h"
+#include "util/random.h"
 
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
 #define OUT          CFG_NONE

@@ -1,9 +1,9 @@
 /* What the profiler has to begin with: signature bits by hand, a database that does not grow, and
  * which fragments stand in for those discarded. */
-#include "region/random.h"
 #include "shotgun/match.h"
 #include "shotgun/stand_in.h"
 #include "shotgun_hand.h"
+#include "util/random.h"
 
 /* ---- signatures ---- */
 

@@ -94,10 +94,6 @@ void calendar_deliver(struct ooo *core) {
         deliver_bucket(core, at);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 uint64_t calendar_next(const struct ooo *core) {
     const struct calendar *calendar = &core->calendar;
     uint64_t far = UNKNOWN;     /* never jump past the cycle at which far µops are filed anew */
@@ -108,7 +104,7 @@ uint64_t calendar_next(const struct ooo *core) {
         far = core->cycle + 1 + (uint32_t)__builtin_ctzll(turned);
     }
     if (calendar->far != NO_LINK)
-        far = earlier(far, calendar->far_earliest - CALENDAR_CYCLES / 2 + 1);
+        far = lesser(far, calendar->far_earliest - CALENDAR_CYCLES / 2 + 1);
     if (!calendar->summary)
         return far;
     uint32_t from = (core->cycle + 1) % CALENDAR_CYCLES, word = from / 64;

@@ -5,14 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNLIMITED = 255, WINDOW_TIMES = 20 };
+#include "util/power_of_two.h"
 
-static uint32_t power_of_two(uint64_t least) {
-    uint32_t size = 1;
-    while (size < least)
-        size *= 2;
-    return size;
-}
+enum { UNLIMITED = 255, WINDOW_TIMES = 20 };
 
 /* ---- set-up ---- */
 
@@ -115,7 +110,7 @@ static void *whole_lines(size_t count, size_t size) {
 }
 
 static bool allocate(struct ooo *core) {
-    uint32_t ring = power_of_two((uint64_t)core->machine.rob + core->fetch_capacity + 1);
+    uint32_t ring = power_of_two_from((uint64_t)core->machine.rob + core->fetch_capacity + 1);
     core->mask = ring - 1;
     core->uops = whole_lines(ring + 1, sizeof *core->uops);
     core->fresh = calloc(ring, sizeof *core->fresh);
@@ -137,26 +132,26 @@ static bool allocate(struct ooo *core) {
         core->life_window = tap_window(core->life_windows, 0);
     }
     /* Lives tell of the write of the store that had their entry: it is kept until they commit. */
-    uint32_t stores = power_of_two((core->lives ? 2 : 1) * core->machine.store_queue);
+    uint32_t stores = power_of_two_from((core->lives ? 2 : 1) * core->machine.store_queue);
     core->store_mask = stores - 1;
     room &= (core->stores = calloc(stores, sizeof *core->stores)) != NULL;
     core->store_reach = core->machine.store_queue;
     if (core->lives)
         core->store_reach =
             (uint32_t)lesser((uint64_t)core->store_reach * LIFE_STORES_BACK, ORDER_MAX);
-    uint32_t ranges = power_of_two(core->store_reach);
+    uint32_t ranges = power_of_two_from(core->store_reach);
     core->store_range_mask = ranges - 1;
     room &= (core->store_ranges = calloc(ranges, sizeof *core->store_ranges)) != NULL;
     /* What the pipeline may hold or leave when it has run a chunk, and the chunks under way. */
     uint64_t held = (uint64_t)core->machine.rob + 2 * core->fetch_capacity;
-    uint32_t stream = power_of_two(held + CHUNKS * (CHUNK_UOPS + INSN_MAX_UOPS));
+    uint32_t stream = power_of_two_from(held + CHUNKS * (CHUNK_UOPS + INSN_MAX_UOPS));
     core->stream_mask = stream - 1;
     room &= (core->stream = whole_lines(stream, sizeof *core->stream)) != NULL;
     room &= (core->order = whole_lines(stream, sizeof *core->order)) != NULL;
     room &= (core->insn_starts = calloc(stream, sizeof *core->insn_starts)) != NULL;
     room &= (core->marks = calloc(stream, sizeof *core->marks)) != NULL;
     uint32_t gathers =
-        power_of_two(GATHER_MAX * held + CHUNKS * (CHUNK_UOPS + GATHER_MAX * INSN_MAX_UOPS));
+        power_of_two_from(GATHER_MAX * held + CHUNKS * (CHUNK_UOPS + GATHER_MAX * INSN_MAX_UOPS));
     core->gather_mask = gathers - 1;
     room &= (core->gathers = calloc(gathers, sizeof *core->gathers)) != NULL;
     return room;
@@ -253,10 +248,6 @@ void ooo_free(struct ooo *core) {
 
 /* ---- the clock ---- */
 
-static uint64_t earlier(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
-}
-
 /* Nothing happened in this cycle: the next one in which something can. */
 static uint64_t next_cycle(struct ooo *core) {
     uint64_t now = core->cycle, next = calendar_next(core);
@@ -266,21 +257,21 @@ static uint64_t next_cycle(struct ooo *core) {
         const struct uop_state *head = uop_at(core, core->head);
         if (head->complete != UNKNOWN && !(head->is.flags & U_WAIT_HEAD) &&
             head->complete + core->machine.complete_to_commit > now)
-            next = earlier(next, head->complete + core->machine.complete_to_commit);
+            next = lesser(next, head->complete + core->machine.complete_to_commit);
     }
     if (core->packet_head != core->packet_end) {
         uint64_t arrives = core->packets[core->packet_head & core->packet_mask].arrives;
         if (arrives > now)
-            next = earlier(next, arrives);
+            next = lesser(next, arrives);
     }
     if (core->fetch_resume > now)
-        next = earlier(next, core->fetch_resume);
+        next = lesser(next, core->fetch_resume);
     if (core->store_head < core->store_drain)
-        next = earlier(next, core->stores[core->store_head & core->store_mask].release);
+        next = lesser(next, core->stores[core->store_head & core->store_mask].release);
     if (core->store_drain < core->store_tail &&
         core->stores[core->store_drain & core->store_mask].uop < core->head &&
         core->drain_resume > now)
-        next = earlier(next, core->drain_resume);
+        next = lesser(next, core->drain_resume);
     return next;
 }
 

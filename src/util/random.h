@@ -1,6 +1,6 @@
 /* Numbers that look random and are the same on every machine. */
-#ifndef CULPRIT_REGION_RANDOM_H
-#define CULPRIT_REGION_RANDOM_H
+#ifndef CULPRIT_UTIL_RANDOM_H
+#define CULPRIT_UTIL_RANDOM_H
 
 #include <stdint.h>
 

@@ -19,11 +19,12 @@ struct graph_nodes {
 /* How far ahead of its dispatch a µop competes for issue slots. */
 enum { GRAPH_SLOTS = 224 };
 
-/* Writes of stores of which it is kept when they had left the store queue, and those of one cycle
- * at most. With a larger store queue entries are free, and kept, in groups. */
+/* GRAPH_WRITES: the latest writes of stores, of which is kept when they left the store queue.
+ * GRAPH_DRAIN_MOST: writes in a cycle at most. GRAPH_ENTRY_GROUP: in a larger store queue, entries
+ * become free in groups of so many. */
 enum { GRAPH_WRITES = 1 << 16, GRAPH_DRAIN_MOST = 16, GRAPH_ENTRY_GROUP = 8 };
 
-/* How many entries the store queue has more with a window other than the machine's: a multiple of
+/* How many more entries the store queue has with a window other than the machine's: a multiple of
  * GRAPH_ENTRY_GROUP. */
 static inline uint32_t graph_more_entries(const struct graph_machine *machine, uint32_t window) {
     uint64_t entries = window ? (uint64_t)machine->store_queue * window / machine->window : 0;
@@ -32,9 +33,9 @@ static inline uint32_t graph_more_entries(const struct graph_machine *machine, u
     return more < GRAPH_WRITES ? (uint32_t)more : GRAPH_WRITES - GRAPH_ENTRY_GROUP;
 }
 
-/* MSHRs there are for a line that this level brings; 0: unlimited. What was observed has the waits
- * for those of outer levels in it; with an ideal window misses come denser than they were
- * observed, so that the fewest on the way count. */
+/* MSHRs for a line that this level serves; 0: unlimited. Latencies that were observed include the
+ * waits for MSHRs of outer levels. With an ideal window misses come closer together than observed,
+ * so the level with the fewest MSHRs on the way counts. */
 static inline uint32_t graph_mshrs(const struct graph_machine *machine, uint32_t window,
                                    unsigned level) {
     if (level == LEVEL_L1)
@@ -50,7 +51,7 @@ struct graph_evaluation *graph_evaluation_new_of(const struct graph_machine *mac
                                                  const struct categories *categories, uint32_t set);
 void graph_evaluation_free(struct graph_evaluation *evaluation);
 
-/* A graph of its own begins. */
+/* Starts a new graph. */
 void graph_evaluation_begin(struct graph_evaluation *evaluation);
 
 /* The next µop of the graph; its node times. */

@@ -24,8 +24,8 @@ struct graph_fragments;
 struct graph_fragments *graph_fragments_new(uint32_t length, uint32_t most);
 void graph_fragments_free(struct graph_fragments *fragments);
 
-/* What takes the graph of one more core, for as long as `fragments` live. All builders must be on
- * one thread. False: out of memory. */
+/* Makes a sink that takes the graph of one more core, for as long as `fragments` live. All builders
+ * must be on one thread. False: out of memory. */
 bool graph_fragments_sink(struct graph_fragments *fragments, struct graph_sink *sink,
                           struct error *error);
 

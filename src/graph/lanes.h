@@ -28,7 +28,7 @@ const char *lanes_level_name(enum lanes_level level);
 bool lanes_level_usable(enum lanes_level level); /* on this processor */
 
 struct graph_lanes;
-/* `categories` are copied but for their sets of instructions, which must stay; NULL: the
+/* `categories` are copied, except for their sets of instructions, which must stay; NULL: the
  * standard ones. NULL with an error: out of memory. */
 struct graph_lanes *graph_lanes_new(const struct graph_machine *machine,
                                     const struct categories *categories, enum lanes_level level,
@@ -39,8 +39,8 @@ void graph_lanes_free(struct graph_lanes *lanes);
 void graph_lanes_add(struct graph_lanes *lanes, const struct graph_uop *uops, uint32_t count,
                      bool first);
 
-/* Cycles from the begin of a fragment to the last commit, summed over the fragments so far; of each
- * of the 1 << count sets. */
+/* For each of the 1 << count sets, the cycles from the begin of a fragment to its last commit,
+ * summed over the fragments so far. */
 void graph_lanes_times(const struct graph_lanes *lanes, double *times);
 
 #endif

@@ -1,11 +1,10 @@
 /* Inside graph/lanes.c: what its parts share.
  *
- * Lanes come in groups of LANES_GROUP, of sets that agree about the window; half of them are bound
- * by bandwidth, half are not. The nodes of
- * a group are rows, one number for each lane, in one piece of memory; rings hold the rows of the
- * latest µops. A µop is first decoded into a step, which names the rows that its nodes depend on by
- * their places in that memory, so that a step is the same for all groups of a window. Edges that
- * cannot matter are left out of it:
+ * Lanes come in groups of LANES_GROUP, of sets that agree about the window. Half of a group's lanes
+ * are bound by bandwidth, half are not. The nodes of a group are rows, one number for each lane, in
+ * one piece of memory; rings hold the rows of the latest µops. A µop is first decoded into a step,
+ * which names the rows that its nodes depend on by their places in that memory, so that a step is
+ * the same for all groups of a window. Edges that cannot matter are left out of it:
  *
  * - C never decreases, so of the edges from C to D of weight 0 only the nearest counts, and what
  *   was complete at a distance of the window or more is so before D. Likewise for D and F.
@@ -14,11 +13,11 @@
  * Weights that a category can change are rows as well, one for each weight and set of categories
  * that has come up.
  *
- * Cycles are numbers of 32 bits, or of 16 in groups that are narrow: twice as many to a vector.
- * Those count from an origin of their own in each lane, which moves with dispatch, and what is long
- * ago becomes LANES_NARROW_NEVER. That is exact while no difference that matters is too large,
- * which the kernel checks before each step; where it is, the group becomes wide, at least for a
- * while (graph/lanes_width.c). */
+ * Cycles are numbers of 32 bits, or of 16 in groups that are narrow: twice as many to a vector. The
+ * 16-bit ones count from an origin of each lane, which moves with dispatch, and cycles long ago
+ * become LANES_NARROW_NEVER. That is exact while no difference that matters is too large, which the
+ * kernel checks before each step. Where one is, the group becomes wide, at least for a while
+ * (graph/lanes_width.c). */
 #ifndef CULPRIT_GRAPH_LANES_STEP_H
 #define CULPRIT_GRAPH_LANES_STEP_H
 

@@ -1,8 +1,8 @@
 /* What the misses of single load instructions cost, and how those of pairs interact: which loads to
  * prefetch together, and which alone suffices.
  *
- * A load is idealised as dmiss does it, but it alone: all its executions hit L1 and TLB, and wait
- * for no line that another miss brings. Lines that it would have brought are there for others as
+ * A load is idealised as by dmiss, but alone: all its executions hit L1 and TLB, and wait for no
+ * line that another miss fetches. Lines that it would have fetched are there for other loads as
  * well. cost and icost are those of the interaction-cost paper §2, with loads as the events. */
 #ifndef CULPRIT_GRAPH_LOADS_H
 #define CULPRIT_GRAPH_LOADS_H

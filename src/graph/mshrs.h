@@ -20,8 +20,8 @@ enum {
 };
 
 struct mshrs {
-    /* From no bucket in [from, to) on `count` have fewer than `limit`: as buckets only fill, one
-     * need not look there again. */
+    /* From no bucket in [from, to) on are there `count` buckets in a row with fewer than `limit`
+     * held. As buckets only fill, these need not be looked at again. */
     struct {
         int64_t from, to, count;
         uint32_t limit;
@@ -65,8 +65,8 @@ static inline uint64_t mshrs_each(int64_t stretch) {
     return MSHR_EACH >> (64 - 8 * stretch);
 }
 
-/* The first bucket from `at` on behind which `count` have fewer than `limit`; MSHR_BUCKETS behind
- * `first` one stops looking. */
+/* The first bucket from `at` on that begins `count` buckets in a row with fewer than `limit` held.
+ * The search ends MSHR_BUCKETS behind `first`. */
 static inline int64_t mshrs_find(const struct mshrs *mshrs, int64_t at, int64_t count,
                                  uint32_t limit) {
     int64_t stop = mshrs->first + MSHR_BUCKETS;
@@ -114,8 +114,8 @@ static inline void mshrs_hold(struct mshrs *mshrs, int64_t at, int64_t count) {
     }
 }
 
-/* Whether a fill is so long that it holds an MSHR. Of one that is not, mshrs_take() need not be
- * told. */
+/* Whether a fill is so long that it holds an MSHR. mshrs_take() need not be called for a shorter
+ * one. */
 static inline bool mshrs_counts(uint32_t fill) {
     return fill >= MSHR_CYCLES / 2;
 }

@@ -1,8 +1,8 @@
-/* Slack of a fragment's nodes: by how many cycles one may be later without making the fragment
- * longer, all else as it was (waits for issue slots too).
+/* Slack of a fragment's nodes: by how many cycles a node may be later without making the fragment
+ * longer, if all else stays as it was (waits for issue slots too).
  *
- * Slack is 0 on critical paths and never negative. That of an execution of an instruction is the
- * least of its results' (P of its µops): how much longer it could take. */
+ * Slack is 0 on critical paths and never negative. The slack of an execution of an instruction is
+ * the least among its results (P of its µops): how much longer it could take. */
 #ifndef CULPRIT_GRAPH_SLACK_H
 #define CULPRIT_GRAPH_SLACK_H
 
@@ -35,7 +35,7 @@ struct slack {
     size_t count, capacity;
 };
 
-/* Adds a fragment's executions; one that the fragment's begin cuts is left out. False: out of
+/* Adds a fragment's executions; one that is cut by the fragment's begin is left out. False: out of
  * memory. slack_free() either way. */
 bool slack_add(struct slack *slack, const struct graph_fragment *fragment,
                const struct graph_nodes *nodes, const struct graph_nodes *latest,

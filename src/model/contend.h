@@ -1,5 +1,5 @@
-/* What programs do to each other that run beside each other on one machine: misses beyond those
- * alone in the caches that they share, and, on a chip, what these cost in cycles.
+/* What programs that run beside each other on one machine cost each other: misses in the caches
+ * that they share, beyond those when alone, and, on a chip, the cycles of these.
  *
  * On a chip (machine_is_chip()) speeds and contention go by model/throughput.h. On other machines
  * the last level is shared by cores of one thread each; how fast a thread goes is what its waits

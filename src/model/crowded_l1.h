@@ -1,6 +1,6 @@
-/* An L1D that a thread does not have for itself: beside each of its accesses so many blocks of
- * other threads come into sets chosen as if at random. What it loses that way is looked for in the
- * shared caches more often and has grown older there. Beyond Chen 2009, whose L2 profiles lie
+/* An L1D that a thread shares: with each of its accesses, so many blocks of other threads come into
+ * sets chosen as if at random. The blocks that the thread loses that way are looked for in the
+ * shared caches more often, and have grown older there. Beyond Chen 2009, whose L2 profiles lie
  * behind an L1 that the thread has for itself. */
 #ifndef CULPRIT_MODEL_CROWDED_L1_H
 #define CULPRIT_MODEL_CROWDED_L1_H

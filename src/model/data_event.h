@@ -9,10 +9,10 @@
 #include <assert.h>
 #include <stdint.h>
 
-/* None of these: it only passes on what it waits for, and may be a bringer. */
+/* None of these: it only passes on what it waits for, and may have fetched a block. */
 enum data_event_flags {
     DATA_MISS = 1 << 0,       /* a load whose block no cache had */
-    DATA_HIT = 1 << 1,        /* a load of a block that another event brought not long ago */
+    DATA_HIT = 1 << 1,        /* a load of a block that another event fetched not long ago */
     DATA_PREFETCHED = 1 << 2, /* with DATA_HIT: by a prefetch that the event triggered */
     DATA_FIRST_USE = 1 << 3,  /* with DATA_PREFETCHED: the first to want it */
     DATA_STORE = 1 << 4,      /* a store whose block no cache had */

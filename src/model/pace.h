@@ -1,6 +1,7 @@
 /* How fast a thread that runs alone goes from access to access: its clock at every 2^15th of its
- * loads and stores, between which it is taken to go evenly. A circular sequence of as many accesses
- * lasts longer in a phase of much computation or many misses, and others come to more meanwhile. */
+ * loads and stores, between which it is taken to go evenly. A circular sequence of a given number
+ * of accesses lasts longer in a phase of much computation or many misses, and other threads make
+ * more accesses meanwhile. */
 #ifndef CULPRIT_MODEL_PACE_H
 #define CULPRIT_MODEL_PACE_H
 

@@ -2,8 +2,8 @@
  * depends on sizes and on the order of the program, not on time: processors with the same sizes
  * have it in common. Inside of sliding.c.
  *
- * Of stores that are no event it is known how many lie between two events, not where: evenly
- * apart. */
+ * For stores that are not events it is known how many lie between two events, but not where: they
+ * are taken to be evenly apart. */
 #ifndef CULPRIT_MODEL_SLIDING_FRONT_H
 #define CULPRIT_MODEL_SLIDING_FRONT_H
 

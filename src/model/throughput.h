@@ -3,8 +3,8 @@
  * threads cost each other by the contention model (§3.3), in the L1s and TLBs among a core's
  * threads and in the L2 among all (§4.4.2, §5.2; there of data alone, without TLBs).
  *
- * Beyond the thesis, the L2 is looked at behind an L1D that loses as much as its misses say
- * (locality_level.crowded); a profile that has no such levels is taken as it is.
+ * Beyond the thesis, the L2's profile is that behind an L1D which loses as many blocks as its extra
+ * misses say (locality_level.crowded); a profile without such levels is taken as it is.
  *
  * How fast threads run decides how much they disturb each other, and the other way round. */
 #ifndef CULPRIT_MODEL_THROUGHPUT_H

@@ -1,6 +1,6 @@
 /* The program's binary as a shotgun profiler reads it: what software can know of an instruction
- * without measuring it (interaction-cost paper Table V, marked S), on a machine. It is the code
- * that the trace tells of, copied, since that lets go of it. */
+ * without measuring it (interaction-cost paper Table V, marked S), on a machine. It is a copy of
+ * the code that the trace tells of, which outlives the trace. */
 #ifndef CULPRIT_SHOTGUN_CODE_H
 #define CULPRIT_SHOTGUN_CODE_H
 

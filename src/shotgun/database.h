@@ -1,8 +1,8 @@
 /* What a shotgun profiler's hardware hands over (interaction-cost paper §5.4): detailed samples,
  * each one instruction with its latencies and the signature bits around it, and signature samples,
  * each a start and the bits of a stretch of instructions. Both are taken at random; when there are
- * more than the database holds, every other one of them goes and so many are taken from then on, so
- * it does not grow with the run.
+ * more than the database holds, every other one is dropped, and from then on half as many are
+ * taken, so that it does not grow with the run.
  *
  * What was really executed stands beside (struct shotgun_truth), for validation: nothing that
  * constructs a fragment looks at it. */

@@ -1,10 +1,10 @@
 /* What a detailed sample would say of an instruction, had there been one (interaction-cost paper
  * §5.4): inferred from the signature and the binary.
  *
- * Bit 2 says that something happened, and not what. What it was a sample of another instruction
- * tells, of the same kind and with the same two bits, and of those the one around which the
- * signatures are most alike: where code is executed for the first time and every other instruction
- * misses the cache, such a one did as well. */
+ * Bit 2 says that something happened, but not what. That is taken from a sample of another
+ * instruction, of the same kind and with the same two bits: the one whose neighbours' signatures
+ * are most alike. Where code is executed for the first time and every other instruction misses the
+ * cache, that one did as well. */
 #ifndef CULPRIT_SHOTGUN_INFER_H
 #define CULPRIT_SHOTGUN_INFER_H
 

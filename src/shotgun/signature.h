@@ -1,5 +1,5 @@
-/* Signature bits (interaction-cost paper Table VI): two per instruction, a hash of what befell it
- * that tells microarchitectural contexts apart, and room for a third.
+/* Signature bits (interaction-cost paper Table VI): two per instruction, a hash of what happened to
+ * it, which tells microarchitectural contexts apart, and room for a third.
  *
  *     bit 1   set on a taken branch, a load or a store; reset on an L2 data miss
  *     bit 2   set on an L1 or L2 instruction miss, L1 or L2 data miss, TLB miss, or misprediction

@@ -1,7 +1,7 @@
 /* Fragments that were discarded leave a gap: code with many indirect branches, or that is seldom
  * executed and misses much, is discarded more often than other code, and would count too little. So
- * each discarded signature sample is stood in for by the complete one that is most like it: whose
- * instructions have most nearly as often each value of bits 1 and 2. */
+ * the complete sample that is most like a discarded signature sample stands in for it: the one in
+ * which each value of bits 1 and 2 is most nearly as frequent. */
 #ifndef CULPRIT_SHOTGUN_STAND_IN_H
 #define CULPRIT_SHOTGUN_STAND_IN_H
 

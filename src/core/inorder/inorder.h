@@ -37,8 +37,8 @@ enum inorder_flags {
     I_REACHED = 1 << 15 /* its packet has begun to be fetched */
 };
 
-/* Registers and, behind them, what is no register: read it is there since ever, written nobody
- * reads it. */
+/* Registers and, behind them, one that is none: its value is always there, and what is written to
+ * it is never read. */
 enum { NOTHING_READ = REG_COUNT, NOTHING_WRITTEN, OPERANDS };
 
 struct inorder_uop {

@@ -25,13 +25,13 @@
  * An access at cycle c that misses its L1 asks its bank of the L2 at once (the time to the bank is
  * part of l2.latency); banks are interleaved by lines. A bank takes one request every bank_interval
  * cycles, in the order of cycles, then of cores; within a core data go before instructions. What a
- * request waits for its bank comes on top. Writing back dirty lines delays nobody.
+ * request waits for its bank comes on top. Writing back dirty lines delays no request.
  *
  * L1s and TLBs are a core's, shared by its threads; predictors are a thread's. Programs share
- * nothing: every hardware thread is an address space of its own (memory/frame.h), so that no line
- * is ever waited for by two. All caches are indexed by physical addresses. An instruction with k
- * memory accesses takes k turns to issue, and one more for each further line of the L1D that an
- * access touches.
+ * nothing: every hardware thread is an address space of its own (memory/frame.h), so that two
+ * threads never wait for the same line. All caches are indexed by physical addresses. An
+ * instruction with k memory accesses takes k turns to issue, and one more for each further line of
+ * the L1D that an access touches.
  *
  * Cycles are numbered from 1; what the first instructions need is looked up in cycle 0. */
 #ifndef CULPRIT_CORE_MULTITHREADED_CHIP_H
@@ -98,7 +98,7 @@ bool chip_push(struct chip *chip, uint32_t thread, const struct code *code,
 bool chip_run(struct chip *chip, uint64_t until, bool *finished, struct error *error);
 
 uint64_t chip_cycle(const struct chip *chip);
-/* Of the first run of its program (so far, where it is not over), or of all that it has done. */
+/* What a thread did in the first run of its program (so far, where it is not over), or in all. */
 void chip_thread_first(const struct chip *chip, uint32_t thread,
                        struct chip_thread_statistics *statistics);
 void chip_thread_all(const struct chip *chip, uint32_t thread,

@@ -1,6 +1,6 @@
-/* How long a thread of a chip waits for what suspends it, when nobody is in its way: cycles beyond
- * the one that every turn to issue takes. chip.h has the rules; these are the sums, in one place
- * for the chip and for models of it. */
+/* How long a thread of a chip waits for what suspends it, when no other thread is in its way:
+ * cycles beyond the one that every turn to issue takes. chip.h has the rules; these are the sums,
+ * in one place for the chip and for models of it. */
 #ifndef CULPRIT_CORE_MULTITHREADED_PENALTIES_H
 #define CULPRIT_CORE_MULTITHREADED_PENALTIES_H
 

@@ -1,9 +1,9 @@
 /* The out-of-order core, inside. Only the files of this folder include this.
  *
  * Each cycle runs the stages in reverse order of the pipeline, as in SimpleScalar: commit, store
- * drain, issue, dispatch, fetch; so what a stage frees a later stage of the same cycle can use, and
- * what it makes waits for the next cycle. When no stage did anything, the clock jumps to the next
- * cycle in which one could.
+ * drain, issue, dispatch, fetch; so a later stage of the same cycle can use what a stage frees, and
+ * what a stage makes waits for the next cycle. When no stage did anything, the clock jumps to the
+ * next cycle in which one could.
  *
  * µops have sequence numbers in program order and live in one ring from fetch to commit:
  *
@@ -153,10 +153,10 @@ static_assert(sizeof(struct stream_uop) == 32, "two to a cache line");
 
 /* What program order says of a µop in the stream (order.c). */
 struct uop_order {
-    /* How many µops back the last writer is of each source, and of a store's data; 0: there is none
-     * that can be in flight. An eliminated move's destination has the writer of its source. */
+    /* How many µops back the last writer of each source is, and that of a store's data; 0: there is
+     * none that can be in flight. An eliminated move's destination has the writer of its source. */
     uint16_t producer[UOP_MAX_SOURCES + 1]; /* the last: of stores only */
-    /* Load: how many stores back the youngest is that overlaps it; 0: none in reach. */
+    /* Load: how many stores back the youngest store is that overlaps it; 0: none in reach. */
     uint16_t store;
     uint16_t insns; /* begun up to it and with it: low bits */
     /* Events before it enters the reorder buffer. The pipeline adds those of the front end. */
@@ -396,14 +396,13 @@ void commit_stage(struct ooo *core);
 void drain_stage(struct ooo *core);
 void issue_stage(struct ooo *core);
 void dispatch_stage(struct ooo *core);
-/* In its place when the reorder buffer is full and lives are recorded. */
+/* Takes the place of dispatch_stage() when the reorder buffer is full and lives are recorded. */
 void dispatch_full(struct ooo *core);
 void fetch_stage(struct ooo *core);
 
-/* Puts instructions into the stream, in order, until the chunk is full; returns how many it has
- * put. What is left begins with the rest of a repeated instruction perhaps: hand the chunk over,
- * then go on from there. insns[count] is there too, the successor of the last, and accesses[0] even
- * if no instruction has any. */
+/* Puts instructions into the stream, in order, until the chunk is full; returns how many. The chunk
+ * may end within a repeated instruction: hand it over, then go on from there. insns[count] is there
+ * too, the successor of the last, and accesses[0] even if no instruction has any. */
 uint32_t predecode_run(struct ooo *core, const struct dynamic_insn *insns, uint32_t count,
                        const struct memory_access *accesses, uint32_t first_access);
 /* The same for one; `next` is its successor, or NULL. False: the chunk is full. */
@@ -497,7 +496,7 @@ void store_enter(struct ooo *core, struct uop_state *uop, uint64_t sequence, uin
 void load_enter(struct ooo *core, struct uop_state *load, uint64_t sequence, uint64_t number);
 /* Issues a load in this cycle: to the cache, to forwarding, or back to wait. */
 void load_issue(struct ooo *core, struct uop_state *load);
-/* The store's address operands are there: resolves it, finds violations. */
+/* The store's address operands are there: resolves its address, and finds violations. */
 void store_issue(struct ooo *core, struct uop_state *uop);
 /* The cycle of the store's data is known. */
 void store_data(struct ooo *core, struct uop_state *uop, uint64_t ready);

@@ -63,7 +63,7 @@ static uint64_t samples_of(const struct store_event *events, const struct held *
 
 /* ---- text ---- */
 
-static void add_columns(struct table *table) {
+static struct table *epoch_table(const struct page *page) {
     static const struct table_column COLUMNS[] = {
         {.heading = "epoch", .kind = TABLE_FIGURE},
         {.heading = "start (UTC)", .kind = TABLE_WORD, .gap = 2},
@@ -73,8 +73,7 @@ static void add_columns(struct table *table) {
         {.heading = "dropped", .kind = TABLE_FIGURE, .gap = 2, .rank = 2},
         {.heading = "size", .kind = TABLE_FIGURE, .gap = 2, .rank = 1},
         {.heading = "name", .kind = TABLE_TEXT, .gap = 2, .least = 22}};
-    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
-        table_column(table, COLUMNS[i]);
+    return table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
 }
 
 static void add_row(const struct list *list, const struct store_session *session, uint64_t samples,
@@ -219,8 +218,7 @@ static bool list_text(struct list *list) {
         fprintf(list->out, ", of which %s are unused", text_bytes(unused).s);
     fputs("\n\n", list->out);
     const struct page page = page_of(list->out);
-    list->table = table_new(&page);
-    add_columns(list->table);
+    list->table = epoch_table(&page);
     bool good = store_each_session(list->store, list_epoch, list, list->error) && !list->failed;
     table_print(list->table);
     table_free(list->table);

@@ -76,10 +76,7 @@ static struct table *machine_table(const struct page *page) {
         {.heading = "programs", .kind = TABLE_WORD, .gap = 2},
         {.heading = "clock", .kind = TABLE_FIGURE, .gap = 2},
         {.heading = "description", .kind = TABLE_TEXT, .gap = 2, .least = 24}};
-    struct table *table = table_new(page);
-    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
-        table_column(table, COLUMNS[i]);
-    return table;
+    return table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
 }
 
 static void add_row(struct table *table, const char *name, const struct machine *machine) {

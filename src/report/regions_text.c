@@ -105,13 +105,11 @@ static void table(const struct regions_report *report, FILE *out) {
     const struct profiled_runs *profile = report->profile;
     const bool merged = profile->run_count > 1;
     const struct page page = page_of(out);
-    struct table *table = table_new(&page);
-    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++) {
-        table_column(table, COLUMNS[i]);
-        if (i == 0 && merged)
-            table_column(table,
-                         (struct table_column){.heading = "run", .kind = TABLE_FIGURE, .gap = 2});
-    }
+    struct table *table = table_with(&page, COLUMNS, 1);
+    if (merged)
+        table_column(table,
+                     (struct table_column){.heading = "run", .kind = TABLE_FIGURE, .gap = 2});
+    table_columns(table, COLUMNS + 1, sizeof COLUMNS / sizeof *COLUMNS - 1);
     for (uint32_t i = 0; i < report->choice->point_count; i++) {
         const struct region_point *point = &report->choice->points[report->order[i]];
         const struct run_slice *slice = &profile->slices[point->slice];

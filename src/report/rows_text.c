@@ -187,9 +187,7 @@ void report_text_instructions(const struct report *report, const struct page *pa
         {.heading = "cycle stack, %", .kind = TABLE_LIST, .gap = 2, .least = 16}};
     const struct report_rows *rows = &report->instructions;
     const double total = total_units(report);
-    struct table *table = table_new(page);
-    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
-        table_column(table, COLUMNS[i]);
+    struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     fputc('\n', page->file);
     for (uint32_t i = 0; i < rows->count; i++) {
         struct report_row row;

@@ -68,6 +68,18 @@ void table_column(struct table *table, struct table_column column) {
     table->columns[table->column_count++] = column;
 }
 
+void table_columns(struct table *table, const struct table_column *columns, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        table_column(table, columns[i]);
+}
+
+struct table *table_with(const struct page *page, const struct table_column *columns,
+                         size_t count) {
+    struct table *table = table_new(page);
+    table_columns(table, columns, count);
+    return table;
+}
+
 /* Columns of all items side by side. */
 static unsigned list_columns(const char *items) {
     unsigned columns = text_columns(items);
@@ -159,50 +171,46 @@ bool table_fits(const struct table *table) {
     return !table || taken(table, &layout) <= table->page->columns;
 }
 
-/* The column to be left out next; as many as there are columns: none. */
-static size_t least_important(const struct table *table, const struct layout *layout) {
-    size_t found = table->column_count;
-    unsigned rank = 0;
-    for (size_t i = 0; i < table->column_count; i++)
-        if (layout->widths[i] && table->columns[i].rank > rank) {
-            rank = table->columns[i].rank;
-            found = i;
-        }
-    return found;
+/* How much a column is what is looked for; 0: not at all. */
+typedef unsigned column_measure(const struct table *table, const struct layout *layout, size_t at);
+
+static unsigned left_out_first(const struct table *table, const struct layout *layout, size_t at) {
+    return layout->widths[at] ? table->columns[at].rank : 0;
 }
 
-static size_t widest(const struct table *table, const struct layout *layout) {
-    size_t found = table->column_count;
-    unsigned width = SMALLEST;
-    for (size_t i = 0; i < table->column_count; i++)
-        if (can_shrink(&table->columns[i]) && layout->widths[i] > width) {
-            width = layout->widths[i];
-            found = i;
-        }
-    return found;
+static unsigned widest(const struct table *table, const struct layout *layout, size_t at) {
+    const unsigned width = layout->widths[at];
+    return can_shrink(&table->columns[at]) && width > SMALLEST ? width : 0;
 }
 
-static size_t narrowest(const struct table *table, const struct layout *layout) {
-    size_t found = table->column_count;
-    unsigned width = UINT32_MAX;
-    for (size_t i = 0; i < table->column_count; i++)
-        if (layout->widths[i] && layout->widths[i] < table->needs[i] && layout->widths[i] < width) {
-            width = layout->widths[i];
-            found = i;
+static unsigned narrowest(const struct table *table, const struct layout *layout, size_t at) {
+    const unsigned width = layout->widths[at];
+    return width && width < table->needs[at] ? UINT32_MAX - width : 0;
+}
+
+/* The first column that is it most. False: none is. */
+static bool find_column(const struct table *table, const struct layout *layout,
+                        column_measure *measure, size_t *found) {
+    unsigned most = 0;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const unsigned much = measure(table, layout, i);
+        if (much > most) {
+            most = much;
+            *found = i;
         }
-    return found;
+    }
+    return most > 0;
 }
 
 static void lay_out(struct table *table) {
     const unsigned columns = table->page->columns;
     struct layout layout = least_layout(table);
     size_t i;
-    while (taken(table, &layout) > columns &&
-           (i = least_important(table, &layout)) < table->column_count)
+    while (taken(table, &layout) > columns && find_column(table, &layout, left_out_first, &i))
         layout.widths[i] = 0;
-    while (taken(table, &layout) > columns && (i = widest(table, &layout)) < table->column_count)
+    while (taken(table, &layout) > columns && find_column(table, &layout, widest, &i))
         layout.widths[i]--;
-    while (taken(table, &layout) < columns && (i = narrowest(table, &layout)) < table->column_count)
+    while (taken(table, &layout) < columns && find_column(table, &layout, narrowest, &i))
         layout.widths[i]++;
     memcpy(table->widths, layout.widths, sizeof table->widths);
 }

@@ -46,6 +46,9 @@ void table_free(struct table *table);
 
 /* All columns come before all cells. The heading is copied. */
 void table_column(struct table *table, struct table_column column);
+void table_columns(struct table *table, const struct table_column *columns, size_t count);
+/* table_new() with these columns; more may follow. */
+struct table *table_with(const struct page *page, const struct table_column *columns, size_t count);
 /* The next cell of a row; the row after the last column's. Copied; its control characters are
  * replaced. */
 void table_cell(struct table *table, const char *text);

@@ -140,9 +140,7 @@ static void print_choice(const struct validation *validation, const struct page 
                                                   {"error", TABLE_FIGURE, 2, 0, 0},
                                                   {"", TABLE_FIGURE, 2, 0, 0}};
     page_heading(page, "1 choice: what the regions took within the full run, for all of it", "");
-    struct table *table = table_new(page);
-    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
-        table_column(table, COLUMNS[i]);
+    struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     put_row(table, validation, METRIC_CPI);
     put_rows(table, validation, "  by commit state", METRIC_STATES, METRIC_PARTS);
     put_rows(table, validation, "  by event", METRIC_PARTS, METRIC_MISSES);
@@ -201,9 +199,7 @@ static void print_trials(const struct validation *validation, const struct page 
         {"farthest", TABLE_FIGURE, 2, 0, 0},
         {"", TABLE_WORD, 1, 0, 0}};
     page_heading(page, "3 cold start: each region by itself, after a warm-up", "");
-    struct table *table = table_new(page);
-    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
-        table_column(table, COLUMNS[i]);
+    struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     for (uint32_t i = 0; i < validation->trial_count; i++)
         put_trial(table, validation, &validation->trials[i]);
     table_print(table);

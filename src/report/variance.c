@@ -137,8 +137,7 @@ static void add_columns(const struct variance_report *report, struct table *tabl
         {.heading = "std-dev", .kind = TABLE_FIGURE, .gap = 2, .rank = 3},
         {.heading = "min", .kind = TABLE_FIGURE, .gap = 2},
         {.heading = "max", .kind = TABLE_FIGURE, .gap = 2}};
-    for (size_t i = 0; i < sizeof COLUMNS / sizeof *COLUMNS; i++)
-        table_column(table, COLUMNS[i]);
+    table_columns(table, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     table_column(table, (struct table_column){.heading = profile_by_name(report->by),
                                               .kind = report->by == PROFILE_BY_IMAGE ? TABLE_PATH
                                                                                      : TABLE_NAME,

@@ -31,12 +31,13 @@ static void expect(struct written *written, struct table *table, const char *tex
 
 /* Needs 5 + 1 + 18 + 2 + 11 + 1 + 4 = 42 columns. */
 static struct table *functions(struct written *written, unsigned columns) {
+    static const struct table_column COLUMNS[] = {
+        {"share", TABLE_FIGURE, .gap = 0},
+        {"function", TABLE_NAME, .gap = 1, .least = 10},
+        {"source", TABLE_PATH, .gap = 2, .least = 6, .rank = 1},
+        {"misp", TABLE_FIGURE, .gap = 1, .rank = 2}};
     struct table *table = begin(written, columns);
-    table_column(table, (struct table_column){.heading = "share", .kind = TABLE_FIGURE});
-    table_column(table, (struct table_column){"function", TABLE_NAME, .gap = 1, .least = 10});
-    table_column(table,
-                 (struct table_column){"source", TABLE_PATH, .gap = 2, .least = 6, .rank = 1});
-    table_column(table, (struct table_column){"misp", TABLE_FIGURE, .gap = 1, .rank = 2});
+    table_columns(table, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     static const char *const rows[][4] = {{"61.2", "Index<Hash>::probe", "a/probe.c:1", "7.0"},
                                           {"4.0", "Index<Tree>::probe", "b.c:22", "0.1"}};
     for (int row = 0; row < 2; row++)

@@ -8,8 +8,8 @@
 
 #include "analyze/cfg.h"
 
-/* Where control goes other than behind an instruction. One without `from` and `to` counts for
- * nothing. */
+/* Where control goes other than to the next instruction. A link without `from` and `to` is ignored.
+ */
 struct code_link {
     uint32_t from;      /* instruction found; CFG_NONE: outside */
     uint32_t to;        /* offset; CFG_NONE: outside */
@@ -71,7 +71,7 @@ void exploration_free(struct exploration *exploration);
  * what was found before at the start of an instruction. `*stop` is behind what was looked at. */
 bool exploration_finds_code(const struct exploration *exploration, uint32_t offset, uint32_t *stop);
 
-/* Of an instruction found: the offset behind it. */
+/* The offset behind an instruction that was found. */
 static inline uint32_t code_behind(const struct code_insn *found) {
     return found->offset + found->insn.length;
 }

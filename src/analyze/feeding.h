@@ -4,16 +4,16 @@
  *
  *     ld a0  ──► a0 pending ──► add a1, a0   waits for it ──► sub a2, a0   need not any more
  *
- * Who reads a register waits until it is there, and so does who writes it, as results of one
- * register come in order; whoever comes later finds it there. So a load's result is pending from
- * the load to the first instruction on each path that names its register, and that one alone can
- * stall for it. Found through all blocks of the procedure, a register at a time.
+ * An instruction that reads a register waits until its value is there; so does one that writes it,
+ * as results of one register come in order. Later instructions find it there. So a load's result is
+ * pending from the load to the first instruction on each path that names its register, and that one
+ * alone can stall for it. Found through all blocks of the procedure, a register at a time.
  *
  * What callers and callees leave pending follows from the conventions of calls: arguments and the
  * registers that a callee keeps may come from loads at the procedure's entry; results and the
  * registers kept, which are restored by loads, behind a call. Scratch registers outlive neither,
- * the stack pointer is never loaded, and the return address was read by the return. Where control
- * comes from nobody knows where, any other register may come from a load. */
+ * the stack pointer is never loaded, and the return address was read by the return. Where it is not
+ * known from where control comes, any other register may come from a load. */
 #ifndef CULPRIT_ANALYZE_FEEDING_H
 #define CULPRIT_ANALYZE_FEEDING_H
 
@@ -32,7 +32,7 @@ enum {
 enum feed_kind {
     FEED_LOAD, /* a register that a load may write */
     FEED_UNIT, /* a unit that is not pipelined, used by a caller or callee */
-    FEED_LINE, /* of the I-cache: who may have evicted it since it was fetched last */
+    FEED_LINE, /* of the I-cache: what may have evicted it since it was last fetched */
     FEED_PAGE  /* of the ITLB: likewise */
 };
 
@@ -43,7 +43,7 @@ struct feed {
 };
 
 struct feeding {
-    struct feed *feeds; /* sorted by instruction, kind, maker; none twice */
+    struct feed *feeds; /* sorted by instruction, kind, maker; without duplicates */
     size_t count, capacity;
     size_t *first;        /* by instruction, and one more */
     uint8_t *outstanding; /* by instruction: registers that older loads of the procedure may still

@@ -20,7 +20,7 @@ struct fetching {
     uint64_t base;        /* number of the procedure's first */
     uint32_t count;       /* of them */
     uint32_t sets, ways;  /* of the cache or TLB */
-    uint32_t ahead;       /* lines behind one that misses that are brought with it */
+    uint32_t ahead;       /* lines that are fetched behind one that misses */
     uint32_t *at;         /* by block: its first instruction that reaches beyond all lines so far */
     uint32_t *calls;      /* instructions behind which other code has run, by block */
     uint32_t *first_call; /* by block, and one more */
@@ -78,7 +78,7 @@ static bool crowded(const struct fetching *fetching) {
     return fetching->count + fetching->ahead > (uint64_t)fetching->sets * fetching->ways;
 }
 
-/* A block of another line that wants the same set, or whose misses bring one that does. */
+/* A block of another line that maps to the same set, or whose misses fetch one that does. */
 static bool evicts(const struct fetching *fetching, uint32_t block, uint32_t line) {
     uint32_t first = first_line(fetching, fetching->cfg->blocks[block].first_insn);
     uint32_t last = last_line(fetching, block_end(fetching->cfg, block) - 1) + fetching->ahead;

@@ -7,9 +7,9 @@
  * value by its standard error, to where no more leaves than enters (DCPI's "global constraint
  * solver", which it was about to try). No value is negative.
  *
- * At the heads of blocks nothing follows with missing edges, nor anywhere outside: any head may be
- * where a jump leads that is not known. What leaves a block is known even then, as such a jump is
- * an edge to outside. */
+ * With missing edges nothing follows at the heads of blocks, nor outside: a jump with unknown
+ * targets may lead to any head. What leaves a block is known even then, as such a jump is an edge
+ * to outside. */
 #ifndef CULPRIT_ANALYZE_FLOW_H
 #define CULPRIT_ANALYZE_FLOW_H
 

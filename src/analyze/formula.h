@@ -57,8 +57,8 @@ struct formula {
 /* The value of ADDRESS of an expression (isa/expression.h), or of what memory holds there. */
 void formula_start(struct formula *formula, const struct expression *expression, bool loads);
 
-/* Back over an instruction. What it writes and `by` does not say is unknown; a call keeps the
- * registers that its callee must. */
+/* Back over an instruction. What it writes is unknown where `by` does not say it; a call keeps the
+ * registers that its callee must keep. */
 void formula_step(struct formula *formula, const struct insn *insn, const struct expression *by);
 
 /* Here the left operand of a comparison (`right`: the right one of a branch of riscv64) is at most

@@ -36,8 +36,8 @@ enum schedule_view {
     VIEW_TIP   /* time-proportional: shared by those that commit together (TIP) */
 };
 
-/* What runs the schedules of one machine after another, each procedure's behind the last one's: a
- * core is dear to make. */
+/* Runs the schedules of one machine, procedure after procedure, on one core: a core is dear to
+ * make. */
 struct scheduler;
 struct scheduler *scheduler_new(const struct machine *machine, enum schedule_view view,
                                 struct error *error);

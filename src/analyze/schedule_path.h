@@ -18,7 +18,7 @@ bool ways_likelier_in(const struct ways *ways, const struct cfg *cfg, uint32_t a
 
 struct path_step {
     uint32_t block;
-    uint32_t edge; /* by which it is entered; CFG_NONE: nobody knows */
+    uint32_t edge; /* by which it is entered; CFG_NONE: not known */
     bool measured; /* what the path is for: an execution of the block entered by that edge */
 };
 

@@ -41,7 +41,7 @@ struct profile_group {
     struct profile profiles[];
 };
 
-/* A µop that was sampled and has to commit yet. */
+/* A µop that was sampled and has not committed yet. */
 struct pending_sample {
     uint64_t sequence;
     /* Given a period: the weight of so many samples. Else the row of one in the log. */

@@ -126,8 +126,8 @@ static int64_t fetch(const struct graph_evaluation *evaluation, const struct gra
            weight(evaluation, GRAPH_PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
 }
 
-/* The write of the store whose store queue entry the µop takes: in order, as many a cycle as the
- * drain takes, each with an MSHR if its line must be brought. */
+/* The write of the store whose store queue entry the µop takes: in order, as many in a cycle as the
+ * drain takes, each with an MSHR if its line must be fetched. */
 static void write_store(struct graph_evaluation *evaluation, const struct graph_uop *uop,
                         struct graph_nodes *nodes) {
     const struct graph_machine *machine = &evaluation->machine;

@@ -194,7 +194,7 @@ lanes_kernel lanes_run_plain, lanes_run_avx2, lanes_run_avx2_narrow, lanes_run_a
 bool lanes_move_narrow(struct lanes_group *group, uint64_t number);
 /* Makes a wide group narrow; likewise. */
 bool lanes_narrow(struct lanes_group *group, uint64_t number);
-/* Makes a narrow group wide. Of both the rows of weights must be filled anew. */
+/* Makes a narrow group wide. After either, the rows of weights must be filled anew. */
 void lanes_widen(struct lanes_group *group, uint64_t number);
 /* How many rows these look at. */
 uint32_t lanes_rows(const struct lanes_layout *layout, uint64_t number);

@@ -30,7 +30,7 @@ void graph_structure_begin(struct graph_structure *structure);
  * matter. */
 void graph_structure_add(struct graph_structure *structure, struct graph_uop *uop, unsigned traits);
 
-/* Of the µop added last, a load: the distance to the store that is so many stores back. */
+/* From the µop added last, a load: the distance to the store that is so many stores back. */
 uint16_t graph_structure_store(const struct graph_structure *structure, uint32_t stores_back);
 
 #endif

@@ -69,8 +69,8 @@ void cache_free(struct cache *cache) {
     free(cache->trees);
 }
 
-/* A note says who brought a line and which flight it is in; instructions have other numbers now, to
- * the stride prefetcher as well. */
+/* A note says which access fetched a line, and its flight. Accesses and instructions are numbered
+ * anew now, for the stride prefetcher as well. */
 void cache_restart(struct cache *cache) {
     if (!cache->tags)
         return;

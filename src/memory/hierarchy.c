@@ -145,8 +145,8 @@ uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct
     return shares;
 }
 
-/* The first to want a line that a prefetch brings and that is on its way. Where the prefetcher
- * asked for it, who waits for it from here on waits for the same as this access. */
+/* The first access to a line that a prefetch is fetching. If the prefetcher asked for it, later
+ * accesses that wait for it wait for the same as this one. */
 static void note_first_use(struct cache *cache, size_t index, const struct flight *flight,
                            const struct request *request, struct answer *answer) {
     if (flight->kind != FLIGHT_COUNTED)

@@ -68,9 +68,10 @@ void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint3
                   uint64_t sequence, uint32_t insn, struct memory_result *result);
 void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,
                   struct memory_result *result);
-/* The same accesses in short. True: it was a settled hit (all of it in the L1 with no fill in
- * flight and not a prefetched line's first use, its page's translation known), done and counted as
- * above. False: nothing was done; ask above. `bringer`: as above, where it is not NULL. */
+/* Short forms of the same accesses, for settled hits: all of it is in the L1, with no fill in
+ * flight and not as the first use of a prefetched line, and its page's translation is known. True:
+ * it was one, and is done and counted as above. False: nothing was done; call the function above.
+ * `bringer`: as above, where it is not NULL. */
 bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                       uint64_t sequence, uint32_t insn, uint64_t *bringer);
 bool memory_store_hits(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
@@ -82,7 +83,7 @@ bool memory_fetch_hits(struct memory *memory, uint64_t cycle, uint64_t address);
  * an L1 hit. */
 void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
                       struct memory_result *result);
-/* In short: true when it is known at `cycle`; false: nothing was done. */
+/* The short form: true when the translation is known at `cycle`; false: nothing was done. */
 bool memory_translates(struct memory *memory, uint64_t cycle, uint64_t address);
 /* A software prefetch: allocates an MSHR when one is free, else is dropped. */
 void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, uint64_t sequence,

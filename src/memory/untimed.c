@@ -102,7 +102,7 @@ static void finish_triggers(struct untimed_result *result) {
         result->events |= UNTIMED_TRIGGERED;
 }
 
-/* The most recent bringer of all lines of an access is the one that it waits for. */
+/* An access of several lines waits for the most recent of the accesses that fetched them. */
 static void take_note(struct untimed_result *result, uint64_t note) {
     const uint64_t bringer_plus_one = note >> NOTE_SHIFT;
     if (bringer_plus_one <= result->bringer + 1 && result->bringer + 1 != 0)
@@ -177,7 +177,7 @@ void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t n
     finish_triggers(result);
 }
 
-/* Without a note of who brought it, a line is one that the program has used before. */
+/* A line without a note of what fetched it counts as one that the program has used before. */
 static void take_lines(struct cache *cache, const struct cache *other) {
     cache_copy_lines(cache, other);
     if (!cache->tags)

@@ -29,13 +29,13 @@ enum { DATA_MAX_PRODUCERS = 4 };
 
 /* Events are numbered from 0; others are named by how many events before this one they are. */
 struct data_event {
-    uint64_t position;                      /* µops of the thread before it */
-    uint32_t stores;                        /* likewise; modulo 2^32 */
-    uint32_t bringer_uops;                  /* with DATA_HIT: so many µops back is its bringer */
-    uint16_t bringer;                       /* with DATA_HIT; ≥ 1 */
+    uint64_t position;     /* µops of the thread before it */
+    uint32_t stores;       /* likewise; modulo 2^32 */
+    uint32_t bringer_uops; /* with DATA_HIT: how many µops back the block was fetched */
+    uint16_t bringer;      /* with DATA_HIT; ≥ 1 */
     uint16_t producers[DATA_MAX_PRODUCERS]; /* that it waits for to begin */
-    uint16_t along; /* a prefetcher of the L1D asks for a line of the block that this one brought
-                       not long ago, or whose prefetch it triggered; 0: it does not */
+    uint16_t along; /* the event that fetched, not long ago, the block of which a prefetcher of
+                       the L1D asks for another line, or triggered its prefetch; 0: none */
     uint8_t producer_count;
     uint16_t flags; /* enum data_event_flags */
 };

@@ -178,8 +178,8 @@ static uint8_t triggered(const struct data_trace *trace, const struct untimed_re
                                                                     : DATA_TRIGGER;
 }
 
-/* How many events back the block is brought that a prefetcher asks for another line of; 0: it does
- * not, or the block has arrived. */
+/* How many events back the block was fetched of which a prefetcher asks for another line; 0: no
+ * prefetcher does, or the block has arrived. */
 static uint32_t goes_along(const struct data_trace *trace, const struct untimed_result *result) {
     const struct dependence *dependence = &trace->dependence;
     if (!(result->events & UNTIMED_ALONG))

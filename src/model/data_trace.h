@@ -1,12 +1,12 @@
 /* The functional cache pass: one thread's instructions in, data events out (data_event.h). Caches,
- * prefetchers and the numbers of bringers are those of memory_untimed(); registers, stored words
- * and who waits for whom are dependence.h.
+ * prefetchers and the numbers of the accesses that fetched blocks are those of memory_untimed();
+ * registers, stored words and who waits for whom are dependence.h.
  *
  * µops are counted as the out-of-order core counts them: they are what a reorder buffer holds. A
  * repeated string instruction has those of each line-sized piece, a gather is one load of all its
  * lanes, a fused compare and branch one µop. A load that gets its bytes from a store of the window
- * waits for that and not for its block. Who waits for what a prefetch instruction asks for is known
- * as of any prefetch. */
+ * waits for that and not for its block. What waits for a prefetch instruction is known as for any
+ * prefetch. */
 #ifndef CULPRIT_MODEL_DATA_TRACE_H
 #define CULPRIT_MODEL_DATA_TRACE_H
 

@@ -22,7 +22,7 @@
  * a latency at least. There a window may start at a store's miss, too. */
 enum hybrid_windows {
     WINDOWS_PLAIN,    /* one after the other */
-    WINDOWS_SWAM,     /* start at a miss, or at a hit on a block that a prefetch is bringing */
+    WINDOWS_SWAM,     /* start at a miss, or at a hit on a block that a prefetch is fetching */
     WINDOWS_SWAM_MLP, /* likewise; a miss that waits for another of its window takes no MSHR */
     WINDOWS_SLIDING   /* none: the reorder buffer slides (sliding.h) */
 };

@@ -33,7 +33,7 @@ INLINE lanes counted(mask_lanes mask) {
     return (lanes)(mask & (mask_lanes)all(1));
 }
 
-/* What is left of the memory latency when the access that brings the block is so many µops back
+/* What is left of the memory latency when the access that fetches the block is so many µops back
  * (Chen 2009 Fig. 2.5, part A). */
 INLINE lanes latency_left(const struct hybrid_group *group, lanes back) {
     const lanes left = larger(group->latency - back, all(0));
@@ -126,7 +126,7 @@ INLINE struct moment store(struct hybrid_group *group, const struct data_event *
     return (struct moment){issued + group->latency, issued};
 }
 
-/* A load of a block that another event brought. */
+/* A load of a block that another event fetched. */
 INLINE struct moment hit(struct hybrid_group *group, const struct data_event *event,
                          lanes position) {
     const lanes back = all(event->bringer_uops);
@@ -136,7 +136,7 @@ INLINE struct moment hit(struct hybrid_group *group, const struct data_event *ev
     turn_window(group, position, prefetched & group->pending_hits & (left > 0));
     const lanes operands = longest_producer(group, event);
 
-    /* One that was brought before the window is pending only if a prefetch brings it. */
+    /* A block fetched before the window is pending only if a prefetch fetches it. */
     const mask_lanes inside = (position < group->end) & (position - back >= group->start);
     const mask_lanes pending = group->pending_hits & (inside | prefetched);
     struct moment bringer = {group->base, group->base};

@@ -234,9 +234,9 @@ static double operands(const struct track *track, const struct data_event *event
     return at;
 }
 
-/* A load of a block that another event brings, or would have brought had this load not been first.
- * A line of the L1 that its bringer does not ask for takes an MSHR as well, while the block is on
- * its way. */
+/* A load of a block that another event fetches, or would have fetched had this load not been first.
+ * While the block is on its way, a line of it that the other event did not ask the L1 for takes an
+ * MSHR as well. */
 static double hit(struct track *track, const struct data_event *event, double at, bool *missed) {
     if (event->bringer > track->mask)
         return at;

@@ -90,7 +90,7 @@ bool validation_alone(struct validation *validation, const char *trace, const ch
 
 void validation_free(struct validation *validation);
 
-/* Of a figure, relative. 0 of 0. */
+/* The relative error of a figure; 0 when both are 0. */
 double validation_error(double estimate, double truth);
 
 #endif

@@ -148,8 +148,8 @@ struct tap_state {
     uint64_t last_commit;
     uint64_t uop;      /* sequence number of the next µop to commit */
     uint64_t last_uop; /* tap_uop word of the last committed µop */
-    /* Of the next µop to enter the ROB, and of the next to be fetched; both go back to `uop` at a
-     * TAP_FLUSH. Counted while their records are made only (0 otherwise). */
+    /* Sequence numbers of the next µop to enter the ROB, and of the next to be fetched; both go
+     * back to `uop` at a TAP_FLUSH. Counted only while their records are made (0 otherwise). */
     uint64_t dispatched, fetched;
 };
 

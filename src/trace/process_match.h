@@ -1,9 +1,9 @@
 /* Which process of a list one of this run is again (struct capture_process): the same executable,
  * command, execs and forker; among several that are alike the one of the same fork, or, where the
- * order of forks has changed, the first that nobody is yet. Where no command is the same, for it
- * holds the name of a temporary file, say, the one of the same executable and fork. What has not
- * called exec is like its forker, and the first process always the first of the list: its
- * arguments may be others. */
+ * order of forks has changed, the first that nobody is yet. Where no command is the same, since it
+ * holds the name of a temporary file, say, it is the one of the same executable and fork. A process
+ * that has not called exec counts as its forker does, and the first process is always the first of
+ * the list: its arguments may differ. */
 #ifndef CULPRIT_TRACE_PROCESS_MATCH_H
 #define CULPRIT_TRACE_PROCESS_MATCH_H
 

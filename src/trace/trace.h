@@ -50,8 +50,9 @@ struct trace_process {
     char *executable;
     bool traced;                 /* false: seen but not followed */
     const char *untraced_reason; /* "set-user-id program", "not followed (--follow)" ... */
-    /* Untraced: processor time in user mode, natively, of it and of the children that it waited
-     * for. 0: it had none, or nobody waited for it, or the trace is a file. */
+    /* Of a process that is not traced: its native processor time in user mode, with that of the
+     * children that it waited for. 0: it had none, or no process waited for it, or the trace is a
+     * file. */
     double seconds;
 };
 
@@ -79,9 +80,9 @@ struct capture_marker {
     uint64_t offset; /* in the file; the address when there is none */
     uint64_t count;  /* from 1 */
 };
-/* A process of an earlier run, to be found again. Numbers follow the order in which processes come
- * to speak, which differs from run to run: what it executes and who forked it tell which one it
- * is, and among those that are alike, in the order of that one's forks. */
+/* A process of an earlier run, to be found again. Processes are numbered in the order of their
+ * first events, which differs from run to run. What a process executes and which one forked it tell
+ * which it is; among those that are alike, the order of that one's forks. */
 struct capture_process {
     const char *executable, *command; /* NULL: not known, nothing is the same */
     uint32_t forker;                  /* index of what forked it; UINT32_MAX: the command itself */
@@ -95,8 +96,8 @@ struct capture_markers {
     size_t image_count;
     const struct capture_marker *markers;
     size_t count;
-    /* What the other threads of the process have executed when a marker is reached, but for the
-     * block that each is in, comes before its ITEM_MARKER, and nothing else of them does. */
+    /* Before the ITEM_MARKER of a marker comes what the other threads of the process had executed
+     * when it was reached, except for the block that each was in, and nothing beyond that. */
     bool all_threads;
 };
 
@@ -159,7 +160,7 @@ struct trace *trace_capture(const struct capture_options *options, int *exec_sta
  * long it ran. */
 int trace_next(struct trace *trace, struct trace_batch *batch, struct error *error);
 
-/* Before a trace_next(): nobody will look at the next `insns` instructions, of all threads
+/* Before a trace_next(): the caller will not look at the next `insns` instructions, of all threads
  * together. Whole chunks of events among them are not decoded (the price of skipping falls to
  * almost nothing) and come out as batches that say how many were `passed`, without their
  * instructions. A hint: fewer may be passed, never more. Holds for one trace_next(). */

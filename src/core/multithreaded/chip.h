@@ -80,8 +80,8 @@ struct chip_source {
 };
 
 struct chip;
-/* Of the machine's chip.cores and chip.threads; thread t of core c has the number c × threads + t.
- * `active`: hardware threads that run at all (bit i of active[i / 64]); NULL: all. */
+/* A chip of the machine's chip.cores and chip.threads; thread t of core c has the number c ×
+ * threads + t. `active`: hardware threads that run at all (bit i of active[i / 64]); NULL: all. */
 struct chip *chip_new(const struct machine *machine, const uint64_t *active,
                       struct chip_source source, struct error *error);
 void chip_free(struct chip *chip);

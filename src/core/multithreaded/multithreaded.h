@@ -122,7 +122,7 @@ void core_answer(struct chip *chip, struct chip_core *core, uint64_t there, bool
 
 /* ---- shared.c ---- */
 
-/* Answers what the core asks; of all cores, nobody asks earlier. */
+/* Answers what the core asks; no other core asks earlier. */
 void shared_serve(struct chip *chip, struct chip_core *core);
 
 #endif

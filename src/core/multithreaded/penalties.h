@@ -37,8 +37,8 @@ static inline struct chip_penalties chip_penalties(const struct machine *machine
                                    .system_call = core->syscall_cycles + core->frontend_depth - 1};
 }
 
-/* Of an operation that takes more than one cycle: the longest latency among the µops, but for loads
- * and stores, whose time is the caches'. */
+/* The latency of an operation that takes more than one cycle: the longest among its µops, except
+ * for loads and stores, whose time is that of the caches. */
 static inline uint32_t chip_long_penalty(const struct machine *machine, const struct code *code,
                                          const struct static_insn *insn) {
     uint32_t latency = 1;

@@ -213,7 +213,7 @@ struct store_entry {
     uint16_t write_latency;   /* drain begun: cycles until the line is owned, UINT16_MAX at most; 1:
                                  no longer than the store before it */
     uint16_t fill;            /* cycles that it holds an MSHR */
-    uint8_t write_level;      /* enum memory_level that brings the line */
+    uint8_t write_level;      /* enum memory_level that serves the line */
 };
 
 /* Events in the future by cycle: a wheel of arrays for the next WHEEL_CYCLES, to which most µops go
@@ -274,10 +274,10 @@ struct ooo {
     struct tap_buffer *buffer;
     struct tap_state tap_state;
     uint32_t tap_kinds;
-    struct kept_life *lives; /* by slot; NULL when nobody asked */
+    struct kept_life *lives; /* by slot; NULL: not wanted */
     struct tap_windows life_windows;
     struct tap_window life_window; /* that of the µops that commit next, or the next to come;
-                                      [UNKNOWN, UNKNOWN) when nobody asked */
+                                      [UNKNOWN, UNKNOWN): not wanted */
     uint64_t life_period;          /* its number */
     bool recording; /* µops of it may be in flight: the lives of all that are are kept, from the
                        first one's fetch on */
@@ -317,7 +317,8 @@ struct ooo {
     uint64_t last_begin, last_end; /* first and last byte of the instruction before */
     uint64_t writer[RENAME_COUNT]; /* sequence number of the last writer */
     uint64_t insns_seen, marks_seen, stores_seen; /* up to the last chunk that was put in order */
-    /* Of the youngest stores, as many as the queue holds, or for lives LIFE_STORES_BACK times. */
+    /* The youngest stores: as many as the queue holds, or for lives LIFE_STORES_BACK times as many.
+     */
     struct store_range *store_ranges;
     uint32_t store_range_mask, store_reach;
     uint64_t youngest_store[STORE_SLOTS]; /* number + 1 by hashed 8-byte granule; 0 none */
@@ -441,7 +442,7 @@ static inline const struct stream_uop *stream_at(const struct ooo *core, uint64_
 static inline const struct uop_order *order_at(const struct ooo *core, uint64_t sequence) {
     return &core->order[sequence & core->stream_mask];
 }
-/* What a µop in the stream has by program order and now, before it is dispatched. */
+/* What is known of a µop in the stream before it is dispatched: by program order, and now. */
 static inline struct uop_order *front_end_of(struct ooo *core, uint64_t sequence) {
     return &core->order[sequence & core->stream_mask];
 }

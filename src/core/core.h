@@ -76,6 +76,13 @@ bool core_warm(struct core *core, const struct code *code, const struct dynamic_
                uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
                uint32_t first_access, struct error *error);
 
+/* Shows these caches and TLBs an instruction with its accesses, as warming does; the latter as in
+ * core_push. *line: that of the last byte of the instruction before, in units of
+ * 1 << fetch_line_shift bytes, UINT64_MAX: not known; then of this one. */
+void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift, const struct code *code,
+                      const struct dynamic_insn *insn, const struct memory_access *accesses,
+                      uint32_t first_access, uint64_t *line);
+
 /* Simulates until every instruction pushed so far has committed. More may be pushed afterwards. */
 bool core_drain(struct core *core, struct error *error);
 

@@ -32,6 +32,32 @@ static void warm_branch(struct branch_predictor *predictor, const struct code *c
         branch_await(predictor, insn->address, insn->branch, insn->length, taken);
 }
 
+/* The lines that it begins and ends in, as fetch asks for them. */
+static void warm_fetch(struct memory *memory, uint32_t line_shift, const struct static_insn *insn,
+                       uint64_t *line) {
+    const uint64_t last = insn->address + insn->length - 1;
+    if (insn->address >> line_shift != *line)
+        memory_warm_fetch(memory, insn->address);
+    if ((insn->address ^ last) >> line_shift)
+        memory_warm_fetch(memory, last);
+    *line = last >> line_shift;
+}
+
+void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift, const struct code *code,
+                      const struct dynamic_insn *insn, const struct memory_access *accesses,
+                      uint32_t first_access, uint64_t *line) {
+    const struct static_insn *what = &code->insns[insn->insn];
+    warm_fetch(memory, fetch_line_shift, what, line);
+    for (uint32_t k = 0; k < insn->memory_count; k++) {
+        const struct memory_access *access = &accesses[insn->memory - first_access + k];
+        if (what->flags & INSN_PREFETCH)
+            memory_warm_prefetch(memory, access->address, insn->insn);
+        else
+            memory_warm_load(memory, access->address, access->size_bytes, insn->insn,
+                             access->is_store);
+    }
+}
+
 bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
                        const struct code *code, const struct dynamic_insn *insns,
                        uint32_t insn_count, const struct memory_access *accesses,
@@ -46,17 +72,9 @@ bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_s
         branch_follow(learned->predictor, code->insns[insns[0].insn].address);
     uint64_t line = UINT64_MAX;
     for (uint32_t i = 0; i < insn_count; i++) {
-        const struct static_insn *insn = &code->insns[insns[i].insn];
-        if (insn->address >> fetch_line_shift != line) {
-            line = insn->address >> fetch_line_shift;
-            memory_warm_fetch(learned->memory, insn->address);
-        }
-        for (uint32_t k = 0; k < insns[i].memory_count; k++) {
-            const struct memory_access *access = &accesses[insns[i].memory - first_access + k];
-            memory_warm_load(learned->memory, access->address, access->size_bytes,
-                             access->is_store);
-        }
-        if (insn->branch != BRANCH_NONE)
+        core_warm_memory(learned->memory, fetch_line_shift, code, &insns[i], accesses, first_access,
+                         &line);
+        if (code->insns[insns[i].insn].branch != BRANCH_NONE)
             warm_branch(learned->predictor, code, &insns[i], i + 1 < insn_count);
     }
     branch_statistics(learned->predictor, &after);

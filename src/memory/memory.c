@@ -400,37 +400,63 @@ void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, ui
     level_fill(memory, l1d, &prefetch, &answer);
 }
 
-static void warm_line(struct memory *memory, struct cache *l1, struct tlb *tlb, uint64_t address,
+void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, uint32_t insn,
                       bool store) {
-    const struct request access = {.cycle = memory->now,
-                                   .address = address,
-                                   .sequence = UINT64_MAX,
-                                   .insn = NO_INSN,
-                                   .data = l1 == &memory->l1d,
-                                   .store = store,
-                                   .functional = true};
-    struct memory_result result;
-    read_line(memory, l1, tlb, &access, &result);
-}
-
-void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store) {
     struct cache *l1d = &memory->l1d;
+    struct request access = {.cycle = memory->now,
+                             .address = address,
+                             .sequence = UINT64_MAX,
+                             .insn = insn,
+                             .data = true,
+                             .store = store,
+                             .functional = true};
+    struct memory_result result;
     const size_t index = settled_hit(l1d, &memory->dtlb, memory->now, address, size_bytes);
     if (index != CACHE_NONE) {
         if (store)
             l1d->tags[index] |= TAG_DIRTY;
+        if (l1d->prefetcher.kind == PREFETCH_STRIDE)
+            level_prefetch(memory, l1d, &access, false, false);
         return;
     }
     const uint32_t lines = lines_of(l1d, address, size_bytes);
-    for (uint32_t line = 0; line < lines; line++)
-        warm_line(memory, l1d, &memory->dtlb, nth_line(l1d, address, line), store);
+    for (uint32_t line = 0; line < lines; line++) {
+        access.address = nth_line(l1d, address, line);
+        read_line(memory, l1d, &memory->dtlb, &access, &result);
+    }
+}
+
+void memory_warm_prefetch(struct memory *memory, uint64_t address, uint32_t insn) {
+    struct cache *l1d = &memory->l1d;
+    const size_t index = cache_find(l1d, address);
+    if (index != CACHE_NONE) {
+        cache_touch(l1d, index);
+        return;
+    }
+    const struct request prefetch = {.cycle = memory->now,
+                                     .address = address,
+                                     .sequence = UINT64_MAX,
+                                     .insn = insn,
+                                     .data = true,
+                                     .prefetch = true,
+                                     .functional = true};
+    struct answer answer;
+    bool missed_tlb;
+    translate(memory, &memory->dtlb, memory->now, address, true, &missed_tlb);
+    level_fill(memory, l1d, &prefetch, &answer);
 }
 
 void memory_warm_fetch(struct memory *memory, uint64_t address) {
     struct cache *l1i = &memory->l1i;
+    const struct request access = {.cycle = memory->now,
+                                   .address = address,
+                                   .sequence = UINT64_MAX,
+                                   .insn = NO_INSN,
+                                   .functional = true};
+    struct memory_result result;
     if (!(memory->ideal & MEMORY_IDEAL_FETCH) &&
         settled_hit(l1i, &memory->itlb, memory->now, address, 1) == CACHE_NONE)
-        warm_line(memory, l1i, &memory->itlb, address, false);
+        read_line(memory, l1i, &memory->itlb, &access, &result);
 }
 
 void memory_statistics(const struct memory *memory, struct memory_statistics *statistics) {

@@ -99,9 +99,10 @@ void memory_restart(struct memory *memory);
 void memory_copy(struct memory *memory, const struct memory *from);
 
 /* Functional warming: updates tags, replacement and TLBs as if each access completed at once.
- * Prefetchers fetch on misses as they do in time, with MSHRs always free; a stride prefetcher,
- * which goes by instructions, neither fetches nor learns. Nothing is counted. */
-void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store);
+ * Prefetchers learn and fetch as they do in time, with MSHRs always free. Nothing is counted. */
+void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_bytes, uint32_t insn,
+                      bool store);
+void memory_warm_prefetch(struct memory *memory, uint64_t address, uint32_t insn);
 void memory_warm_fetch(struct memory *memory, uint64_t address);
 
 /* Untimed accesses: what a cache simulator without cycles tells of a program's accesses, in program

@@ -14,11 +14,10 @@
  * together.
  *
  * What all regions share shows in no difference between them: they begin and end with an empty
- * pipeline, nothing is known of which loads have to wait for stores, and a stride prefetcher has
- * not learned. That is 0.3 % of all cycles, added to both sides, and of any component as well, for
- * nobody knows which one has it: of seven programs in eight it was at most 0.22 %
- * (docs/results/cold-start.md, 100 million instructions of warm-up). Not in it: caches that too
- * short a warm-up left colder than that. */
+ * pipeline, and nothing is known of which loads have to wait for stores. That is 0.3 % of all
+ * cycles, added to both sides, and of any component as well, for nobody knows which one has it: of
+ * seven programs in eight it was at most 0.22 % (docs/results/cold-start.md, 100 million
+ * instructions of warm-up). Not in it: caches that too short a warm-up left colder than that. */
 #ifndef CULPRIT_SIMULATE_ESTIMATE_H
 #define CULPRIT_SIMULATE_ESTIMATE_H
 

@@ -110,26 +110,17 @@ static bool record_add(struct record *record, const struct trace_batch *piece,
     return true;
 }
 
-/* Shows the record to caches and TLBs. */
-static void warm(const struct record *record, const struct code *code, uint32_t line_bytes,
-                 struct memory *memory) {
+/* Shows the record, which a core has taken, to caches and TLBs. */
+static void warm(const struct record *record, const struct code *code,
+                 const struct machine_cache *l1i, struct memory *memory) {
     const struct dynamic_insn *insn = record->insns;
     const struct memory_access *accesses = record->accesses;
+    const uint32_t line_shift = (uint32_t)__builtin_ctz(l1i->present ? l1i->line : 64);
     uint64_t line = UINT64_MAX;
     for (size_t p = 0; p < record->piece_count; p++) {
         const struct piece *piece = &record->pieces[p];
-        for (uint32_t i = 0; i < piece->insn_count; i++, insn++) {
-            uint64_t address = code->insns[insn->insn].address;
-            if (address / line_bytes != line)
-                memory_warm_fetch(memory, address);
-            line = address / line_bytes;
-            for (uint32_t k = 0; k < insn->memory_count; k++) {
-                uint64_t at = (uint64_t)(insn->memory - piece->first_access) + k;
-                if (at < piece->access_count)
-                    memory_warm_load(memory, accesses[at].address, accesses[at].size_bytes,
-                                     accesses[at].is_store);
-            }
-        }
+        for (uint32_t i = 0; i < piece->insn_count; i++, insn++)
+            core_warm_memory(memory, line_shift, code, insn, accesses, piece->first_access, &line);
         accesses += piece->access_count;
     }
 }
@@ -333,7 +324,7 @@ static bool begin_cell(struct sampled_multisim *multisim, struct lane *lane,
     if (!core_learned_copy(&lane->start, &multisim->machine, multisim->ideal, core_memory(core),
                            core_predictor(core), error))
         return false;
-    warm(&lane->last, code, multisim->machine.l1i.line, lane->start.memory);
+    warm(&lane->last, code, &multisim->machine.l1i, lane->start.memory);
     return true;
 }
 

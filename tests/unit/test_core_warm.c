@@ -1,4 +1,6 @@
-/* Warming tells the branch predictor all that simulation would: a core that was warmed with the
+/* Warming tells the branch predictor, caches and prefetchers all that simulation would.
+ *
+ * Branch predictor: a core that was warmed with the
  * beginning of a program, in whatever pieces, simulates the rest as the core does that simulated
  * the beginning and then let its pipeline run empty. Instructions and branches only, so that
  * nothing but the predictor can differ. */
@@ -123,11 +125,73 @@ static void pauses_hide_no_branch(void **state) {
     }
 }
 
+/* Misses of what comes behind the first `warmed` instructions. */
+static struct memory_statistics misses_behind(const struct machine *machine,
+                                              const struct program_fixture *program,
+                                              uint32_t warmed) {
+    const struct core_options options = {.ideal = 0};
+    struct core_statistics statistics;
+    struct error error;
+    struct core *core = core_new(machine, &options, &error);
+    assert_non_null(core);
+    hand(core, core_warm, program, 0, warmed, warmed);
+    hand(core, core_push, program, warmed, program->dynamic_count, program->dynamic_count);
+    core_statistics(core, &statistics);
+    core_free(core);
+    return statistics.memory;
+}
+
+/* A jump at +0x3e to +0x41, over the end of a line into one where nothing else is executed: after
+ * warming both are there, and the target's. */
+static void both_lines_of_an_instruction(void **state) {
+    (void)state;
+    for (int in_order = 0; in_order < 2; in_order++) {
+        struct machine machine = little_machine();
+        machine.core.in_order = in_order;
+        machine.l1i = (struct machine_cache){
+            .present = true, .size = 4096, .ways = 1, .line = 64, .latency = 1, .mshrs = 1};
+        struct program_fixture *program = program_fixture_new();
+        program->address = 0x1003e;
+        uint32_t jump = branch(program, BRANCH_JUMP, 0);
+        program->address = 0x20080;
+        uint32_t target = alu(program, 1, 0, 0);
+        for (int i = 0; i < 2; i++) {
+            execute_taken(program, jump);
+            execute(program, target);
+        }
+        assert_int_equal(misses_behind(&machine, program, 2).l1i.misses, 0);
+        program_fixture_free(program);
+    }
+}
+
+/* Loads of one instruction at +0 and +256 teach its stride, so that +512 is there; software
+ * prefetches at the same places do not. */
+static void loads_teach_strides(void **state) {
+    (void)state;
+    for (int in_order = 0; in_order < 2; in_order++)
+        for (int software = 0; software < 2; software++) {
+            struct machine machine = little_machine();
+            machine.core.in_order = in_order;
+            machine.l1d.prefetcher = PREFETCH_STRIDE;
+            machine.l1d.prefetch_degree = 1;
+            struct program_fixture *program = program_fixture_new();
+            uint32_t taught = load(program, 1, 2), asks = load(program, 1, 2);
+            with_flags(program, taught, software ? INSN_PREFETCH : 0);
+            execute_at(program, taught, 0x40000, 8);
+            execute_at(program, taught, 0x40100, 8);
+            execute_at(program, asks, 0x40200, 8);
+            const struct memory_statistics found = misses_behind(&machine, program, 2);
+            assert_int_equal(found.l1d.misses, software);
+            assert_int_equal(found.l1d.useful_prefetches, !software);
+            program_fixture_free(program);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(out_of_order),
-        cmocka_unit_test(in_order),
-        cmocka_unit_test(pauses_hide_no_branch),
+        cmocka_unit_test(out_of_order),          cmocka_unit_test(in_order),
+        cmocka_unit_test(pauses_hide_no_branch), cmocka_unit_test(both_lines_of_an_instruction),
+        cmocka_unit_test(loads_teach_strides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,10 +156,10 @@ static void store_hits_make_dirty(void **state) {
             store(memory, cycle + 1, C);
             break;
         case 3:
-            memory_warm_load(memory, A, 8, true);
+            memory_warm_load(memory, A, 8, 0, true);
             break;
         case 4:
-            memory_warm_load(memory, B, 8, true);
+            memory_warm_load(memory, B, 8, 0, true);
             break;
         }
         for (uint64_t i = 0; i < 4; i++)
@@ -177,7 +177,7 @@ static void warming_translates(void **state) {
     machine.l2tlb = (struct machine_tlb){.entries = 8, .latency = 7};
     machine.page_walk = 50;
     struct memory *memory = new_memory(&machine, 0);
-    memory_warm_load(memory, A, 8, false);
+    memory_warm_load(memory, A, 8, 0, false);
     memory_warm_fetch(memory, A);
     assert_access(load(memory, 1, A), 5, LEVEL_L1, 0);
     assert_access(fetch(memory, 1, A), 5, LEVEL_L1, 0);
@@ -261,7 +261,7 @@ static void agrees_with_plain_simulator(void **state) {
                 if (is_fetch)
                     memory_warm_fetch(memory, address);
                 else
-                    memory_warm_load(memory, address, 1, false);
+                    memory_warm_load(memory, address, 1, 0, false);
             }
             assert_int_equal(level, expected);
             if (!plain_access(is_fetch ? &l1i : &l1d, address, time) &&
@@ -325,7 +325,7 @@ static void random_traffic_is_consistent(void **state) {
                 memory_prefetch(memory, cycle, address, i, insn);
                 break;
             case 2:
-                memory_warm_load(memory, address, size, i % 2);
+                memory_warm_load(memory, address, size, insn, i % 2);
                 break;
             case 3:
             case 4:
@@ -353,7 +353,7 @@ static void hostile_addresses(void **state) {
     memory_store(memory, 2, UINT64_MAX - 63, 64, 0, UINT32_MAX, &result);
     memory_load(memory, 3, 0, 0, 0, 0, &result);
     memory_prefetch(memory, 4, UINT64_MAX, 0, 0);
-    memory_warm_load(memory, UINT64_MAX, UINT32_MAX, true);
+    memory_warm_load(memory, UINT64_MAX, UINT32_MAX, 0, true);
     memory_fetch(memory, 5, UINT64_MAX, 0, &result);
     assert_true(memory_consistent(memory));
     memory_free(memory);

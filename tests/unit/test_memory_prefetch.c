@@ -45,11 +45,11 @@ static void next_line_follows_misses(void **state) {
 static void warming_prefetches(void **state) {
     (void)state;
     struct memory *memory = prefetching(PREFETCH_NEXT_LINE, 1);
-    memory_warm_load(memory, 0x10000, 8, false);
+    memory_warm_load(memory, 0x10000, 8, 0, false);
     assert_true(has(memory, 0x10040));
     assert_false(has(memory, 0x10080));
     assert_access(load(memory, 1000, 0x10040), 1004, LEVEL_L1, MEMORY_PREFETCHED);
-    memory_warm_load(memory, 0x20fc0, 8, true); /* not into the next page */
+    memory_warm_load(memory, 0x20fc0, 8, 0, true); /* not into the next page */
     assert_false(has(memory, 0x21000));
     const struct memory_statistics statistics = statistics_of(memory);
     assert_int_equal(statistics.l1d.prefetches, 0);
@@ -59,10 +59,45 @@ static void warming_prefetches(void **state) {
     struct machine machine = small_machine();
     machine.l2.prefetcher = PREFETCH_NEXT_LINE;
     memory = new_memory(&machine, 0);
-    memory_warm_load(memory, 0x10000, 8, false);
+    memory_warm_load(memory, 0x10000, 8, 0, false);
     assert_false(has(memory, 0x10040));
     assert_access(load(memory, 1000, 0x10040), 1012, LEVEL_L2,
                   MEMORY_MISSED_L1 | MEMORY_PREFETCHED);
+    memory_free(memory);
+}
+
+/* Loads of instruction 9 at +0, +256: transient, the next two are fetched. Loads that hit teach as
+ * well: of +0, +16, +32 the second is transient, the third steady, and the second step from there
+ * is in the next line. */
+static void warming_teaches_strides(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_STRIDE, 2);
+    struct memory_result result;
+    memory_warm_load(memory, 0x10000, 8, 9, false);
+    memory_warm_load(memory, 0x10100, 8, 9, true);
+    assert_true(has(memory, 0x10200) && has(memory, 0x10300));
+    memory_load(memory, 1000, 0x10200, 8, 1, 9, &result);
+    assert_access(result, 1004, LEVEL_L1, MEMORY_PREFETCHED);
+    assert_true(has(memory, 0x10400));
+
+    memory_warm_load(memory, 0x20000, 8, 7, false);
+    memory_warm_load(memory, 0x20010, 8, 7, false);
+    assert_false(has(memory, 0x20040));
+    memory_warm_load(memory, 0x20020, 8, 7, false);
+    assert_true(has(memory, 0x20040));
+    const struct memory_statistics statistics = statistics_of(memory);
+    assert_int_equal(statistics.l1d.prefetches, 1); /* the one in time */
+    memory_free(memory);
+}
+
+/* A line is there, with its translation, and nothing was learned: no step from +0 to +256. */
+static void warming_by_software_prefetch(void **state) {
+    (void)state;
+    struct memory *memory = prefetching(PREFETCH_STRIDE, 1);
+    memory_warm_load(memory, 0x10000, 8, 9, false);
+    memory_warm_prefetch(memory, 0x10100, 9);
+    assert_false(has(memory, 0x10200));
+    assert_access(load(memory, 1000, 0x10100), 1004, LEVEL_L1, MEMORY_PREFETCHED);
     memory_free(memory);
 }
 
@@ -287,6 +322,8 @@ int main(void) {
                                        cmocka_unit_test(stride_table_is_four_way_lru),
                                        cmocka_unit_test(stride_prefetches),
                                        cmocka_unit_test(software_prefetch),
-                                       cmocka_unit_test(warming_prefetches)};
+                                       cmocka_unit_test(warming_prefetches),
+                                       cmocka_unit_test(warming_teaches_strides),
+                                       cmocka_unit_test(warming_by_software_prefetch)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

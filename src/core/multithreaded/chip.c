@@ -105,13 +105,13 @@ static struct chip_core *first_that_asks(struct chip *chip) {
 bool chip_run(struct chip *chip, uint64_t until, bool *finished, struct error *error) {
     for (uint32_t i = 0; i < chip->cores; i++) {
         if (!chip->begun)
-            core_begin(chip, &chip->core[i]);
-        core_run(chip, &chip->core[i], until);
+            chip_core_begin(chip, &chip->core[i]);
+        chip_core_run(chip, &chip->core[i], until);
     }
     chip->begun = true;
     for (struct chip_core *core; !chip->failed && (core = first_that_asks(chip));) {
         shared_serve(chip, core);
-        core_run(chip, core, until);
+        chip_core_run(chip, core, until);
     }
     if (chip->failed) {
         *error = chip->error;

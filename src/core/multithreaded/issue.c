@@ -39,7 +39,7 @@ static void begin_turn(struct chip *chip, struct chip_core *core, uint32_t numbe
         turn_of(thread)->kind == TURN_FETCH ? next_look_up(ready - 1, number) : next_issue(ready);
 }
 
-void core_begin(struct chip *chip, struct chip_core *core) {
+void chip_core_begin(struct chip *chip, struct chip_core *core) {
     for (uint32_t i = 0; i < CHIP_MAX_THREADS; i++)
         core->next[i] = NEVER;
     for (uint32_t i = 0; i < chip->threads_per_core; i++)
@@ -175,7 +175,7 @@ static void issue_access(struct chip *chip, struct chip_core *core, uint32_t num
         ask(core, number, physical, false);
 }
 
-void core_answer(struct chip *chip, struct chip_core *core, uint64_t there, bool missed) {
+void chip_core_answer(struct chip *chip, struct chip_core *core, uint64_t there, bool missed) {
     uint32_t number = core->request.thread;
     struct chip_thread_statistics *now = &core->threads[number].now;
     uint64_t victim;
@@ -208,7 +208,7 @@ static uint64_t first_of_all(const struct chip *chip, const struct chip_core *co
     return first;
 }
 
-void core_run(struct chip *chip, struct chip_core *core, uint64_t until) {
+void chip_core_run(struct chip *chip, struct chip_core *core, uint64_t until) {
     while (!core->asks && !chip->failed) {
         uint64_t next = first_of_all(chip, core);
         if (next >> NEXT_SHIFT > until) {

@@ -1,7 +1,8 @@
 /* The chip, inside. Only the files of this folder include this.
  *
- *     chip_push() ──► turns of each thread ──► core_run(): one core by itself, from L2 request to
- *      (input.c)                               L2 request (issue.c) ──► the shared L2 (shared.c)
+ *     chip_push() ──► turns of each thread ──► chip_core_run(): one core by itself, from L2
+ *      (input.c)                               request to L2 request (issue.c) ──► the shared L2
+ *                                              (shared.c)
  *
  * Cores meet only in the L2. So each runs alone until one of its threads asks for a line there, and
  * rests; of all that rest, the one that asks first (then the one with the lowest number) is served
@@ -114,11 +115,11 @@ struct chip {
 /* ---- issue.c ---- */
 
 /* Lets the threads begin with their first turns. */
-void core_begin(struct chip *chip, struct chip_core *core);
+void chip_core_begin(struct chip *chip, struct chip_core *core);
 /* Runs to the end of cycle `until` or until it asks. */
-void core_run(struct chip *chip, struct chip_core *core, uint64_t until);
+void chip_core_run(struct chip *chip, struct chip_core *core, uint64_t until);
 /* The line asked for is at the core in cycle `there`; `missed`: from memory. */
-void core_answer(struct chip *chip, struct chip_core *core, uint64_t there, bool missed);
+void chip_core_answer(struct chip *chip, struct chip_core *core, uint64_t there, bool missed);
 
 /* ---- shared.c ---- */
 

@@ -23,5 +23,5 @@ void shared_serve(struct chip *chip, struct chip_core *core) {
         cache_insert(&chip->l2, address, 0, UINT64_MAX, 0, &victim);
         there += chip->machine.dram.latency;
     }
-    core_answer(chip, core, there, index == CACHE_NONE);
+    chip_core_answer(chip, core, there, index == CACHE_NONE);
 }

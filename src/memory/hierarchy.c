@@ -30,9 +30,8 @@ void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
         dram_write(&memory->dram, request->cycle + last->latency);
 }
 
-/* Puts a line into a level, which sends a dirty victim on. */
-static size_t keep_line(struct memory *memory, struct cache *cache, const struct request *request,
-                        uint64_t flags) {
+size_t level_keep(struct memory *memory, struct cache *cache, const struct request *request,
+                  uint64_t flags) {
     uint64_t victim;
     const uint64_t bringer = request->functional ? UINT64_MAX : request->sequence;
     const size_t index =
@@ -55,8 +54,7 @@ static uint64_t bus_share(const struct dram *dram) {
 
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer) {
-    const uint64_t flags =
-        (request->store ? TAG_DIRTY : 0) | (request->prefetch ? TAG_PREFETCHED : 0);
+    const uint64_t flags = level_flags(request);
     struct request beyond = *request;
     beyond.store = beyond.prefetch = false;
     beyond.flight = FLIGHT_ASKED;
@@ -67,7 +65,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
                                   .level = cache->level};
         if (cache->next)
             level_read(memory, cache->next, &beyond, answer);
-        keep_line(memory, cache, request, flags);
+        level_keep(memory, cache, request, flags);
         return;
     }
 
@@ -90,7 +88,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
             .share = bus_share(&memory->dram),
             .level = LEVEL_DRAM};
     cache->mshr_free[mshr] = answer->ready;
-    const size_t index = keep_line(memory, cache, &beyond, flags);
+    const size_t index = level_keep(memory, cache, &beyond, flags);
     if (cache->mshrs) {
         const uint64_t held = answer->ready - start + request->translation;
         const uint64_t share = held * FILL_UNITS / cache->mshrs;

@@ -56,6 +56,16 @@ struct answer {
 void level_read(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer);
 
+/* Of a line as the level asked for it keeps it: TAG_DIRTY, TAG_PREFETCHED. */
+static inline uint64_t level_flags(const struct request *request) {
+    return (request->store ? TAG_DIRTY : 0) | (request->prefetch ? TAG_PREFETCHED : 0);
+}
+
+/* Puts a line that it does not have into a level, with these flags; a dirty victim is written back.
+ * Returns its index. */
+size_t level_keep(struct memory *memory, struct cache *cache, const struct request *request,
+                  uint64_t flags);
+
 /* Fetches a line that a level does not have. */
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer);

@@ -28,16 +28,10 @@ static void fill(struct memory *memory, struct cache *cache, struct wish *wish) 
             (request.sequence + 1) << NOTE_SHIFT | (wish->demand ? NOTE_USED : NOTE_PREFETCHED);
         wish->result->events |= wish->demand ? UNTIMED_MISS : wish->trigger;
     }
-    const uint64_t flags =
-        (request.store ? TAG_DIRTY : 0) | (request.prefetch ? TAG_PREFETCHED : 0);
-    uint64_t victim;
-    const size_t index = cache_insert(cache, request.address, flags, 0, 0, &victim);
-    cache->notes[index] = wish->note;
-    if (victim & TAG_DIRTY)
-        level_write_back(memory, cache, victim & ~cache->line_mask, &request);
+    cache->notes[level_keep(memory, cache, &request, level_flags(&request))] = wish->note;
 }
 
-/* Of an access that nobody is to know of there is nothing to note. */
+/* Nothing is noted of a line whose bringer is not known. */
 static void note_along(struct untimed_result *result, uint64_t note) {
     if (note >> NOTE_SHIFT == 0)
         return;

@@ -1,5 +1,5 @@
 /* Every cycle to an instruction, as the profilers of that view have it when they sample each cycle
- * (attribute/nci.c, tip.c; the rule is that of span.h). */
+ * (attribute/nci.c, attribute/tip.c; the rule is that of attribute/span.h). */
 #include "analyze/scheduler.h"
 #include "attribute/span.h"
 

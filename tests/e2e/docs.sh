@@ -61,6 +61,7 @@ check "papers are cited by their names, and their sections behind these" \
 check "a paper that is not defined is refused" refused "Sampling of paper D."
 check "a paper cited by another name is refused" refused "Sampling (TIP, §3.1)."
 check "a work that the page does not list is refused" refused "Heaps (Williams 1964)."
+check "a page that is not in the repository is refused" refused "Heaps (docs/heaps.md)."
 
 rooms_as_listed() {
     diff <(sed -n 's/^\([a-z]\+\)  *\(.*\)/| `src\/\1\/` | \2 |/p' scripts/rooms) \

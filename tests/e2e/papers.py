@@ -1,6 +1,7 @@
 """docs/papers.md against the sources, run from the root of the repository.
 
-    papers.py cited [FILE...]   every citation in a comment is of a paper that the page defines
+    papers.py cited [FILE...]   every citation in a comment is of a paper that the page defines, or of
+                                a page that is in the repository
     papers.py found             every file that the page names exists and holds the names beside it
 
 A citation is the paper's name and then sections, figures or tables: "DCPI §6.1.2", "paper A §3.1 and
@@ -60,6 +61,9 @@ def wrong_in(path, papers, works):
                 yield line, match.group()
         for match in YEAR.finditer(comment):
             if not any(name.endswith(match.group()) for name in papers + works):
+                yield line, match.group()
+        for match in re.finditer(r"[\w/-]+\.md\b", comment):
+            if not os.path.isfile(match.group()):
                 yield line, match.group()
         for match in re.finditer(r"\b(the|that) (paper|thesis)\b", comment, re.I):
             if not seen:

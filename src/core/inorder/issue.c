@@ -1,6 +1,6 @@
 /* Issue, in program order: the head goes in the first cycle in which it has arrived, its operands
  * are there, a unit is free and the cycle has a slot left. What made it wait is recorded as it is
- * found (stall_causes.h). */
+ * found (core/stall_causes.h). */
 #include <string.h>
 
 #include "core/inorder/inorder.h"

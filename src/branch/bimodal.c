@@ -12,7 +12,8 @@ uint8_t *counters_new(uint32_t entries, uint8_t start) {
     return counters;
 }
 
-bool bimodal_init(struct bimodal *bimodal, uint32_t entries) {
+bool bimodal_init(struct bimodal *bimodal, const struct machine_branch *machine) {
+    const uint32_t entries = machine->bimodal_entries;
     bimodal->counters = counters_new(entries, 1);
     bimodal->mask = entries - 1;
     return bimodal->counters != NULL;
@@ -27,4 +28,8 @@ bool bimodal_predict(struct bimodal *bimodal, uint64_t address, bool taken) {
 
 void bimodal_copy(struct bimodal *bimodal, const struct bimodal *from) {
     memcpy(bimodal->counters, from->counters, from->mask + 1);
+}
+
+void bimodal_free(struct bimodal *bimodal) {
+    free(bimodal->counters);
 }

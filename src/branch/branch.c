@@ -17,13 +17,14 @@ struct awaiting_branch {
     bool taken;
 };
 
+/* The direction predictors are rows of machine/predictors.def: a member of the union and direct
+ * calls each. */
 struct branch_predictor {
     enum direction_kind direction;
     union {
-        struct bimodal bimodal;
-        struct gshare gshare;
-        struct tournament tournament;
-        struct tage tage;
+#define PREDICTOR(value, word) struct word word;
+#include "machine/predictors.def"
+#undef PREDICTOR
     };
     struct btb btb;
     struct indirect indirect;
@@ -36,18 +37,55 @@ static bool direction_init(struct branch_predictor *predictor,
                            const struct machine_branch *machine) {
     predictor->direction = machine->direction;
     switch (machine->direction) {
-    case DIRECTION_BIMODAL:
-        return bimodal_init(&predictor->bimodal, machine->bimodal_entries);
-    case DIRECTION_GSHARE:
-        return gshare_init(&predictor->gshare, machine->gshare_entries, machine->history);
-    case DIRECTION_TOURNAMENT:
-        return tournament_init(&predictor->tournament, machine);
-    case DIRECTION_TAGE:
-        return tage_init(&predictor->tage, machine);
+#define PREDICTOR(value, word)                                                                     \
+    case DIRECTION_##value:                                                                        \
+        return word##_init(&predictor->word, machine);
+#include "machine/predictors.def"
+#undef PREDICTOR
     case DIRECTION_PERFECT:
         break;
     }
     return true;
+}
+
+static void direction_free(struct branch_predictor *predictor) {
+    switch (predictor->direction) {
+#define PREDICTOR(value, word)                                                                     \
+    case DIRECTION_##value:                                                                        \
+        word##_free(&predictor->word);                                                             \
+        break;
+#include "machine/predictors.def"
+#undef PREDICTOR
+    case DIRECTION_PERFECT:
+        break;
+    }
+}
+
+/* Arrays of `to` are filled as those of `from`. */
+static void direction_copy(struct branch_predictor *to, const struct branch_predictor *from) {
+    switch (from->direction) {
+#define PREDICTOR(value, word)                                                                     \
+    case DIRECTION_##value:                                                                        \
+        word##_copy(&to->word, &from->word);                                                       \
+        break;
+#include "machine/predictors.def"
+#undef PREDICTOR
+    case DIRECTION_PERFECT:
+        break;
+    }
+}
+
+static bool direction_predict(struct branch_predictor *predictor, uint64_t address, bool taken) {
+    switch (predictor->direction) {
+#define PREDICTOR(value, word)                                                                     \
+    case DIRECTION_##value:                                                                        \
+        return word##_predict(&predictor->word, address, taken);
+#include "machine/predictors.def"
+#undef PREDICTOR
+    case DIRECTION_PERFECT:
+        break;
+    }
+    return taken;
 }
 
 struct branch_predictor *branch_new(const struct machine_branch *machine, struct error *error) {
@@ -65,46 +103,11 @@ struct branch_predictor *branch_new(const struct machine_branch *machine, struct
 void branch_free(struct branch_predictor *predictor) {
     if (!predictor)
         return;
-    switch (predictor->direction) {
-    case DIRECTION_BIMODAL:
-        free(predictor->bimodal.counters);
-        break;
-    case DIRECTION_GSHARE:
-        free(predictor->gshare.counters);
-        break;
-    case DIRECTION_TOURNAMENT:
-        tournament_free(&predictor->tournament);
-        break;
-    case DIRECTION_TAGE:
-        tage_free(&predictor->tage);
-        break;
-    case DIRECTION_PERFECT:
-        break;
-    }
+    direction_free(predictor);
     free(predictor->btb.entries);
     free(predictor->indirect.entries);
     free(predictor->returns.addresses);
     free(predictor);
-}
-
-/* Arrays of `to` are filled as those of `from`. */
-static void copy_direction(struct branch_predictor *to, const struct branch_predictor *from) {
-    switch (from->direction) {
-    case DIRECTION_BIMODAL:
-        bimodal_copy(&to->bimodal, &from->bimodal);
-        break;
-    case DIRECTION_GSHARE:
-        gshare_copy(&to->gshare, &from->gshare);
-        break;
-    case DIRECTION_TOURNAMENT:
-        tournament_copy(&to->tournament, &from->tournament);
-        break;
-    case DIRECTION_TAGE:
-        tage_copy(&to->tage, &from->tage);
-        break;
-    case DIRECTION_PERFECT:
-        break;
-    }
 }
 
 struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
@@ -113,29 +116,13 @@ struct branch_predictor *branch_copy(const struct branch_predictor *predictor,
     struct branch_predictor *copy = branch_new(machine, &error);
     if (!copy)
         return NULL;
-    copy_direction(copy, predictor);
+    direction_copy(copy, predictor);
     btb_copy(&copy->btb, &predictor->btb);
     indirect_copy(&copy->indirect, &predictor->indirect);
     return_stack_copy(&copy->returns, &predictor->returns);
     copy->awaiting = predictor->awaiting;
     copy->statistics = predictor->statistics;
     return copy;
-}
-
-static bool predict_direction(struct branch_predictor *predictor, uint64_t address, bool taken) {
-    switch (predictor->direction) {
-    case DIRECTION_BIMODAL:
-        return bimodal_predict(&predictor->bimodal, address, taken);
-    case DIRECTION_GSHARE:
-        return gshare_predict(&predictor->gshare, address, taken);
-    case DIRECTION_TOURNAMENT:
-        return tournament_predict(&predictor->tournament, address, taken);
-    case DIRECTION_TAGE:
-        return tage_predict(&predictor->tage, address, taken);
-    case DIRECTION_PERFECT:
-        break;
-    }
-    return taken;
 }
 
 /* A direct branch that is taken and whose direction is known. */
@@ -151,7 +138,7 @@ static enum branch_outcome predict_direct(struct branch_predictor *predictor, ui
 static enum branch_outcome predict_conditional(struct branch_predictor *predictor, uint64_t address,
                                                bool taken, uint64_t next) {
     predictor->statistics.conditional++;
-    if (predict_direction(predictor, address, taken) == taken)
+    if (direction_predict(predictor, address, taken) == taken)
         return taken ? predict_direct(predictor, address, next) : PREDICTED_RIGHT;
     predictor->statistics.conditional_wrong++;
     uint64_t target;

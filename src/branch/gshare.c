@@ -1,11 +1,13 @@
 /* gshare (McFarling 1993 §7). A history shorter than the index is xored with the index's high bits,
  * where the addresses of nearby branches differ least.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "branch/predictors.h"
 
-bool gshare_init(struct gshare *gshare, uint32_t entries, uint32_t history_bits) {
+bool gshare_init(struct gshare *gshare, const struct machine_branch *machine) {
+    const uint32_t entries = machine->gshare_entries, history_bits = machine->history;
     gshare->counters = counters_new(entries, 1);
     gshare->mask = entries - 1;
     gshare->history = 0;
@@ -26,4 +28,8 @@ bool gshare_predict(struct gshare *gshare, uint64_t address, bool taken) {
 void gshare_copy(struct gshare *gshare, const struct gshare *from) {
     memcpy(gshare->counters, from->counters, from->mask + 1);
     gshare->history = from->history;
+}
+
+void gshare_free(struct gshare *gshare) {
+    free(gshare->counters);
 }

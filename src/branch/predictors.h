@@ -19,16 +19,18 @@ static inline void counter_train(uint8_t *counter, bool up) {
 /* `entries` counters (a power of two), all at `start`. NULL when out of memory. */
 uint8_t *counters_new(uint32_t entries, uint8_t start);
 
-/* `*_copy` copies what `from` has learned into a predictor initialised for the same machine. */
-
-/* ---- direction ---- */
+/* ---- direction: rows of machine/predictors.def ----
+ *
+ * word_init() makes one that has learned nothing; false: out of memory, and word_free() follows all
+ * the same. word_copy() gives one of the same machine what another has learned. */
 
 /* Counters selected by the branch. */
 struct bimodal {
     uint8_t *counters;
     uint32_t mask;
 };
-bool bimodal_init(struct bimodal *bimodal, uint32_t entries);
+bool bimodal_init(struct bimodal *bimodal, const struct machine_branch *machine);
+void bimodal_free(struct bimodal *bimodal);
 void bimodal_copy(struct bimodal *bimodal, const struct bimodal *from);
 bool bimodal_predict(struct bimodal *bimodal, uint64_t address, bool taken);
 
@@ -39,7 +41,8 @@ struct gshare {
     uint32_t history, history_mask; /* newest outcome in bit 0 */
     uint32_t shift;                 /* aligns a short history with the index's high bits */
 };
-bool gshare_init(struct gshare *gshare, uint32_t entries, uint32_t history_bits);
+bool gshare_init(struct gshare *gshare, const struct machine_branch *machine);
+void gshare_free(struct gshare *gshare);
 void gshare_copy(struct gshare *gshare, const struct gshare *from);
 bool gshare_predict(struct gshare *gshare, uint64_t address, bool taken);
 

@@ -64,7 +64,7 @@ bool tage_init(struct tage *tage, const struct machine_branch *machine) {
     tage->until_ageing = AGEING_PERIOD;
     tage->next_age_mask = 1;
     tage->entries = calloc((size_t)tables * machine->tage_entries, sizeof *tage->entries);
-    return tage->entries && bimodal_init(&tage->base, machine->bimodal_entries);
+    return tage->entries && bimodal_init(&tage->base, machine);
 }
 
 void tage_free(struct tage *tage) {

@@ -9,8 +9,8 @@
 bool tournament_init(struct tournament *tournament, const struct machine_branch *machine) {
     tournament->choosers = counters_new(machine->meta_entries, 1);
     tournament->mask = machine->meta_entries - 1;
-    return tournament->choosers && bimodal_init(&tournament->bimodal, machine->bimodal_entries) &&
-           gshare_init(&tournament->gshare, machine->gshare_entries, machine->history);
+    return tournament->choosers && bimodal_init(&tournament->bimodal, machine) &&
+           gshare_init(&tournament->gshare, machine);
 }
 
 bool tournament_predict(struct tournament *tournament, uint64_t address, bool taken) {
@@ -24,8 +24,8 @@ bool tournament_predict(struct tournament *tournament, uint64_t address, bool ta
 }
 
 void tournament_free(struct tournament *tournament) {
-    free(tournament->bimodal.counters);
-    free(tournament->gshare.counters);
+    bimodal_free(&tournament->bimodal);
+    gshare_free(&tournament->gshare);
     free(tournament->choosers);
 }
 

@@ -121,9 +121,11 @@ static bool check_caches(const struct machine *machine, struct error *error) {
                                             &machine->llc};
     if (!machine->l1d.present)
         return error_set(error, "[l1d] size = 0: a machine needs a first-level data cache");
-    if (machine->l1i.prefetcher == PREFETCH_STRIDE)
-        return error_set(error, "[l1i] prefetcher = stride: instruction fetch has no strides; "
-                                "allowed: none, next_line, on_miss, tagged");
+    if (machine_prefetchers[machine->l1i.prefetcher].by_instruction)
+        return error_set(error,
+                         "[l1i] prefetcher = %s: instruction fetch has no strides; allowed: none, "
+                         "next_line, on_miss, tagged",
+                         machine_prefetchers[machine->l1i.prefetcher].word);
     int inner = 1;
     for (int i = 0; i < 4; i++) {
         if (!check_cache(names[i], caches[i], error))

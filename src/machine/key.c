@@ -41,12 +41,24 @@ const size_t KEY_COUNT = sizeof KEYS / sizeof KEYS[0];
 
 static const char *const FLAG_WORDS[] = {"no", "yes", NULL};
 static const char *const ISA_WORDS[] = {"any", "x86-64", "riscv64", NULL};
-static const char *const DIRECTION_WORDS[] = {"perfect",    "bimodal", "gshare",
-                                              "tournament", "tage",    NULL};
+static const char *const DIRECTION_WORDS[] = {"perfect",
+#define PREDICTOR(value, word) #word,
+#include "machine/predictors.def"
+#undef PREDICTOR
+                                              NULL};
 static const char *const DISAMBIGUATION_WORDS[] = {"perfect", "speculate", "wait_table", NULL};
 static const char *const REPLACEMENT_WORDS[] = {"lru", "plru", "random", NULL};
-static const char *const PREFETCHER_WORDS[] = {"none",   "next_line", "on_miss",
-                                               "tagged", "stride",    NULL};
+static const char *const PREFETCHER_WORDS[] = {"none",
+#define PREFETCHER(value, word, in_page, by_instruction) #word,
+#include "machine/prefetchers.def"
+#undef PREFETCHER
+                                               NULL};
+const struct prefetcher_row machine_prefetchers[PREFETCHER_KINDS] = {
+    {"none", false, false},
+#define PREFETCHER(value, word, in_page, by_instruction) {#word, in_page, by_instruction},
+#include "machine/prefetchers.def"
+#undef PREFETCHER
+};
 
 /* The words a key may have, NULL when it is no choice. */
 static const char *const *words_of(const struct key *key) {

@@ -40,11 +40,18 @@ struct machine_class {
 
 enum prefetcher_kind {
     PREFETCH_NONE,
-    PREFETCH_NEXT_LINE, /* on every miss the following line */
-    PREFETCH_ON_MISS,   /* hybrid model: the next block on a demand miss */
-    PREFETCH_TAGGED,    /* next block on a demand miss and on first use of a prefetched block */
-    PREFETCH_STRIDE     /* Baer and Chen's reference prediction table, 128 entries 4-way */
+#define PREFETCHER(value, word, in_page, by_instruction) PREFETCH_##value,
+#include "machine/prefetchers.def"
+#undef PREFETCHER
+    PREFETCHER_KINDS
 };
+
+/* A row of prefetchers.def. */
+struct prefetcher_row {
+    const char *word; /* "none", "next_line" ... */
+    bool in_page, by_instruction;
+};
+extern const struct prefetcher_row machine_prefetchers[PREFETCHER_KINDS]; /* by kind */
 
 enum replacement_kind { REPLACE_LRU, REPLACE_PLRU, REPLACE_RANDOM };
 
@@ -83,10 +90,9 @@ struct machine_dram {
 
 enum direction_kind {
     DIRECTION_PERFECT,
-    DIRECTION_BIMODAL,
-    DIRECTION_GSHARE,
-    DIRECTION_TOURNAMENT, /* bimodal + gshare + meta */
-    DIRECTION_TAGE
+#define PREDICTOR(value, word) DIRECTION_##value,
+#include "machine/predictors.def"
+#undef PREDICTOR
 };
 
 struct machine_branch {

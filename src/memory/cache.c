@@ -44,8 +44,7 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->random = 0x9e3779b97f4a7c15u;
     cache->mshrs = machine->mshrs;
     cache->flight_slots = CACHE_FIRST_FLIGHTS;
-    cache->prefetcher.kind = machine->prefetcher;
-    cache->prefetcher.degree = machine->prefetch_degree ? machine->prefetch_degree : 1;
+    prefetcher_init(&cache->prefetcher, machine->prefetcher, machine->prefetch_degree);
 
     cache->tags = calloc(sets * machine->ways, sizeof *cache->tags);
     cache->notes = calloc(sets * machine->ways, sizeof *cache->notes);
@@ -77,7 +76,7 @@ void cache_restart(struct cache *cache) {
     memset(cache->notes, 0, (cache->set_mask + 1) * cache->ways * sizeof *cache->notes);
     memset(cache->flights, 0, cache->flight_slots * sizeof *cache->flights);
     memset(cache->mshr_free, 0, (cache->mshrs + 1) * sizeof *cache->mshr_free);
-    memset(cache->prefetcher.table, 0, sizeof cache->prefetcher.table);
+    prefetcher_init(&cache->prefetcher, cache->prefetcher.kind, cache->prefetcher.degree);
 }
 
 /* What was never written stays so, and costs no memory. */

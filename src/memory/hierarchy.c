@@ -108,16 +108,19 @@ bool prefetch_next(const struct memory *memory, const struct cache *cache, int64
     *address += (uint64_t)step;
     if ((*address > before) != (step > 0))
         return false; /* past the end of the address space */
-    return !(prefetch_stays_in_page(&cache->prefetcher) &&
-             (*address ^ from) & ~(uint64_t)(memory->page_size - 1));
+    return !(cache->prefetcher.in_page && (*address ^ from) & ~(uint64_t)(memory->page_size - 1));
 }
 
 /* Fetches what the level's prefetcher asks for, as far as MSHRs are free. */
 uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
                         bool missed, bool first_use) {
     struct prefetcher *prefetcher = &cache->prefetcher;
-    const int64_t step = prefetch_step(prefetcher, request->address, (uint32_t)cache->line_mask + 1,
-                                       request->insn, missed, first_use);
+    const struct prefetch_trigger trigger = {.address = request->address,
+                                             .line_bytes = (uint32_t)cache->line_mask + 1,
+                                             .insn = request->insn,
+                                             .missed = missed,
+                                             .first_use = first_use};
+    const int64_t step = prefetch_step(prefetcher, &trigger);
     if (step == 0)
         return 0;
     uint64_t shares = 0;

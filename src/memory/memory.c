@@ -35,9 +35,6 @@ static bool new_caches(struct memory *memory, const struct machine *machine, str
                                     "make l1d.line <= l2.line <= llc.line");
     if (outer && memory->l1i.line_mask > outer->line_mask)
         return error_set(error, "l1i.line is longer than a line of the next level: shorten it");
-    if (machine->l1i.prefetcher == PREFETCH_STRIDE)
-        return error_set(error, "l1i.prefetcher = stride: instruction fetches have no strides; "
-                                "use next_line, on_miss or tagged");
     return true;
 }
 
@@ -267,7 +264,7 @@ static void read_data(struct memory *memory, const struct request *access, uint3
     if (access->store)
         l1d->tags[index] |= TAG_DIRTY;
     l1_hit(l1d, &memory->dtlb, access->cycle, cache_bringer(l1d, index), result);
-    if (l1d->prefetcher.kind == PREFETCH_STRIDE)
+    if (l1d->prefetcher.by_instruction)
         train_stride(memory, access);
 }
 
@@ -328,7 +325,7 @@ bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, u
         return false;
     if (bringer)
         *bringer = cache_bringer(&memory->l1d, index);
-    if (memory->l1d.prefetcher.kind == PREFETCH_STRIDE)
+    if (memory->l1d.prefetcher.by_instruction)
         train(memory, cycle, address, sequence, insn);
     return true;
 }
@@ -339,7 +336,7 @@ bool memory_store_hits(struct memory *memory, uint64_t cycle, uint64_t address, 
     if (index == CACHE_NONE)
         return false;
     memory->l1d.tags[index] |= TAG_DIRTY;
-    if (memory->l1d.prefetcher.kind == PREFETCH_STRIDE)
+    if (memory->l1d.prefetcher.by_instruction)
         train(memory, cycle, address, sequence, insn);
     return true;
 }

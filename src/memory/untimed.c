@@ -44,8 +44,12 @@ static void note_along(struct untimed_result *result, uint64_t note) {
 static void prefetch(struct memory *memory, struct cache *cache, const struct wish *wish,
                      bool missed, bool first_use) {
     const uint64_t address = wish->request.address;
-    const int64_t step = prefetch_step(&cache->prefetcher, address, (uint32_t)cache->line_mask + 1,
-                                       wish->request.insn, missed, first_use);
+    const struct prefetch_trigger trigger = {.address = address,
+                                             .line_bytes = (uint32_t)cache->line_mask + 1,
+                                             .insn = wish->request.insn,
+                                             .missed = missed,
+                                             .first_use = first_use};
+    const int64_t step = prefetch_step(&cache->prefetcher, &trigger);
     if (step == 0)
         return;
     struct wish next = *wish;
@@ -123,7 +127,7 @@ static void read_lines(struct memory *memory, struct wish *wish, uint32_t size_b
     finish_triggers(wish->result);
 }
 
-/* A line within the L1 that was used before needs no more than its use noted, unless a stride
+/* A line within the L1 that was used before needs no more than its use noted, unless the
  * prefetcher learns from every access. */
 void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store,
                     uint64_t number, uint32_t insn, struct untimed_result *result) {
@@ -132,7 +136,7 @@ void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes
     const size_t index = cache_set(l1d, address) + *cache_hint(l1d, address);
     if ((l1d->tags[index] & ~(uint64_t)TAG_DIRTY) == wanted && l1d->notes[index] & NOTE_USED &&
         (address & l1d->line_mask) + size_bytes - 1 <= l1d->line_mask &&
-        l1d->prefetcher.kind != PREFETCH_STRIDE) {
+        !l1d->prefetcher.by_instruction) {
         cache_touch(l1d, index);
         l1d->tags[index] |= store ? TAG_DIRTY : 0;
         *result = (struct untimed_result){

@@ -28,7 +28,6 @@ static json_t *result_object(const struct predict_report *report, uint32_t machi
 }
 
 static json_t *machine_object(const struct predict_report *report, uint32_t number) {
-    static const char *const PREFETCHERS[] = {"none", "next_line", "on_miss", "tagged", "stride"};
     const struct machine *machine = &report->machines[number];
     const struct predict_machine *of = &report->prediction->machines[number];
     struct hybrid_config config = {0};
@@ -41,9 +40,10 @@ static json_t *machine_object(const struct predict_report *report, uint32_t numb
         "{s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:o}", "rob", (json_int_t)config.rob,
         "width", (json_int_t)config.width, "latency_cycles", (json_int_t)config.latency, "mshrs",
         (json_int_t)config.mshrs, "store_queue", (json_int_t)config.store_queue, "prefetcher",
-        PREFETCHERS[machine->l1d.prefetcher], "uops", (json_int_t)of->counts.uops, "load_misses",
-        (json_int_t)of->counts.load_misses, "store_misses", (json_int_t)of->counts.store_misses,
-        "events", (json_int_t)of->counts.events, "predictions", results);
+        machine_prefetchers[machine->l1d.prefetcher].word, "uops", (json_int_t)of->counts.uops,
+        "load_misses", (json_int_t)of->counts.load_misses, "store_misses",
+        (json_int_t)of->counts.store_misses, "events", (json_int_t)of->counts.events, "predictions",
+        results);
     if (object && report->checked) {
         json_object_set_new(object, "simulated_cpi", real(simulated_cpi(report->prediction, of)));
         json_object_set_new(object, "cycles", json_integer((json_int_t)of->cycles));

@@ -5,12 +5,6 @@
 #include "report/predict_report.h"
 #include "util/text.h"
 
-static const char *const PREFETCHERS[] = {[PREFETCH_NONE] = "none",
-                                          [PREFETCH_NEXT_LINE] = "next_line",
-                                          [PREFETCH_ON_MISS] = "on_miss",
-                                          [PREFETCH_TAGGED] = "tagged",
-                                          [PREFETCH_STRIDE] = "stride"};
-
 double predict_error(const struct predict_report *report, uint32_t machine, uint32_t method) {
     const double simulated =
         simulated_cpi(report->prediction, &report->prediction->machines[machine]);
@@ -105,7 +99,7 @@ static void print_sizes(const struct predict_report *report, const struct page *
     page_print(page,
                "reorder buffer of %u µops, %u wide, memory %u cycles, %s%s, L1D prefetcher %s",
                config.rob, config.width, config.latency, mshrs, stores,
-               PREFETCHERS[report->machines[0].l1d.prefetcher]);
+               machine_prefetchers[report->machines[0].l1d.prefetcher].word);
 }
 
 /* Of a single machine: what its figure is made of. */
@@ -155,7 +149,7 @@ static void print_row(const struct predict_report *report, uint32_t machine, FIL
     predict_config(is, &report->methods[0], &config, &error);
     fprintf(file, "%6u %7u %9s  %-9s %10.3f %10.4f", config.rob, config.latency,
             config.mshrs ? text_grouped(config.mshrs).s : "unlimited",
-            PREFETCHERS[is->l1d.prefetcher],
+            machine_prefetchers[is->l1d.prefetcher].word,
             per_thousand(report, (double)prediction->machines[machine].counts.load_misses),
             predicted_cpi(prediction, predict_result(report, machine, 0)));
     if (report->checked) {

@@ -68,11 +68,6 @@ static bool matters(const struct costs *costs) {
 
 static void name_upgrade(const struct report *report, const struct upgrade *upgrade, char *name,
                          size_t size) {
-    static const char *const PREFETCHERS[] = {[PREFETCH_NONE] = "none",
-                                              [PREFETCH_NEXT_LINE] = "next_line",
-                                              [PREFETCH_ON_MISS] = "on_miss",
-                                              [PREFETCH_TAGGED] = "tagged",
-                                              [PREFETCH_STRIDE] = "stride"};
     switch (upgrade->kind) {
     case UPGRADE_WINDOW:
         snprintf(name, size, "reorder buffer %u (%u now), queues and registers with it",
@@ -86,7 +81,7 @@ static void name_upgrade(const struct report *report, const struct upgrade *upgr
         return;
     case UPGRADE_PREFETCHER:
         snprintf(name, size, "%s prefetcher in the L1D (%s now)", upgrade->name,
-                 PREFETCHERS[report->machine->l1d.prefetcher]);
+                 machine_prefetchers[report->machine->l1d.prefetcher].word);
         return;
     }
 }

@@ -181,9 +181,11 @@ check "two tracers into one file" fails_with 2 "$scratch/x is the file of anothe
 
 # Files beside FILE: none beside a device.
 devices() {
+    local before
+    before=$(echo /dev/null*)
     traced --tap csv:/dev/null --tap bbv:/dev/null && [ ! -e /dev/null.blocks ] &&
         run sim --output /dev/null --limit 1M --tap bbv:/dev/null -- "$WORKLOADS/x86_64/threads" >/dev/null &&
-        [ "$(echo /dev/null*)" = /dev/null ]
+        [ "$(echo /dev/null*)" = "$before" ]
 }
 check "a device takes all, and nothing lies beside it" devices
 check "an interval of what has none" fails_with 2 'csv has no interval' traced --tap csv:x,interval=5

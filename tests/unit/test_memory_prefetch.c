@@ -231,6 +231,12 @@ static void outer_level_has_its_own(void **state) {
 
 /* Baer and Chen's states, one instruction; each row: address, then the step asked for and the
  * state after it. */
+/* The step of an access by an instruction, within the L1. */
+static int64_t step_of(struct prefetcher *prefetcher, uint64_t address, uint32_t insn) {
+    const struct prefetch_trigger trigger = {.address = address, .line_bytes = 64, .insn = insn};
+    return prefetch_step(prefetcher, &trigger);
+}
+
 static void stride_state_machine(void **state) {
     (void)state;
     static const struct {
@@ -251,24 +257,25 @@ static void stride_state_machine(void **state) {
         {8800, -100, STRIDE_TRANSIENT},  /* right */
         {8700, -100, STRIDE_STEADY},     /* right */
     };
-    struct prefetcher prefetcher = {.kind = PREFETCH_STRIDE, .degree = 1};
+    struct prefetcher prefetcher;
+    prefetcher_init(&prefetcher, PREFETCH_STRIDE, 1);
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(prefetch_step(&prefetcher, rows[i].address, 64, 5, false, false),
-                         rows[i].step);
-        assert_int_equal(prefetcher.table[5][0].state, rows[i].state);
+        assert_int_equal(step_of(&prefetcher, rows[i].address, 5), rows[i].step);
+        assert_int_equal(prefetcher.stride[5][0].state, rows[i].state);
     }
 }
 
 static void stride_table_is_four_way_lru(void **state) {
     (void)state;
-    struct prefetcher prefetcher = {.kind = PREFETCH_STRIDE, .degree = 1};
+    struct prefetcher prefetcher;
+    prefetcher_init(&prefetcher, PREFETCH_STRIDE, 1);
     /* Instructions 0, 32, 64, 96, 128 share set 0. Train the first four to a stride of 64. */
     for (uint64_t round = 0; round < 3; round++)
         for (uint32_t insn = 0; insn < 128; insn += 32)
-            prefetch_step(&prefetcher, 64 * round, 64, insn, false, false);
-    prefetch_step(&prefetcher, 0, 64, 128, false, false); /* replaces instruction 0 */
-    assert_int_equal(prefetch_step(&prefetcher, 192, 64, 32, false, false), 64);
-    assert_int_equal(prefetch_step(&prefetcher, 192, 64, 0, false, false), 0);
+            step_of(&prefetcher, 64 * round, insn);
+    step_of(&prefetcher, 0, 128); /* replaces instruction 0 */
+    assert_int_equal(step_of(&prefetcher, 192, 32), 64);
+    assert_int_equal(step_of(&prefetcher, 192, 0), 0);
 }
 
 static void stride_prefetches(void **state) {

@@ -11,8 +11,9 @@
 #define BIC_LEAST_VARIANCE 1e-13
 
 /* Of `count` slices in `clusters` clusters. `distortion`: the sum of squared distances to the
- * centroids, weighted so that the mean weight is 1; `shares`: each cluster's in all weight, of sum
- * 1; an empty one counts as parameters all the same. Natural logarithm; the higher, the better. */
+ * centroids, weighted so that the mean weight is 1; `shares`: each cluster's share of all weight,
+ * with a sum of 1; an empty cluster counts as parameters all the same. Natural logarithm; the
+ * higher, the better. */
 double bic_score(size_t count, uint32_t dimensions, uint32_t clusters, double distortion,
                  const double *shares);
 

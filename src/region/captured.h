@@ -12,9 +12,9 @@ struct regions_lost {
     double share; /* of what the list's regions stand for, 0 to 1 */
 };
 
-/* What may be lost of a run when others like it can tell of it, as a share: slices of one cluster
- * differ by some 10 % in cycles per instruction, so a quarter of the run told by others costs 2 to
- * 3 %, which is what systematic sampling leaves open too. */
+/* The share of a run that may be lost when other regions like the lost ones can stand for them.
+ * Slices of one cluster differ by some 10 % in cycles per instruction, so to have a quarter of the
+ * run told by others costs 2 to 3 %, which is what systematic sampling leaves open too. */
 #define REGIONS_MOST_LOST 0.25
 
 struct regions_lost region_list_lost(const struct region_list *list);

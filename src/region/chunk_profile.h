@@ -4,8 +4,8 @@
  *
  * A slice is made of whole chunks, so it is longer than asked for by up to some hundred thousand
  * instructions; its exact place is kept, and no slice reaches from one program into the next that
- * exec put in its place. One thread is profiled, the first; a run with more, or with children, is
- * told as such. */
+ * exec put in its place. Only the first thread is profiled; that a run has more, or children, is
+ * reported. */
 #ifndef CULPRIT_REGION_CHUNK_PROFILE_H
 #define CULPRIT_REGION_CHUNK_PROFILE_H
 

@@ -48,10 +48,10 @@ bool kmeans_init(struct kmeans *kmeans, const struct projection *slices, uint32_
 void kmeans_free(struct kmeans *kmeans);
 
 /* Centroids to begin with, by k-means++ (Arthur and Vassilvitskii 2007): slices, each drawn with a
- * chance in proportion to weight times squared distance from the nearest one already drawn; of a
- * few so drawn the one that lowers the distortion most ("greedy"). The first n of them are what
- * would be drawn for n. Fills [count][stride] floats and returns how many: fewer than `count` when
- * there are no more different slices. */
+ * chance in proportion to weight times squared distance from the nearest one already drawn; a few
+ * are so drawn, and the one that lowers the distortion most is taken ("greedy"). The first n of
+ * them are what would be drawn for n. Fills [count][stride] floats and returns how many: fewer than
+ * `count` when there are no more different slices. */
 uint32_t kmeans_seed(struct kmeans *kmeans, uint64_t seed, uint32_t count, float *centroids);
 
 /* Likewise: a slice at random, then always the one furthest from the nearest already drawn

@@ -1,5 +1,5 @@
-/* Regions of a choice that could not be had: the run went another way, and they were not found in
- * it. Others take over what they stood for. */
+/* Regions of a choice that could not be captured, since the run went another way and they were not
+ * found in it. Others take over what they stood for. */
 #ifndef CULPRIT_REGION_LEAVE_OUT_H
 #define CULPRIT_REGION_LEAVE_OUT_H
 
@@ -17,8 +17,8 @@ struct region_loss region_loss_of(const struct projection *slices,
                                   const struct region_choice *choice, const uint32_t *clusters,
                                   const bool *lost);
 
-/* Gives each slice of a lost point to another point: of those in its cluster the nearest in time,
- * for vectors there are alike; if none is left, the one whose slice has the nearest vector. Labels
+/* Gives each slice of a lost point to another point: to the nearest in time in its cluster, where
+ * vectors are alike; if none is left there, to the one whose slice has the nearest vector. Labels
  * change, and weights: those of lost points become 0. At least one point must be left. */
 void region_leave_out(const struct projection *slices, const uint32_t *clusters, const bool *lost,
                       struct region_choice *choice);

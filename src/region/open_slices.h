@@ -13,8 +13,8 @@ struct slice_bounds {
     const float *near, *apart;
 };
 
-/* The numbers of those that may not stay, of the first `count`, in order, into open[count]; returns
- * how many. */
+/* Writes the numbers of those of the first `count` slices that may move, in order, into
+ * open[count]; returns how many. */
 size_t open_slices(const struct slice_bounds *bounds, size_t count, uint32_t *open);
 
 #endif

@@ -8,10 +8,10 @@
 
 /* Sets the slice of each of the points of *choice, which has labels. `distances2`: squared, of each
  * slice from the centroid of its cluster. Slices shorter than half the longest of their cluster do
- * not stand for it: the rest of a run behind its last whole slice is no likeness of what is longer.
- * With `early` over 0 it is the earliest slice that is farther than the nearest by at most `early`
- * times the root mean square distance in the cluster; of those as near, always the earliest. False:
- * out of memory. */
+ * not stand for it: the rest of a run behind its last whole slice is not like longer slices. With
+ * `early` over 0 it is the earliest slice that is farther than the nearest by at most `early` times
+ * the root mean square distance in the cluster; of those as near, always the earliest. False: out
+ * of memory. */
 bool representatives_take(const struct projection *slices, const double *distances2, double early,
                           struct region_choice *choice);
 

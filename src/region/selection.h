@@ -33,8 +33,8 @@ bool selection_choose(const struct profiled_runs *runs, const struct selection_s
                       struct region_choice *choice, struct error *error);
 
 /* Draws `count` of the slices, at most all of them: at random each slice at most once and each as
- * likely; systematically one every n/count slices from a random one of the first n/count on. Each
- * weighs as its instructions in those drawn. Fills points[count], by place. */
+ * likely; systematically one every n/count slices from a random one of the first n/count on. The
+ * weight of each is its share of the instructions of those drawn. Fills points[count], by place. */
 bool selection_draw(const struct projection *slices, enum selection_method method, uint32_t count,
                     uint64_t seed, struct region_point *points, struct error *error);
 

@@ -1,6 +1,6 @@
-/* Better clusterings by swaps: Lloyd's algorithm ends where no slice wants to move, often with one
- * cloud shared by two centroids and two clouds by one. Two near clusters are made one and the
- * centroid that this frees goes where slices are far from theirs; what comes of it is kept when the
+/* Better clusterings by swaps: Lloyd's algorithm ends where no slice moves, often with one cloud
+ * shared by two centroids and two clouds by one. So two near clusters are made one, and the
+ * centroid that this frees goes where slices are far from theirs; the outcome is kept when its
  * distortion is lower. */
 #ifndef CULPRIT_REGION_SWAP_H
 #define CULPRIT_REGION_SWAP_H

@@ -47,10 +47,10 @@ struct sweep_point {
 struct sweep {
     struct sweep_point *points; /* kind by kind; within one by value, then by most clusters */
     size_t point_count;
-    /* The paper's rule (paper C §6.3): of those on both fronts the least most clusters, or
-     * threshold, whose mean error is within a point of the least there is; index, SIZE_MAX: none is
-     * on both fronts. The threshold is one for the most clusters that are recommended, and its
-     * fronts are of these. */
+    /* The paper's rule (paper C §6.3): of the settings on both fronts, the smallest limit on
+     * clusters, or threshold, whose mean error is within a point of the least of all. An index;
+     * SIZE_MAX: none is on both fronts. The threshold is that for the recommended limit on
+     * clusters, whose outcomes alone make its fronts. */
     size_t recommended_clusters, recommended_threshold;
 };
 

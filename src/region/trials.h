@@ -1,11 +1,11 @@
-/* Clusterings of the same slices, for any numbers of clusters: of each, k-means from several
- * beginnings, of which the best by BIC is kept. Each is made when it is first asked for, and does
- * not depend on what else was.
+/* Clusterings of the same slices, for any number of clusters: k-means is run from several
+ * beginnings, and the best by BIC is kept. Each clustering is made when it is first asked for, and
+ * does not depend on which others were.
  *
  * In turn a run begins by k-means++, by merging (ward.h), furthest first, by merging. With three
  * runs or more the last begins from what the others found, merged; these then have two fifths of
- * the iterations, and only the best of them has the rest. Of few slices the best is tried to be
- * bettered by swaps (swap.h). */
+ * the iterations, and only the best of them has the rest. With few slices, swaps are tried to
+ * improve the best (swap.h). */
 #ifndef CULPRIT_REGION_TRIALS_H
 #define CULPRIT_REGION_TRIALS_H
 

@@ -9,8 +9,8 @@
 /* Whether each can be simulated; else an error that says which cannot. */
 bool category_machine_knows(const struct categories *categories, struct error *error);
 
-/* What the categories of `set`, all of which it knows, make of `machine`; *ideal: enum ideal, to be
- * added to what is idealised. */
+/* Changes `machine` as the categories of `set` say, all of which it must know; *ideal: enum ideal,
+ * to be added to what is idealised. */
 void category_machine_apply(const struct categories *categories, uint32_t set,
                             struct machine *machine, uint32_t *ideal);
 

@@ -24,8 +24,8 @@ struct simulation_observer category_places_observer(struct category_places *plac
 bool category_places_read(struct category_places *places, struct trace *trace,
                           const volatile sig_atomic_t *stop, struct error *error);
 
-/* Once all code is known. False, with an error: there is nothing left to measure, as all categories
- * have places and no instruction is at any. */
+/* To be called once all code is known. False, with an error: there is nothing to measure, as all
+ * categories have places and no instruction is at any. */
 bool category_places_met(const struct category_places *places, struct error *error);
 /* A line for each place where no instruction is, with functions that may be meant, and for each
  * that is only the end of the names of functions. False when `tell` once was. */

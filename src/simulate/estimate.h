@@ -13,11 +13,12 @@
  * slices is taken to differ, in proportion to its cycles per instruction, as the others do
  * together.
  *
- * What all regions share shows in no difference between them: they begin and end with an empty
- * pipeline, and nothing is known of which loads have to wait for stores. That is 0.3 % of all
- * cycles, added to both sides, and of any component as well, for nobody knows which one has it: of
- * seven programs in eight it was at most 0.22 % (docs/results/cold-start.md, 100 million
- * instructions of warm-up). Not in it: caches that too short a warm-up left colder than that. */
+ * What all regions have in common does not show in differences between them: they begin and end
+ * with an empty pipeline, and nothing is known of which loads have to wait for stores. That is 0.3
+ * % of all cycles, added to both sides, and of any component as well, since it is not known which
+ * one has it: of seven programs in eight it was at most 0.22 % (docs/results/cold-start.md, 100
+ * million instructions of warm-up). That does not include caches which too short a warm-up left
+ * colder. */
 #ifndef CULPRIT_SIMULATE_ESTIMATE_H
 #define CULPRIT_SIMULATE_ESTIMATE_H
 

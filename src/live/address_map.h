@@ -1,5 +1,6 @@
-/* What lies where in the address space of a process, as its mappings are told one after the other.
- * A mapping takes the place of what was there before: that is all that is told of unmapping. */
+/* What lies where in the address space of a process, from its mappings in the order in which they
+ * were made. A mapping takes the place of what was there before; unmapping is not reported
+ * otherwise. */
 #ifndef CULPRIT_LIVE_ADDRESS_MAP_H
 #define CULPRIT_LIVE_ADDRESS_MAP_H
 

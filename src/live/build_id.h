@@ -1,4 +1,4 @@
-/* Build ids, from bytes that nobody vouches for. Files are read, never mapped: they may shrink
+/* Build ids, from bytes that may be hostile. Files are read, never mapped: they may shrink
  * meanwhile. */
 #ifndef CULPRIT_LIVE_BUILD_ID_H
 #define CULPRIT_LIVE_BUILD_ID_H
@@ -14,13 +14,15 @@ struct build_id {
     size_t size; /* 0: none */
 };
 
-/* Of a note section or segment, as /sys/kernel/notes is one. False: there is none in it. */
+/* The build id in a note section or segment, such as /sys/kernel/notes. False: there is none in it.
+ */
 bool build_id_of_notes(const uint8_t *notes, size_t size, struct build_id *id);
 
-/* Of an ELF file of this byte order, 32 or 64 bits. False: it is none, or has none. */
+/* The build id of an ELF file of this byte order, 32 or 64 bits. False: it is not such a file, or
+ * has none. */
 bool build_id_of_file(int file, struct build_id *id);
 
-/* Of a file that holds nothing but notes. */
+/* The build id in a file that holds nothing but notes. */
 bool build_id_of_notes_file(const char *path, struct build_id *id);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the running daemon is asked to do, by signals; and to wait until it has done it. */
+/* Asks the running daemon to do something, by signals, and waits until it has done it. */
 #ifndef CULPRIT_LIVE_DAEMON_REQUEST_H
 #define CULPRIT_LIVE_DAEMON_REQUEST_H
 

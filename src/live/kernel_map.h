@@ -29,8 +29,8 @@ struct kernel_map {
     struct arena names;
 };
 
-/* What cannot be read is not there: the map then is empty but for the kernel's image. False: out of
- * memory. */
+/* What cannot be read is left out: the map may be empty, except for the kernel's image. False: out
+ * of memory. */
 bool kernel_map_read(const struct live_roots *roots, struct kernel_map *map);
 void kernel_map_free(struct kernel_map *map);
 

@@ -53,7 +53,7 @@ typedef bool proc_mapping_visitor(void *context, const struct proc_mapping *mapp
 bool proc_each_mapping(const struct live_roots *roots, uint32_t pid, proc_mapping_visitor *visit,
                        void *context);
 
-/* Calls for the number of every process there is; false of the visitor ends the walk. */
+/* Calls the visitor with the number of every process there is; its false ends the walk. */
 typedef bool proc_pid_visitor(void *context, uint32_t pid);
 bool proc_each_pid(const struct live_roots *roots, proc_pid_visitor *visit, void *context);
 

@@ -21,7 +21,7 @@ void replay_free(struct replay *replay);
 /* A process that runs already, as /proc tells. False: the sink failed, or it is not there. */
 bool replay_attach(struct replay *replay, uint32_t pid, struct error *error);
 
-/* `event`: of a sample, the collector's number. False: the sink failed. */
+/* `event`: the collector's number of the event, for a sample. False: the sink failed. */
 bool replay_record(struct replay *replay, const struct perf_record *record, uint32_t event,
                    struct error *error);
 

@@ -35,7 +35,7 @@ void tracked_files_free(struct tracked_files *files);
 uint32_t tracked_files_announce(struct tracked_files *files, const struct live_roots *roots,
                                 const struct tracked_processes *processes,
                                 const struct live_file *announced);
-/* Of one in which a process was sampled, announced or not; likewise. */
+/* The number of a file in which a process was sampled, announced or not; likewise. */
 uint32_t tracked_files_find(struct tracked_files *files, const struct live_roots *roots,
                             const struct tracked_processes *processes,
                             const struct live_file_key *key, uint32_t pid);

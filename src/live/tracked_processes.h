@@ -32,10 +32,11 @@ void tracked_processes_free(struct tracked_processes *processes);
 uint32_t tracked_processes_announce(struct tracked_processes *processes,
                                     const struct live_roots *roots,
                                     const struct live_process *process);
-/* Of one that a sample refers to, announced or not; likewise. */
+/* The number of a process that a sample refers to, announced or not; likewise. */
 uint32_t tracked_processes_find(struct tracked_processes *processes, const struct live_roots *roots,
                                 const struct live_process_key *key);
-/* Of one that runs now; likewise. One that is not there any more is no failure: any other number.
+/* The number of a process that runs now; likewise. That it is not there any more is no failure:
+ * then any other number.
  */
 bool tracked_processes_scan(struct tracked_processes *processes, const struct live_roots *roots,
                             uint32_t pid);

@@ -81,7 +81,8 @@ sqlite3_stmt *database_bind(struct store *store, enum statement number, const st
                   (int)(sizeof((const struct datum[]){__VA_ARGS__}) / sizeof(struct datum)),       \
                   error)
 
-/* One that is not kept: for walks, and for what is rarely done. NULL with an error. */
+/* A prepared statement that is not kept: for walks, and for what is rarely done. NULL with an
+ * error. */
 sqlite3_stmt *database_prepare(struct store *store, const char *sql, struct error *error);
 
 /* 1: a row; 0: no more rows, and the statement is reset; −1: an error, likewise. */

@@ -24,8 +24,8 @@ enum schema_state {
 };
 enum schema_state schema_state(const struct schema *schema, sqlite3 *database, int *version);
 
-/* Brings it up to date in one transaction, whoever else tries the same. Not SQLITE_OK: SQLite's
- * error, and nothing has changed. */
+/* Brings it up to date in one transaction, also when other processes try the same. Not SQLITE_OK:
+ * SQLite's error, and nothing has changed. */
 int schema_upgrade(const struct schema *schema, sqlite3 *database);
 
 #endif

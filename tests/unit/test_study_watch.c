@@ -1,0 +1,123 @@
+/* A watch: what a signal leaves in it, its progress, and its temporary files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "study/study.h"
+
+static void a_signal_is_taken_once(void **state) {
+    (void)state;
+    struct watch watch = {0};
+    assert_int_equal(watch_take(&watch), 0);
+    watch_interrupt(&watch, SIGTERM);
+    assert_int_equal(watch.signal, SIGTERM);
+    assert_int_equal(watch_take(&watch), SIGTERM);
+    assert_int_equal(watch.signal, 0);
+    assert_int_equal(watch_take(&watch), 0);
+}
+
+static void remember(void *context, const struct progress *progress) {
+    *(uint64_t *)context = progress->done * 1000 + progress->total;
+}
+
+static void progress_is_observed_without_a_stream(void **state) {
+    (void)state;
+    uint64_t seen = 0;
+    struct watch watch = {.observe = remember, .context = &seen};
+    watch_begin(&watch, "counting", "sheep", 90);
+    watch_progress(&watch, 7);
+    assert_int_equal(seen, 7090);
+    watch_progress_of(&watch, 8, 80);
+    assert_int_equal(seen, 8080);
+    watch_capture(&watch, &(const struct capture_result){.instructions = 9});
+    assert_int_equal(seen, 9080);
+    watch_region_capture(&watch, &(const struct region_capture_progress){.instructions = 10});
+    assert_int_equal(seen, 10080);
+    watch_end(&watch);
+}
+
+static bool exists(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0;
+}
+
+static char *make_folder(struct temporaries *temporaries) {
+    struct error error = {0};
+    char path[4096], *folder = temporary_folder(temporaries, &error);
+    if (!folder)
+        fail_msg("%s", error.message);
+    snprintf(path, sizeof path, "%s/inside", folder);
+    close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    assert_true(exists(path));
+    return folder;
+}
+
+/* More than there are places for: each is removed all the same. */
+static void temporary_files_are_removed(void **state) {
+    (void)state;
+    static struct temporaries temporaries;
+    char *folders[TEMPORARIES + 2];
+    for (int i = 0; i < TEMPORARIES + 2; i++)
+        folders[i] = make_folder(&temporaries);
+    for (int i = 0; i < TEMPORARIES + 2; i++) {
+        char *path = strdup(folders[i]);
+        temporary_remove(&temporaries, folders[i]);
+        assert_false(exists(path));
+        free(path);
+    }
+    temporaries_free(&temporaries);
+}
+
+/* As a second signal does, which ends culprit. */
+static void what_is_left_is_abandoned(void **state) {
+    (void)state;
+    struct temporaries temporaries = {0}, others = {0};
+    struct error error = {0};
+    char *folder = make_folder(&temporaries), *other = make_folder(&others);
+    char *trace = temporary_trace(&temporaries, "--for", &error);
+    assert_true(exists(trace));
+    temporary_abandon(&temporaries);
+    assert_false(exists(folder));
+    assert_false(exists(trace));
+    assert_true(exists(other));
+    temporary_remove(&temporaries, folder);
+    temporary_remove(&temporaries, trace);
+    temporary_remove(&others, other);
+    temporaries_free(&temporaries);
+    temporaries_free(&others);
+}
+
+/* Also of a file that is gone. */
+static void errors_do_not_name_them(void **state) {
+    (void)state;
+    struct temporaries temporaries = {0};
+    struct error error = {0};
+    char expected[sizeof error.message], *folder = make_folder(&temporaries);
+    error_set(&error, "region 3: %s/r3.ctrace: too short (%s)", folder, folder);
+    temporary_remove(&temporaries, folder);
+    temporary_unname(&temporaries, &error);
+    snprintf(expected, sizeof expected,
+             "region 3: a temporary file in %s: too short (a temporary file in %s)",
+             temporary_parent(), temporary_parent());
+    assert_string_equal(error.message, expected);
+    temporaries_free(&temporaries);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_signal_is_taken_once),
+        cmocka_unit_test(progress_is_observed_without_a_stream),
+        cmocka_unit_test(temporary_files_are_removed),
+        cmocka_unit_test(what_is_left_is_abandoned),
+        cmocka_unit_test(errors_do_not_name_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -192,9 +192,9 @@ bool brackets_classes(const struct network *network, uint32_t *arc_class, uint32
                       struct error *error) {
     size_t nodes = network->node_count, brackets = nodes + network->arc_count;
     struct search search = {.network = network,
-                            .nodes = malloc(nodes * sizeof *search.nodes),
-                            .brackets = malloc(brackets * sizeof *search.brackets),
-                            .order = malloc(nodes * sizeof *search.order),
+                            .nodes = calloc(nodes, sizeof *search.nodes),
+                            .brackets = calloc(brackets, sizeof *search.brackets),
+                            .order = calloc(nodes, sizeof *search.order),
                             .class = arc_class};
     uint32_t *next = malloc(nodes * sizeof *next);
     bool done = search.nodes && search.brackets && search.order && next;

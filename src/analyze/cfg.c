@@ -62,8 +62,8 @@ static void make_block(struct cfg *cfg, struct exploration *found, uint32_t insn
 
 static bool make_blocks(struct cfg *cfg, struct exploration *found) {
     mark_leaders(found);
-    cfg->insns = malloc(found->insn_count * sizeof *cfg->insns);
-    cfg->blocks = malloc(count_leaders(found) * sizeof *cfg->blocks);
+    cfg->insns = calloc(found->insn_count + (size_t)1, sizeof *cfg->insns);
+    cfg->blocks = calloc(count_leaders(found) + (size_t)1, sizeof *cfg->blocks);
     if (!cfg->insns || !cfg->blocks)
         return false;
     for (size_t offset = 0; offset < cfg->code->size; offset++)
@@ -141,8 +141,9 @@ static bool make_edges(struct cfg *cfg, const struct exploration *found) {
     bool done = false;
     if (edges && cursor) {
         cfg->edge_count = list_edges(cfg, found, edges);
-        cfg->edges = malloc(cfg->edge_count * sizeof *cfg->edges);
-        cfg->in_edges = malloc(cfg->edge_count * sizeof *cfg->in_edges);
+        const size_t room = cfg->edge_count + (size_t)1; /* of none, too, malloc() gives some */
+        cfg->edges = malloc(room * sizeof *cfg->edges);
+        cfg->in_edges = malloc(room * sizeof *cfg->in_edges);
         done = cfg->edges && cfg->in_edges;
     }
     if (done) {

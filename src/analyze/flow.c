@@ -47,7 +47,7 @@ static void flow_free(struct flow *flow) {
 static bool flow_allocate(struct flow *flow, struct error *error) {
     size_t arcs = flow->network->arc_count + (size_t)1;
     size_t nodes = flow->network->node_count, classes = flow->class_count + (size_t)1;
-    flow->class = malloc(arcs * sizeof *flow->class);
+    flow->class = calloc(arcs, sizeof *flow->class);
     flow->first = calloc(classes, sizeof *flow->first);
     flow->members = malloc(arcs * sizeof *flow->members);
     flow->unsettled = malloc(nodes * sizeof *flow->unsettled);

@@ -187,7 +187,7 @@ static void order_sets(const struct categories *categories, uint32_t *ordered) {
 static bool make_groups(struct graph_lanes *lanes) {
     enum { SETS = 1 << CATEGORIES_MAX };
     const struct categories *categories = &lanes->categories;
-    uint32_t sets = 1u << categories->count, of[2][SETS], ordered[SETS];
+    uint32_t sets = 1u << categories->count, of[2][SETS], ordered[SETS] = {0};
     bool placed[SETS] = {false};
     if (!(lanes->groups = aligned_alloc(64, sets * sizeof *lanes->groups)))
         return false;

@@ -125,6 +125,7 @@ static void take_oldest(struct footprint *footprint) {
             ? &footprint->groups[event->group_plus_one - 1].last[event->block % FOOTPRINT_GROUP]
             : NULL;
     if (event->drops) {
+        assert(last); /* find_group() has made room for it */
         *last = event->time + 1;
     } else if (!last || *last == NEVER) {
         footprint->distinct++;

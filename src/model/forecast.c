@@ -175,7 +175,7 @@ static void try_open(struct forecast *forecast, struct lane *lane, const struct 
 
 /* What was looked at in the open window is the stratum's. */
 static void settle(const struct forecast *forecast, struct lane *lane, struct stratum *stratum) {
-    double now[CONFIGS];
+    double now[CONFIGS] = {0};
     cycles_so_far(forecast, now);
     for (uint32_t i = 0; i <= forecast->upgrade_count; i++) {
         stratum->cycles[i] += now[i] - lane->before[i];

@@ -84,7 +84,7 @@ static void sum_up(struct annotation *annotation, const uint32_t *number) {
 
 bool annotation_find_loops(struct annotation *annotation) {
     size_t room = graph_of(annotation)->block_count + (size_t)1;
-    uint32_t *number = malloc(room * sizeof *number); /* by block: of the loop that it heads */
+    uint32_t *number = calloc(room, sizeof *number); /* by block: of the loop that it heads */
     annotation->loops = calloc(room, sizeof *annotation->loops);
     if (number && annotation->loops) {
         list_heads(annotation);

@@ -498,7 +498,7 @@ bool graph_layout_make(struct graph_layout *layout, struct error *error) {
     struct drawing drawing = {.layout = layout};
     double *tops = NULL;
     bool good = find_structure(layout) && make_vertices(&drawing) && index_vertices(&drawing) &&
-                (tops = calloc(drawing.layer_count + 1u, sizeof *tops));
+                (tops = calloc(drawing.layer_count + (size_t)1, sizeof *tops));
     if (good) {
         order_vertices(&drawing);
         place_vertices(&drawing);

@@ -110,9 +110,13 @@ static void set_chip(const struct throughput_report *report, json_t *object) {
 }
 
 static json_t *place(const struct throughput_point *point) {
-    return point ? json_pack("{s:I, s:I}", "cores", (json_int_t)point->cores, "threads",
-                             (json_int_t)point->threads)
-                 : json_null();
+    return json_pack("{s:I, s:I}", "cores", (json_int_t)point->cores, "threads",
+                     (json_int_t)point->threads);
+}
+
+static json_t *best(const struct throughput_search *search, bool simulated) {
+    const struct throughput_point *point = throughput_best(search, simulated);
+    return point ? place(point) : json_null();
 }
 
 static void set_search(const struct throughput_report *report, json_t *object) {
@@ -125,8 +129,8 @@ static void set_search(const struct throughput_report *report, json_t *object) {
         json_array_append_new(chips, chip);
     }
     json_object_set_new(object, "chips", chips);
-    json_object_set_new(object, "best", place(throughput_best(report->search, false)));
-    json_object_set_new(object, "simulated_best", place(throughput_best(report->search, true)));
+    json_object_set_new(object, "best", best(report->search, false));
+    json_object_set_new(object, "simulated_best", best(report->search, true));
 }
 
 static json_t *options_object(const struct throughput_options *options) {

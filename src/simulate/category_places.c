@@ -107,8 +107,10 @@ static bool is_named(const struct place *place, const char *function) {
     return function_is_named(function, place->text, place->length);
 }
 
-/* Names live as long as the program. */
+/* Names live as long as the program; NULL: there is none. */
 static bool is_function(struct place *place, const char *function) {
+    if (!function)
+        return false;
     if (is_named(place, function))
         return true;
     if (place->exact || !function_ends_in(function, place->text, place->length))
@@ -122,8 +124,10 @@ static bool is_function(struct place *place, const char *function) {
 }
 
 static bool is_line(const struct place *place, const char *file, uint32_t line) {
-    size_t length = file ? strlen(file) : 0;
-    if (!place->file || line != place->line || length < place->file)
+    if (!file || !place->file || line != place->line)
+        return false;
+    const size_t length = strlen(file);
+    if (length < place->file)
         return false;
     const char *tail = file + length - place->file;
     return !strncmp(tail, place->text, place->file) && (tail == file || tail[-1] == '/');

@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a static analyzer sees in their place is for those who call them (error.h). */
+#undef error_set
+#undef error_errno
+#undef error_prefix
+
 /* Bytes of the character at `at`; 0: it is malformed, or a control character. */
 static size_t printable(const unsigned char *at) {
     const size_t length = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;

@@ -67,7 +67,7 @@ static bool print_text(const struct record_request *request, const struct record
                        FILE *file, struct error *error) {
     char text[2048];
     const struct page page = page_of(file);
-    const struct attribution_statistics *attributed = &recording->attributed;
+    const struct resolver_statistics *attributed = &recording->attributed;
     live_events_describe(recording->events, recording->event_count, text, sizeof text);
     page_wrap(&page, text, NULL, "", "  ");
     if (!sees_kernel(recording))
@@ -126,7 +126,7 @@ static json_t *notes_json(const struct recording *recording) {
 
 static bool write_json(const struct recording *recording, FILE *file, struct error *error) {
     char name[sizeof recording->name * 4];
-    const struct attribution_statistics *attributed = &recording->attributed;
+    const struct resolver_statistics *attributed = &recording->attributed;
     json_t *object =
         json_pack("{s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:f, s:b, s:o}", "command",
                   text_clean(name, sizeof name, recording->name), "epoch",

@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "live/attribution.h"
 #include "live/collector.h"
 #include "live/daemon_lock.h"
 #include "live/daemon_status.h"
+#include "live/resolver.h"
 #include "live/session.h"
 #include "util/clock.h"
 #include "util/text.h"
@@ -27,7 +27,7 @@ enum { RETRY_SECONDS = 30 };
 struct daemon {
     const struct daemon_options *options;
     struct collector *collector;
-    struct attribution *attribution;
+    struct resolver *resolver;
     struct live_host host;
     int lock, signals, socket;
     char socket_path[PATH_MAX];
@@ -72,9 +72,9 @@ __attribute__((format(printf, 2, 3))) static void say(const struct daemon *daemo
 static bool drain(struct daemon *daemon, struct error *error) {
     double time = now();
     daemon->next_drain = time + daemon->options->drain_seconds;
-    if (attribution_full(daemon->attribution))
+    if (resolver_full(daemon->resolver))
         return true;
-    struct live_sink sink = attribution_sink(daemon->attribution);
+    struct live_sink sink = resolver_sink(daemon->resolver);
     if (!collector_drain(daemon->collector, &sink, error))
         return false;
     daemon->drains++;
@@ -86,9 +86,9 @@ static bool drain(struct daemon *daemon, struct error *error) {
 
 /* From the last drain on: what the kernel holds by now is of the new epoch. */
 static void begin_epoch(struct daemon *daemon) {
-    struct attribution_statistics attributed;
+    struct resolver_statistics attributed;
     struct collector_statistics collected;
-    attribution_statistics(daemon->attribution, &attributed);
+    resolver_statistics(daemon->resolver, &attributed);
     collector_statistics(daemon->collector, &collected);
     daemon->unknown_before = attributed.unknown;
     daemon->dropped_before = collected.dropped;
@@ -99,9 +99,9 @@ static void begin_epoch(struct daemon *daemon) {
 
 /* The epoch as it is up to now; `ended`: it ended with the last drain. */
 static struct store_session session_of(const struct daemon *daemon, bool ended) {
-    struct attribution_statistics attributed;
+    struct resolver_statistics attributed;
     struct collector_statistics collected;
-    attribution_statistics(daemon->attribution, &attributed);
+    resolver_statistics(daemon->resolver, &attributed);
     collector_statistics(daemon->collector, &collected);
     double lasted = daemon->drained - daemon->epoch_began;
     return (struct store_session){.id = daemon->session,
@@ -200,8 +200,7 @@ static bool prune(struct daemon *daemon, struct error *error) {
 
 static bool write_all(struct daemon *daemon, bool ended, struct error *error) {
     if ((daemon->session == 0 && !add_session(daemon, error)) ||
-        !attribution_save(daemon->attribution, daemon->store, daemon->session, daemon->events,
-                          error))
+        !resolver_save(daemon->resolver, daemon->store, daemon->session, daemon->events, error))
         return false;
     struct store_session session = session_of(daemon, ended);
     return store_update_session(daemon->store, &session, error) && prune(daemon, error);
@@ -298,10 +297,10 @@ static uint64_t store_bytes(const char *path) {
 static void answer(const struct daemon *daemon) {
     const struct daemon_options *options = daemon->options;
     struct collector_statistics collected;
-    struct attribution_statistics attributed;
+    struct resolver_statistics attributed;
     struct rusage usage;
     collector_statistics(daemon->collector, &collected);
-    attribution_statistics(daemon->attribution, &attributed);
+    resolver_statistics(daemon->resolver, &attributed);
     getrusage(RUSAGE_SELF, &usage);
     struct daemon_status status = {
         .pid = getpid(),
@@ -378,7 +377,7 @@ static bool work(struct daemon *daemon, struct error *error) {
         [SOCKET] = {.fd = daemon->socket, .events = POLLIN},
         [COLLECTOR] = {.fd = collector_descriptor(daemon->collector), .events = POLLIN}};
     /* Nothing can be drained: not woken again and again by a buffer that stays full. */
-    if (attribution_full(daemon->attribution) && daemon->problem[0])
+    if (resolver_full(daemon->resolver) && daemon->problem[0])
         waits[COLLECTOR].fd = -1;
     if (poll(waits, WAITS, milliseconds_until_next(daemon)) < 0 && errno != EINTR)
         return error_errno(error, "cannot wait for signals");
@@ -392,7 +391,7 @@ static bool work(struct daemon *daemon, struct error *error) {
     double epoch = daemon->options->epoch_seconds;
     if (epoch > 0 && time - daemon->epoch_began >= epoch && !daemon->problem[0])
         return end_epoch(daemon, error);
-    bool full = attribution_full(daemon->attribution) && !daemon->problem[0];
+    bool full = resolver_full(daemon->resolver) && !daemon->problem[0];
     return (time < daemon->next_merge && !full) || merge(daemon, false, error);
 }
 
@@ -415,10 +414,10 @@ static bool start(struct daemon *daemon, struct error *error) {
         return false;
     struct collector_options collector = {.events = options->events,
                                           .event_count = options->event_count};
-    if (!(daemon->attribution =
-              attribution_new(options->events, options->event_count, options->entries, error)) ||
+    if (!(daemon->resolver =
+              resolver_new(options->events, options->event_count, options->entries, error)) ||
         !(daemon->collector = collector_new(&collector, error)) ||
-        !attribution_scan(daemon->attribution, error))
+        !resolver_scan(daemon->resolver, error))
         return false;
     daemon->next_drain = now() + options->drain_seconds;
     daemon->next_merge = now() + options->merge_seconds;
@@ -428,7 +427,7 @@ static bool start(struct daemon *daemon, struct error *error) {
 
 static void finish(struct daemon *daemon) {
     collector_free(daemon->collector);
-    attribution_free(daemon->attribution);
+    resolver_free(daemon->resolver);
     if (daemon->socket >= 0) {
         close(daemon->socket);
         unlink(daemon->socket_path);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "live/attribution.h"
+#include "live/resolver.h"
 
 /* "model name : AMD EPYC 7763" of /proc/cpuinfo; other architectures have other names for it. */
 static void read_processor(char *processor, size_t size) {

@@ -1,7 +1,7 @@
 /* What the collectors of live samples agree on (DCPI §4):
  *
- *     BPF on every processor (daemon) ──┐                              ┌──► store
- *                                       ├──► struct live_sink ──► attribution
+ *     BPF on every processor (daemon) ──┐
+ *                                       ├──► struct live_sink ──► resolver ──► store
  *     perf ring buffers (record) ───────┘
  *
  * A collector finds for each sample the place of its address while the address means what it meant

@@ -21,7 +21,7 @@ struct run {
     const struct recording_request *request;
     struct recording *recording;
     struct store *store;
-    struct attribution *attribution;
+    struct resolver *resolver;
     struct recorder *recorder;
     struct command command;
     int process; /* to wait for the end of --pid; −1 */
@@ -76,7 +76,7 @@ static void name_it(const struct recording_request *request, char *name, size_t 
 
 static void measure(struct run *run) {
     struct recording *recording = run->recording;
-    attribution_statistics(run->attribution, &recording->attributed);
+    resolver_statistics(run->resolver, &recording->attributed);
     recorder_statistics(run->recorder, &recording->recorded);
 }
 
@@ -92,7 +92,7 @@ static bool save(struct run *run, struct error *error) {
     if (!run->session.id && !live_session_add(run->store, &run->session, run->recording->events,
                                               run->recording->event_count, run->event_ids, error))
         return false;
-    if (!attribution_save(run->attribution, run->store, run->session.id, run->event_ids, error) ||
+    if (!resolver_save(run->resolver, run->store, run->session.id, run->event_ids, error) ||
         !update_session(run, error))
         return false;
     run->recording->session = run->session.id;
@@ -104,8 +104,8 @@ static bool save(struct run *run, struct error *error) {
 static void save_when_due(struct run *run) {
     struct error ignored;
     double now = clock_monotonic();
-    if (now >= run->next_save || (attribution_full(run->attribution) &&
-                                  now >= run->next_save - SAVE_SECONDS + RETRY_SECONDS))
+    if (now >= run->next_save ||
+        (resolver_full(run->resolver) && now >= run->next_save - SAVE_SECONDS + RETRY_SECONDS))
         save(run, &ignored);
 }
 
@@ -175,7 +175,7 @@ static void await_command(struct run *run) {
 static bool start(struct run *run, int *exec_status, struct error *error) {
     const struct recording_request *request = run->request;
     struct recording *recording = run->recording;
-    const struct live_sink sink = attribution_sink(run->attribution);
+    const struct live_sink sink = resolver_sink(run->resolver);
     pid_t process = request->pid;
     if (request->command) {
         if (!command_start(&run->command, request->command, error))
@@ -214,7 +214,7 @@ static bool record(struct run *run, int *exec_status, struct error *error) {
     bool saved = save(run, &unsaved);
     if (!saved && good)
         *error = unsaved;
-    recording->note = attribution_note(run->attribution);
+    recording->note = resolver_note(run->resolver);
     await_command(run);
     return good && saved;
 }
@@ -236,11 +236,11 @@ bool record_run(const struct recording_request *request, struct recording *recor
     bool good = choose_events(request, recording, error) &&
                 choose_store(request, recording->store, error) &&
                 (run.store = store_open(recording->store, STORE_WRITE, error));
-    good = good && (run.attribution =
-                        attribution_new(recording->events, recording->event_count, ENTRIES, error));
+    good = good &&
+           (run.resolver = resolver_new(recording->events, recording->event_count, ENTRIES, error));
     good = good && record(&run, exec_status, error);
     recorder_free(run.recorder);
-    attribution_free(run.attribution);
+    resolver_free(run.resolver);
     store_close(run.store);
     command_close(&run.command);
     if (run.process >= 0)

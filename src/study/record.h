@@ -4,8 +4,8 @@
 
 #include <limits.h>
 
-#include "live/attribution.h"
 #include "live/recorder.h"
+#include "live/resolver.h"
 #include "study/study.h"
 
 struct recording_request {
@@ -27,7 +27,7 @@ struct recording {
     int64_t session;
     double seconds;
     bool partial; /* interrupted */
-    struct attribution_statistics attributed;
+    struct resolver_statistics attributed;
     struct recorder_statistics recorded;
     const char *note; /* NULL: none */
     struct trace_exit exit;

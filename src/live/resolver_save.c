@@ -8,8 +8,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "live/attribution_internal.h"
 #include "live/kernel_map.h"
+#include "live/resolver_internal.h"
 #include "program/perf_map.h"
 #include "util/array.h"
 
@@ -29,7 +29,7 @@ struct saved_image {
 };
 
 struct save {
-    struct attribution *attribution;
+    struct resolver *resolver;
     struct store *store;
     int64_t session;
     const int64_t *event_ids;
@@ -62,7 +62,7 @@ static bool row_of(struct save *save, uint32_t number, uint32_t *row, struct err
         *row = save->process_rows[number] - 1;
         return true;
     }
-    const struct tracked_process *process = &save->attribution->processes.items[number];
+    const struct tracked_process *process = &save->resolver->processes.items[number];
     struct store_process saved = {.command = process->command[0] ? process->command : "[unknown]",
                                   .executable = process->executable};
     int64_t id;
@@ -103,7 +103,7 @@ static void copy_build_id(struct store_image *image, const struct build_id *id) 
 }
 
 static bool file_image(struct save *save, uint32_t number, uint32_t **slot, struct error *error) {
-    const struct tracked_file *file = &save->attribution->files.items[number];
+    const struct tracked_file *file = &save->resolver->files.items[number];
     *slot = &save->file_images[number];
     if (**slot)
         return true;
@@ -162,13 +162,13 @@ static bool kernel_image(struct save *save, int number, uint32_t **slot, struct 
 /* A process's own when its runtime names the code; otherwise one of all processes of the name. What
  * tells apart two processes of one number is in place of a build id. */
 static bool jit_image(struct save *save, uint32_t number, uint32_t **slot, struct error *error) {
-    const struct tracked_process *process = &save->attribution->processes.items[number];
+    const struct tracked_process *process = &save->resolver->processes.items[number];
     *slot = &save->jit_images[number];
     if (**slot)
         return true;
     char path[64];
     struct store_image image = {.kind = IMAGE_JIT, .path = path, .root = ""};
-    int map = perf_map_open(save->attribution->roots.proc, save->attribution->roots.files,
+    int map = perf_map_open(save->resolver->roots.proc, save->resolver->roots.files,
                             process->key.pid, process->inner_pid, process->user);
     const char *command = process->command[0] ? process->command : "[unknown]";
     if (map < 0) {
@@ -219,7 +219,7 @@ static bool place_entry(struct save *save, const struct sample_entry *entry,
         good = unknown_image(save, &slot, error);
         break;
     default:
-        if (tracked_file_is_known(&save->attribution->files.items[entry->place])) {
+        if (tracked_file_is_known(&save->resolver->files.items[entry->place])) {
             good = file_image(save, entry->place, &slot, error);
             break;
         }
@@ -232,7 +232,7 @@ static bool place_entry(struct save *save, const struct sample_entry *entry,
 }
 
 static bool place_entries(struct save *save, struct error *error) {
-    const struct sample_table *table = &save->attribution->table;
+    const struct sample_table *table = &save->resolver->table;
     for (size_t i = 0; i < table->capacity; i++) {
         const struct sample_entry *entry = &table->slots[i];
         if (!entry->count)
@@ -287,12 +287,12 @@ static bool add_profiles(struct save *save, struct error *error) {
 
 /* Samples that found no room in the table, of no process. */
 static bool add_overflow(struct save *save, struct error *error) {
-    struct attribution *attribution = save->attribution;
+    struct resolver *resolver = save->resolver;
     int64_t row;
-    for (size_t event = 0; event < attribution->event_count; event++) {
+    for (size_t event = 0; event < resolver->event_count; event++) {
         uint32_t *slot;
         struct store_process nobody = {.command = "[unknown]", .executable = ""};
-        struct store_value value = {.value = attribution->overflow[event]};
+        struct store_value value = {.value = resolver->overflow[event]};
         if (value.value &&
             (!unknown_image(save, &slot, error) ||
              !store_process(save->store, save->session, &nobody, &row, error) ||
@@ -333,8 +333,8 @@ static bool find_symbols(const struct save *save, const struct saved_image *imag
                          struct symbol_cover *cover) {
     if (image->kernel_image != KERNEL_MAP_NONE)
         return kernel_map_cover(&save->kernel, (uint32_t)image->kernel_image, cover);
-    const struct tracked_process *process = &save->attribution->processes.items[image->process];
-    int map = perf_map_open(save->attribution->roots.proc, save->attribution->roots.files,
+    const struct tracked_process *process = &save->resolver->processes.items[image->process];
+    int map = perf_map_open(save->resolver->roots.proc, save->resolver->roots.files,
                             process->key.pid, process->inner_pid, process->user);
     return map < 0 || perf_map_read(map, cover);
 }
@@ -381,9 +381,9 @@ static bool add_symbols(struct save *save, uint32_t image, struct error *error) 
 /* ---- all of it ---- */
 
 static bool prepare(struct save *save, struct error *error) {
-    struct attribution *attribution = save->attribution;
-    size_t processes = attribution->processes.count, files = attribution->files.count;
-    size_t entries = attribution->table.count;
+    struct resolver *resolver = save->resolver;
+    size_t processes = resolver->processes.count, files = resolver->files.count;
+    size_t entries = resolver->table.count;
     save->process_rows = calloc(processes + 1, sizeof *save->process_rows);
     save->jit_images = calloc(processes + 1, sizeof *save->jit_images);
     save->file_images = calloc(files + 1, sizeof *save->file_images);
@@ -391,7 +391,7 @@ static bool prepare(struct save *save, struct error *error) {
     save->values = malloc((entries + 1) * sizeof *save->values);
     if (!save->process_rows || !save->jit_images || !save->file_images || !save->entries ||
         !save->values ||
-        (attribution->has_kernel && !kernel_map_read(&attribution->roots, &save->kernel)))
+        (resolver->has_kernel && !kernel_map_read(&resolver->roots, &save->kernel)))
         return no_memory(error);
     save->kernel_images = calloc(save->kernel.image_count + 1, sizeof *save->kernel_images);
     return save->kernel_images || no_memory(error);
@@ -421,29 +421,29 @@ static bool write_all(struct save *save, struct error *error) {
 }
 
 /* What has been saved is forgotten, whether or not there is memory to tidy up. */
-static void forget(struct attribution *attribution) {
-    sample_table_clear(&attribution->table);
-    memset(attribution->overflow, 0, sizeof attribution->overflow);
-    attribution->has_kernel = false;
-    tracked_processes_forget(&attribution->processes, &attribution->roots);
-    tracked_files_forget(&attribution->files);
+static void forget(struct resolver *resolver) {
+    sample_table_clear(&resolver->table);
+    memset(resolver->overflow, 0, sizeof resolver->overflow);
+    resolver->has_kernel = false;
+    tracked_processes_forget(&resolver->processes, &resolver->roots);
+    tracked_files_forget(&resolver->files);
 }
 
-bool attribution_save(struct attribution *attribution, struct store *store, int64_t session,
-                      const int64_t *event_ids, struct error *error) {
+bool resolver_save(struct resolver *resolver, struct store *store, int64_t session,
+                   const int64_t *event_ids, struct error *error) {
     struct save save = {
-        .attribution = attribution, .store = store, .session = session, .event_ids = event_ids};
-    if (!tracked_files_search(&attribution->files, &attribution->roots))
+        .resolver = resolver, .store = store, .session = session, .event_ids = event_ids};
+    if (!tracked_files_search(&resolver->files, &resolver->roots))
         return no_memory(error);
     bool good = prepare(&save, error);
     if (good && (good = store_begin(store, error)) &&
         !(good = write_all(&save, error) && store_commit(store, error)))
         store_rollback(store);
     if (good) {
-        attribution->unknown += save.unknown;
-        if (attribution->has_kernel)
-            attribution->hidden = save.kernel.hidden;
-        forget(attribution);
+        resolver->unknown += save.unknown;
+        if (resolver->has_kernel)
+            resolver->hidden = save.kernel.hidden;
+        forget(resolver);
     }
     release(&save);
     return good;

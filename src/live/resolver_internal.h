@@ -1,8 +1,8 @@
-/* What the parts of the attribution share. */
-#ifndef CULPRIT_LIVE_ATTRIBUTION_INTERNAL_H
-#define CULPRIT_LIVE_ATTRIBUTION_INTERNAL_H
+/* What the parts of the resolver share. */
+#ifndef CULPRIT_LIVE_RESOLVER_INTERNAL_H
+#define CULPRIT_LIVE_RESOLVER_INTERNAL_H
 
-#include "live/attribution.h"
+#include "live/resolver.h"
 #include "live/sample_table.h"
 #include "live/tracked_files.h"
 #include "live/tracked_processes.h"
@@ -15,7 +15,7 @@ enum place_number {
     PLACE_NUMBER_KERNEL
 };
 
-struct attribution {
+struct resolver {
     struct live_roots roots;
     struct tracked_processes processes;
     struct tracked_files files;
@@ -27,9 +27,8 @@ struct attribution {
     uint64_t samples, unknown, kernel_samples;
 };
 
-/* As attribution_new(), of the machine as these roots show it (the caller's strings). */
-struct attribution *attribution_new_in(const struct live_roots *roots,
-                                       const struct live_event *events, size_t event_count,
-                                       size_t entries, struct error *error);
+/* As resolver_new(), of the machine as these roots show it (the caller's strings). */
+struct resolver *resolver_new_in(const struct live_roots *roots, const struct live_event *events,
+                                 size_t event_count, size_t entries, struct error *error);
 
 #endif

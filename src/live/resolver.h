@@ -1,16 +1,16 @@
 /* From samples to profiles: gathers what collectors deliver, finds the images and processes behind
  * it, and merges it into a session of the store (DCPI §4.3). Memory is bounded: at most
  * `entries` different (process, image, offset, event). When half of them are there
- * attribution_full() asks to be saved; samples beyond all of them still count, as unknown ones. */
-#ifndef CULPRIT_LIVE_ATTRIBUTION_H
-#define CULPRIT_LIVE_ATTRIBUTION_H
+ * resolver_full() asks to be saved; samples beyond all of them still count, as unknown ones. */
+#ifndef CULPRIT_LIVE_RESOLVER_H
+#define CULPRIT_LIVE_RESOLVER_H
 
 #include "live/live.h"
 #include "store/store.h"
 
-struct attribution;
+struct resolver;
 
-struct attribution_statistics {
+struct resolver_statistics {
     uint64_t samples; /* since the beginning */
     uint64_t unknown; /* of them in no known image, as far as is known: which image a sample lies in
                          may be found as late as it is saved */
@@ -22,30 +22,29 @@ struct attribution_statistics {
 
 /* `events` as the collector has them. The kernel's symbols (/proc/kallsyms, /proc/modules) are read
  * when samples of it are saved. */
-struct attribution *attribution_new(const struct live_event *events, size_t event_count,
-                                    size_t entries, struct error *error);
-void attribution_free(struct attribution *attribution);
+struct resolver *resolver_new(const struct live_event *events, size_t event_count, size_t entries,
+                              struct error *error);
+void resolver_free(struct resolver *resolver);
 
 /* What a collector is to be given. */
-struct live_sink attribution_sink(struct attribution *attribution);
+struct live_sink resolver_sink(struct resolver *resolver);
 
 /* Reads /proc for the processes that run now: what was started before the collector. */
-bool attribution_scan(struct attribution *attribution, struct error *error);
+bool resolver_scan(struct resolver *resolver, struct error *error);
 
-bool attribution_full(const struct attribution *attribution);
+bool resolver_full(const struct resolver *resolver);
 
 /* One line that says what cannot be found here and how it could be, as the kernel's symbols where
  * kernel.kptr_restrict hides them; NULL: all well. */
-const char *attribution_note(const struct attribution *attribution);
+const char *resolver_note(const struct resolver *resolver);
 
 /* Merges everything gathered into `session` in one transaction, and forgets it; events_ids[i] is
  * the number of event i in that session. On failure everything is kept and can be saved again.
  * Processes that have ended are forgotten afterwards. */
-bool attribution_save(struct attribution *attribution, struct store *store, int64_t session,
-                      const int64_t *event_ids, struct error *error);
+bool resolver_save(struct resolver *resolver, struct store *store, int64_t session,
+                   const int64_t *event_ids, struct error *error);
 
-void attribution_statistics(const struct attribution *attribution,
-                            struct attribution_statistics *statistics);
+void resolver_statistics(const struct resolver *resolver, struct resolver_statistics *statistics);
 
 /* What this machine is, for a session: host, kernel, processor; kind, weight 1 and start now.
  * Strings live in `text`. */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "live/attribution_internal.h"
+#include "live/resolver_internal.h"
 #include "live_tree.h"
 #include "util/clock.h"
 
@@ -17,7 +17,7 @@ static const struct live_event EVENT = {
 
 struct fixture {
     struct live_tree tree;
-    struct attribution *attribution;
+    struct resolver *resolver;
     struct live_sink sink;
     struct store *store;
     int64_t session, event;
@@ -28,10 +28,9 @@ static int set_up(void **state) {
     static struct fixture fixture;
     memset(&fixture, 0, sizeof fixture);
     live_tree_make(&fixture.tree);
-    fixture.attribution =
-        attribution_new_in(&fixture.tree.roots, &EVENT, 1, 1 << 17, &fixture.error);
-    assert_non_null(fixture.attribution);
-    fixture.sink = attribution_sink(fixture.attribution);
+    fixture.resolver = resolver_new_in(&fixture.tree.roots, &EVENT, 1, 1 << 17, &fixture.error);
+    assert_non_null(fixture.resolver);
+    fixture.sink = resolver_sink(fixture.resolver);
     fixture.store =
         store_open(live_tree_path(&fixture.tree, "profiles.db"), STORE_WRITE, &fixture.error);
     assert_non_null(fixture.store);
@@ -46,7 +45,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     struct fixture *fixture = *state;
-    attribution_free(fixture->attribution);
+    resolver_free(fixture->resolver);
     store_close(fixture->store);
     live_tree_remove(fixture->tree.root);
     return 0;
@@ -82,8 +81,8 @@ static void sample(struct fixture *fixture, uint32_t pid, uint32_t exec, unsigne
 }
 
 static void save(struct fixture *fixture) {
-    if (!attribution_save(fixture->attribution, fixture->store, fixture->session, &fixture->event,
-                          &fixture->error))
+    if (!resolver_save(fixture->resolver, fixture->store, fixture->session, &fixture->event,
+                       &fixture->error))
         fail_msg("%s", fixture->error.message);
 }
 
@@ -137,8 +136,8 @@ static void samples_of_a_process_in_its_file(void **state) {
     sample(fixture, 42, 3, 100, PLACE_FILE, key, 0x20, 3);
     save(fixture);
     assert_saved(fixture, "gzip|/usr/bin/gzip|file|/usr/bin/gzip|ABCD||10=1 20=5\n");
-    struct attribution_statistics statistics;
-    attribution_statistics(fixture->attribution, &statistics);
+    struct resolver_statistics statistics;
+    resolver_statistics(fixture->resolver, &statistics);
     assert_int_equal(statistics.samples, 6);
     assert_int_equal(statistics.unknown, 0);
     assert_int_equal(statistics.entries, 0);
@@ -162,8 +161,8 @@ static void processes_that_have_ended(void **state) {
     assert_saved(fixture, "true|/usr/bin/true|file|/usr/bin/true|TRUE||10=100\n");
     assert_saved(fixture, "true|/usr/bin/true|file|/lib/libc.so.6|LIBC||30=100\n");
     save(fixture);
-    struct attribution_statistics statistics;
-    attribution_statistics(fixture->attribution, &statistics);
+    struct resolver_statistics statistics;
+    resolver_statistics(fixture->resolver, &statistics);
     assert_int_equal(statistics.processes, 0);
 }
 
@@ -307,8 +306,8 @@ static void files_that_others_have(void **state) {
     save(fixture);
     assert_saved(fixture, "[unknown]||file|/lib/libz.so|LIBZ||10=2\n");
     assert_saved(fixture, "[unknown]||unknown|[unknown]|||10=3 20=4\n");
-    struct attribution_statistics statistics;
-    attribution_statistics(fixture->attribution, &statistics);
+    struct resolver_statistics statistics;
+    resolver_statistics(fixture->resolver, &statistics);
     assert_int_equal(statistics.unknown, 7);
 }
 
@@ -320,7 +319,7 @@ static void what_ran_before_the_start(void **state) {
     struct live_file_key key = live_tree_key(path);
     mapping_of(maps, key, "/usr/bin/old");
     live_tree_process(&fixture->tree, 42, 1, "old", 100, maps);
-    assert_true(attribution_scan(fixture->attribution, &fixture->error));
+    assert_true(resolver_scan(fixture->resolver, &fixture->error));
     live_tree_remove(live_tree_path(&fixture->tree, "proc/42"));
     live_tree_remove(path);
     key.generation = 77; /* which /proc does not tell */
@@ -364,7 +363,7 @@ static void samples_in_the_kernel(void **state) {
 
 static void a_kernel_whose_symbols_are_hidden(void **state) {
     struct fixture *fixture = *state;
-    assert_non_null(strstr(attribution_note(fixture->attribution), "kptr_restrict"));
+    assert_non_null(strstr(resolver_note(fixture->resolver), "kptr_restrict"));
     announce(fixture, 42, 1, 1, "app");
     sample(fixture, 42, 1, 1, PLACE_KERNEL, NO_FILE, 0xffffffff81000110, 2);
     save(fixture);
@@ -390,21 +389,20 @@ static void code_made_at_run_time(void **state) {
 
 static void more_than_there_is_room_for(void **state) {
     struct fixture *fixture = *state;
-    attribution_free(fixture->attribution);
-    fixture->attribution =
-        attribution_new_in(&fixture->tree.roots, &EVENT, 1, 100, &fixture->error);
-    fixture->sink = attribution_sink(fixture->attribution);
+    resolver_free(fixture->resolver);
+    fixture->resolver = resolver_new_in(&fixture->tree.roots, &EVENT, 1, 100, &fixture->error);
+    fixture->sink = resolver_sink(fixture->resolver);
     for (uint64_t i = 0; i < 300; i++) {
-        assert_int_equal(attribution_full(fixture->attribution), i >= 50);
+        assert_int_equal(resolver_full(fixture->resolver), i >= 50);
         sample(fixture, 42, 1, 1, PLACE_VDSO, NO_FILE, i, 1);
     }
-    struct attribution_statistics statistics;
-    attribution_statistics(fixture->attribution, &statistics);
+    struct resolver_statistics statistics;
+    resolver_statistics(fixture->resolver, &statistics);
     assert_int_equal(statistics.samples, 300);
     assert_int_equal(statistics.unknown, 200);
     save(fixture);
     assert_saved(fixture, "[unknown]||unknown|[unknown]|||0=200\n");
-    assert_false(attribution_full(fixture->attribution));
+    assert_false(resolver_full(fixture->resolver));
 }
 
 /* Nothing is lost when a save fails: it can be done again. */
@@ -412,8 +410,8 @@ static void a_save_that_fails(void **state) {
     struct fixture *fixture = *state;
     announce(fixture, 42, 1, 1, "app");
     sample(fixture, 42, 1, 1, PLACE_VDSO, NO_FILE, 0x10, 5);
-    assert_false(attribution_save(fixture->attribution, fixture->store, fixture->session + 99,
-                                  &fixture->event, &fixture->error));
+    assert_false(resolver_save(fixture->resolver, fixture->store, fixture->session + 99,
+                               &fixture->event, &fixture->error));
     assert_string_equal(saved(fixture), "");
     save(fixture);
     assert_saved(fixture, "app||vdso|[vdso]|||10=5\n");

@@ -1,0 +1,188 @@
+/* Takes what collectors deliver. Processes and files are looked at when they first appear, most
+ * likely while they are there; places in the kernel and in code made at run time are left as
+ * addresses until they are saved (resolver_save.c). */
+#include "live/resolver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/kernel_map.h"
+#include "live/resolver_internal.h"
+
+static bool no_memory(struct error *error) {
+    return error_set(error, "out of memory for the samples gathered");
+}
+
+struct resolver *resolver_new_in(const struct live_roots *roots, const struct live_event *events,
+                                 size_t event_count, size_t entries, struct error *error) {
+    struct resolver *resolver = calloc(1, sizeof *resolver);
+    if (event_count > LIVE_EVENTS_MAX || entries > PLACE_NUMBER_UNKNOWN) {
+        free(resolver);
+        error_set(error, "too many events or entries to gather samples of");
+        return NULL;
+    }
+    if (!resolver || !sample_table_init(&resolver->table, entries)) {
+        free(resolver);
+        no_memory(error);
+        return NULL;
+    }
+    resolver->roots = *roots;
+    resolver->event_count = event_count;
+    bool kernel = false;
+    for (size_t i = 0; i < event_count; i++)
+        kernel |= events[i].kernel;
+    resolver->hidden = kernel && kernel_map_is_hidden(roots);
+    return resolver;
+}
+
+struct resolver *resolver_new(const struct live_event *events, size_t event_count, size_t entries,
+                              struct error *error) {
+    const struct live_roots roots = {.proc = "/proc", .sys = "/sys", .files = ""};
+    return resolver_new_in(&roots, events, event_count, entries, error);
+}
+
+void resolver_free(struct resolver *resolver) {
+    if (!resolver)
+        return;
+    tracked_processes_free(&resolver->processes);
+    tracked_files_free(&resolver->files);
+    sample_table_free(&resolver->table);
+    free(resolver);
+}
+
+static bool take_process(void *context, const struct live_process *process, struct error *error) {
+    struct resolver *resolver = context;
+    return tracked_processes_announce(&resolver->processes, &resolver->roots, process) !=
+               UINT32_MAX ||
+           no_memory(error);
+}
+
+static bool take_file(void *context, const struct live_file *file, struct error *error) {
+    struct resolver *resolver = context;
+    uint32_t number =
+        tracked_files_announce(&resolver->files, &resolver->roots, &resolver->processes, file);
+    return (number != UINT32_MAX &&
+            tracked_processes_maps(&resolver->processes, file->seen_in, file->path)) ||
+           no_memory(error);
+}
+
+/* UINT32_MAX: out of memory. */
+static uint32_t place_of(struct resolver *resolver, const struct live_sample *sample,
+                         uint32_t process) {
+    switch (sample->place) {
+    case PLACE_KERNEL:
+        return PLACE_NUMBER_KERNEL;
+    case PLACE_ANONYMOUS:
+        return PLACE_NUMBER_ANONYMOUS;
+    case PLACE_VDSO:
+        return PLACE_NUMBER_VDSO;
+    case PLACE_FILE:
+        break;
+    default:
+        return PLACE_NUMBER_UNKNOWN;
+    }
+    uint32_t file = tracked_files_find(&resolver->files, &resolver->roots, &resolver->processes,
+                                       &sample->file, sample->process.pid);
+    if (file == UINT32_MAX ||
+        !tracked_processes_seen_in(&resolver->processes, process, resolver->files.items[file].path))
+        return UINT32_MAX;
+    return file;
+}
+
+static bool take_sample(void *context, const struct live_sample *sample, struct error *error) {
+    struct resolver *resolver = context;
+    if (!sample->count || sample->event >= resolver->event_count)
+        return true;
+    struct sample_entry entry = {
+        .offset = sample->offset, .count = sample->count, .event = sample->event};
+    entry.process =
+        tracked_processes_find(&resolver->processes, &resolver->roots, &sample->process);
+    if (entry.process == UINT32_MAX)
+        return no_memory(error);
+    entry.place = place_of(resolver, sample, entry.process);
+    if (entry.place == UINT32_MAX)
+        return no_memory(error);
+    bool known = entry.place != PLACE_NUMBER_UNKNOWN;
+    if (!sample_table_add(&resolver->table, &entry)) {
+        resolver->overflow[sample->event] += sample->count;
+        known = false;
+    }
+    resolver->samples += sample->count;
+    resolver->unknown += known ? 0 : sample->count;
+    if (entry.place == PLACE_NUMBER_KERNEL) {
+        resolver->kernel_samples += sample->count;
+        resolver->has_kernel = true;
+    }
+    return true;
+}
+
+struct live_sink resolver_sink(struct resolver *resolver) {
+    return (struct live_sink){
+        .context = resolver, .process = take_process, .file = take_file, .sample = take_sample};
+}
+
+struct scan {
+    struct resolver *resolver;
+    uint32_t pid;
+    bool good;
+};
+
+/* A file that is mapped executable now and sampled later may be deleted in between. */
+static bool scan_mapping(void *context, const struct proc_mapping *mapping) {
+    struct scan *scan = context;
+    struct resolver *resolver = scan->resolver;
+    if (!mapping->executable || !mapping->inode || mapping->path[0] != '/')
+        return true;
+    struct live_file file = {
+        .key = {.device = mapping->device, .inode = mapping->inode},
+        .path = mapping->path,
+        .seen_in = scan->pid,
+    };
+    scan->good = tracked_files_announce(&resolver->files, &resolver->roots, &resolver->processes,
+                                        &file) != UINT32_MAX;
+    return scan->good;
+}
+
+static bool scan_process(void *context, uint32_t pid) {
+    struct scan *scan = context;
+    struct resolver *resolver = scan->resolver;
+    scan->pid = pid;
+    scan->good = tracked_processes_scan(&resolver->processes, &resolver->roots, pid);
+    if (scan->good)
+        proc_each_mapping(&resolver->roots, pid, scan_mapping, scan);
+    return scan->good;
+}
+
+bool resolver_scan(struct resolver *resolver, struct error *error) {
+    struct scan scan = {.resolver = resolver, .good = true};
+    if (!proc_each_pid(&resolver->roots, scan_process, &scan))
+        return error_errno(error, "%s: cannot read which processes there are",
+                           resolver->roots.proc);
+    return scan.good || no_memory(error);
+}
+
+bool resolver_full(const struct resolver *resolver) {
+    return resolver->table.count >= resolver->table.most / 2;
+}
+
+const char *resolver_note(const struct resolver *resolver) {
+    return resolver->hidden
+               ? "the kernel's functions are not named: their addresses are hidden (set "
+                 "kernel.kptr_restrict to 1 or less and give culprit CAP_SYSLOG)"
+               : NULL;
+}
+
+void resolver_statistics(const struct resolver *resolver, struct resolver_statistics *statistics) {
+    const struct sample_table *table = &resolver->table;
+    *statistics = (struct resolver_statistics){
+        .samples = resolver->samples,
+        .unknown = resolver->unknown,
+        .kernel = resolver->kernel_samples,
+        .entries = table->count,
+        .entries_max = table->most,
+        .processes = resolver->processes.count,
+        .images = resolver->files.count,
+        .bytes = sizeof *resolver + table->capacity * sizeof *table->slots +
+                 tracked_processes_bytes(&resolver->processes) +
+                 tracked_files_bytes(&resolver->files)};
+}

@@ -11,16 +11,8 @@
 #include "cmd/save.h"
 #include "cmd/slices.h"
 #include "simulate/sampling.h"
+#include "study/listed_regions.h"
 #include "tap/tracer.h"
-
-/* What simulates regions in place of a run. */
-enum { RUN_MOST_LISTS = 64 };
-struct regions_request {
-    const char *lists[RUN_MOST_LISTS]; /* files: one, or one of each merged run */
-    uint32_t list_count;               /* 0: none */
-    uint32_t jobs;                     /* 0: as many as processors */
-    uint64_t warm_up;                  /* instructions before each, at most */
-};
 
 struct run_request {
     const char *verb; /* "sim" */

@@ -19,8 +19,8 @@ static void take_tracer(struct argp_state *state, void *request, char *value) {
 
 static void take_list(struct argp_state *state, void *request, char *value) {
     struct regions_request *regions = &((struct run_request *)request)->regions;
-    if (regions->list_count == RUN_MOST_LISTS)
-        options_fail(state, "--regions: more than %d lists", RUN_MOST_LISTS);
+    if (regions->list_count == REGIONS_MOST_LISTS)
+        options_fail(state, "--regions: more than %d lists", REGIONS_MOST_LISTS);
     regions->lists[regions->list_count++] = value;
 }
 

@@ -1,0 +1,94 @@
+#include "study/listed_regions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* How many processes and threads there are in the lists so far. */
+struct counted {
+    uint32_t processes, threads;
+};
+
+/* Those of later lists are others than those of the first, though each counts from 0. */
+static void tell_apart(struct region_list *list, struct counted *before) {
+    struct counted most = {0};
+    for (size_t i = 0; i < list->region_count; i++) {
+        struct region *region = &list->regions[i];
+        most.processes = region->process > most.processes ? region->process : most.processes;
+        most.threads = region->thread > most.threads ? region->thread : most.threads;
+        region->process += before->processes;
+        region->thread += before->threads;
+    }
+    before->processes += most.processes + 1;
+    before->threads += most.threads + 1;
+}
+
+static bool name_commands(struct listed_regions *regions, uint32_t count, struct error *error) {
+    size_t size;
+    FILE *out = open_memstream(&regions->command, &size);
+    for (uint32_t i = 0; out && i < count; i++)
+        fprintf(out, "%s%s", i ? ", " : "", regions->lists[i].command);
+    return (out && fclose(out) == 0) || error_set(error, "out of memory for the commands");
+}
+
+bool listed_regions_read(struct listed_regions *regions, const struct regions_request *request,
+                         struct error *error) {
+    const uint32_t count = request->list_count;
+    struct counted counted = {0};
+    *regions = (struct listed_regions){.request = request};
+    for (uint32_t i = 0; i < count; i++)
+        if (!region_list_read_merged(&regions->lists[i], request->lists[i], error))
+            return false;
+    if (!region_lists_are_whole(regions->lists, request->lists, count, error))
+        return false;
+    regions->instructions =
+        count > 1 ? regions->lists[0].all_instructions : region_list_stands_for(regions->lists);
+    for (uint32_t i = 0; i < count; i++) {
+        struct region_list *list = &regions->lists[i];
+        if (!region_list_do_without(list, request->lists[i], &regions->lost[i], error))
+            return false;
+        tell_apart(list, &counted);
+        regions->slices += list->slice_count;
+    }
+    return name_commands(regions, count, error);
+}
+
+static bool add_lists(struct listed_regions *regions, struct error *error) {
+    const struct regions_request *request = regions->request;
+    bool good = true;
+    for (uint32_t i = 0; i < request->list_count && good; i++)
+        good = region_run_add_list(regions->run, &regions->lists[i], request->lists[i],
+                                   request->warm_up, error);
+    return good;
+}
+
+bool listed_regions_simulate(struct listed_regions *regions, struct watch *watch,
+                             const struct machine *machine, uint32_t ideal, struct saving *saving,
+                             struct error *error) {
+    const struct regions_request *request = regions->request;
+    const struct region_run_options options = {.machine = machine,
+                                               .ideal = ideal,
+                                               .isa = regions->lists[0].isa,
+                                               .jobs = request->jobs,
+                                               .stop = &watch->signal,
+                                               .progress = watch_progress,
+                                               .progress_context = watch,
+                                               .keep = saving ? saving_keep_region : NULL,
+                                               .keep_context = saving};
+    uint64_t work = 0;
+    for (uint32_t i = 0; i < request->list_count; i++)
+        work += region_list_work(&regions->lists[i], request->warm_up);
+    watch_begin(watch, "simulating", "instructions", work);
+    bool good = (regions->run = region_run_new(&options, error)) && add_lists(regions, error) &&
+                region_run_finish(regions->run, regions->instructions, &regions->simulation, error);
+    watch_end(watch);
+    regions->simulation.regions.slices = regions->slices;
+    return good;
+}
+
+void listed_regions_free(struct listed_regions *regions) {
+    simulation_free(&regions->simulation);
+    region_run_free(regions->run);
+    for (uint32_t i = 0; i < REGIONS_MOST_LISTS; i++)
+        region_list_free(&regions->lists[i]);
+    free(regions->command);
+}

@@ -40,61 +40,6 @@ struct job {
     struct output file;
 };
 
-static bool open_trace(struct job *job, int *status, struct error *error) {
-    const struct contend_profile_request *request = job->request;
-    const struct selection *selection = &request->given->selection;
-    if (!request->command) {
-        job->trace = trace_open(request->given->words[0], error);
-        return job->trace && (trace_has_addresses(job->trace) ||
-                              error_set(error,
-                                        "%.500s: no memory addresses are in it (capture it "
-                                        "without --no-addresses)",
-                                        request->given->words[0]));
-    }
-    struct capture_options capture = {.command = request->command,
-                                      .addresses = true,
-                                      .skip = selection->skip,
-                                      .limit = selection->limit,
-                                      .from_symbol = selection->from_symbol,
-                                      .thread = selection->thread < 0 ? 0 : selection->thread};
-    watch_limit(&verb_watch, &capture, request->stop);
-    int exec_status = STATUS_BROKEN;
-    job->trace = trace_capture(&capture, &exec_status, error);
-    if (!job->trace)
-        *status = exec_status ? exec_status : STATUS_BROKEN;
-    return job->trace != NULL;
-}
-
-static bool measure(struct job *job, struct error *error) {
-    const struct contend_profile_request *request = job->request;
-    const struct machine_cache *last = machine_shared_cache(job->machine);
-    struct cache_shape shapes[LOCALITY_MAX_LEVELS] = {cache_shape_of(last)};
-    for (uint32_t i = 0; i < request->shape_count; i++) {
-        shapes[i + 1] = request->shapes[i];
-        shapes[i + 1].line = last->line;
-    }
-    const struct locality_options options = {.machine = job->machine,
-                                             .shared = shapes,
-                                             .shared_count = 1 + request->shape_count,
-                                             .frames = request->frames,
-                                             .core = true,
-                                             .foreign = locality_foreign_rates,
-                                             .foreign_count =
-                                                 locality_rates_for(job->machine->chip.threads)};
-    const struct selection all = {.thread = -1};
-    const struct locality_watch watch = {watch_progress, &verb_watch, &verb_watch.signal};
-    struct trace_batch batch;
-    struct error late;
-    watch_begin_within(&verb_watch, "profiling", "instructions", request->given->selection.limit);
-    const bool good =
-        locality_measure(job->trace, request->command ? &all : &request->given->selection, &options,
-                         watch, &job->locality, error);
-    watch_end(&verb_watch);
-    while (request->command && trace_next(job->trace, &batch, &late) > 0)
-        continue;
-    return good || error_prefix(error, "%.500s", trace_command(job->trace));
-}
-
 static void tell(const struct job *job) {
     const struct locality *locality = &job->locality;
     const struct locality_level *shared = &locality->levels[1];
@@ -119,11 +64,18 @@ static bool run_steps(struct job *job, int *failed, struct error *error) {
     if (!output_open(&job->file, "--profile", request->path, NULL, error))
         return false;
     interrupt_catch();
-    if (!open_trace(job, failed, error))
-        return false;
-    watch_trace(&verb_watch, job->trace);
-    if (!measure(job, error) || !locality_write(&job->locality, job->file.file, error) ||
-        !output_close(&job->file, error))
+    const struct locality_run_request run = {.watch = &verb_watch,
+                                             .command = request->command,
+                                             .path =
+                                                 request->command ? NULL : request->given->words[0],
+                                             .stop = request->stop,
+                                             .selection = request->given->selection,
+                                             .machine = job->machine,
+                                             .shapes = request->shapes,
+                                             .shape_count = request->shape_count,
+                                             .frames = request->frames};
+    if (!locality_run(&run, &job->trace, &job->locality, failed, error) ||
+        !locality_write(&job->locality, job->file.file, error) || !output_close(&job->file, error))
         return false;
     tell(job);
     return true;
@@ -138,7 +90,6 @@ int contend_profile(const struct contend_profile_request *request, struct error 
                                      : 0;
     else if (verb_watch.signal)
         status = 128 + verb_watch.signal;
-    watch_trace(&verb_watch, NULL);
     trace_close(job.trace);
     locality_free(&job.locality);
     output_discard(&job.file);

@@ -244,3 +244,69 @@ bool locality_inputs_simulable(const struct locality_inputs *inputs, struct erro
     }
     return true;
 }
+
+/* ---- one program ---- */
+
+static bool open_run(const struct locality_run_request *request, struct trace **trace,
+                     int *exec_status, struct error *error) {
+    const struct selection *selection = &request->selection;
+    if (!request->command) {
+        *trace = trace_open(request->path, error);
+        return *trace && (trace_has_addresses(*trace) ||
+                          error_set(error,
+                                    "%.500s: no memory addresses are in it (capture it "
+                                    "without --no-addresses)",
+                                    request->path));
+    }
+    struct capture_options capture = {.command = request->command,
+                                      .addresses = true,
+                                      .skip = selection->skip,
+                                      .limit = selection->limit,
+                                      .from_symbol = selection->from_symbol,
+                                      .thread = selection->thread < 0 ? 0 : selection->thread};
+    watch_limit(request->watch, &capture, request->stop);
+    int status = 0;
+    *trace = trace_capture(&capture, &status, error);
+    if (!*trace && status)
+        *exec_status = status;
+    return *trace != NULL;
+}
+
+static bool measure_run(const struct locality_run_request *request, struct trace *trace,
+                        struct locality *locality, struct error *error) {
+    const struct machine_cache *last = machine_shared_cache(request->machine);
+    struct cache_shape shapes[LOCALITY_MAX_LEVELS] = {cache_shape_of(last)};
+    for (uint32_t i = 0; i < request->shape_count; i++) {
+        shapes[i + 1] = request->shapes[i];
+        shapes[i + 1].line = last->line;
+    }
+    const struct locality_options options = {
+        .machine = request->machine,
+        .shared = shapes,
+        .shared_count = 1 + request->shape_count,
+        .frames = request->frames,
+        .core = true,
+        .foreign = locality_foreign_rates,
+        .foreign_count = locality_rates_for(request->machine->chip.threads)};
+    const struct selection all = {.thread = -1};
+    const struct locality_watch shown = {watch_progress, request->watch, &request->watch->signal};
+    struct trace_batch batch;
+    struct error late;
+    watch_begin_within(request->watch, "profiling", "instructions", request->selection.limit);
+    const bool good = locality_measure(trace, request->command ? &all : &request->selection,
+                                       &options, shown, locality, error);
+    watch_end(request->watch);
+    while (request->command && trace_next(trace, &batch, &late) > 0)
+        continue;
+    return good || error_prefix(error, "%.500s", trace_command(trace));
+}
+
+bool locality_run(const struct locality_run_request *request, struct trace **trace,
+                  struct locality *locality, int *exec_status, struct error *error) {
+    if (!open_run(request, trace, exec_status, error))
+        return false;
+    watch_trace(request->watch, *trace);
+    bool good = measure_run(request, *trace, locality, error);
+    watch_trace(request->watch, NULL);
+    return good;
+}

@@ -59,6 +59,23 @@ void locality_inputs_free(struct locality_inputs *inputs);
 /* Whether --check can simulate every program: a trace in a file, which is read again and again. The
  * error names the first that it cannot. */
 bool locality_inputs_simulable(const struct locality_inputs *inputs, struct error *error);
+/* One program, a command or a trace, measured for a profile to be saved. */
+struct locality_run_request {
+    struct watch *watch;
+    char *const *command; /* NULL: `path`, of a trace */
+    const char *path;
+    bool stop; /* kill the command at the limit */
+    struct selection selection;
+    const struct machine *machine;    /* with a cache that threads share */
+    const struct cache_shape *shapes; /* beside that one; their lines are as long as its */
+    uint32_t shape_count;
+    bool frames;
+};
+/* *trace, which is the caller's to close, has how a command ended; *exec_status is set when it
+ * cannot be run. */
+bool locality_run(const struct locality_run_request *request, struct trace **trace,
+                  struct locality *locality, int *exec_status, struct error *error);
+
 /* The shape of a cache of a machine; the one that threads of different cores share: the last
  * level. */
 struct cache_shape cache_shape_of(const struct machine_cache *cache);

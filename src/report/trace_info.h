@@ -1,6 +1,6 @@
 /* What a trace file holds, counted without decoding its instructions. */
-#ifndef CULPRIT_CMD_TRACE_INFO_H
-#define CULPRIT_CMD_TRACE_INFO_H
+#ifndef CULPRIT_REPORT_TRACE_INFO_H
+#define CULPRIT_REPORT_TRACE_INFO_H
 
 #include <stdbool.h>
 #include <stdio.h>

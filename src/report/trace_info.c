@@ -1,5 +1,5 @@
 /* Reads the items of the file once; chunks carry their instruction counts. */
-#include "cmd/trace_info.h"
+#include "report/trace_info.h"
 
 #include <inttypes.h>
 #include <jansson.h>

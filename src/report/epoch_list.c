@@ -1,0 +1,266 @@
+#include "report/epoch_list.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "attribute/attribute.h"
+#include "report/table.h"
+#include "util/text.h"
+
+struct list {
+    struct store *store;
+    const int64_t *epochs; /* NULL: all */
+    size_t epoch_count;
+    FILE *out;
+    struct table *table;
+    json_t *array; /* NULL: as text */
+    int64_t last;  /* epoch listed; 0: none yet */
+    struct error *error;
+    bool failed;
+};
+
+/* What an epoch holds of one event. */
+struct held {
+    uint64_t total, bytes;
+};
+
+static bool is_listed(const struct list *list, int64_t epoch) {
+    for (size_t i = 0; i < list->epoch_count; i++)
+        if (list->epochs[i] == epoch)
+            return true;
+    return !list->epochs;
+}
+
+/* Of an epoch that has not ended, until it was last saved. */
+static double seconds_of(const struct store_session *session) {
+    int64_t end = session->end ? session->end : session->saved;
+    return end > session->start ? (double)(end - session->start) / 1e9 : 0;
+}
+
+/* "2026-11-22 03:00", in UTC as all times are. */
+static struct text minute_of(int64_t nanoseconds) {
+    struct text text = text_time(nanoseconds);
+    char *day_end = strchr(text.s, 'T'), *minute_end = strrchr(text.s, ':');
+    if (day_end && minute_end) {
+        *day_end = ' ';
+        *minute_end = 0;
+    }
+    return text;
+}
+
+/* Samples of the first event that counts samples; UINT64_MAX: none does. */
+static uint64_t samples_of(const struct store_event *events, const struct held *held,
+                           size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(events[i].unit, "samples"))
+            return held[i].total;
+    return UINT64_MAX;
+}
+
+/* ---- text ---- */
+
+static struct table *epoch_table(const struct page *page) {
+    static const struct table_column COLUMNS[] = {
+        {.heading = "epoch", .kind = TABLE_FIGURE},
+        {.heading = "start (UTC)", .kind = TABLE_WORD, .gap = 2},
+        {.heading = "length", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "samples", .kind = TABLE_FIGURE, .gap = 2},
+        {.heading = "unknown", .kind = TABLE_FIGURE, .gap = 2, .rank = 3},
+        {.heading = "dropped", .kind = TABLE_FIGURE, .gap = 2, .rank = 2},
+        {.heading = "size", .kind = TABLE_FIGURE, .gap = 2, .rank = 1},
+        {.heading = "name", .kind = TABLE_TEXT, .gap = 2, .least = 22}};
+    return table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
+}
+
+static void add_row(const struct list *list, const struct store_session *session, uint64_t samples,
+                    uint64_t bytes) {
+    struct table *table = list->table;
+    const bool sampled = samples != UINT64_MAX;
+    table_figure(table, "%" PRId64, session->id);
+    table_cell(table, minute_of(session->start).s);
+    table_cell(table,
+               session->kind == SESSION_SIMULATED ? "-" : text_duration(seconds_of(session)).s);
+    table_cell(table, sampled ? text_count(samples).s : "-");
+    if (sampled)
+        table_figure(table, "%.2f%%",
+                     samples ? 100.0 * (double)session->unknown / (double)samples : 0);
+    else
+        table_cell(table, "-");
+    table_cell(table, text_count(session->dropped).s);
+    table_cell(table, text_bytes(bytes).s);
+    table_cell(table, session->name);
+}
+
+/* "cpu-clock every 192,000 ns, 1.20 M samples"; of units that are parts, "cycles, 8.19 G cycles".
+ */
+static void put_event(FILE *out, const struct store_event *event, uint64_t total) {
+    fprintf(out, "%s", event->name);
+    if (event->period)
+        fprintf(out, " every %s %s", text_grouped(event->period).s, event->period_unit);
+    if (event->precise && event->period)
+        fputs(" (precise)", out);
+    static const char PART[] = "1/840 ";
+    bool parts = !strncmp(event->unit, PART, strlen(PART));
+    fprintf(out, ", %s %s", text_count(parts ? total / CYCLE_UNITS : total).s,
+            event->unit + (parts ? strlen(PART) : 0));
+}
+
+static void put_origin(FILE *out, const struct store_session *session) {
+    fputs(session_kind_name(session->kind), out);
+    if (session->kind == SESSION_SIMULATED)
+        fprintf(out, " on %s", session->processor);
+    else if (*session->host)
+        fprintf(out, " on %s", session->host);
+    if (*session->kernel)
+        fprintf(out, ", Linux %s", session->kernel);
+    if (!session->end)
+        fputs(", not ended", out);
+}
+
+/* Who, where and which events; names come from files. */
+static bool print_details(const struct list *list, const struct store_session *session,
+                          const struct store_event *events, const struct held *held, size_t count) {
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return false;
+    put_origin(memory, session);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? "; " : ": ", memory);
+        put_event(memory, &events[i], held[i].total);
+    }
+    bool good = fclose(memory) == 0;
+    char *line = NULL;
+    if (good && asprintf(&line, "       %s", text) >= 0)
+        table_line(list->table, line);
+    free(line);
+    free(text);
+    return good;
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_text(const char *text) {
+    char clean[4096];
+    return json_string(text_clean(clean, sizeof clean, text));
+}
+
+static json_t *event_object(const struct store_event *event, const struct held *held) {
+    return json_pack("{s:o, s:o, s:I, s:o, s:b, s:I, s:I}", "name", json_text(event->name), "unit",
+                     json_text(event->unit), "period", (json_int_t)event->period, "period_unit",
+                     json_text(event->period_unit), "precise", (int)event->precise, "total",
+                     (json_int_t)held->total, "bytes", (json_int_t)held->bytes);
+}
+
+static bool append_object(const struct list *list, const struct store_session *session,
+                          const struct store_event *events, const struct held *held, size_t count) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, event_object(&events[i], &held[i]));
+    json_t *object =
+        json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:f, s:s, s:o, s:f, s:I, s:I, s:o}", "epoch",
+                  (json_int_t)session->id, "kind", session_kind_name(session->kind), "name",
+                  json_text(session->name), "host", json_text(session->host), "kernel",
+                  json_text(session->kernel), "processor", json_text(session->processor), "weight",
+                  session->weight, "start", text_time(session->start).s, "end",
+                  session->end ? json_string(text_time(session->end).s) : json_null(), "seconds",
+                  seconds_of(session), "unknown", (json_int_t)session->unknown, "dropped",
+                  (json_int_t)session->dropped, "events", array);
+    return json_array_append_new(list->array, object) == 0;
+}
+
+/* ---- both ---- */
+
+static bool list_epoch(void *context, const struct store_session *session,
+                       const struct store_event *events, size_t event_count) {
+    struct list *list = context;
+    if (!is_listed(list, session->id))
+        return true;
+    list->last = session->id;
+    struct held *held = calloc(event_count + 1, sizeof *held);
+    if (!held) {
+        list->failed = true;
+        return error_set(list->error, "out of memory");
+    }
+    bool good = true;
+    uint64_t bytes = 0;
+    for (size_t i = 0; good && i < event_count; i++) {
+        good = store_event_total(list->store, session->id, events[i].id, &held[i].total,
+                                 &held[i].bytes, list->error);
+        bytes += held[i].bytes;
+    }
+    if (good && list->array)
+        good = append_object(list, session, events, held, event_count) ||
+               error_set(list->error, "out of memory");
+    else if (good) {
+        add_row(list, session, samples_of(events, held, event_count), bytes);
+        good = print_details(list, session, events, held, event_count) ||
+               error_set(list->error, "out of memory");
+    }
+    free(held);
+    list->failed = !good;
+    return good;
+}
+
+static bool list_text(struct list *list) {
+    uint64_t bytes, unused;
+    if (!store_size(list->store, &bytes, &unused, list->error))
+        return false;
+    char path[PATH_MAX * 3];
+    fprintf(list->out, "%s: %s", text_clean(path, sizeof path, store_path(list->store)),
+            text_bytes(bytes).s);
+    if (unused)
+        fprintf(list->out, ", of which %s are unused", text_bytes(unused).s);
+    fputs("\n\n", list->out);
+    const struct page page = page_of(list->out);
+    list->table = epoch_table(&page);
+    bool good = store_each_session(list->store, list_epoch, list, list->error) && !list->failed;
+    table_print(list->table);
+    table_free(list->table);
+    return good;
+}
+
+static void print_next(const struct list *list, bool name_store) {
+    if (!list->last)
+        return;
+    fprintf(list->out, "\nnext: culprit top --epoch %" PRId64, list->last);
+    if (name_store)
+        text_put_option(list->out, "store", store_path(list->store));
+    fputc('\n', list->out);
+}
+
+static bool list_json(struct list *list) {
+    uint64_t bytes, unused;
+    list->array = json_array();
+    if (!store_size(list->store, &bytes, &unused, list->error) ||
+        !store_each_session(list->store, list_epoch, list, list->error) || list->failed) {
+        json_decref(list->array);
+        return false;
+    }
+    json_t *object =
+        json_pack("{s:o, s:I, s:I, s:o}", "store", json_text(store_path(list->store)), "bytes",
+                  (json_int_t)bytes, "unused_bytes", (json_int_t)unused, "epochs", list->array);
+    bool good = object && json_dumpf(object, list->out, JSON_INDENT(2)) == 0;
+    fputc('\n', list->out);
+    json_decref(object);
+    return good || error_set(list->error, "cannot write the list");
+}
+
+bool epoch_list_print(const struct epoch_list *wanted, FILE *out, struct error *error) {
+    struct list list = {.store = wanted->store,
+                        .epochs = wanted->epochs,
+                        .epoch_count = wanted->epoch_count,
+                        .out = out,
+                        .error = error};
+    if (wanted->json)
+        return list_json(&list);
+    bool good = list_text(&list);
+    if (good)
+        print_next(&list, wanted->name_store);
+    return good;
+}

@@ -1,0 +1,19 @@
+/* The epochs of a store, as text or as JSON. */
+#ifndef CULPRIT_REPORT_EPOCH_LIST_H
+#define CULPRIT_REPORT_EPOCH_LIST_H
+
+#include <stdio.h>
+
+#include "store/store.h"
+
+struct epoch_list {
+    struct store *store;
+    const int64_t *epochs; /* NULL: all */
+    size_t epoch_count;
+    bool name_store; /* in the next useful command */
+    bool json;
+};
+
+bool epoch_list_print(const struct epoch_list *wanted, FILE *out, struct error *error);
+
+#endif

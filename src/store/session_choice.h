@@ -1,0 +1,13 @@
+/* Which sessions of a store a list names. */
+#ifndef CULPRIT_STORE_SESSION_CHOICE_H
+#define CULPRIT_STORE_SESSION_CHOICE_H
+
+#include "store/store.h"
+
+/* The union of what the lists name, by their start, each once: numbers, ranges FIRST..LAST, "last"
+ * and "all", separated by commas. *sessions is the caller's, to be freed. Ranges may have gaps; to
+ * name no session at all is an error. */
+bool store_choose_sessions(struct store *store, const char *const *lists, size_t list_count,
+                           int64_t **sessions, size_t *count, struct error *error);
+
+#endif

@@ -61,7 +61,7 @@ enum { LOAD_READINGS = 6, LOAD_READING_BYTES = 256 };
 uint32_t inspection_read_loads(const struct inspection_report *report,
                                char text[LOAD_READINGS][LOAD_READING_BYTES]);
 
-/* Lines of at most 100 columns (critical_text.c, slack_text.c, loads_text.c: one part each). */
+/* Lines of at most 100 columns (text/critical.c, slack.c, loads.c: one part each). */
 void inspection_text(const struct inspection_report *report, const struct page *page);
 void critical_text(const struct inspection_report *report, const struct page *page);
 void slack_text(const struct inspection_report *report, const struct page *page);

@@ -171,7 +171,7 @@ void report_text_note(const struct report *report, uint32_t note, const char *fi
 /* All words of the text and what they mean (text.c). */
 void report_text_words(const struct page *page);
 
-/* Its tables: functions, lines or images; instructions (rows_text.c). */
+/* Its tables: functions, lines or images; instructions (text/rows.c). */
 void report_text_rows(const struct report *report, const struct page *page);
 void report_text_instructions(const struct report *report, const struct page *page);
 

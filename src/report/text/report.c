@@ -1,4 +1,4 @@
-/* The report for people: its head, its stacks side by side, its foot; rows_text.c has the tables.
+/* The report for people: its head, its stacks side by side, its foot; rows.c has the tables.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -51,12 +51,7 @@ static bool export_format(struct store *store, const struct store_filter *filter
 
 /* How to look at it. */
 static void print_viewer(enum exchange_format format, const char *path) {
-    static const char *const viewers[EXCHANGE_FORMATS] = {
-        [EXCHANGE_PPROF] = "go tool pprof -top ",
-        [EXCHANGE_PERF_SCRIPT] = "stackcollapse-perf.pl ",
-        [EXCHANGE_FOLDED] = "flamegraph.pl ",
-    };
-    printf("\nnext: %s", viewers[format]);
+    printf("\nnext: %s ", exchange_format_viewer(format));
     text_put_word(stdout, path);
     putchar('\n');
 }

@@ -15,6 +15,8 @@
 
 enum exchange_format { EXCHANGE_PPROF, EXCHANGE_PERF_SCRIPT, EXCHANGE_FOLDED, EXCHANGE_FORMATS };
 const char *exchange_format_name(enum exchange_format format);
+/* A command that shows such a file, which it takes last: "flamegraph.pl". */
+const char *exchange_format_viewer(enum exchange_format format);
 /* False: no format of this name. */
 bool exchange_format_find(const char *name, enum exchange_format *format);
 

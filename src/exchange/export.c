@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "attribute/attribute.h"
-#include "exchange/exchange.h"
+#include "exchange/format.h"
 #include "util/array.h"
 #include "util/file_name.h"
 #include "util/text.h"
@@ -132,14 +132,7 @@ static bool write_profiles(struct export *export, enum exchange_format format) {
         return error_set(export->error, "%s: no event %s in these epochs",
                          store_path(export->store),
                          export->filter->event ? export->filter->event : "");
-    switch (format) {
-    case EXCHANGE_PPROF:
-        return export_pprof(export);
-    case EXCHANGE_PERF_SCRIPT:
-        return export_perf_script(export);
-    default:
-        return export_folded(export);
-    }
+    return exchange_formats[format].write(export);
 }
 
 static void free_export(struct export *export) {

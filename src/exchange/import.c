@@ -4,24 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "exchange/exchange.h"
-
-static const char *const NAMES[EXCHANGE_FORMATS] = {
-    [EXCHANGE_PPROF] = "pprof",
-    [EXCHANGE_PERF_SCRIPT] = "perf-script",
-    [EXCHANGE_FOLDED] = "folded",
-};
-
-const char *exchange_format_name(enum exchange_format format) {
-    return format < EXCHANGE_FORMATS ? NAMES[format] : "";
-}
-
-bool exchange_format_find(const char *name, enum exchange_format *format) {
-    for (*format = 0; *format < EXCHANGE_FORMATS; ++*format)
-        if (!strcmp(name, NAMES[*format]))
-            return true;
-    return false;
-}
+#include "exchange/format.h"
 
 /* A profile of pprof begins with a sample type, whose first bytes are no text. */
 static bool recognise(struct input *input, enum exchange_format *format, struct error *error) {
@@ -68,15 +51,10 @@ static bool read_input(struct input *input, enum exchange_format format, struct 
     if (format == EXCHANGE_FORMATS && !recognise(input, &format, error))
         return false;
     begin_session(import, input);
-    switch (format) {
-    case EXCHANGE_PPROF:
-        return import_pprof(input, import, error);
-    case EXCHANGE_PERF_SCRIPT:
-        return import_perf_script(input, import, error);
-    default:
+    if (!exchange_formats[format].read)
         return error_set(error, "%s is written, not read: import pprof or perf-script",
                          exchange_format_name(format));
-    }
+    return exchange_formats[format].read(input, import, error);
 }
 
 bool exchange_import(struct store *store, const char *path, enum exchange_format format,

@@ -1,0 +1,26 @@
+/* The table of formats. */
+#include "exchange/format.h"
+
+#include <string.h>
+
+const struct exchange_row exchange_formats[EXCHANGE_FORMATS] = {
+    [EXCHANGE_PPROF] = {"pprof", "go tool pprof -top", export_pprof, import_pprof},
+    [EXCHANGE_PERF_SCRIPT] = {"perf-script", "stackcollapse-perf.pl", export_perf_script,
+                              import_perf_script},
+    [EXCHANGE_FOLDED] = {"folded", "flamegraph.pl", export_folded, NULL},
+};
+
+const char *exchange_format_name(enum exchange_format format) {
+    return format < EXCHANGE_FORMATS ? exchange_formats[format].name : "";
+}
+
+const char *exchange_format_viewer(enum exchange_format format) {
+    return exchange_formats[format].viewer;
+}
+
+bool exchange_format_find(const char *name, enum exchange_format *format) {
+    for (*format = 0; *format < EXCHANGE_FORMATS; ++*format)
+        if (!strcmp(name, exchange_formats[*format].name))
+            return true;
+    return false;
+}

@@ -1,0 +1,17 @@
+/* Inside of the exchange room: the formats, a row each. */
+#ifndef CULPRIT_EXCHANGE_FORMAT_H
+#define CULPRIT_EXCHANGE_FORMAT_H
+
+#include "exchange/exchange.h"
+#include "exchange/export.h"
+#include "exchange/import.h"
+
+struct exchange_row {
+    const char *name;
+    const char *viewer; /* a command that shows a file, which it takes last */
+    bool (*write)(struct export *export);
+    bool (*read)(struct input *input, struct import *import, struct error *error); /* or NULL */
+};
+extern const struct exchange_row exchange_formats[EXCHANGE_FORMATS];
+
+#endif

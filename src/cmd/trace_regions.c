@@ -93,8 +93,7 @@ static void print_table(const struct region_traces *traces) {
     }
 }
 
-static void print_text(const struct region_traces *traces, const char *list,
-                       const struct region_capture_progress *last) {
+static void print_text(const struct region_traces *traces, const char *list, size_t complete) {
     uint64_t instructions = 0, bytes = 0, skew = 0;
     size_t cut = 0;
     char path[4096];
@@ -110,10 +109,10 @@ static void print_text(const struct region_traces *traces, const char *list,
         skew = size > skew ? size : skew;
     }
     fprintf(stderr, "%s: %zu of %zu region%s, %s instructions, %s%s\n",
-            text_clean(path, sizeof path, list), last->complete, traces->list->region_count,
+            text_clean(path, sizeof path, list), complete, traces->list->region_count,
             text_plural(traces->list->region_count), text_count(instructions).s,
             text_bytes(bytes).s, verb_watch.signal ? " (partial)" : "");
-    if (!last->complete)
+    if (!complete)
         return;
     const struct regions_lost lost = region_list_lost(traces->list);
     if (lost.count)
@@ -122,8 +121,8 @@ static void print_text(const struct region_traces *traces, const char *list,
                 region_list_can_spare(&lost) ? "lets the other regions stand for it"
                                              : "cannot do without so much of it");
     print_table(traces);
-    if (last->complete > SHOWN)
-        fprintf(stderr, "... and %zu more\n", last->complete - SHOWN);
+    if (complete > SHOWN)
+        fprintf(stderr, "... and %zu more\n", complete - SHOWN);
     if (cut)
         fprintf(stderr,
                 "%zu of the traces lack%s what other threads executed later in the region, beyond "
@@ -142,16 +141,6 @@ static void print_text(const struct region_traces *traces, const char *list,
 
 /* ---- the run ---- */
 
-struct shown {
-    struct region_capture_progress last;
-};
-
-static void show_progress(void *context, const struct region_capture_progress *sofar) {
-    struct shown *shown = context;
-    shown->last = *sofar;
-    watch_progress(&verb_watch, sofar->instructions);
-}
-
 static int exit_status(const struct region_traces *traces, bool good) {
     if (verb_watch.signal)
         return 128 + verb_watch.signal;
@@ -167,22 +156,22 @@ static size_t count_complete(const struct region_traces *traces) {
 
 /* The command has been started. */
 static int run(const struct trace_regions_request *request, struct region_traces *traces,
-               struct shown *shown, struct output *output, const char *list_path) {
+               struct output *output, const char *list_path) {
     struct error error = {0}, late = {0};
     watch_regions(&verb_watch, traces->capture);
     bool good = region_traces_run(traces, &error);
     watch_regions(&verb_watch, NULL);
     watch_end(&verb_watch);
-    shown->last.complete = count_complete(traces);
+    const size_t complete = count_complete(traces);
     bool written = true;
-    if (shown->last.complete) {
+    if (complete) {
         region_list_print(traces->list, output->file);
         written = output_close(output, &late);
     }
     if (request->json)
         print_json(traces, list_path, request->warm_up);
-    else if (shown->last.complete)
-        print_text(traces, list_path, &shown->last);
+    else if (complete)
+        print_text(traces, list_path, complete);
     if (!good)
         print_error(&error);
     if (!written)
@@ -195,7 +184,6 @@ int trace_regions(const struct trace_regions_request *request) {
     struct region_list list = {0};
     struct region_traces traces = {0};
     struct output output = {0};
-    struct shown shown = {0};
     int status = STATUS_BROKEN;
     char *path = NULL,
          *prefix = request->prefix ? strdup(request->prefix) : default_prefix(request->list);
@@ -209,13 +197,13 @@ int trace_regions(const struct trace_regions_request *request) {
                                             .warm_up = request->warm_up,
                                             .other_threads = request->other_threads,
                                             .compress = request->compress,
-                                            .progress = show_progress,
-                                            .context = &shown};
+                                            .progress = watch_region_capture,
+                                            .context = &verb_watch};
     interrupt_catch();
     watch_begin_within(&verb_watch, "capturing", "instructions", list.instructions);
     good = good && region_traces_start(&traces, &list, &options, &status, &error);
     if (good) {
-        status = run(request, &traces, &shown, &output, path);
+        status = run(request, &traces, &output, path);
     } else {
         if (traces.list)
             error_prefix(&error, "%s", request->list);

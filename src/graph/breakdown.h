@@ -75,6 +75,9 @@ struct breakdown_error breakdown_compare(const struct breakdown *reference,
                                          const struct breakdown *measured, const uint32_t *sets,
                                          uint32_t set_count);
 
+/* In place of a category whose pairs are looked at. */
+enum { BREAKDOWN_NO_FOCUS = UINT32_MAX };
+
 /* The category that costs most: the largest share of the time, on average over breakdowns of the
  * same categories; what was not measured counts as none. */
 uint32_t breakdown_costliest(const struct breakdown *const *breakdowns, uint32_t count);

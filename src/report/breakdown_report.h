@@ -25,8 +25,6 @@ struct breakdown_program {
     const struct inspection_report *inspection; /* NULL: not asked for */
 };
 
-enum { BREAKDOWN_NO_FOCUS = UINT32_MAX };
-
 struct breakdown_report {
     struct report report; /* verb, machine, ideal, partial, notes, next */
     const struct breakdown_program *programs;

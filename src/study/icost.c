@@ -24,7 +24,7 @@ static bool find_focus(struct icost_study *icost, struct error *error) {
     const char *focus = icost->request->focus;
     const struct category_choice *own = icost->request->category;
     char known[CATEGORIES_MAX * (CATEGORY_NAME_BYTES + 2)] = "";
-    icost->focus = ICOST_NO_FOCUS;
+    icost->focus = BREAKDOWN_NO_FOCUS;
     for (uint32_t i = 0; i < (own->categories.count ? own->categories.count : CATEGORIES); i++) {
         icost->names[i] = own->categories.count ? own->categories.list[i].name : ideal_name(i);
         icost->descriptions[i] = own->categories.count ? own->texts[i] : ideal_description(i);
@@ -33,7 +33,7 @@ static bool find_focus(struct icost_study *icost, struct error *error) {
         if (focus && !strcmp(focus, icost->names[i]))
             icost->focus = i;
     }
-    return !focus || icost->focus != ICOST_NO_FOCUS ||
+    return !focus || icost->focus != BREAKDOWN_NO_FOCUS ||
            error_set(error, "--focus %s: no such category: choose from %s", focus, known);
 }
 
@@ -333,7 +333,7 @@ bool icost_simulate(struct icost_study *icost, struct error *error) {
     const uint32_t measured = icost_measured(icost);
     if (!icost->request->multisim || !measured)
         return true;
-    bool good = icost->focus != ICOST_NO_FOCUS || choose_focus(icost, measured, error);
+    bool good = icost->focus != BREAKDOWN_NO_FOCUS || choose_focus(icost, measured, error);
     for (uint32_t i = 0; good && i < measured; i++)
         good = icost->request->watch->signal || simulate_sets(icost, i, error);
     return good;

@@ -82,8 +82,6 @@ struct icost_program {
     struct category_places *places; /* NULL: no category has any */
 };
 
-enum { ICOST_NO_FOCUS = UINT32_MAX };
-
 struct icost_study {
     const struct icost_study_request *request;
     struct icost_regions regions;
@@ -94,7 +92,7 @@ struct icost_study {
     struct icost_program *programs;
     uint32_t count; /* programs that were begun */
     const char *names[CATEGORIES_MAX], *descriptions[CATEGORIES_MAX];
-    uint32_t focus; /* ICOST_NO_FOCUS: none was needed so far */
+    uint32_t focus; /* BREAKDOWN_NO_FOCUS: none was needed so far */
     bool checked;   /* some sets were simulated to check the graph */
 };
 

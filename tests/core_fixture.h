@@ -35,7 +35,6 @@ struct program_fixture {
     struct life lives[FIXTURE_DYNAMIC * 2];         /* committed, in order */
     struct packed_life packed[FIXTURE_DYNAMIC * 2]; /* the same */
     uint32_t life_count, squashed;
-    struct tap_windows windows; /* of the lives */
     bool without_life; /* simulate without life records: dispatch then goes its plain way */
     const struct tap_worker *worker; /* one more, of the test's own; NULL: none */
     struct stall_causes *causes;     /* of a core in order; NULL: none */
@@ -229,8 +228,7 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
                                  .kinds = 1 << TAP_LIFE,
                                  .consume = keep_lives,
                                  .context = program,
-                                 .executor = attribution,
-                                 .lives = program->windows};
+                                 .executor = attribution};
     if (!program->without_life)
         assert_true(tap_add_worker(tap, &worker, &error));
     if (program->worker)
@@ -263,8 +261,7 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
         states += program->result.states[state];
     assert_int_equal(states, program->result.cycles);
     for (uint32_t i = 1; i < program->life_count; i++) {
-        if (!program->windows.every)
-            assert_int_equal(program->lives[i].uop, program->lives[i - 1].uop + 1);
+        assert_int_equal(program->lives[i].uop, program->lives[i - 1].uop + 1);
         assert_true(program->lives[i].commit >= program->lives[i - 1].commit);
     }
 }

@@ -26,7 +26,7 @@ struct forecast {
     struct machine machine;
     struct upgrade upgrades[UPGRADES_MOST];
     uint32_t upgrade_count;
-    struct tap_windows windows;
+    struct forecast_windows windows;
     struct pass passes[CONFIGS];
     uint32_t pass_count;
     pthread_mutex_t lock;
@@ -104,7 +104,7 @@ bool forecast_fits(const struct machine *machine, uint32_t ideal) {
            predict_config(machine, &predict_refinements[PREDICT_REFINEMENTS - 1], &config, &error);
 }
 
-struct forecast *forecast_new(const struct machine *machine, struct tap_windows windows,
+struct forecast *forecast_new(const struct machine *machine, struct forecast_windows windows,
                               struct error *error) {
     struct forecast *forecast = calloc(1, sizeof *forecast);
     if (!forecast) {
@@ -159,7 +159,7 @@ static struct stratum *stratum_of(const struct forecast *forecast, struct lane *
 
 /* At an instruction of its window the lane gets the passes, if nobody has them. */
 static void try_open(struct forecast *forecast, struct lane *lane, const struct core *core) {
-    if (lane->seen < tap_window(forecast->windows, lane->window).from)
+    if (lane->seen < forecast_window(forecast->windows, lane->window).from)
         return;
     pthread_mutex_lock(&forecast->lock);
     lane->open = !forecast->user;
@@ -191,7 +191,7 @@ static void close_window(struct forecast *forecast, struct lane *lane, struct st
     pthread_mutex_lock(&forecast->lock);
     forecast->user = NULL;
     pthread_mutex_unlock(&forecast->lock);
-    while (tap_window(forecast->windows, lane->window).end <= lane->seen)
+    while (forecast_window(forecast->windows, lane->window).end <= lane->seen)
         lane->window++;
 }
 
@@ -233,7 +233,7 @@ static bool see(void *context, void *state, const struct core *core, const struc
         return false;
     if (stratum_of(forecast, lane) != stratum)
         settle(forecast, lane, stratum);
-    const struct tap_window window = tap_window(forecast->windows, lane->window);
+    const struct forecast_window window = forecast_window(forecast->windows, lane->window);
     if (lane->looked >= window.end - window.from)
         close_window(forecast, lane, stratum);
     return true;

@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 #include "model/upgrade.h"
+#include "model/windows.h"
 #include "simulate/instruction_observer.h"
-#include "tap/windows.h"
 #include "util/error.h"
 
 /* Which instructions that a core simulates are looked at: windows as of µops. A window that begins
  * while another core's is open waits for its end. */
-#define FORECAST_SOME           ((struct tap_windows){.length = 150000, .every = 4000000, .all = 500000})
-#define FORECAST_SOME_OF_REGION ((struct tap_windows){.length = 100000, .every = 1000000})
+#define FORECAST_SOME           ((struct forecast_windows){.length = 150000, .every = 4000000, .all = 500000})
+#define FORECAST_SOME_OF_REGION ((struct forecast_windows){.length = 100000, .every = 1000000})
 
 /* Cycles are those of instructions looked at, weighted: divide by `instructions`. */
 struct forecast_result {
@@ -37,7 +37,7 @@ struct forecast;
  * reorder buffer, on which loads miss. */
 bool forecast_fits(const struct machine *machine, uint32_t ideal);
 /* The machine must be one that it can speak of. NULL with an error. */
-struct forecast *forecast_new(const struct machine *machine, struct tap_windows windows,
+struct forecast *forecast_new(const struct machine *machine, struct forecast_windows windows,
                               struct error *error);
 void forecast_free(struct forecast *forecast);
 

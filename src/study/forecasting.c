@@ -1,7 +1,7 @@
 #include "study/forecasting.h"
 
 bool forecasting_start(struct forecasting *forecasting, const struct machine *machine,
-                       uint32_t ideal, struct tap_windows windows, struct error *error) {
+                       uint32_t ideal, struct forecast_windows windows, struct error *error) {
     *forecasting = (struct forecasting){0};
     if (forecast_fits(machine, ideal)) {
         if (!(forecasting->forecast = forecast_new(machine, windows, error)))

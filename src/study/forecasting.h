@@ -25,7 +25,7 @@ struct forecasting_result {
 
 /* `windows`: what the former looks at. forecasting_end() either way. */
 bool forecasting_start(struct forecasting *forecasting, const struct machine *machine,
-                       uint32_t ideal, struct tap_windows windows, struct error *error);
+                       uint32_t ideal, struct forecast_windows windows, struct error *error);
 /* After the simulation. */
 void forecasting_end(struct forecasting *forecasting, struct forecasting_result *result);
 void forecasting_sum(struct forecasting_result *sum, const struct forecasting_result *more);

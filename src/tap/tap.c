@@ -22,7 +22,6 @@ struct tap {
     struct tap_bus *bus;
     bool owns_bus;
     uint32_t worker_count, group_count, kinds;
-    struct tap_windows lives;
     uint64_t number; /* of the next buffer handed over */
     struct tap_buffer *current;
     struct tap_worker workers[TAP_MAX_WORKERS];
@@ -75,22 +74,9 @@ static struct group *group_of(struct tap *tap, struct executor *executor) {
     return group;
 }
 
-/* Beside what others want. */
-static void want_lives(struct tap *tap, struct tap_windows lives) {
-    bool first = !(tap->kinds & 1 << TAP_LIFE);
-    assert(!lives.every || (lives.length && lives.length <= lives.every));
-    if (first)
-        tap->lives = lives;
-    else if (lives.length != tap->lives.length || lives.every != tap->lives.every ||
-             lives.all != tap->lives.all)
-        tap->lives = (struct tap_windows){0};
-}
-
 bool tap_add_worker(struct tap *tap, const struct tap_worker *worker, struct error *error) {
     if (tap->worker_count == TAP_MAX_WORKERS)
         return error_set(error, "more than %d workers on one tap", TAP_MAX_WORKERS);
-    if (worker->kinds & 1 << TAP_LIFE)
-        want_lives(tap, worker->lives);
     group_of(tap, worker->executor)->workers |= UINT64_C(1) << tap->worker_count;
     tap->workers[tap->worker_count++] = *worker;
     tap->kinds |= worker->kinds;
@@ -99,10 +85,6 @@ bool tap_add_worker(struct tap *tap, const struct tap_worker *worker, struct err
 
 uint32_t tap_kinds(const struct tap *tap) {
     return tap->kinds;
-}
-
-struct tap_windows tap_lives(const struct tap *tap) {
-    return tap->lives;
 }
 
 struct tap_buffer *tap_current(struct tap *tap) {

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tap/windows.h"
 #include "util/error.h"
 
 /* Performance signature of a µop: the nine events of TEA (paper B Table B.1), and one of ours. */
@@ -231,11 +230,6 @@ struct tap_worker {
     /* A slow analysis is split over several workers: this one gets the buffers whose number %
      * parts is `part`. 0 parts: all. */
     uint32_t part, parts;
-    /* A worker that wants TAP_LIFE: of which µops; those of a window have it whole, from fetch to
-     * commit, whether or not they are squashed on the way, and the core takes hardly longer for the
-     * others. Workers of a tap that want different ones all get those of all µops. Windows go on
-     * over what a core was not shown of its thread. */
-    struct tap_windows lives;
 };
 
 /* ---- the bus: what the taps of a run share (pool.c) ---- */
@@ -268,8 +262,6 @@ struct tap *tap_new(struct tap_bus *bus);
 /* Only before the first record. */
 bool tap_add_worker(struct tap *tap, const struct tap_worker *worker, struct error *error);
 uint32_t tap_kinds(const struct tap *tap);
-/* The windows of TAP_LIFE, when it is among the kinds. */
-struct tap_windows tap_lives(const struct tap *tap);
 /* Waits for the workers, then ends the tap; what is in the current buffer is lost. */
 void tap_free(struct tap *tap);
 

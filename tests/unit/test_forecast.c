@@ -90,7 +90,7 @@ struct watched {
     struct program_trace *program;
 };
 
-static struct watched watch(const struct machine *machine, struct tap_windows windows,
+static struct watched watch(const struct machine *machine, struct forecast_windows windows,
                             const struct line *lines, uint32_t count) {
     struct error error = {0};
     const struct core_options options = {0};
@@ -167,7 +167,7 @@ static const double SAVED_BY_TWO = 4 * MEMORY - 2 * MEMORY - 0.25,
 static void misses_that_lack_mshrs(void **state) {
     (void)state;
     const struct machine machine = machine_of("chen-ooo", "l1d.mshrs=1");
-    struct watched watched = watch(&machine, (struct tap_windows){0}, BURST, 4);
+    struct watched watched = watch(&machine, (struct forecast_windows){0}, BURST, 4);
     void *lane = new_lane(&watched);
     show(&watched, lane, false);
     collect(&watched, lane, 3);
@@ -188,7 +188,7 @@ static void misses_that_lack_mshrs(void **state) {
 static void caches_are_the_cores_after_a_gap(void **state) {
     (void)state;
     const struct machine machine = machine_of("chen-ooo", "l1d.mshrs=1");
-    struct watched watched = watch(&machine, (struct tap_windows){0}, BURST, 4);
+    struct watched watched = watch(&machine, (struct forecast_windows){0}, BURST, 4);
     void *lane = new_lane(&watched);
     static const bool FOLLOWS[] = {false, true, false, true, false, false};
     for (int i = 0; i < 6; i++)
@@ -204,7 +204,7 @@ static void caches_are_the_cores_after_a_gap(void **state) {
 static void what_is_looked_at_stands_for_the_rest(void **state) {
     (void)state;
     const struct machine machine = machine_of("chen-ooo", "l1d.mshrs=1");
-    const struct tap_windows windows = {.length = 4, .every = 8, .all = 4};
+    const struct forecast_windows windows = {.length = 4, .every = 8, .all = 4};
     struct watched watched = watch(&machine, windows, BURST, 4);
     void *lane = new_lane(&watched);
     for (int i = 0; i < 3; i++)
@@ -223,7 +223,7 @@ static void what_is_looked_at_stands_for_the_rest(void **state) {
 static void lanes_take_turns(void **state) {
     (void)state;
     const struct machine machine = machine_of("chen-ooo", "l1d.mshrs=1");
-    const struct tap_windows windows = {.length = 8, .every = 1000, .all = 8};
+    const struct forecast_windows windows = {.length = 8, .every = 1000, .all = 8};
     struct watched watched = watch(&machine, windows, BURST, 4);
     void *first = new_lane(&watched), *second = new_lane(&watched);
     show(&watched, first, false);
@@ -241,8 +241,38 @@ static void lanes_take_turns(void **state) {
     end(&watched);
 }
 
+/* Windows of 3 in periods of 10 lie in their periods, at every place there is, and at the same
+ * places again. */
+static void a_window_in_each_period(void **state) {
+    (void)state;
+    const struct forecast_windows windows = {3, 10, 0};
+    unsigned met = 0;
+    for (uint64_t period = 0; period < 1000; period++) {
+        struct forecast_window window = forecast_window(windows, period);
+        struct forecast_window again = forecast_window(windows, period);
+        assert_int_equal(window.end - window.from, 3);
+        assert_true(window.from >= 10 * period && window.end <= 10 * (period + 1));
+        assert_int_equal(window.from, again.from);
+        met |= 1u << (window.from - 10 * period);
+    }
+    assert_int_equal(met, 0xff); /* places 0 to 7 */
+    const struct forecast_windows begun = {.length = 3, .every = 10, .all = 25};
+    struct forecast_window beginning = forecast_window(begun, 0);
+    assert_int_equal(beginning.from, 0);
+    assert_int_equal(beginning.end, 25);
+    for (uint64_t period = 0; period < 4; period++) {
+        struct forecast_window window = forecast_window(begun, period + 1);
+        assert_int_equal(window.from, 25 + forecast_window(windows, period).from);
+        assert_int_equal(window.end, window.from + 3);
+    }
+    struct forecast_window all = forecast_window((struct forecast_windows){0}, 0);
+    assert_int_equal(all.from, 0);
+    assert_int_equal(all.end, UINT64_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_window_in_each_period),
         cmocka_unit_test(windows_and_mshrs_grow),
         cmocka_unit_test(only_what_can_be),
         cmocka_unit_test(misses_that_lack_mshrs),

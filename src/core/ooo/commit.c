@@ -80,7 +80,7 @@ static void flush_violation(struct ooo *core) {
     core->statistics.ordering_violations++;
     show(core, TAP_FLUSH, core->head, 1);
     core->empty_reason = TAP_FLUSHED_NEXT;
-    if (core->recording)
+    if (core->lives)
         lives_show(core, core->head, core->next, LIFE_FLUSHED);
 
     for (uint64_t sequence = core->head; sequence < core->next; sequence++)
@@ -96,7 +96,6 @@ static void flush_violation(struct ooo *core) {
     core->fetch_delay_cache = core->fetch_delay_tlb = 0;
 
     core->tail = core->next = core->head;
-    core->recording = core->next > core->life_window.from;
     core->dispatch_held = DISPATCH_FREE;
     memset(core->unit_free, 0, sizeof core->unit_free);
     free_window(core);
@@ -191,7 +190,7 @@ void commit_stage(struct ooo *core) {
     core->statistics.uops += n;
     show(core, TAP_COMMIT, first, n);
     core->empty_reason = last_flags & (U_MISPREDICTED | U_FLUSH) ? TAP_FLUSHED_LAST : TAP_DRAINED;
-    if (core->recording)
+    if (core->lives)
         lives_show(core, first, core->head, 0);
     if (last_flags & U_FLUSH) {
         /* Nothing younger was fetched. */

@@ -228,7 +228,7 @@ static __attribute__((noinline)) void dispatch_until(struct ooo *core, uint64_t 
     core->room -= lesser(core->room, core->tail - first);
     if (core->tail == first)
         return;
-    if (core->recording)
+    if (core->lives)
         lives_dispatched(core, first, held);
     if (first == head)
         core->entered_empty = core->cycle;

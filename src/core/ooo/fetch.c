@@ -113,8 +113,6 @@ static void fetch_packet(struct ooo *core) {
     extend_packet(core);
     if (core->next == first)
         return;
-    if (core->next > core->life_window.from && !core->recording)
-        lives_start(core);
     uint16_t insns = order_at(core, core->next - 1)->insns;
     core->fetched_insns += (uint16_t)(insns - core->fetched_insns);
     core->progress = true;

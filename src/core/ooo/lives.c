@@ -1,4 +1,4 @@
-/* Lives of µops (tap/life.h), as far as a window of them is recorded.
+/* Lives of µops (tap/life.h), when somebody wants them.
  *
  * Nothing is kept that something else tells until the µop has committed: the stream tells what it
  * is, program order whom it depends on, its packet when it was fetched. What is left, some cycles
@@ -7,11 +7,6 @@
 #include "core/ooo/ooo.h"
 
 #include <string.h>
-
-void lives_start(struct ooo *core) {
-    core->recording = true;
-    core->life_cursor = (struct life_cursor){core->fetched_insns, core->packet_oldest};
-}
 
 void lives_dispatched(struct ooo *core, uint64_t first, uint8_t held) {
     for (uint64_t at = first; at < core->tail; at++)
@@ -88,9 +83,7 @@ static struct packed_life *life_room(struct ooo *core, uint64_t most, uint64_t *
     return lives;
 }
 
-/* The lives of [first, end), which is not empty and of the window. */
-static void show_lives_of(struct ooo *core, uint64_t first, uint64_t end,
-                          enum life_flags squashed) {
+void lives_show(struct ooo *core, uint64_t first, uint64_t end, enum life_flags squashed) {
     struct life_cursor cursor = core->life_cursor;
     if ((int32_t)(core->packet_oldest - cursor.packet) > 0)
         cursor.packet = core->packet_oldest;
@@ -104,22 +97,4 @@ static void show_lives_of(struct ooo *core, uint64_t first, uint64_t end,
     }
     if (!squashed) /* those come again */
         core->life_cursor = cursor;
-}
-
-void lives_show(struct ooo *core, uint64_t first, uint64_t end, enum life_flags squashed) {
-    struct tap_window window = core->life_window;
-    uint64_t period = core->life_period;
-    while (window.from < end) {
-        uint64_t from = first > window.from ? first : window.from;
-        if (from < lesser(end, window.end))
-            show_lives_of(core, from, lesser(end, window.end), squashed);
-        if (window.end > end)
-            break;
-        window = tap_window(core->life_windows, ++period);
-    }
-    if (squashed)
-        return;
-    core->life_window = window;
-    core->life_period = period;
-    core->recording = core->next > window.from;
 }

@@ -220,11 +220,11 @@ void load_issue(struct ooo *core, struct uop_state *load) {
     uint64_t bringer;
     if (stream->access_count != 1 || load->is.flags & U_PREFETCH ||
         !memory_load_hits(core->memory, core->cycle, stream->address, stream->size_bytes, sequence,
-                          stream->insn, core->recording ? &bringer : NULL)) {
+                          stream->insn, core->lives ? &bringer : NULL)) {
         load_access(core, load, stream, passed);
         return;
     }
-    if (core->recording) {
+    if (core->lives) {
         life_of(core, load)->brought_by = bringer + 1;
         life_of(core, load)->l1_latency = low16(core->load_latency);
     }

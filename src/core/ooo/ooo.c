@@ -125,12 +125,8 @@ static bool allocate(struct ooo *core) {
                              ? (uint32_t)lesser(core->machine.fetch_target_queue, ring - 1)
                              : ring - 1;
     room &= (core->packets = calloc(ring, sizeof *core->packets)) != NULL;
-    core->life_window = (struct tap_window){UNKNOWN, UNKNOWN};
-    if (core->tap_kinds & 1 << TAP_LIFE) {
+    if (core->tap_kinds & 1 << TAP_LIFE)
         room &= (core->lives = whole_lines(ring, sizeof *core->lives)) != NULL;
-        core->life_windows = tap_lives(core->tap);
-        core->life_window = tap_window(core->life_windows, 0);
-    }
     /* Lives tell of the write of the store that had their entry: it is kept until they commit. */
     uint32_t stores = power_of_two_from((core->lives ? 2 : 1) * core->machine.store_queue);
     core->store_mask = stores - 1;
@@ -315,7 +311,7 @@ static bool run(struct ooo *core, bool all, struct error *error) {
         if (core->tail < core->next) {
             if (core->tail - core->head < core->machine.rob)
                 dispatch_stage(core);
-            else if (core->recording)
+            else if (core->lives)
                 dispatch_full(core);
         }
         if (now >= core->fetch_resume)

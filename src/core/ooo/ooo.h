@@ -275,13 +275,7 @@ struct ooo {
     struct tap_state tap_state;
     uint32_t tap_kinds;
     struct kept_life *lives; /* by slot; NULL: not wanted */
-    struct tap_windows life_windows;
-    struct tap_window life_window; /* that of the µops that commit next, or the next to come;
-                                      [UNKNOWN, UNKNOWN): not wanted */
-    uint64_t life_period;          /* its number */
-    bool recording; /* µops of it may be in flight: the lives of all that are are kept, from the
-                       first one's fetch on */
-    uint8_t dispatch_held; /* enum dispatch_block: what held the µop at the tail last */
+    uint8_t dispatch_held;   /* enum dispatch_block: what held the µop at the tail last */
     struct life_cursor {
         uint64_t insns;  /* instructions begun up to the µop shown last */
         uint32_t packet; /* that it was fetched in, or an older one */
@@ -512,16 +506,14 @@ void tap_emit(struct ooo *core, unsigned kind, unsigned n);
 void tap_next_buffer(struct ooo *core);
 
 /* ---- lives (lives.c) ---- */
-/* A window's first µops were fetched, those from core->fetched_insns on. */
-void lives_start(struct ooo *core);
 /* The µops from `first` on have entered; the first one had been held. */
 void lives_dispatched(struct ooo *core, uint64_t first, uint8_t held);
-/* The µops [first, end) committed or (LIFE_FLUSHED) were squashed: shows the lives of those in
- * windows. */
+/* The µops [first, end) committed or (LIFE_FLUSHED) were squashed: shows their lives.
+ */
 void lives_show(struct ooo *core, uint64_t first, uint64_t end, enum life_flags squashed);
 
 static inline struct kept_life *life_of(struct ooo *core, const struct uop_state *uop) {
-    return core->recording ? &core->lives[slot_of(core, uop)] : NULL;
+    return core->lives ? &core->lives[slot_of(core, uop)] : NULL;
 }
 
 #endif

@@ -1,34 +1,35 @@
-/* Which µops of a core have life records when not all do: the first `all`, in a window of their own
+/* Which µops of a thread are looked at when not all are: the first `all`, in a window of their own
  * unless it is 0, and from there on one window of `length` µops in every period of `every`, in
  * program order. A window begins at a pseudo-random place of its period, the same in every run, so
  * that loops do not keep step with the windows. */
-#ifndef CULPRIT_TAP_WINDOWS_H
-#define CULPRIT_TAP_WINDOWS_H
+#ifndef CULPRIT_MODEL_WINDOWS_H
+#define CULPRIT_MODEL_WINDOWS_H
 
 #include <stdint.h>
 
-struct tap_windows {
+struct forecast_windows {
     uint64_t length, every; /* 1 ≤ length ≤ every; every 0: all µops, in one window */
     uint64_t all;
 };
 
-struct tap_window {
+struct forecast_window {
     uint64_t from, end; /* sequence numbers of µops: [from, end) */
 };
 
 /* The window `number`, from 0. */
-static inline struct tap_window tap_window(struct tap_windows windows, uint64_t number) {
+static inline struct forecast_window forecast_window(struct forecast_windows windows,
+                                                     uint64_t number) {
     if (!windows.every)
-        return (struct tap_window){0, UINT64_MAX};
+        return (struct forecast_window){0, UINT64_MAX};
     if (windows.all && number-- == 0)
-        return (struct tap_window){0, windows.all};
+        return (struct forecast_window){0, windows.all};
     uint64_t hash = (number + 1) * 0x9e3779b97f4a7c15; /* SplitMix64 */
     hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
     hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
     hash ^= hash >> 31;
     uint64_t from =
         windows.all + number * windows.every + hash % (windows.every - windows.length + 1);
-    return (struct tap_window){from, from + windows.length};
+    return (struct forecast_window){from, from + windows.length};
 }
 
 #endif

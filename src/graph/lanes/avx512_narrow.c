@@ -1,6 +1,6 @@
 /* Narrow lanes, with AVX-512: thirty-two to a vector. Issue slots are looked for in the 16 cycles
  * from a lane's own on, be they in one word or two. */
-#include "graph/lanes_step.h"
+#include "graph/lanes/step.h"
 
 #if defined __x86_64__
 #include <immintrin.h>
@@ -10,7 +10,7 @@
 #define CYCLE int16_t
 #define BITS  uint16_t
 #define WIDTH 32
-#include "graph/lanes_kernel.h"
+#include "graph/lanes/kernel.h"
 
 INLINE vector latest(vector a, vector b) {
     return (vector)_mm512_max_epi16((__m512i)a, (__m512i)b);
@@ -43,7 +43,7 @@ INLINE bits and_either(bits x, bits a, bits b) {
     return (bits)_mm512_ternarylogic_epi32((__m512i)x, (__m512i)a, (__m512i)b, 0xe0);
 }
 
-#include "graph/lanes_narrow_slots.h"
+#include "graph/lanes/narrow_slots.h"
 
 /* ---- bits of a word ---- */
 

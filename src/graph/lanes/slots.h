@@ -1,4 +1,4 @@
-/* Included after graph/lanes_kernel.h: issue slots. Of each queue and pool that limits issue
+/* Included after graph/lanes/kernel.h: issue slots. Of each queue and pool that limits issue
  * the planes of a counter show, for every lane, how many slots are taken in each cycle of a window
  * that begins at `base`. Bits of a word are 32 cycles: the first cycle in which all counters have a
  * place is found with a shift, and counted there as an adder does. The window follows dispatch,

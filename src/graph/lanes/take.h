@@ -1,4 +1,4 @@
-/* Included after graph/lanes_slots.h: takes slots word by word. */
+/* Included after graph/lanes/slots.h: takes slots word by word. */
 
 INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
                        struct nodes *nodes) {

@@ -1,11 +1,11 @@
 /* Lanes on any processor. */
-#include "graph/lanes_step.h"
+#include "graph/lanes/step.h"
 
 #define TARGET
 #define CYCLE int32_t
 #define BITS  uint32_t
 #define WIDTH 4
-#include "graph/lanes_kernel.h"
+#include "graph/lanes/kernel.h"
 
 INLINE vector latest(vector a, vector b) {
     return where(a > b, a, b);
@@ -26,7 +26,7 @@ INLINE bits lowest(bits x) {
     return number;
 }
 
-#include "graph/lanes_slots.h"
-#include "graph/lanes_take.h"
+#include "graph/lanes/slots.h"
+#include "graph/lanes/take.h"
 
 LANES_KERNEL(lanes_run_plain)

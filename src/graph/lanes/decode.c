@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/lanes_step.h"
-#include "graph/lanes_weights.h"
+#include "graph/lanes/step.h"
+#include "graph/lanes/weights.h"
 #include "util/power_of_two.h"
 
 enum { FAR = GRAPH_FAR + 1, MISSES = 1024, FETCHES = 256, PACKETS = 1024 };

@@ -7,7 +7,7 @@
  * dispatch is shifted out wholly, wherever it begins. */
 #include <string.h>
 
-#include "graph/lanes_step.h"
+#include "graph/lanes/step.h"
 
 #if defined __x86_64__
 #include <immintrin.h>

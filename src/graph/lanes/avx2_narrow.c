@@ -1,7 +1,7 @@
 /* Narrow lanes, with AVX2: sixteen to a vector. Issue slots are looked for word by word: of the
  * cycles that have a slot left those from a lane's own on are kept, and the lowest bit of them is
  * the one that is taken. */
-#include "graph/lanes_step.h"
+#include "graph/lanes/step.h"
 
 #if defined __x86_64__
 #include <immintrin.h>
@@ -10,7 +10,7 @@
 #define CYCLE  int16_t
 #define BITS   uint16_t
 #define WIDTH  16
-#include "graph/lanes_kernel.h"
+#include "graph/lanes/kernel.h"
 
 INLINE vector latest(vector a, vector b) {
     return (vector)_mm256_max_epi16((__m256i)a, (__m256i)b);
@@ -84,7 +84,7 @@ INLINE bits and_either(bits x, bits a, bits b) {
     return x & (a | b);
 }
 
-#include "graph/lanes_narrow_slots.h"
+#include "graph/lanes/narrow_slots.h"
 
 /* ---- far from dispatch ---- */
 

@@ -1,5 +1,5 @@
 /* Lanes with AVX2: eight to a vector. */
-#include "graph/lanes_step.h"
+#include "graph/lanes/step.h"
 
 #if defined __x86_64__
 #include <immintrin.h>
@@ -8,7 +8,7 @@
 #define CYCLE  int32_t
 #define BITS   uint32_t
 #define WIDTH  8
-#include "graph/lanes_kernel.h"
+#include "graph/lanes/kernel.h"
 
 INLINE vector latest(vector a, vector b) {
     return (vector)_mm256_max_epi32((__m256i)a, (__m256i)b);
@@ -26,8 +26,8 @@ INLINE bits lowest(bits x) {
     return (bits)where((vector)(x == 0), (vector){0} + 32, (vector)number);
 }
 
-#include "graph/lanes_slots.h"
-#include "graph/lanes_take.h"
+#include "graph/lanes/slots.h"
+#include "graph/lanes/take.h"
 
 LANES_KERNEL(lanes_run_avx2)
 #endif

@@ -1,5 +1,5 @@
 /* A hash table with the places of the rows. */
-#include "graph/lanes_weights.h"
+#include "graph/lanes/weights.h"
 
 #include <string.h>
 

@@ -29,7 +29,7 @@ INLINE vector latest(vector a, vector b);
 INLINE bool is_any(vector mask);
 
 /* Takes slots in the cycles that nodes->execute has, or in later ones, which it has then
- * (graph/lanes_slots.h). */
+ * (graph/lanes/slots.h). */
 INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
                        struct nodes *nodes);
 

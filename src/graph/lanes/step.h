@@ -1,4 +1,4 @@
-/* Inside graph/lanes.c: what its parts share.
+/* Inside graph/lanes/lanes.c: what its parts share.
  *
  * Lanes come in groups of LANES_GROUP, of sets that agree about the window. Half of a group's lanes
  * are bound by bandwidth, half are not. The nodes of a group are rows, one number for each lane, in
@@ -17,7 +17,7 @@
  * 16-bit ones count from an origin of each lane, which moves with dispatch, and cycles long ago
  * become LANES_NARROW_NEVER. That is exact while no difference that matters is too large, which the
  * kernel checks before each step. Where one is, the group becomes wide, at least for a while
- * (graph/lanes_width.c). */
+ * (graph/lanes/width.c). */
 #ifndef CULPRIT_GRAPH_LANES_STEP_H
 #define CULPRIT_GRAPH_LANES_STEP_H
 

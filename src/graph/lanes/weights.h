@@ -1,9 +1,9 @@
 /* Rows of the weights that a category can change: one for each weight and set of categories that
- * has come up, in all groups at the same place. Inside of graph/lanes.c. */
+ * has come up, in all groups at the same place. Inside of graph/lanes/lanes.c. */
 #ifndef CULPRIT_GRAPH_LANES_WEIGHTS_H
 #define CULPRIT_GRAPH_LANES_WEIGHTS_H
 
-#include "graph/lanes_step.h"
+#include "graph/lanes/step.h"
 
 /* Places of the rows that are always there: of 0, and of what is earlier than anything. */
 enum { LANES_NOTHING_ROW = 0, LANES_NEVER_ROW = LANES_GROUP };

@@ -1,4 +1,4 @@
-/* Included by graph/lanes_LEVEL_narrow.c after graph/lanes_kernel.h: the issue slots of narrow
+/* Included by graph/lanes_LEVEL_narrow.c after graph/lanes/kernel.h: the issue slots of narrow
  * lanes, counted in planes of words of 16 cycles. The window begins at `base`, in the first word,
  * and moves up to dispatch. The file defines lanes_mask, a set of lanes of a vector, NEAR, and
  *

@@ -1,5 +1,5 @@
 /* Lanes with AVX-512: sixteen to a vector. */
-#include "graph/lanes_step.h"
+#include "graph/lanes/step.h"
 
 #if defined __x86_64__
 #include <immintrin.h>
@@ -8,7 +8,7 @@
 #define CYCLE  int32_t
 #define BITS   uint32_t
 #define WIDTH  16
-#include "graph/lanes_kernel.h"
+#include "graph/lanes/kernel.h"
 
 INLINE vector latest(vector a, vector b) {
     return (vector)_mm512_max_epi32((__m512i)a, (__m512i)b);
@@ -23,7 +23,7 @@ INLINE bits lowest(bits x) {
     return 32 - (bits)_mm512_lzcnt_epi32((__m512i)(~x & (x - 1)));
 }
 
-#include "graph/lanes_slots.h"
+#include "graph/lanes/slots.h"
 
 #define WORD(plane, word) ((__m512i *)(plane))[(word) * (LANES_PLANE_ROW / 64)]
 

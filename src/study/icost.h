@@ -97,14 +97,14 @@ struct icost_study {
 };
 
 /* The request outlives the study, which is filled in. */
-bool icost_begin(struct icost_study *study, const struct icost_study_request *request,
+bool icost_begin(struct icost_study *icost, const struct icost_study_request *request,
                  struct error *error);
 /* *exec_status is set when a command cannot be run. */
-bool icost_read(struct icost_study *study, int *exec_status, struct error *error);
-bool icost_simulate(struct icost_study *study, struct error *error);
+bool icost_read(struct icost_study *icost, int *exec_status, struct error *error);
+bool icost_simulate(struct icost_study *icost, struct error *error);
 /* How many programs were measured: an interrupt leaves out the last ones. */
-uint32_t icost_measured(const struct icost_study *study);
-void icost_free(struct icost_study *study);
+uint32_t icost_measured(const struct icost_study *icost);
+void icost_free(struct icost_study *icost);
 
 /* Inside of the study. icost_regions_free() either way. */
 bool icost_regions(const struct icost_study_request *request, const struct machine_choice *machines,

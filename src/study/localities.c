@@ -192,7 +192,7 @@ static char *title_of(const struct locality_inputs *inputs) {
 
 static bool list_programs(struct locality_inputs *inputs, struct error *error) {
     const uint32_t count = inputs->program_count;
-    inputs->localities = calloc(count, sizeof *inputs->localities);
+    inputs->localities = calloc(count + 1u, sizeof *inputs->localities);
     inputs->paths = calloc(count, sizeof *inputs->paths);
     inputs->labels = calloc(count, sizeof *inputs->labels);
     inputs->title = title_of(inputs);

@@ -46,10 +46,10 @@ void watch_begin(struct watch *watch, const char *label, const char *unit, uint6
 void watch_begin_within(struct watch *watch, const char *label, const char *unit, uint64_t most);
 void watch_end(struct watch *watch);
 
-/* Callbacks of rooms that tell how far they are; their context is a watch. */
-void watch_progress(void *watch, uint64_t done);
-void watch_progress_of(void *watch, uint64_t done, uint64_t total);
-void watch_capture(void *watch, const struct capture_result *sofar);
-void watch_region_capture(void *watch, const struct region_capture_progress *sofar);
+/* Callbacks of rooms that tell how far they are; `context` is a watch. */
+void watch_progress(void *context, uint64_t done);
+void watch_progress_of(void *context, uint64_t done, uint64_t total);
+void watch_capture(void *context, const struct capture_result *sofar);
+void watch_region_capture(void *context, const struct region_capture_progress *sofar);
 
 #endif

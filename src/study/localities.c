@@ -191,10 +191,10 @@ static char *title_of(const struct locality_inputs *inputs) {
 }
 
 static bool list_programs(struct locality_inputs *inputs, struct error *error) {
-    const uint32_t count = inputs->program_count;
-    inputs->localities = calloc(count + 1u, sizeof *inputs->localities);
-    inputs->paths = calloc(count, sizeof *inputs->paths);
-    inputs->labels = calloc(count, sizeof *inputs->labels);
+    const uint32_t count = inputs->program_count, room = count ? count : 1;
+    inputs->localities = calloc(room, sizeof *inputs->localities);
+    inputs->paths = calloc(room, sizeof *inputs->paths);
+    inputs->labels = calloc(room, sizeof *inputs->labels);
     inputs->title = title_of(inputs);
     if (!inputs->localities || !inputs->paths || !inputs->labels || !inputs->title)
         return error_set(error, "out of memory for %u programs", count);

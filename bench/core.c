@@ -95,8 +95,10 @@ static bool run(const struct machine *machine, double *rate, double *cpi, struct
                         .uop_count = FUNCTIONS * PER_FUNCTION};
     const double start = clock_monotonic();
     for (int round = 0; core && right && round < ROUNDS; round++)
-        for (uint32_t i = 0; i < EXECUTED && right; i += 4096)
-            right = core_push(core, &code, executed + i, 4096, accesses, EXECUTED, 0, error);
+        for (uint32_t i = 0; i < EXECUTED && right; i += 4096) {
+            const struct core_input input = {&code, executed + i, accesses, 4096, EXECUTED, 0};
+            right = core_push(core, &input, error);
+        }
     right = right && core && core_finish(core, error);
     const double seconds = clock_monotonic() - start;
     if (right) {

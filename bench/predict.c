@@ -73,11 +73,11 @@ static double simulate(const char *path, const struct machine *machine) {
     struct core *core = core_new(machine, &options, &error);
     if (!trace || !core)
         fail(&error);
-    while (trace_next(trace, &batch, &error) > 0)
-        if (batch.thread == 0 &&
-            !core_push(core, trace_code(trace), batch.insns, batch.insn_count, batch.accesses,
-                       batch.access_count, (uint32_t)batch.first_access, &error))
+    while (trace_next(trace, &batch, &error) > 0) {
+        const struct core_input input = core_input_of(trace_code(trace), &batch);
+        if (batch.thread == 0 && !core_push(core, &input, &error))
             fail(&error);
+    }
     if (!core_finish(core, &error))
         fail(&error);
     core_free(core);

@@ -241,8 +241,12 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
     bool right = true;
     for (uint32_t i = 0; i < program->dynamic_count && right; i += batch) {
         uint32_t n = program->dynamic_count - i < batch ? program->dynamic_count - i : batch;
-        right = core_push(core, &program->code, program->dynamic + i, n, program->accesses,
-                          program->access_count, 0, &error);
+        const struct core_input input = {.code = &program->code,
+                                         .insns = program->dynamic + i,
+                                         .accesses = program->accesses,
+                                         .insn_count = n,
+                                         .access_count = program->access_count};
+        right = core_push(core, &input, &error);
     }
     if (!right || !core_finish(core, &error))
         fail_msg("core: %s", error.message);

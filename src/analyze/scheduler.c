@@ -122,10 +122,10 @@ bool scheduler_load(struct scheduler *scheduler, const struct cfg *cfg, struct e
 /* ---- what is executed ---- */
 
 static bool push(struct scheduler *scheduler, struct error *error) {
-    uint32_t count = scheduler->batched;
+    const struct core_input input = {
+        &scheduler->code, scheduler->batch, scheduler_accesses, scheduler->batched, 2, 0};
     scheduler->batched = 0;
-    return core_push(scheduler->core, &scheduler->code, scheduler->batch, count, scheduler_accesses,
-                     2, 0, error);
+    return core_push(scheduler->core, &input, error);
 }
 
 static bool put(struct scheduler *scheduler, struct dynamic_insn insn, struct error *error) {

@@ -33,22 +33,14 @@ void core_free(struct core *core) {
     free(core);
 }
 
-bool core_push(struct core *core, const struct code *code, const struct dynamic_insn *insns,
-               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-               uint32_t first_access, struct error *error) {
-    return core->ooo ? ooo_push(core->ooo, code, insns, insn_count, accesses, access_count,
-                                first_access, error)
-                     : inorder_push(core->inorder, code, insns, insn_count, accesses, access_count,
-                                    first_access, error);
+bool core_push(struct core *core, const struct core_input *input, struct error *error) {
+    return core->ooo ? ooo_push(core->ooo, input, error)
+                     : inorder_push(core->inorder, input, error);
 }
 
-bool core_warm(struct core *core, const struct code *code, const struct dynamic_insn *insns,
-               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-               uint32_t first_access, struct error *error) {
-    return core->ooo ? ooo_warm(core->ooo, code, insns, insn_count, accesses, access_count,
-                                first_access, error)
-                     : inorder_warm(core->inorder, code, insns, insn_count, accesses, access_count,
-                                    first_access, error);
+bool core_warm(struct core *core, const struct core_input *input, struct error *error) {
+    return core->ooo ? ooo_warm(core->ooo, input, error)
+                     : inorder_warm(core->inorder, input, error);
 }
 
 bool core_drain(struct core *core, struct error *error) {

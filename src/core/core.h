@@ -2,7 +2,7 @@
  * order, as they become known, and shows every cycle on its tap.
  *
  *     struct core *core = core_new(&machine, &options, &error);
- *     core_push(core, code, insns, n, accesses, m, &error)   as often as there is input
+ *     core_push(core, &input, &error)                        as often as there is input
  *     core_finish(core, &error)                              runs until everything has committed
  */
 #ifndef CULPRIT_CORE_CORE_H
@@ -16,7 +16,7 @@
 #include "memory/memory.h"
 #include "tap/life.h"
 #include "tap/tap.h"
-#include "trace/dynamic.h"
+#include "trace/trace.h"
 #include "util/error.h"
 
 /* Idealisations (interaction-cost paper Tables I and III). */
@@ -63,25 +63,38 @@ struct core *core_new(const struct machine *machine, const struct core_options *
                       struct error *error);
 void core_free(struct core *core);
 
-/* Hands over the next instructions of the thread and simulates as far as they allow. accesses[i]
- * of an instruction are found as in struct trace_batch. The arrays may be reused afterwards. */
-bool core_push(struct core *core, const struct code *code, const struct dynamic_insn *insns,
-               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-               uint32_t first_access, struct error *error);
+/* The next instructions of a thread: all or some of a batch of its trace. */
+struct core_input {
+    const struct code *code;
+    const struct dynamic_insn *insns;
+    const struct memory_access *accesses; /* those of an instruction begin with
+                                             accesses[insn->memory − first_access] */
+    uint32_t insn_count, access_count, first_access;
+};
+static inline struct core_input core_input_of(const struct code *code,
+                                              const struct trace_batch *batch) {
+    return (struct core_input){.code = code,
+                               .insns = batch->insns,
+                               .accesses = batch->accesses,
+                               .insn_count = batch->insn_count,
+                               .access_count = batch->access_count,
+                               .first_access = (uint32_t)batch->first_access};
+}
+
+/* Hands over the next instructions of the thread and simulates as far as they allow. The arrays may
+ * be reused afterwards. */
+bool core_push(struct core *core, const struct core_input *input, struct error *error);
 
 /* Functional warming between simulated windows: the pipeline is drained first, then caches, TLBs
  * and branch predictors see these instructions as if each took no time. No cycles pass; nothing is
- * shown on the tap. Arguments as core_push. */
-bool core_warm(struct core *core, const struct code *code, const struct dynamic_insn *insns,
-               uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-               uint32_t first_access, struct error *error);
+ * shown on the tap. */
+bool core_warm(struct core *core, const struct core_input *input, struct error *error);
 
-/* Shows these caches and TLBs an instruction with its accesses, as warming does; the latter as in
- * core_push. *line: that of the last byte of the instruction before, in units of
- * 1 << fetch_line_shift bytes, UINT64_MAX: not known; then of this one. */
-void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift, const struct code *code,
-                      const struct dynamic_insn *insn, const struct memory_access *accesses,
-                      uint32_t first_access, uint64_t *line);
+/* Shows these caches and TLBs an instruction of the input with its accesses, as warming does.
+ * *line: that of the last byte of the instruction before, in units of 1 << fetch_line_shift bytes,
+ * UINT64_MAX: not known; then of this one. */
+void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift,
+                      const struct core_input *input, uint32_t insn, uint64_t *line);
 
 /* Simulates until every instruction pushed so far has committed. More may be pushed afterwards. */
 bool core_drain(struct core *core, struct error *error);

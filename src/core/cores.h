@@ -11,12 +11,8 @@
     struct kind *kind##_new(const struct machine *machine, const struct core_options *options,     \
                             struct error *error);                                                  \
     void kind##_free(struct kind *core);                                                           \
-    bool kind##_push(struct kind *core, const struct code *code, const struct dynamic_insn *insns, \
-                     uint32_t insn_count, const struct memory_access *accesses,                    \
-                     uint32_t access_count, uint32_t first_access, struct error *error);           \
-    bool kind##_warm(struct kind *core, const struct code *code, const struct dynamic_insn *insns, \
-                     uint32_t insn_count, const struct memory_access *accesses,                    \
-                     uint32_t access_count, uint32_t first_access, struct error *error);           \
+    bool kind##_push(struct kind *core, const struct core_input *input, struct error *error);      \
+    bool kind##_warm(struct kind *core, const struct core_input *input, struct error *error);      \
     bool kind##_drain(struct kind *core, struct error *error);                                     \
     bool kind##_finish(struct kind *core, struct error *error);                                    \
     void kind##_give(struct kind *core, struct core_learned *learned);                             \
@@ -33,10 +29,8 @@ CORE_KIND(inorder) /* core/inorder/ */
 /* Warms caches, TLBs and the predictor with these instructions; what the predictor counts meanwhile
  * is added to `warmed`. False: the trace lacks what an instruction names. */
 bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
-                       const struct code *code, const struct dynamic_insn *insns,
-                       uint32_t insn_count, const struct memory_access *accesses,
-                       uint32_t access_count, uint32_t first_access,
-                       struct branch_statistics *warmed, struct error *error);
+                       const struct core_input *input, struct branch_statistics *warmed,
+                       struct error *error);
 /* Takes the branches of `warmed` out of `all`. */
 void core_subtract_branches(struct branch_statistics *all, const struct branch_statistics *warmed);
 

@@ -43,13 +43,14 @@ static void warm_fetch(struct memory *memory, uint32_t line_shift, const struct 
     *line = last >> line_shift;
 }
 
-void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift, const struct code *code,
-                      const struct dynamic_insn *insn, const struct memory_access *accesses,
-                      uint32_t first_access, uint64_t *line) {
-    const struct static_insn *what = &code->insns[insn->insn];
+void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift,
+                      const struct core_input *input, uint32_t number, uint64_t *line) {
+    const struct dynamic_insn *insn = &input->insns[number];
+    const struct static_insn *what = &input->code->insns[insn->insn];
     warm_fetch(memory, fetch_line_shift, what, line);
     for (uint32_t k = 0; k < insn->memory_count; k++) {
-        const struct memory_access *access = &accesses[insn->memory - first_access + k];
+        const struct memory_access *access =
+            &input->accesses[insn->memory - input->first_access + k];
         if (what->flags & INSN_PREFETCH)
             memory_warm_prefetch(memory, access->address, insn->insn);
         else
@@ -59,23 +60,22 @@ void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift, const st
 }
 
 bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
-                       const struct code *code, const struct dynamic_insn *insns,
-                       uint32_t insn_count, const struct memory_access *accesses,
-                       uint32_t access_count, uint32_t first_access,
-                       struct branch_statistics *warmed, struct error *error) {
-    for (uint32_t i = 0; i < insn_count; i++)
-        if (!core_input_is_there(code, &insns[i], access_count, first_access))
+                       const struct core_input *input, struct branch_statistics *warmed,
+                       struct error *error) {
+    const struct code *code = input->code;
+    const struct dynamic_insn *insns = input->insns;
+    for (uint32_t i = 0; i < input->insn_count; i++)
+        if (!core_input_is_there(code, &insns[i], input->access_count, input->first_access))
             return core_input_error(error);
     struct branch_statistics before, after;
     branch_statistics(learned->predictor, &before);
-    if (insn_count)
+    if (input->insn_count)
         branch_follow(learned->predictor, code->insns[insns[0].insn].address);
     uint64_t line = UINT64_MAX;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        core_warm_memory(learned->memory, fetch_line_shift, code, &insns[i], accesses, first_access,
-                         &line);
+    for (uint32_t i = 0; i < input->insn_count; i++) {
+        core_warm_memory(learned->memory, fetch_line_shift, input, i, &line);
         if (code->insns[insns[i].insn].branch != BRANCH_NONE)
-            warm_branch(learned->predictor, code, &insns[i], i + 1 < insn_count);
+            warm_branch(learned->predictor, code, &insns[i], i + 1 < input->insn_count);
     }
     branch_statistics(learned->predictor, &after);
     core_subtract_branches(&after, &before);

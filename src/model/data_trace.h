@@ -40,7 +40,7 @@ struct data_trace *data_trace_new(const struct machine *machine, struct data_rea
                                   struct data_sink sink, struct error *error);
 void data_trace_free(struct data_trace *trace);
 
-/* The next instructions of the thread; arguments as core_push(). */
+/* The next instructions of the thread, as a struct core_input has them. */
 bool data_trace_add(struct data_trace *trace, const struct code *code,
                     const struct dynamic_insn *insns, uint32_t insn_count,
                     const struct memory_access *accesses, uint32_t access_count,

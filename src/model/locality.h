@@ -145,7 +145,7 @@ void locality_level_free(struct locality_level *level);
 
 struct locality_pass;
 struct locality_pass *locality_new(const struct locality_options *options, struct error *error);
-/* Arguments as core_push(). */
+/* The next instructions of the thread, as a struct core_input has them. */
 bool locality_add(struct locality_pass *pass, const struct code *code,
                   const struct dynamic_insn *insns, uint32_t insn_count,
                   const struct memory_access *accesses, uint32_t access_count,

@@ -22,26 +22,16 @@ void check_pair_free(struct check_pair *pair) {
     *pair = (struct check_pair){0};
 }
 
-static bool push(struct core *core, const struct code *code, const struct trace_batch *batch,
-                 struct error *error) {
-    return core_push(core, code, batch->insns, batch->insn_count, batch->accesses,
-                     batch->access_count, (uint32_t)batch->first_access, error);
-}
-
 bool check_pair_add(struct check_pair *pair, const struct code *code,
                     const struct trace_batch *batch, struct error *error) {
-    return push(pair->real, code, batch, error) && push(pair->ideal, code, batch, error);
-}
-
-static bool warm(struct core *core, const struct code *code, const struct trace_batch *batch,
-                 struct error *error) {
-    return core_warm(core, code, batch->insns, batch->insn_count, batch->accesses,
-                     batch->access_count, (uint32_t)batch->first_access, error);
+    const struct core_input input = core_input_of(code, batch);
+    return core_push(pair->real, &input, error) && core_push(pair->ideal, &input, error);
 }
 
 bool check_pair_warm(struct check_pair *pair, const struct code *code,
                      const struct trace_batch *batch, struct error *error) {
-    return warm(pair->real, code, batch, error) && warm(pair->ideal, code, batch, error);
+    const struct core_input input = core_input_of(code, batch);
+    return core_warm(pair->real, &input, error) && core_warm(pair->ideal, &input, error);
 }
 
 bool check_pair_finish(struct check_pair *pair, uint64_t *cycles, uint64_t *cycles_ideal_long,

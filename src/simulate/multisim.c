@@ -69,9 +69,9 @@ static struct core *core_of(struct guest *guest, uint32_t thread, struct error *
 static bool push_batch(struct guest *guest, const struct code *code,
                        const struct trace_batch *batch, struct error *error) {
     if (batch->insn_count) {
+        const struct core_input input = core_input_of(code, batch);
         struct core *core = core_of(guest, batch->thread, error);
-        if (!core || !core_push(core, code, batch->insns, batch->insn_count, batch->accesses,
-                                batch->access_count, (uint32_t)batch->first_access, error))
+        if (!core || !core_push(core, &input, error))
             return false;
     }
     return !batch->thread_ended || end_core(guest, batch->thread, error);

@@ -110,18 +110,25 @@ static bool record_add(struct record *record, const struct trace_batch *piece,
     return true;
 }
 
+/* From one piece of a record to the next, which lies behind it. */
+static void next_piece(struct core_input *input, const struct piece *piece) {
+    input->insns += input->insn_count;
+    input->accesses += input->access_count;
+    input->insn_count = piece->insn_count;
+    input->access_count = piece->access_count;
+    input->first_access = piece->first_access;
+}
+
 /* Shows the record, which a core has taken, to caches and TLBs. */
 static void warm(const struct record *record, const struct code *code,
                  const struct machine_cache *l1i, struct memory *memory) {
-    const struct dynamic_insn *insn = record->insns;
-    const struct memory_access *accesses = record->accesses;
+    struct core_input input = {code, record->insns, record->accesses, 0, 0, 0};
     const uint32_t line_shift = (uint32_t)__builtin_ctz(l1i->present ? l1i->line : 64);
     uint64_t line = UINT64_MAX;
     for (size_t p = 0; p < record->piece_count; p++) {
-        const struct piece *piece = &record->pieces[p];
-        for (uint32_t i = 0; i < piece->insn_count; i++, insn++)
-            core_warm_memory(memory, line_shift, code, insn, accesses, piece->first_access, &line);
-        accesses += piece->access_count;
+        next_piece(&input, &record->pieces[p]);
+        for (uint32_t i = 0; i < input.insn_count; i++)
+            core_warm_memory(memory, line_shift, &input, i, &line);
     }
 }
 
@@ -129,15 +136,11 @@ static void warm(const struct record *record, const struct code *code,
 
 static bool push_record(struct core *core, const struct code *code, const struct record *record,
                         struct error *error) {
-    const struct dynamic_insn *insns = record->insns;
-    const struct memory_access *accesses = record->accesses;
+    struct core_input input = {code, record->insns, record->accesses, 0, 0, 0};
     for (size_t p = 0; p < record->piece_count; p++) {
-        const struct piece *piece = &record->pieces[p];
-        if (!core_push(core, code, insns, piece->insn_count, accesses, piece->access_count,
-                       piece->first_access, error))
+        next_piece(&input, &record->pieces[p]);
+        if (!core_push(core, &input, error))
             return false;
-        insns += piece->insn_count;
-        accesses += piece->access_count;
     }
     return core_finish(core, error);
 }

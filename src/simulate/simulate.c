@@ -363,9 +363,9 @@ static bool simulate_piece(struct run *run, struct lane *lane, const struct trac
                            follows, error))
             return false;
     }
+    const struct core_input input = core_input_of(code, piece);
     return count_executions(run, piece, error) && teach_observers(run, code, error) &&
-           core_push(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
-                     piece->access_count, (uint32_t)piece->first_access, error);
+           core_push(lane->core, &input, error);
 }
 
 /* Cuts what is simulated into slices. */
@@ -397,8 +397,8 @@ static bool run_piece(struct run *run, const struct trace_batch *piece, uint32_t
         return false;
     if (run->step.action == SAMPLING_WARM) {
         simulation->warmed += counted;
-        return core_warm(lane->core, code, piece->insns, piece->insn_count, piece->accesses,
-                         piece->access_count, (uint32_t)piece->first_access, error);
+        const struct core_input input = core_input_of(code, piece);
+        return core_warm(lane->core, &input, error);
     }
     simulation->simulated += counted;
     return lane->slice.oracle ? simulate_slices(run, lane, piece, error)

@@ -526,9 +526,12 @@ static void moves_are_eliminated(void **state) {
 static struct core_statistics run_alone(struct core *core, const struct program_fixture *program) {
     struct error error = {0};
     struct core_statistics statistics;
-    if (!core_push(core, &program->code, program->dynamic, program->dynamic_count,
-                   program->accesses, program->access_count, 0, &error) ||
-        !core_finish(core, &error))
+    const struct core_input input = {.code = &program->code,
+                                     .insns = program->dynamic,
+                                     .accesses = program->accesses,
+                                     .insn_count = program->dynamic_count,
+                                     .access_count = program->access_count};
+    if (!core_push(core, &input, &error) || !core_finish(core, &error))
         fail_msg("%s", error.message);
     core_statistics(core, &statistics);
     return statistics;

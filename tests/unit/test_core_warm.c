@@ -44,17 +44,18 @@ static struct program_fixture *pattern(void) {
     return program;
 }
 
-typedef bool take(struct core *core, const struct code *code, const struct dynamic_insn *insns,
-                  uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-                  uint32_t first_access, struct error *error);
+typedef bool take(struct core *core, const struct core_input *input, struct error *error);
 
 static void hand(struct core *core, take *how, const struct program_fixture *program,
                  uint32_t begin, uint32_t end, uint32_t piece) {
     struct error error;
     for (; begin < end; begin += piece) {
-        uint32_t count = end - begin < piece ? end - begin : piece;
-        assert_true(how(core, &program->code, program->dynamic + begin, count, program->accesses,
-                        program->access_count, 0, &error));
+        const struct core_input input = {.code = &program->code,
+                                         .insns = program->dynamic + begin,
+                                         .accesses = program->accesses,
+                                         .insn_count = end - begin < piece ? end - begin : piece,
+                                         .access_count = program->access_count};
+        assert_true(how(core, &input, &error));
     }
     assert_true(core_drain(core, &error));
 }

@@ -94,8 +94,8 @@ static void execute(struct core *core, const struct loop *loop, uint32_t rounds)
             .memory_count = operation == OP_LOAD || operation == OP_STORE,
             .flags = loop->insns[number].branch && i + 1 < count ? DYN_TAKEN : 0};
     }
-    if (!core_push(core, &loop->code, insns, count, ACCESSES, 2, 0, &error) ||
-        !core_finish(core, &error))
+    const struct core_input input = {&loop->code, insns, ACCESSES, count, 2, 0};
+    if (!core_push(core, &input, &error) || !core_finish(core, &error))
         fail_msg("%s", error.message);
     free(insns);
 }

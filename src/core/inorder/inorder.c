@@ -87,15 +87,12 @@ bool inorder_finish(struct inorder *core, struct error *error) {
            good;
 }
 
-bool inorder_warm(struct inorder *core, const struct code *code, const struct dynamic_insn *insns,
-                  uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-                  uint32_t first_access, struct error *error) {
+bool inorder_warm(struct inorder *core, const struct core_input *input, struct error *error) {
     if (!inorder_drain(core, error))
         return false;
     core->line = UNKNOWN;
     uint32_t shift = (uint32_t)__builtin_ctz(core->machine.l1i.line);
-    return core_warm_learned(&core->learned, shift, code, insns, insn_count, accesses, access_count,
-                             first_access, &core->warmed, error);
+    return core_warm_learned(&core->learned, shift, input, &core->warmed, error);
 }
 
 void inorder_give(struct inorder *core, struct core_learned *learned) {

@@ -155,23 +155,23 @@ static bool keep_waiting(struct inorder *core, const struct dynamic_insn *insn,
     return true;
 }
 
-bool inorder_push(struct inorder *core, const struct code *code, const struct dynamic_insn *insns,
-                  uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-                  uint32_t first_access, struct error *error) {
+bool inorder_push(struct inorder *core, const struct core_input *input, struct error *error) {
     static const struct memory_access none;
-    if (insn_count == 0)
+    const struct dynamic_insn *insns = input->insns;
+    if (input->insn_count == 0)
         return true;
-    core->code = code;
-    for (uint32_t i = 0; i < insn_count; i++)
-        if (!core_input_is_there(code, &insns[i], access_count, first_access))
+    core->code = input->code;
+    for (uint32_t i = 0; i < input->insn_count; i++)
+        if (!core_input_is_there(core->code, &insns[i], input->access_count, input->first_access))
             return core_input_error(error);
-    branch_follow(core->learned.predictor, code->insns[insns[0].insn].address);
+    branch_follow(core->learned.predictor, core->code->insns[insns[0].insn].address);
     if (!take_waiting(core, insns, error))
         return false;
-    for (uint32_t i = 0; i < insn_count; i++) {
+    for (uint32_t i = 0; i < input->insn_count; i++) {
         const struct memory_access *own =
-            insns[i].memory_count ? accesses + (insns[i].memory - first_access) : &none;
-        if (i + 1 == insn_count)
+            insns[i].memory_count ? input->accesses + (insns[i].memory - input->first_access)
+                                  : &none;
+        if (i + 1 == input->insn_count)
             return keep_waiting(core, &insns[i], own, error) && inorder_run(core, false, error);
         if (!take(core, &insns[i], own, &insns[i + 1], error))
             return false;

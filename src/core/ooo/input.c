@@ -45,40 +45,38 @@ static bool reserve_known(struct ooo *core, uint32_t count, struct error *error)
 }
 
 /* Checks the input and prepares what it executes for the first time. */
-static bool accept(struct ooo *core, const struct code *code, const struct dynamic_insn *insns,
-                   uint32_t insn_count, uint32_t access_count, uint32_t first_access,
-                   struct error *error) {
-    core->code = code;
+static bool accept(struct ooo *core, const struct core_input *input, struct error *error) {
+    const struct code *code = core->code = input->code;
     if ((!core->isa_known && !set_registers(core, code->isa, error)) ||
         !reserve_known(core, code->insn_count, error))
         return false;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        if (!core_input_is_there(code, &insns[i], access_count, first_access))
+    for (uint32_t i = 0; i < input->insn_count; i++) {
+        const struct dynamic_insn *insn = &input->insns[i];
+        if (!core_input_is_there(code, insn, input->access_count, input->first_access))
             return core_input_error(error);
-        if (!core->known[insns[i].insn].uops && !prepare(core, insns[i].insn, error))
+        if (!core->known[insn->insn].uops && !prepare(core, insn->insn, error))
             return false;
     }
     return true;
 }
 
-bool ooo_push(struct ooo *core, const struct code *code, const struct dynamic_insn *insns,
-              uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-              uint32_t first_access, struct error *error) {
+bool ooo_push(struct ooo *core, const struct core_input *input, struct error *error) {
     static const struct memory_access none;
-    if (insn_count == 0)
+    const struct dynamic_insn *insns = input->insns;
+    const struct memory_access *accesses = input->access_count ? input->accesses : &none;
+    if (input->insn_count == 0)
         return true;
-    if (access_count == 0)
-        accesses = &none;
-    if (!accept(core, code, insns, insn_count, access_count, first_access, error))
+    if (!accept(core, input, error))
         return false;
-    branch_follow(core->predictor, code->insns[insns[0].insn].address);
+    branch_follow(core->predictor, core->code->insns[insns[0].insn].address);
     if (!take_waiting(core, insns, error))
         return false;
-    uint32_t last = insn_count - 1, done = 0;
-    while ((done += predecode_run(core, insns + done, last - done, accesses, first_access)) < last)
+    uint32_t last = input->insn_count - 1, done = 0;
+    while ((done += predecode_run(core, insns + done, last - done, accesses, input->first_access)) <
+           last)
         if (!hand_over(core, false, error))
             return false;
-    return keep_waiting(core, &insns[last], accesses, first_access, error);
+    return keep_waiting(core, &insns[last], accesses, input->first_access, error);
 }
 
 bool ooo_drain(struct ooo *core, struct error *error) {
@@ -94,15 +92,12 @@ bool ooo_finish(struct ooo *core, struct error *error) {
            good;
 }
 
-bool ooo_warm(struct ooo *core, const struct code *code, const struct dynamic_insn *insns,
-              uint32_t insn_count, const struct memory_access *accesses, uint32_t access_count,
-              uint32_t first_access, struct error *error) {
+bool ooo_warm(struct ooo *core, const struct core_input *input, struct error *error) {
     const struct core_learned learned = {core->memory, core->predictor};
     if (!ooo_drain(core, error))
         return false;
     core->last_begin = core->last_end = UNKNOWN;
-    return core_warm_learned(&learned, core->fetch_line_shift, code, insns, insn_count, accesses,
-                             access_count, first_access, &core->warmed_branch, error);
+    return core_warm_learned(&learned, core->fetch_line_shift, input, &core->warmed_branch, error);
 }
 
 void ooo_statistics(const struct ooo *core, struct core_statistics *statistics) {

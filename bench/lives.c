@@ -1,8 +1,7 @@
-/* One simulation of a trace, with what life records are taken of it (none; all; windows of LENGTH
- * µops in every so many) and who takes them: nobody looks at them, or the dependence graph is built
- * from them, for nobody. Prints seconds (wall, processor of all threads), instructions, cycles, and
- * how many lives there were. usage: lives TRACE MACHINE none|all|LENGTH/EVERY null|graph [one]
- * one: all on one thread. */
+/* One simulation of a trace, with or without life records, and who takes them: nobody looks at
+ * them, or the dependence graph is built from them, for nobody. Prints seconds (wall, processor of
+ * all threads), instructions, cycles, and how many lives there were. usage: lives TRACE MACHINE
+ * none|all null|graph [one]; one: all on one thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@
 struct taker {
     const struct machine *machine;
     bool wanted, graph;
-    struct tap_windows windows;
     struct executor *executor; /* the graph's */
     struct graph_builder *builder;
     uint64_t lives;
@@ -54,7 +52,6 @@ static bool attach(void *context, struct tap_source source, struct tap *tap, voi
         worker = graph_builder_worker(taker->builder);
         worker.executor = taker->executor;
     }
-    worker.lives = taker->windows;
     return tap_add_worker(tap, &worker, error);
 }
 
@@ -62,12 +59,9 @@ static bool attach(void *context, struct tap_source source, struct tap *tap, voi
 static bool choose(struct taker *taker, int count, char **arguments) {
     if (count < 5)
         return false;
-    const char *which = arguments[3];
-    taker->wanted = strcmp(which, "none") != 0;
+    taker->wanted = !strcmp(arguments[3], "all");
     taker->graph = !strcmp(arguments[4], "graph");
-    return !taker->wanted || !strcmp(which, "all") ||
-           sscanf(which, "%" SCNu64 "/%" SCNu64, &taker->windows.length, &taker->windows.every) ==
-               2;
+    return taker->wanted || !strcmp(arguments[3], "none");
 }
 
 int main(int argc, char **argv) {
@@ -75,7 +69,7 @@ int main(int argc, char **argv) {
     static struct machine machine;
     struct taker taker = {.machine = &machine};
     if (!choose(&taker, argc, argv)) {
-        fprintf(stderr, "usage: lives TRACE MACHINE none|all|LENGTH/EVERY null|graph [one]\n");
+        fprintf(stderr, "usage: lives TRACE MACHINE none|all null|graph [one]\n");
         return 2;
     }
     bool one = argc > 5;

@@ -1,8 +1,8 @@
 # What life records and the dependence graph cost a simulation: traces of 10 million instructions
-# simulated without lives; with those of every µop, at which nobody looks; with the graph built from
-# them; and with the graph of windows of 5,000 µops in 100,000. On one thread the processor time, which
-# others on the machine disturb little; on culprit's usual threads the wall time, for which it must
-# be idle. In turn, medians of ratios. What must hold of the graph: 1.30 of all, 1.05 of windows.
+# simulated without lives; with those of every µop, at which nobody looks; and with the graph built
+# from them. On one thread the processor time, which others on the machine disturb little; on
+# culprit's usual threads the wall time, for which it must be idle. In turn, medians of ratios. What
+# must hold of the graph: 1.30.
 set -u
 culprit=${CULPRIT:-build/culprit}
 lives=${BENCHMARKS:-build/bench}/lives
@@ -34,16 +34,15 @@ echo "life records, $limit instructions of each program, medians of $runs runs i
 python3 - "$lives" "$runs" "$machines" "$scratch"/*.ctrace <<'PYTHON'
 import os, statistics, subprocess, sys
 lives, runs, machines, traces = sys.argv[1], int(sys.argv[2]), sys.argv[3].split(), sys.argv[4:]
-modes = {"none": ["none", "null"], "lives": ["all", "null"], "graph": ["all", "graph"],
-         "windows": ["5000/100000", "graph"]}
+modes = {"none": ["none", "null"], "lives": ["all", "null"], "graph": ["all", "graph"]}
 
 def run(trace, machine, mode, one):
     output = subprocess.run([lives, trace, machine, *mode] + (["one"] if one else []), check=True,
                             text=True, capture_output=True).stdout.split()
     return float(output[1 if one else 0]), int(output[3])
 
-print(f"{'':22} {'one thread, processor':>31}   {'threads, wall':>31}")
-print(f"{'machine':12} {'program':9}" + 2 * f" {'s':>7} {'lives':>7} {'graph':>7} {'windows':>7}  ")
+print(f"{'':22} {'one thread, processor':>23}   {'threads, wall':>23}")
+print(f"{'machine':12} {'program':9}" + 2 * f" {'s':>7} {'lives':>7} {'graph':>7}  ")
 ratios = {}
 for machine in machines:
     for trace in traces:

@@ -103,7 +103,7 @@ $(SOURCES:%.c=$(B)/%.o): | $(GENERATED)
 
 # Evaluation in vectors is one long function each: gcc takes minutes for it with sanitizers, seconds
 # without.
-$(B)/src/graph/lanes/avx512.o $(B)/src/graph/lanes/avx512_narrow.o: ALL_CFLAGS += -fno-sanitize=all
+$(patsubst %.c,$(B)/%.o,$(wildcard src/graph/lanes/avx*.c)): ALL_CFLAGS += -fno-sanitize=all
 
 # Which slices are chosen must not depend on whether the processor multiplies and adds at once.
 # The square root of a negative number, which there is none of, need not set errno.

@@ -35,8 +35,8 @@ enum operation {
     OP_LOAD,     /* memory read */
     OP_STORE,    /* memory write: address and data parts tracked apart */
     OP_SYSTEM,   /* cpuid, rdtsc, CSR access, fences, system calls, anything microcoded */
-    OP_CLOCK,    /* a system call that the kernel's vDSO serves: reading the clock or the processor's
-                    number without the kernel (trace/code.h) */
+    OP_CLOCK, /* a system call that the kernel's vDSO serves: reading the clock or the processor's
+                 number without the kernel (trace/code.h) */
     OP_COUNT
 };
 

@@ -209,8 +209,8 @@ INLINE uint64_t take_near(struct lanes_group *group, const struct planes *one,
     TAKE(2, 0)                                                                                     \
     TAKE(3, 0)                                                                                     \
     TAKE(4, 0)                                                                                     \
-    TAKE(2, 1) TAKE(2, 2) TAKE(3, 1) TAKE(3, 2) TAKE(3, 3) TAKE(4, 1) TAKE(4, 2) TAKE(4, 3)        \
-        TAKE(4, 4)
+    TAKE(2, 1)                                                                                     \
+    TAKE(2, 2) TAKE(3, 1) TAKE(3, 2) TAKE(3, 3) TAKE(4, 1) TAKE(4, 2) TAKE(4, 3) TAKE(4, 4)
 EACH_TAKE
 #undef TAKE
 

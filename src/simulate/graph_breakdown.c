@@ -19,7 +19,7 @@ struct graph_breakdown {
     enum isa isa;
     struct categories standard;
     const struct categories *categories;
-    uint32_t ideal; /* of the simulation; standard categories only */
+    uint32_t ideal;          /* of the simulation; standard categories only */
     struct executor *thread; /* or NULL */
     double cycles[SETS];
     uint64_t instructions;

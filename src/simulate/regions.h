@@ -101,7 +101,8 @@ const struct slice_record *region_run_record(const struct region_run *run, size_
 /* ---- regions of a list that were captured ---- */
 
 /* How many instructions of the whole run each region of the list stands for: they sum to those of
- * the run exactly, or to the list's part of merged runs (region_list_stands_for()). Returns an array (free); NULL: out of memory. */
+ * the run exactly, or to the list's part of merged runs (region_list_stands_for()). Returns an
+ * array (free); NULL: out of memory. */
 uint64_t *region_list_shares(const struct region_list *list);
 
 /* Instructions to simulate, and to warm before each region with at most `warm`. */

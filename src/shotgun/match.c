@@ -145,7 +145,7 @@ static const struct shotgun_sample *find_exact(const struct shotgun_index *index
     if (!all)
         return NULL;
     uint32_t chosen = (uint32_t)(random_fraction(random) * all), newest = 0;
-    for (; chosen >= count[newest]; newest++)
+    for (; newest + 1 < 1u << open && chosen >= count[newest]; newest++)
         chosen -= count[newest];
     return sample_at(index, low[newest] + chosen);
 }

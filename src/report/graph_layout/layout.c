@@ -5,6 +5,7 @@
  * neighbours. */
 #include "report/graph_layout.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,7 @@ static bool make_vertices(struct drawing *drawing) {
     }
     for (uint32_t i = 0; i < layout->edge_count; i++) {
         const struct layout_edge *edge = &layout->edges[i];
+        assert(edge->from < layout->node_count && edge->to < layout->node_count);
         if (edge->from == edge->to)
             continue;
         uint32_t above = upper(edge), end = layout->nodes[lower(edge)].layer;

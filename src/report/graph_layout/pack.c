@@ -1,5 +1,6 @@
 /* Parts of a graph that nothing connects are laid out one by one and set side by side in rows, as
  * words are in lines. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "report/graph_layout.h"
@@ -74,6 +75,7 @@ static bool put_part(struct packing *packing, const struct graph_layout *part, d
         edge->first_point = layout->point_count + part->edges[i].first_point;
         edge->point_count = part->edges[i].point_count;
     }
+    assert(layout->points); /* there is room for one at least */
     for (uint32_t i = 0; i < part->point_count; i++)
         layout->points[layout->point_count + i] =
             (struct layout_point){part->points[i].x + packing->x, part->points[i].y + packing->y};

@@ -4,9 +4,10 @@ what full simulation says; into docs/results/estimate-errors.md.
     python3 -B experiments/estimate-errors.py [--truth] [--known] [--kept] [NAME...]
 
 NAME...: only these, and nothing is written. --truth: full simulations only. --known: not the programs
-that are kept unseen. --kept: the page of what was measured so far. Rows that were measured are kept in build/experiments/estimate-errors.json: full
-simulations as long as the command, its files, the machine and the source of capture and cores are the
-same, estimates as long as culprit is. With DETAILS=FOLDER the vectors and costs of all slices of the full simulation go there as well."""
+that are kept unseen. --kept: the page of what was measured so far. Rows that were measured are kept in
+build/experiments/estimate-errors.json: full simulations as long as the command, its files, the machine
+and the source of capture and cores are the same, estimates as long as culprit is. With DETAILS=FOLDER
+the vectors and costs of all slices of the full simulation go there as well."""
 import collections
 import glob
 import json

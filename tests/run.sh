@@ -90,7 +90,7 @@ run_file() {
     printf '%-4s %-34s %4d passed%s%s  %6s s%s\n' "$([[ $failed == 0 ]] && echo ok || echo FAIL)" \
         "$name" "$passed" "$([[ $failed == 0 ]] || echo ", $failed failed")" \
         "$([[ $skipped == 0 ]] || echo ", $skipped skipped")" "$seconds" "${reason:+  ($reason)}"
-    [[ $failed == 0 ]] || grep -A 8 '^not ok ' "$results/$name.log" | cut -c 1-200 | head -n 40
+    [[ $failed == 0 ]] || grep -A 8 '^not ok ' "$results/$name.log" | grep -E '^(not ok|#)' | cut -c 1-200 | head -n 40
 }
 
 running=0

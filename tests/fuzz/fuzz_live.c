@@ -5,8 +5,8 @@
 
 #include "input.h"
 #include "live/kernel_map.h"
-#include "program/perf_map.h"
 #include "live/perf_record.h"
+#include "program/perf_map.h"
 
 /* A folder with the input as "kallsyms" and "modules", made once. */
 static const char *folder_with(const uint8_t *bytes, size_t size) {

@@ -214,7 +214,7 @@ static int64_t fill(struct store *store) {
     int64_t shell = add_process(store, session, "my shell", "/bin/sh");
     int64_t node = add_process(store, session, "node", "");
     struct code_symbol symbols[] = {{0x1000, 0x100, "do_one"},
-                                     {0x1100, 0x200, "do_two(int, char)"}};
+                                    {0x1100, 0x200, "do_two(int, char)"}};
     struct code_symbol code = {0x7f0000001000, 0x40, "LazyCompile:*f; x.js:1"};
     assert_true(store_set_symbols(store, kernel, symbols, 2, &error));
     assert_true(store_set_symbols(store, jit, &code, 1, &error));

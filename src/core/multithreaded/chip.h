@@ -86,8 +86,9 @@ struct chip *chip_new(const struct machine *machine, const uint64_t *active,
                       struct chip_source source, struct error *error);
 void chip_free(struct chip *chip);
 
-/* Called by refill: the next instructions, as a struct core_input has them. `program_ends`: the last
- * of them is the last of the program (there may be none). Errors: a program without instructions. */
+/* Called by refill: the next instructions, as a struct core_input has them. `program_ends`: the
+ * last of them is the last of the program (there may be none). Errors: a program without
+ * instructions. */
 bool chip_push(struct chip *chip, uint32_t thread, const struct code *code,
                const struct dynamic_insn *insns, uint32_t insn_count,
                const struct memory_access *accesses, uint32_t access_count, uint32_t first_access,

@@ -224,9 +224,9 @@ build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/input.h build/fuzz/libculprit.
 
 # ---- the source
 format:
-	clang-format -i $(OWN_FILES)
+	@clang-format -i $(OWN_FILES)
 format-check:
-	clang-format --dry-run --Werror $(OWN_FILES)
+	@clang-format --dry-run --Werror $(OWN_FILES)
 # A stamp for each file and checker says that it passed: it is checked again when it changes, or a
 # header that it includes, or which checks there are.
 LINTED := $(SOURCES) $(PROGRAM) $(PLUGIN)

@@ -143,7 +143,7 @@ text_and_picture() {
         run contend "$scratch/quadtree.ctrace*2" | grep -q "not disturbed in the L2" &&
         run contend --together "$scratch/quadtree.ctrace*4" | tr -s '\n ' ' ' |
             grep -q "it takes .* on a core that it shares" &&
-        ! awk 'length > 100' "$scratch/text" | grep -q .
+        fits_100 "$scratch/text"
 }
 
 # refused MESSAGE STATUS OPTIONS...

@@ -84,7 +84,7 @@ check "samples of a process are its processor time times the rate" counted
 status_told() {
     [ "$(status dropped)" = 0 ] || { echo "dropped"; return 1; }
     run daemon --status | tee "$scratch/status" | grep -q 'cost .*of one processor' &&
-        ! awk 'length > 100' "$scratch/status" | grep .
+        fits_100 "$scratch/status"
 }
 check "the status says what was lost and what it costs, in 100 columns" status_told
 check "a second daemon is refused" fails_with 1 'runs already' run daemon

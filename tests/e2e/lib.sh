@@ -65,6 +65,11 @@ same_file() {
     cmp "$1" "$2"
 }
 
+# fits_100 FILE: no line has more than 100 columns. A long path is cut there, with an ellipsis.
+fits_100() {
+    [ "$(LC_ALL=C.UTF-8 wc -L <"$1")" -le 100 ] || { LC_ALL=C.UTF-8 awk 'length > 96' "$1"; return 1; }
+}
+
 # without_progress FILE: what culprit said, without the lines of progress ("simulating  87.1 M
 # instructions  1.45 M/s") that a log gets every minute: a slow machine gets more of them.
 without_progress() {

@@ -77,7 +77,7 @@ pictures_are_xml() {
         [ "$(grep -c dasharray "$scratch/picture.svg")" = 2 ] && grep -q "mshr 4" "$scratch/picture.svg" &&
         grep -A6 'mean |error|$' "$scratch/text" >"$scratch/errors" && ! grep -E '[+-][0-9]' "$scratch/errors" &&
         grep -q "mshr unlimited" "$scratch/picture.svg" && ! grep -q "mshr 0" "$scratch/picture.svg" &&
-        ! awk '{ gsub(/µ/, "u") } length > 100' "$scratch/text" | grep -q .
+        fits_100 "$scratch/text"
 }
 
 # Lest the next command write over it.

@@ -78,7 +78,7 @@ searches_are_checked() {
         grep -q '^best simulated: 2 cores of 2 threads' "$scratch/text" &&
         grep -q '^best: 2 cores of 2 threads' "$scratch/text" &&
         grep -q 'times as long$' "$scratch/text" && xml "$scratch/map.svg" &&
-        [ "$(grep -c '#d7301f' "$scratch/map.svg")" = 2 ] && narrow "$scratch/text"
+        [ "$(grep -c '#d7301f' "$scratch/map.svg")" = 2 ] && fits_100 "$scratch/text"
 }
 
 # A search that is stopped tells of the chips that it has come to.
@@ -97,7 +97,7 @@ searches_can_be_stopped() {
         told 'r["partial"]' 'len(r["chips"]) == 1024' 'r["chips"][0]["ipc"]["markov"] > 0' \
             'r["chips"][-1]["ipc"]["markov"] is None' 'r["best"]["cores"] >= 1' || return 1
     (cd "$scratch" && run throughput --search 'cores=1..2 threads=1..16' chase.locality >text) &&
-        narrow "$scratch/text" && [ "$(grep -c "^ *2 cores" "$scratch/text")" = 2 ]
+        fits_100 "$scratch/text" && [ "$(grep -c "^ *2 cores" "$scratch/text")" = 2 ]
 }
 
 # A simulation that is stopped is not said to be complete.
@@ -118,14 +118,11 @@ xml() {
     python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$1"
 }
 
-narrow() {
-    ! awk '{ gsub(/µ/, "u") } length > 100' "$1" | grep .
-}
 
 text_and_picture() {
     (cd "$scratch" && run throughput --check --set chip.cores=2 --set chip.threads=2 \
         --svg "$scratch/bars.svg" chase.ctrace matmul.ctrace >text) &&
-        xml "$scratch/bars.svg" && narrow "$scratch/text" &&
+        xml "$scratch/bars.svg" && fits_100 "$scratch/text" &&
         grep -q '^machine niagara: 2 cores of 2 threads' "$scratch/text" &&
         grep -qE '^ chip( +[0-9.]+){6}$' "$scratch/text" || return 1
     (cd "$scratch" && run throughput chase.ctrace) | grep -q '^next: culprit throughput --check chase.ctrace'

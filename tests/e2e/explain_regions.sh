@@ -54,14 +54,14 @@ check "its CPI and stack are near the full simulation's" like_exact
 # all slices here; of fewer the interval holds what all of them took. Where slices begin depends on
 # the environment's size, and with it which are chosen: twice the interval is not left by chance.
 takes_more() {
-    run explain --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 180 >/dev/null &&
+    run explain --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 260 >/dev/null &&
         json more 'r["regions"]["count"] > 160' 'r["regions"]["count"] == r["regions"]["slices"]' \
             'r["regions"]["cpi_half_interval_95"] == 0' "$(note '160 regions left')"
 }
 check "regions that leave much open are not all that is taken" takes_more
 
 interval() {
-    run explain --regions-over 20M --regions 40 --json --top 0 --output "$scratch/some" -- "$scratch/uneven" 180 >/dev/null &&
+    run explain --regions-over 20M --regions 40 --json --top 0 --output "$scratch/some" -- "$scratch/uneven" 260 >/dev/null &&
         json some 'r["regions"]["count"] == 40' 'r["regions"]["cpi_half_interval_95"] > 0.03 * r["cpi"]' \
             "not ($(note 'regions left'))" "$(note 'CPI within ±')" &&
         python3 - "$scratch/some" "$scratch/more" <<'END'

@@ -53,16 +53,11 @@ static void take_frames(struct argp_state *state, void *request, char *value) {
     ((struct request *)request)->frames = *value == 'y';
 }
 
-static void take_together(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
-    ((struct request *)request)->placing = PLACE_TOGETHER;
-}
-
 #define REQUEST struct request
 static const struct option_row OPTIONS[] = {
     HEADING(4, "How they run:"),
-    TAKE("together", NULL, take_together,
-         "Fill one core of a chip with threads after the other (default: over all cores in turn)"),
+    VALUE("together", placing, PLACE_TOGETHER,
+          "Fill one core of a chip with threads after the other (default: over all cores in turn)"),
     TAKE("frames", "yes|no", take_frames,
          "Whether pages lie in frames that an operating system chose as if at random (default: "
          "yes); no: addresses are physical, and programs meet only in sets that both use"),

@@ -31,21 +31,6 @@ struct request {
     bool user;
 };
 
-static void take_status(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
-    ((struct request *)request)->action = ACTION_STATUS;
-}
-
-static void take_flush(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
-    ((struct request *)request)->action = ACTION_FLUSH;
-}
-
-static void take_stop(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
-    ((struct request *)request)->action = ACTION_STOP;
-}
-
 #define REQUEST struct request
 static const struct option_row OPTIONS[] = {
     HEADING(1, "What to collect:"),
@@ -58,9 +43,9 @@ static const struct option_row OPTIONS[] = {
     DURATION("keep", "TIME", keep, "Remove epochs that ended longer ago (default: none)"),
     COUNT("size", "BYTES", size, "Remove the oldest epochs of a store larger than this"),
     HEADING(3, "Of the daemon that runs:"),
-    TAKE("status", NULL, take_status, "Rates, losses, what it costs"),
-    TAKE("flush", NULL, take_flush, "Have it write to the store now, and wait until it has"),
-    TAKE("stop", NULL, take_stop, "Have it write and end, and wait until it has"),
+    VALUE("status", action, ACTION_STATUS, "Rates, losses, what it costs"),
+    VALUE("flush", action, ACTION_FLUSH, "Have it write to the store now, and wait until it has"),
+    VALUE("stop", action, ACTION_STOP, "Have it write and end, and wait until it has"),
     FLAG("json", output.json, "JSON in place of text (--status)"),
     TEXT("output", "FILE", output.output, "Write to FILE, not to standard output (--status)",
          .letter = 'o'),

@@ -186,7 +186,6 @@ static const struct command_line LINE = {
 
 int cmd_icost(int argc, char **argv) {
     struct icost_request request = {.argc = argc,
-
                                     .threshold = 0.02,
                                     .multisim = ICOST_CHECK,
                                     .largest = 3,

@@ -133,6 +133,9 @@ static void set(struct argp_state *state, const struct option_row *option, void 
     case OPTION_FALSE:
         *(bool *)member = option->kind == OPTION_TRUE;
         break;
+    case OPTION_VALUE:
+        *(uint32_t *)member = (uint32_t)option->most;
+        break;
     case OPTION_TEXT:
         *(const char **)member = value;
         break;

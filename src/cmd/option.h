@@ -24,6 +24,7 @@ enum option_kind {
     OPTION_HEADING,  /* of those behind it, in --help */
     OPTION_TRUE,     /* bool */
     OPTION_FALSE,    /* bool */
+    OPTION_VALUE,    /* an enum: `most` */
     OPTION_TEXT,     /* const char *: as it was typed */
     OPTION_FILE,     /* const char *: of a file that is written beside the report: "-" is refused */
     OPTION_COUNT,    /* uint64_t: digits and one of K M G T (thousands), from `least` to `most` */
@@ -72,6 +73,9 @@ struct option_row {
     OPTION_ROW(name_, NULL, help_, OPTION_TRUE, OPTION_MEMBER(bool, member_), ##__VA_ARGS__)
 #define NO_FLAG(name_, member_, help_, ...)                                                        \
     OPTION_ROW(name_, NULL, help_, OPTION_FALSE, OPTION_MEMBER(bool, member_), ##__VA_ARGS__)
+#define VALUE(name_, member_, constant_, help_, ...)                                               \
+    OPTION_ROW(name_, NULL, help_, OPTION_VALUE, offsetof(REQUEST, member_), .most = (constant_),  \
+               ##__VA_ARGS__)
 #define TEXT(name_, value_, member_, help_, ...)                                                   \
     OPTION_ROW(name_, value_, help_, OPTION_TEXT, OPTION_MEMBER(const char *, member_),            \
                ##__VA_ARGS__)

@@ -92,7 +92,6 @@ enum { OPTIONS_MAX_JOBS = 1024 };
     TEXT("process", "NAME", member_, "Of processes of this name, or executable, only")
 #define IMAGE_ROW(member_)                                                                         \
     TEXT("image", "NAME", member_, "Of this file only: its path, or the last part of it")
-#define TOP_ROW(member_, help_, ...) COUNT("top", "N", member_, help_, ##__VA_ARGS__)
 
 /* ---- what several verbs check or take ---- */
 

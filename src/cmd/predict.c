@@ -324,7 +324,6 @@ static int run_steps(struct job *job, struct error *error) {
 
 int cmd_predict(int argc, char **argv) {
     struct request request = {.argc = argc,
-
                               .machine.machine = "chen-ooo",
                               .warm_up = UINT64_MAX,
                               .methods[0] = predict_refinements[PREDICT_REFINEMENTS - 1]};

@@ -150,16 +150,6 @@ static void take_show(struct argp_state *state, void *request, char *value) {
     list_profilers();
 }
 
-static void take_random(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
-    ((struct profilers_options *)request)->sampling.mode = SAMPLER_RANDOM;
-}
-
-static void take_periodic(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
-    ((struct profilers_options *)request)->sampling.mode = SAMPLER_PERIODIC;
-}
-
 /* "1.5%" or "1.5" */
 static void take_floor(struct argp_state *state, void *request, char *value) {
     char *end;
@@ -182,10 +172,10 @@ static const struct option_row OPTIONS[] = {
           .most = MAX_SAMPLES, GIVEN(samples_given)),
     COUNT("period", "CYCLES", sampling.period, "A sample every so many cycles; 1: every cycle",
           .least = 1, .most = LONGEST_PERIOD, GIVEN(period_given)),
-    TAKE("random", NULL, take_random, "A random cycle of every period (the default)"),
-    TAKE("periodic", NULL, take_periodic,
-         "The last cycle of every period: it may keep step with a loop, as nothing in a simulated "
-         "core disturbs it"),
+    VALUE("random", sampling.mode, SAMPLER_RANDOM, "A random cycle of every period (the default)"),
+    VALUE("periodic", sampling.mode, SAMPLER_PERIODIC,
+          "The last cycle of every period: it may keep step with a loop, as nothing in a simulated "
+          "core disturbs it"),
     COUNT("seed", "N", sampling.seed, "Of the random choices (default 0)"),
     TAKE("floor", "PERCENT", take_floor,
          "As many samples as it takes for this floor of the error of cycle stacks; simulates "

@@ -301,10 +301,7 @@ static void clean_up(struct job *job) {
 }
 
 int cmd_throughput(int argc, char **argv) {
-    struct request request = {.argc = argc,
-
-                              .rounds = 1,
-                              .latency = LATENCY_MEAN};
+    struct request request = {.argc = argc, .rounds = 1, .latency = LATENCY_MEAN};
     struct job job = {.request = &request};
     struct error error = {0};
     request.output.words = options_parse(&LINE, argc, argv, &request);

@@ -252,12 +252,13 @@ shares() {
     without_progress "$scratch/err" | sed -n 2p | grep -qE '^[0-9.]+ % was spent in .*gzip.*: --follow$'
 }
 check "the second line says what share children had" shares
-# Each is known by what it executes, however soon it ends.
+# Each is known by what it executes, however soon it ends. Which of them takes longest is not
+# asked: with the start of the emulator they take nearly the same.
 short_children() {
     local round
     for round in 1 2 3 4 5 6; do
         run sim --json -o "$report" -- sh -c 'seq 100000 | sort -n | tail -1; :' >/dev/null &&
-            told 'r["children"]["count"] >= 2 and r["children"]["largest"] in ("sort", "seq")' || return 1
+            told 'r["children"]["count"] >= 2 and r["children"]["largest"] in ("seq", "sort", "tail")' || return 1
     done
 }
 check "... also children that end at once" short_children

@@ -150,13 +150,14 @@ static struct children_time children_time(void) {
 }
 
 /* All of a process's time is exact, but most kernels share it out between user mode and their own
- * by what its ticks interrupted, a few milliseconds apart: of a few of them none may be in user
- * mode. */
-enum { FEW_TICKS_MICROSECONDS = 40000 };
+ * by what their ticks interrupted, a few milliseconds apart. Of a short time that share is chance:
+ * none of it, or all of it, may count as user time, and a short child may pass for a long one.
+ * All of a short time therefore counts. */
+enum { FEW_TICKS_MICROSECONDS = 100000 };
 
 static uint64_t user_time(struct children_time before, struct children_time now) {
     uint64_t user = now.user - before.user, all = now.all - before.all;
-    return user == 0 && all < FEW_TICKS_MICROSECONDS ? all : user;
+    return all < FEW_TICKS_MICROSECONDS ? all : user;
 }
 
 static pthread_mutex_t children_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -8,50 +8,59 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/verb.h"
 #include "util/nearest.h"
 
-struct verb {
+struct entry {
     const char *question; /* heading of a new group, or NULL */
     const char *name, *summary;
+    const struct verb *verb;
     int (*run)(int argc, char **argv);
 };
 
-static const struct verb VERBS[] = {
+static const struct entry VERBS[] = {
     {"Where does the time go, and why?", "explain",
-     "explain a command: its costly functions, lines and instructions", cmd_explain},
+     "explain a command: its costly functions, lines and instructions", NULL, cmd_explain},
     {"What does this live machine do?", "daemon",
-     "collect samples of the whole machine, continuously, into the profile database", cmd_daemon},
-    {NULL, "record", "sample one command while it runs, without privileges", cmd_record},
+     "collect samples of the whole machine, continuously, into the profile database", NULL,
+     cmd_daemon},
+    {NULL, "record", "sample one command while it runs, without privileges", NULL, cmd_record},
     {NULL, "top",
-     "samples by procedure, image, line, process or epoch; cycles of saved simulations", cmd_top},
+     "samples by procedure, image, line, process or epoch; cycles of saved simulations", NULL,
+     cmd_top},
     {NULL, "annotate",
-     "one procedure by instructions: how long each stalls, and what can have caused it",
+     "one procedure by instructions: how long each stalls, and what can have caused it", NULL,
      cmd_annotate},
-    {NULL, "variance", "which procedures differ most between several profiles", cmd_variance},
-    {NULL, "diff", "two profiles side by side: what changed, and whether by more than chance",
+    {NULL, "variance", "which procedures differ most between several profiles", NULL, cmd_variance},
+    {NULL, "diff", "two profiles side by side: what changed, and whether by more than chance", NULL,
      cmd_diff},
-    {NULL, "epochs", "list the profiles kept; begin, merge, prune, export, import", cmd_epochs},
+    {NULL, "epochs", "list the profiles kept; begin, merge, prune, export, import", NULL,
+     cmd_epochs},
     {"What would change?", "sim",
      "simulate a command or a trace on any machine, with --ideal and "
      "--set",
-     cmd_sim},
-    {NULL, "icost", "what each cause costs; which causes overlap, which are in series", cmd_icost},
+     NULL, cmd_sim},
+    {NULL, "icost", "what each cause costs; which causes overlap, which are in series", NULL,
+     cmd_icost},
     {NULL, "predict",
-     "what long data misses cost on other machines, by a model, without simulating", cmd_predict},
+     "what long data misses cost on other machines, by a model, without simulating", &verb_predict,
+     NULL},
     {NULL, "contend",
      "what programs that share a cache cost each other, by a model, without simulating",
-     cmd_contend},
+     &verb_contend, NULL},
     {NULL, "throughput",
-     "instructions per cycle of chips whose cores interleave threads, by models", cmd_throughput},
-    {NULL, "machines", "list, show and check machine descriptions", cmd_machines},
+     "instructions per cycle of chips whose cores interleave threads, by models", &verb_throughput,
+     NULL},
+    {NULL, "machines", "list, show and check machine descriptions", NULL, cmd_machines},
     {"How far are profilers from the truth?", "profilers",
-     "run every profiler over one simulation, against what every cycle says", cmd_profilers},
-    {NULL, "samples", "show the samples of TIP or TEA that sim --tap wrote", cmd_samples},
-    {"What did it execute?", "trace", "capture an instruction trace of a command", cmd_trace},
-    {NULL, "bbv", "profile a command slice by slice; count what it executes", cmd_bbv},
+     "run every profiler over one simulation, against what every cycle says", NULL, cmd_profilers},
+    {NULL, "samples", "show the samples of TIP or TEA that sim --tap wrote", NULL, cmd_samples},
+    {"What did it execute?", "trace", "capture an instruction trace of a command", NULL, cmd_trace},
+    {NULL, "bbv", "profile a command slice by slice; count what it executes", NULL, cmd_bbv},
     {"Which parts of a long run stand for all of it?", "regions",
-     "choose regions from basic block vectors; compare and sweep ways to choose", cmd_regions},
-    {NULL, "validate", "how far an estimate from regions is off, and which step is to blame",
+     "choose regions from basic block vectors; compare and sweep ways to choose", NULL,
+     cmd_regions},
+    {NULL, "validate", "how far an estimate from regions is off, and which step is to blame", NULL,
      cmd_validate},
 };
 enum { VERB_COUNT = sizeof VERBS / sizeof *VERBS };
@@ -70,7 +79,7 @@ static void print_help(FILE *file) {
           file);
 }
 
-static const struct verb *find_verb(const char *name) {
+static const struct entry *find_verb(const char *name) {
     for (int i = 0; i < VERB_COUNT; i++)
         if (!strcmp(name, VERBS[i].name))
             return &VERBS[i];
@@ -90,11 +99,11 @@ static int unknown_verb(const char *name) {
 }
 
 /* argv[0] is the verb. */
-static int run_verb(const struct verb *verb, int argc, char **argv) {
+static int run_verb(const struct entry *entry, int argc, char **argv) {
     char name[64];
-    snprintf(name, sizeof name, "culprit %s", verb->name);
+    snprintf(name, sizeof name, "culprit %s", entry->name);
     argv[0] = name;
-    return verb->run(argc, argv);
+    return entry->verb ? verb_main(entry->verb, argc, argv) : entry->run(argc, argv);
 }
 
 /* help, help VERB */
@@ -104,8 +113,8 @@ static int help(int argc, char **argv) {
         print_help(stdout);
         return 0;
     }
-    const struct verb *verb = find_verb(argv[2]);
-    return verb ? run_verb(verb, 2, (char *[]){argv[2], option, NULL}) : unknown_verb(argv[2]);
+    const struct entry *entry = find_verb(argv[2]);
+    return entry ? run_verb(entry, 2, (char *[]){argv[2], option, NULL}) : unknown_verb(argv[2]);
 }
 
 int main(int argc, char **argv) {
@@ -125,6 +134,6 @@ int main(int argc, char **argv) {
         puts("culprit " CULPRIT_VERSION);
         return 0;
     }
-    const struct verb *verb = find_verb(argv[1]);
-    return verb ? run_verb(verb, argc - 1, argv + 1) : unknown_verb(argv[1]);
+    const struct entry *entry = find_verb(argv[1]);
+    return entry ? run_verb(entry, argc - 1, argv + 1) : unknown_verb(argv[1]);
 }

@@ -1,97 +1,78 @@
-#include "cmd/contend_profile.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/contend.h"
 #include "cmd/interrupt.h"
-#include "cmd/output.h"
-#include "machine/choice.h"
-#include "study/localities.h"
 #include "util/text.h"
 
-bool contend_shapes_add(struct contend_profile_request *request, const char *text,
-                        struct error *error) {
-    for (const char *at = text; *at;) {
+void contend_take_shapes(struct argp_state *state, void *contend, char *value) {
+    struct contend *job = contend;
+    for (const char *at = value; *at;) {
         char *end;
         const unsigned long sets = strtoul(at, &end, 10);
         const unsigned long ways = *end == 'x' ? strtoul(end + 1, &end, 10) : 0;
         if (!sets || sets > 1 << 22 || sets & (sets - 1) || !ways || ways > LOCALITY_MAX_WAYS ||
             (*end && *end != ','))
-            return error_set(error,
-                             "--shapes %.100s: SETSxWAYS,... where sets are a power of two and "
-                             "ways 1 to %d",
-                             text, LOCALITY_MAX_WAYS);
-        if (request->shape_count == LOCALITY_MAX_LEVELS - 1)
-            return error_set(error, "--shapes %.100s: at most %d", text, LOCALITY_MAX_LEVELS - 1);
-        request->shapes[request->shape_count++] =
+            options_fail(state,
+                         "--shapes %.100s: SETSxWAYS,... where sets are a power of two and "
+                         "ways 1 to %d",
+                         value, LOCALITY_MAX_WAYS);
+        if (job->shape_count == LOCALITY_MAX_LEVELS - 1)
+            options_fail(state, "--shapes %.100s: at most %d", value, LOCALITY_MAX_LEVELS - 1);
+        job->shapes[job->shape_count++] =
             (struct cache_shape){.sets = (uint32_t)sets, .ways = (uint32_t)ways};
         at = *end ? end + 1 : end;
     }
-    return true;
 }
 
-struct job {
-    const struct contend_profile_request *request;
-    struct machine_choice choice;
-    const struct machine *machine;
-    struct trace *trace;
-    struct locality locality;
-    struct output file;
-};
+static bool prepare(void *verb, struct error *error) {
+    struct contend *job = verb;
+    return contend_prepare_machine(job, error) &&
+           output_open(&job->profile_file, "--profile", job->profile, NULL, error);
+}
 
-static void tell(const struct job *job) {
+static bool run(void *verb, struct error *error) {
+    struct contend *job = verb;
+    const struct locality_run_request request = {.watch = &verb_watch,
+                                                 .command = job->command,
+                                                 .path = job->command ? NULL : job->given.words[0],
+                                                 .stop = job->stop,
+                                                 .selection = job->given.selection,
+                                                 .machine = job->run.options.machine,
+                                                 .shapes = job->shapes,
+                                                 .shape_count = job->shape_count,
+                                                 .frames = job->frames};
+    const bool good =
+        locality_run(&request, &job->trace, &job->locality, &job->verb.failed, error) &&
+        locality_write(&job->locality, job->profile_file.file, error) &&
+        output_close(&job->profile_file, error);
+    verb_command_ended(&job->verb, job->trace);
+    return good;
+}
+
+static bool tell(void *verb, struct error *error) {
+    (void)error;
+    const struct contend *job = verb;
     const struct locality *locality = &job->locality;
-    const struct locality_level *shared = &locality->levels[1];
     const double thousands = 1e-3 * (double)locality->events.instructions;
-    const bool apart = job->request->command || !strcmp(job->request->path, "-");
+    const bool apart = job->command || !strcmp(job->profile, "-");
     fprintf(apart ? stderr : stdout,
             "%s%s instructions, %s loads and stores; misses per 1000 instructions: L1D %.3f, %s "
             "%.3f\n",
             locality->partial ? "(partial) " : "", text_count(locality->events.instructions).s,
             text_count(locality->events.accesses).s, (double)locality->levels[0].misses / thousands,
-            job->machine->llc.present ? "LLC" : "L2", (double)shared->misses / thousands);
-}
-
-static bool run_steps(struct job *job, int *failed, struct error *error) {
-    const struct contend_profile_request *request = job->request;
-    if (!machine_choice_load(&job->choice, &request->given->machine, error))
-        return false;
-    job->machine = &job->choice.candidates[0].machine;
-    if (!machine_shared_cache(job->machine))
-        return error_set(error, "machine %s has no cache beyond the L1 that could be shared",
-                         job->machine->name);
-    if (!output_open(&job->file, "--profile", request->path, NULL, error))
-        return false;
-    interrupt_catch();
-    const struct locality_run_request run = {.watch = &verb_watch,
-                                             .command = request->command,
-                                             .path =
-                                                 request->command ? NULL : request->given->words[0],
-                                             .stop = request->stop,
-                                             .selection = request->given->selection,
-                                             .machine = job->machine,
-                                             .shapes = request->shapes,
-                                             .shape_count = request->shape_count,
-                                             .frames = request->frames};
-    if (!locality_run(&run, &job->trace, &job->locality, failed, error) ||
-        !locality_write(&job->locality, job->file.file, error) || !output_close(&job->file, error))
-        return false;
-    tell(job);
+            job->run.options.machine->llc.present ? "LLC" : "L2",
+            (double)locality->levels[1].misses / thousands);
     return true;
 }
 
-int contend_profile(const struct contend_profile_request *request, struct error *error) {
-    struct job job = {.request = request};
-    int status = request->command ? STATUS_BROKEN : STATUS_FAILED;
-    if (run_steps(&job, &status, error))
-        status = request->command    ? command_status(trace_exit_status(job.trace))
-                 : verb_watch.signal ? 128 + verb_watch.signal
-                                     : 0;
-    else if (verb_watch.signal)
-        status = 128 + verb_watch.signal;
-    trace_close(job.trace);
-    locality_free(&job.locality);
-    output_discard(&job.file);
-    return status;
+static void clean_up(void *verb) {
+    struct contend *job = verb;
+    trace_close(job->trace);
+    locality_free(&job->locality);
+    output_discard(&job->profile_file);
 }
+
+const struct verb contend_profile = {
+    .prepare = prepare, .run = run, .report = tell, .free = clean_up};

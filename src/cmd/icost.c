@@ -78,11 +78,10 @@ static const struct option_row OPTIONS[] = {
     {0}};
 
 static void check_regions(const struct icost_request *request, const struct argp_state *state) {
-    if (!request->regions.list_count && request->regions.warm_up != UINT64_MAX)
-        options_fail(state, "--warm-up: it is about regions (add --regions LIST)");
+    options_check_regions(state, &request->input, request->regions.list_count,
+                          request->regions.warm_up, "simulated");
     if (!request->regions.list_count)
         return;
-    options_check_regions(state, &request->input, "simulated");
     if (request->multisim > ICOST_CHECK || request->study.parameter_count ||
         request->shotgun.wanted)
         options_fail(state, "--regions: --multisim, --shotgun and --sensitivity are for a single "

@@ -4,7 +4,7 @@
 
 #include "cmd/icost_run.h"
 #include "cmd/next.h"
-#include "cmd/notes.h"
+#include "report/trace_notes.h"
 #include "program/program.h"
 #include "report/missing_names.h"
 #include "util/text.h"

@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/notes.h"
+#include "report/trace_notes.h"
 #include "cmd/output.h"
 #include "machine/choice.h"
 #include "report/sensitivity_report.h"

@@ -107,7 +107,11 @@ bool options_may_follow(const struct input_options *input) {
 }
 
 void options_check_regions(const struct argp_state *state, const struct input_options *input,
-                           const char *done) {
+                           bool list, uint64_t warm_up, const char *done) {
+    if (!list && warm_up != UINT64_MAX)
+        options_fail(state, "--warm-up: it is about regions (add --regions LIST)");
+    if (!list)
+        return;
     if (input->command || input->trace)
         options_fail(state, "--regions: the list names its traces (no command, no other trace)");
     if (input->skip || input->limit || input->from || input->thread >= 0 || input->follow ||

@@ -95,10 +95,10 @@ enum { OPTIONS_MAX_JOBS = 1024 };
 
 /* ---- what several verbs check or take ---- */
 
-/* What does not go with --regions LIST: a command, a trace, or a part of one. `done`: what happens
- * to regions, "simulated". */
+/* --regions LIST (`list`) and --warm-up (UINT64_MAX: not given), and what does not go with a list: a
+ * command, a trace, or a part of one. `done`: what happens to regions, "simulated". */
 void options_check_regions(const struct argp_state *state, const struct input_options *input,
-                           const char *done);
+                           bool list, uint64_t warm_up, const char *done);
 
 /* Whether to propose --follow: a command was run without it, and --no-follow was not given. */
 bool options_may_follow(const struct input_options *input);

@@ -11,7 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
-#include "cmd/notes.h"
+#include "report/trace_notes.h"
 #include "cmd/output.h"
 #include "machine/choice.h"
 #include "program/program.h"

@@ -1,5 +1,7 @@
 #include "cmd/sharing_options.h"
 
+#include "report/trace_notes.h"
+
 static void take_from(struct argp_state *state, void *request, char *value) {
     ((struct sharing_options_given *)request)->selection.from_symbol = options_from(state, value);
 }
@@ -54,3 +56,11 @@ static bool take_word(struct argp_state *state, void *request, char *word) {
 
 const struct option_group sharing_group = {
     .options = OPTIONS, .begin = begin, .argument = take_word};
+
+void sharing_note_cut(struct report *report, const struct locality_inputs *inputs) {
+    for (uint32_t i = 0; i < inputs->program_count; i++)
+        if (inputs->programs[i].locality.partial) {
+            note_cut(report, inputs->programs[i].path, inputs->programs[i].saved);
+            report->partial = true;
+        }
+}

@@ -6,6 +6,7 @@
 #include "cmd/options.h"
 #include "model/contention.h"
 #include "simulate/selection.h"
+#include "study/localities.h"
 
 enum { SHARING_MAX_WORDS = 256 };
 
@@ -15,9 +16,13 @@ struct sharing_options_given {
     struct selection selection;
     struct machine_options machine; /* chips are taken */
     struct contention_options contention;
+    struct machine_choice choice; /* room for what the machine is loaded into */
 };
 /* Of a struct sharing_options_given, which it sets to the defaults; the machine's default
  * is niagara. */
 extern const struct option_group sharing_group;
+
+/* Notes the programs whose traces break off, which makes the report partial. */
+void sharing_note_cut(struct report *report, const struct locality_inputs *inputs);
 
 #endif

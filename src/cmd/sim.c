@@ -76,13 +76,11 @@ static void check_slices(const struct run_request *request, const struct argp_st
 
 static void check_regions(const struct run_request *request, const struct argp_state *state) {
     const struct regions_request *regions = &request->regions;
-    if (!regions->list_count && (regions->jobs || regions->warm_up != UINT64_MAX))
-        options_fail(state, "%s: it is about regions (add --regions LIST)",
-                     regions->jobs ? "--jobs" : "--warm-up");
-    if (!regions->list_count)
-        return;
-    options_check_regions(state, &request->input, "simulated");
-    if (request->kanata || request->tracers || request->slices.path)
+    if (!regions->list_count && regions->jobs)
+        options_fail(state, "--jobs: it is about regions (add --regions LIST)");
+    options_check_regions(state, &request->input, regions->list_count, regions->warm_up,
+                          "simulated");
+    if (regions->list_count && (request->kanata || request->tracers || request->slices.path))
         options_fail(state, "--regions: --kanata, --tap and --slices are for a single run "
                             "(give one region's trace instead)");
 }

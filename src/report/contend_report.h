@@ -14,6 +14,11 @@ struct contend_report {
     const struct contend_options *options;
 };
 
+/* Adds to the notes what the figures rest on. `check`: also of an interrupted one; NULL: none was
+ * asked for. `instructions`: profiled for it, in so many seconds of processor time. */
+void contend_note(struct contend_report *report, const struct contend_check *check,
+                  uint64_t instructions, double seconds);
+
 /* Each program's fate in words, then tables: misses of the shared cache and, where threads share
  * cores, of the L1D, and cycles; simulated ones beside them when checked. */
 void contend_text(const struct contend_report *report, const struct page *page);

@@ -18,6 +18,10 @@ struct predict_report {
     const struct predicted_regions *regions; /* of which the run was estimated; NULL: all of it */
 };
 
+/* Adds to the notes what the figures rest on. `whole`: instructions of the run that regions were
+ * taken of. */
+void predict_note(struct predict_report *report, uint64_t whole);
+
 /* A row per machine; of a single machine what the figure is made of. Checked: beside what was
  * simulated, and how far each refinement is off, on average over machines. */
 void predict_text(const struct predict_report *report, const struct page *page);

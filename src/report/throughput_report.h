@@ -21,6 +21,11 @@ struct throughput_report {
     double profile_seconds, model_seconds, simulation_seconds; /* processor time */
 };
 
+/* Adds to the notes what the figures rest on. `interrupted`: before all was simulated; `by_thread`:
+ * threads were simulated one by one; `instructions`: profiled for it. */
+void throughput_note(struct throughput_report *report, bool interrupted, bool by_thread,
+                     uint64_t instructions);
+
 /* Of one chip a row per core that differs, and per program what its threads miss and wait for; of
  * a search the IPC of every chip and the best. Checked: beside what was simulated. */
 void throughput_text(const struct throughput_report *report, const struct page *page);

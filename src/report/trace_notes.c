@@ -1,12 +1,10 @@
-#include "cmd/notes.h"
-
-#include "cmd/interrupt.h"
-#include "report/children.h"
+#include "report/trace_notes.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/children.h"
 #include "util/text.h"
 
 enum { NOTED_PROCESSES = 5 };
@@ -141,14 +139,7 @@ void note_lost_regions(struct report *report, const char *list, const struct reg
                     lost->count == 1 ? "it" : "them");
 }
 
-bool note_cut(struct report *report, const struct locality_inputs *inputs) {
-    bool any = false;
-    for (uint32_t i = 0; i < inputs->program_count; i++)
-        if (inputs->programs[i].locality.partial) {
-            report_note(report, "%.200s %s: its program is taken to end there",
-                        inputs->programs[i].path,
-                        inputs->programs[i].saved ? "is of a run that breaks off" : "breaks off");
-            any = true;
-        }
-    return any;
+void note_cut(struct report *report, const char *path, bool saved) {
+    report_note(report, "%.200s %s: its program is taken to end there", path,
+                saved ? "is of a run that breaks off" : "breaks off");
 }

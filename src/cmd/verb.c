@@ -1,0 +1,76 @@
+#include "cmd/verb.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+
+bool verb_open_report(struct verb_run *run, struct error *error) {
+    return report_files_open(&run->files, &run->output, run->command, error);
+}
+
+void verb_command_ended(struct verb_run *run, const struct trace *trace) {
+    if (trace)
+        run->exit = trace_exit_status(trace);
+}
+
+bool verb_report_late(struct verb_run *run, const struct error *error) {
+    if (!run->late.message[0])
+        run->late = *error;
+    return true;
+}
+
+static bool take_steps(const struct verb *verb, struct verb_run *run, struct error *error) {
+    if (verb->prepare && !verb->prepare(run, error))
+        return false;
+    if (verb->run) {
+        interrupt_catch();
+        if (!verb->run(run, error))
+            return false;
+    }
+    const bool written = verb->report(run, error) &&
+                         (!run->files.report.file || report_files_close(&run->files, error));
+    if (run->late.message[0])
+        *error = run->late;
+    return written && !run->late.message[0];
+}
+
+static int exit_status(const struct verb_run *run, bool good) {
+    const int signal = run->ended_by ? run->ended_by : verb_watch.signal;
+    if (!good)
+        return verb_watch.signal && !run->measured ? 128 + verb_watch.signal : run->failed;
+    if (run->command && run->exit.known)
+        return run->exit.signaled ? 128 + run->exit.status : run->exit.status;
+    if (signal)
+        return 128 + signal;
+    return run->command && !run->exit.stopped ? STATUS_BROKEN : 0;
+}
+
+int verb_main(const struct verb *verb, int argc, char **argv) {
+    struct error error = {0};
+    struct verb_run *run = calloc(1, verb->size);
+    if (!run) {
+        fputs("culprit: out of memory\n", stderr);
+        return STATUS_BROKEN;
+    }
+    run->argc = argc;
+    run->argv = argv;
+    run->words = options_parse(verb->line, argc, argv, run);
+    if (verb->command)
+        memcpy(&run->command, (char *)run + verb->command, sizeof run->command);
+    run->failed = run->command ? STATUS_BROKEN : STATUS_FAILED;
+    if (verb->choose)
+        verb = verb->choose(run);
+    const bool good = take_steps(verb, run, &error);
+    if (error.message[0])
+        print_error(&error);
+    const int status = exit_status(run, good);
+    if (verb->free)
+        verb->free(run);
+    report_files_discard(&run->files);
+    free(run->words);
+    free(run);
+    return status;
+}

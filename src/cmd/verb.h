@@ -1,0 +1,59 @@
+/* The life of a verb, once:
+ *
+ *     parse      the command line into the verb's struct
+ *     choose     which of several lives it is, by what was asked for
+ *     prepare    all that can be wrong before anything runs: the machine, files to write
+ *     run        one study; from here on a signal asks for what there is so far
+ *     report     one report, into the files, which are complete then
+ *     free       what the steps made
+ *
+ * A step that fails ends it, and what was wrong is printed. The exit status of a verb that runs a
+ * command is the command's own; else 128 and the signal that ended it early, or 0. Of a failure it
+ * is 1, or 125 when a command was to run, 126 or 127 when it could not; or 128 and the signal when
+ * this came before anything was measured. */
+#ifndef CULPRIT_CMD_VERB_H
+#define CULPRIT_CMD_VERB_H
+
+#include "cmd/options.h"
+#include "cmd/output.h"
+
+/* The first member of a verb's struct; behind it are its options and what its steps work with. */
+struct verb_run {
+    int argc;
+    char **argv;                  /* as typed; argv[0] is "culprit VERB" */
+    char **words;                 /* of which NULL is not repeated in the next useful command */
+    char *const *command;         /* that is run; NULL: none */
+    struct output_options output; /* --output, --json, --svg ... */
+    struct report_files files;    /* verb_open_report() */
+    struct error late;            /* what failed, though a report is written all the same */
+
+    /* For the exit status: */
+    int failed;             /* of a failure */
+    bool measured;          /* something was before a signal came */
+    int ended_by;           /* signal that ended a part of the run, and was taken; 0: none */
+    struct trace_exit exit; /* of the command */
+};
+
+struct verb {
+    const struct command_line *line;
+    size_t size;    /* of its struct; zero before its group's `begin` */
+    size_t command; /* where a char ** of the command lies in it; 0: it runs none */
+    /* Each may be NULL, but for `report`. */
+    const struct verb *(*choose)(void *verb); /* what follows is then that one's */
+    bool (*prepare)(void *verb, struct error *error);
+    bool (*run)(void *verb, struct error *error);
+    bool (*report)(void *verb, struct error *error);
+    void (*free)(void *verb);
+};
+
+/* argv[0] is "culprit VERB". Returns the exit status. */
+int verb_main(const struct verb *verb, int argc, char **argv);
+
+/* For `prepare`: opens what --output and --svg name. */
+bool verb_open_report(struct verb_run *run, struct error *error);
+/* For `run`: the exit of the command, when its trace has been read (NULL: there is none). */
+void verb_command_ended(struct verb_run *run, const struct trace *trace);
+/* For `run` and `report`: has failed, but there is something to report. True. */
+bool verb_report_late(struct verb_run *run, const struct error *error);
+
+#endif

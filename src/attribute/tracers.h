@@ -2,7 +2,7 @@
 #ifndef CULPRIT_ATTRIBUTE_TRACERS_H
 #define CULPRIT_ATTRIBUTE_TRACERS_H
 
-#include "tap/tracer.h"
+#include "tap/tracers/tracer.h"
 
 extern const struct tracer_kind calls_tracer, counters_tracer;
 

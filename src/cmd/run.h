@@ -12,7 +12,7 @@
 #include "cmd/slices.h"
 #include "simulate/sampling.h"
 #include "study/listed_regions.h"
-#include "tap/tracer.h"
+#include "tap/tracers/tracer.h"
 
 struct run_request {
     const char *verb; /* "sim" */

@@ -2,7 +2,7 @@
 #ifndef CULPRIT_SAMPLES_TRACER_H
 #define CULPRIT_SAMPLES_TRACER_H
 
-#include "tap/tracer.h"
+#include "tap/tracers/tracer.h"
 
 extern const struct tracer_kind tip_tracer, tea_tracer;
 

@@ -2,7 +2,7 @@
 #ifndef CULPRIT_SHOTGUN_TRACER_H
 #define CULPRIT_SHOTGUN_TRACER_H
 
-#include "tap/tracer.h"
+#include "tap/tracers/tracer.h"
 
 extern const struct tracer_kind shotgun_tracer;
 

@@ -1,18 +1,18 @@
 /* Built-in workers that write a file (paper C §3), each in a file of its own with a row in a
- * table (attribute/tracers.c), and the set of them that a run asked for.
+ * table (study/tracers.c), and the set of them that a run asked for.
  *
  *     tracers_add(tracers, "csv:run.csv,start=cycle:1000", &error)   as often as there are
  *     tracers_open(tracers, true, &error)                            makes the files
  *     tracers_attach, tracers_learn, tracers_detach                  while cores run
  *     tracers_close(tracers, code, &error)                           what was recorded is there
  */
-#ifndef CULPRIT_TAP_TRACER_H
-#define CULPRIT_TAP_TRACER_H
+#ifndef CULPRIT_TAP_TRACERS_TRACER_H
+#define CULPRIT_TAP_TRACERS_TRACER_H
 
 #include "machine/machine.h"
 #include "tap/places.h"
 #include "tap/tap.h"
-#include "tap/trigger.h"
+#include "tap/tracers/trigger.h"
 
 /* What is simulated; told before the first core is made. */
 struct tracer_run {

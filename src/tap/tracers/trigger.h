@@ -4,8 +4,8 @@
  * marker: the n-th time that the instruction at an address commits. The worker sees the records
  * from the first one in or after which the start comes true, up to but not including the first one
  * in or after which the stop does. A commit group is not divided. */
-#ifndef CULPRIT_TAP_TRIGGER_H
-#define CULPRIT_TAP_TRIGGER_H
+#ifndef CULPRIT_TAP_TRACERS_TRIGGER_H
+#define CULPRIT_TAP_TRACERS_TRIGGER_H
 
 #include "tap/places.h"
 #include "tap/tap.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "region/bbv.h"
-#include "tap/tracer.h"
+#include "tap/tracers/tracer.h"
 #include "util/array.h"
 
 enum { NO_BLOCK = UINT32_MAX };

@@ -2,7 +2,7 @@
  * first time, in blocks (docs/tap-format.md, of which the file's head says the essence). */
 #include <stdlib.h>
 
-#include "tap/tracer.h"
+#include "tap/tracers/tracer.h"
 #include "util/stream.h"
 
 static const char HEAD[] =

@@ -1,7 +1,7 @@
 /* A line per commit or flush. Addresses are turned into text once per static instruction. */
 #include <stdlib.h>
 
-#include "tap/tracer.h"
+#include "tap/tracers/tracer.h"
 #include "util/array.h"
 #include "util/stream.h"
 

@@ -1,6 +1,6 @@
 /* What the lanes of a tracer share is touched on its thread alone, so lanes begin and end there as
  * well, by jobs that wait in its queue like any other. */
-#include "tap/tracer.h"
+#include "tap/tracers/tracer.h"
 
 #include <ctype.h>
 #include <errno.h>

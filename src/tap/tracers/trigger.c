@@ -1,7 +1,7 @@
 /* The gate walks the records until its stop has come, counting what the triggers ask for. The part
  * of a buffer that lies between is shown as a buffer of its own, with the state at its first
  * record, over the same words; a buffer that lies between as a whole is passed on as it is. */
-#include "tap/trigger.h"
+#include "tap/tracers/trigger.h"
 
 #include <ctype.h>
 #include <errno.h>

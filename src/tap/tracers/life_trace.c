@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "tap/life.h"
-#include "tap/tracer.h"
+#include "tap/tracers/tracer.h"
 #include "util/stream.h"
 
 struct lives {

@@ -20,7 +20,7 @@ static void read_runs(struct profiled_runs *runs) {
 }
 
 static void check(const struct region_costs *costs, const struct profiled_runs *runs) {
-    struct region_point points[] = {{0, 0, 0.5}, {3, 1, 0.5}};
+    struct region_point points[] = {{0, 0, 0.5, 0}, {3, 1, 0.5, 1}};
     uint32_t labels[] = {0, 1, 0, 1};
     struct region_choice choice = {
         .points = points, .point_count = 2, .labels = labels, .slice_count = 4};

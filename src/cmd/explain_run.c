@@ -8,10 +8,10 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
-#include "report/trace_notes.h"
 #include "cmd/output.h"
 #include "report/missing_names.h"
 #include "report/report.h"
+#include "report/trace_notes.h"
 #include "study/explain.h"
 #include "util/text.h"
 

@@ -4,9 +4,9 @@
 
 #include "cmd/icost_run.h"
 #include "cmd/next.h"
-#include "report/trace_notes.h"
 #include "program/program.h"
 #include "report/missing_names.h"
+#include "report/trace_notes.h"
 #include "util/text.h"
 
 /* " of LABEL" where there are several programs. */

@@ -7,10 +7,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "report/trace_notes.h"
 #include "cmd/output.h"
 #include "machine/choice.h"
 #include "report/sensitivity_report.h"
+#include "report/trace_notes.h"
 #include "study/temporary.h"
 #include "study/trace_input.h"
 #include "util/text.h"

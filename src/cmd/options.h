@@ -95,8 +95,8 @@ enum { OPTIONS_MAX_JOBS = 1024 };
 
 /* ---- what several verbs check or take ---- */
 
-/* --regions LIST (`list`) and --warm-up (UINT64_MAX: not given), and what does not go with a list: a
- * command, a trace, or a part of one. `done`: what happens to regions, "simulated". */
+/* --regions LIST (`list`) and --warm-up (UINT64_MAX: not given), and what does not go with a list:
+ * a command, a trace, or a part of one. `done`: what happens to regions, "simulated". */
 void options_check_regions(const struct argp_state *state, const struct input_options *input,
                            bool list, uint64_t warm_up, const char *done);
 

@@ -4,11 +4,11 @@
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
-#include "report/trace_notes.h"
 #include "cmd/output.h"
 #include "machine/choice.h"
 #include "report/missing_names.h"
 #include "report/report.h"
+#include "report/trace_notes.h"
 
 struct regions {
     const struct run_request *request;

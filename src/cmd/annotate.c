@@ -284,10 +284,11 @@ static bool annotate_set(void *context, const struct profile_set *set, struct pr
                                          .source = request->style.source || request->output.json};
     struct procedure_choices choices = {0};
     struct report report = {.verb = "annotate"};
-    bool good =
-        (settings.event = choose_event(request, set, error)) &&
-        procedure_choose(&choices, set, settings.event, &request->query, program, &report, error) &&
-        write_report(request, &settings, &choices, &report, output, error);
+    bool good = (settings.event = choose_event(request, set, error)) &&
+                procedure_choose(&choices, set, settings.event, &request->query, program, error) &&
+                (!choices.note || report_note(&report, "%s", choices.note) ||
+                 error_set(error, "out of memory for the report")) &&
+                write_report(request, &settings, &choices, &report, output, error);
     procedure_choices_free(&choices);
     annotate_settings_free(&settings);
     report_free(&report);

@@ -5,7 +5,8 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/profile_options.h"
-#include "report/profile_diff.h"
+#include "report/diff_report.h"
+#include "report/profile_report.h"
 #include "util/text.h"
 
 struct request {
@@ -45,7 +46,7 @@ static const struct command_line LINE = {
 /* Where the time went afterwards, in the file that changed most. */
 static char *next_of(const struct request *request, const struct profile_sets *sets,
                      const struct diff_report *report) {
-    const struct profile_row *first = profile_diff_row(report, 0);
+    const struct profile_row *first = report->count ? report->diff.rows[0].row : NULL;
     size_t size;
     char *text = NULL;
     FILE *file = first ? open_memstream(&text, &size) : NULL;
@@ -68,25 +69,25 @@ static bool write_report(const void *context, const struct profile_sets *sets,
                          const struct profile_table *table, FILE *file, struct error *error) {
     const struct request *request = context;
     struct diff_report report = {.report = {.verb = "diff"},
-                                 .sets = sets->sets,
-                                 .events = sets->events,
+                                 .diff = {.sets = sets->sets,
+                                          .events = sets->events,
+                                          .measure = request->measure,
+                                          .table = table},
                                  .by = request->compared.rows.by,
-                                 .measure = request->measure,
-                                 .table = table,
                                  .top = request->compared.output.top};
     const struct page page = page_of(file);
     bool good = sets->count == 2 || error_set(error,
                                               "two sets are compared, not %zu (--epoch 3 "
                                               "--epoch 4; 'culprit variance' takes more)",
                                               sets->count);
-    good = good && profile_diff_build(&report, error);
+    good = good && diff_report_build(&report, error);
     if (good)
         report.report.next = next_of(request, sets, &report);
     if (good && request->compared.output.json)
-        good = profile_diff_json(&report, file, error);
+        good = diff_report_json(&report, file, error);
     else if (good)
-        profile_diff_text(&report, &page);
-    profile_diff_free(&report);
+        diff_report_text(&report, &page);
+    diff_report_free(&report);
     return good;
 }
 

@@ -7,8 +7,8 @@
 
 #include "cmd/options.h"
 #include "cmd/store_options.h"
-#include "report/profile_set.h"
-#include "report/profile_table.h"
+#include "query/profile_set.h"
+#include "query/profile_table.h"
 
 enum { PROFILE_OPTIONS_EVENTS = 16 };
 

@@ -7,8 +7,8 @@
 
 #include "cmd/record.h"
 #include "live/session.h"
-#include "report/profile_table.h"
-#include "report/report.h"
+#include "query/profile_table.h"
+#include "report/profile_report.h"
 #include "util/text.h"
 
 static const char USER_ALONE[] = "user code alone: samples of the kernel need CAP_PERFMON (or "
@@ -52,8 +52,9 @@ static bool show_rows(const struct recording *recording, FILE *file, struct repo
                 profile_table_finish(table, ROWS, error);
     for (size_t i = 0; good && file && i < profile_table_count(table); i++)
         print_row(profile_table_row(table, i), profile_table_sum(table, 0), file);
-    good = good && (profile_table_note_images(table, ROWS, "samples", notes) ||
-                    error_set(error, "out of memory for the summary"));
+    good = good &&
+           (profile_note_images(table, PROFILE_BY_PROCEDURE, ROWS, "samples", program, notes) ||
+            error_set(error, "out of memory for the summary"));
     if (table)
         profile_table_free(table);
     if (program)

@@ -152,6 +152,7 @@ static bool write_report(void *context, const struct profile_set *set, struct pr
                                                   .columns = report.event_count};
     struct profile_table *table = profile_table_new(&options, program);
     report.table = table;
+    report.program = program;
     const struct page page = page_of(output->file);
     bool good = table ? fill_table(&report, table, request, error)
                       : error_set(error, "out of memory for the profile");

@@ -4,7 +4,8 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/profile_options.h"
-#include "report/variance.h"
+#include "report/profile_report.h"
+#include "report/variance_report.h"
 #include "util/text.h"
 
 static const struct option_part PARTS[] = {COMPARE_PARTS(0), {0}};
@@ -21,7 +22,7 @@ static const struct command_line LINE = {
 /* The two sets between which the first row differs most. */
 static char *next_of(const struct compare_request *request, const struct profile_sets *sets,
                      const struct variance_report *report) {
-    const double *values = variance_values(report, 0);
+    const double *values = report->variances.count ? report->variances.rows[0].row->values : NULL;
     size_t least = 0, most = 0, size;
     char *text = NULL;
     FILE *file = values ? open_memstream(&text, &size) : NULL;
@@ -47,19 +48,18 @@ static bool write_report(const void *context, const struct profile_sets *sets,
     struct variance_report report = {.report = {.verb = "variance"},
                                      .sets = sets->sets,
                                      .events = sets->events,
-                                     .set_count = sets->count,
+                                     .variances = {.table = table, .set_count = sets->count},
                                      .by = request->rows.by,
-                                     .table = table,
                                      .top = request->output.top};
     const struct page page = page_of(file);
-    bool good = variance_build(&report) || error_set(error, "out of memory for the report");
+    bool good = variance_report_build(&report) || error_set(error, "out of memory for the report");
     if (good)
         report.report.next = next_of(request, sets, &report);
     if (good && request->output.json)
-        good = variance_json(&report, file, error);
+        good = variance_report_json(&report, file, error);
     else if (good)
-        variance_text(&report, &page);
-    variance_free(&report);
+        variance_report_text(&report, &page);
+    variance_report_free(&report);
     return good;
 }
 

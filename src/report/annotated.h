@@ -4,8 +4,8 @@
 #define CULPRIT_REPORT_ANNOTATED_H
 
 #include "machine/choice.h"
+#include "query/procedure_choice.h"
 #include "report/annotation.h"
-#include "report/procedure_choice.h"
 
 enum annotate_view { ANNOTATE_BY_EVENT, ANNOTATE_HEAD, ANNOTATE_TIP };
 

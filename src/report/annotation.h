@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 #include "analyze/analyze.h"
-#include "report/procedure_profile.h"
-#include "report/profile_set.h"
+#include "query/procedure_profile.h"
+#include "query/profile_set.h"
 #include "report/report.h"
 
 /* Where an instruction comes from. */

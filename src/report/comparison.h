@@ -9,7 +9,7 @@
 #include "attribute/commit_summary.h"
 #include "attribute/profile_error.h"
 #include "attribute/profiler.h"
-#include "report/code_map.h"
+#include "query/code_map.h"
 #include "report/report.h"
 
 /* Errors at each grain, 0 to 1; NaN where there is none. */

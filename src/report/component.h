@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "query/rows.h"
+
 enum component {
     COMPONENT_LLC_MISS,   /* ST-LLC */
     COMPONENT_MISPREDICT, /* FL-MB */
@@ -24,5 +26,8 @@ enum component component_of(uint32_t psv);
 const char *component_name(enum component component);        /* heading of a column */
 const char *component_description(enum component component); /* for a legend, one line */
 const char *component_events(enum component component);      /* "FL-EX, FL-MO" */
+
+/* Cycles of a stack, by component (units). */
+void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "graph/inspect.h"
-#include "report/function_walk.h"
+#include "query/function_walk.h"
 #include "report/page.h"
 #include "report/table.h"
 

@@ -3,8 +3,12 @@
 #ifndef CULPRIT_REPORT_PROFILE_REPORT_H
 #define CULPRIT_REPORT_PROFILE_REPORT_H
 
-#include "report/profile_set.h"
-#include "report/profile_table.h"
+#include <jansson.h>
+#include <stdio.h>
+
+#include "query/profile_set.h"
+#include "query/profile_table.h"
+#include "report/report.h"
 #include "util/text.h"
 
 enum { PROFILE_EVENTS_MAX = 16, PROFILE_EVENTS_SHOWN = 3 }; /* in text; JSON has all */
@@ -16,7 +20,8 @@ struct profile_report {
     const struct profile_event *events[PROFILE_EVENTS_MAX]; /* by column of the table */
     size_t event_count;
     const struct profile_table *table;
-    bool filtered; /* it has a part of the samples only */
+    struct program *program; /* the table's */
+    bool filtered;           /* it has a part of the samples only */
 };
 
 /* Adds what the figures rest on to the notes. False: out of memory. */
@@ -28,6 +33,29 @@ void profile_report_text(const struct profile_report *report, const struct page 
 bool profile_report_json(const struct profile_report *report, FILE *file, struct error *error);
 
 /* ---- pieces, for other reports on profiles ---- */
+
+/* When, where, of what. Two or three lines of at most 100 columns; the caller's style is on for the
+ * first. */
+void profile_set_text(const struct profile_set *set, FILE *file);
+/* "cpu-clock: 61,952 samples, one every 192 us" and the end of the line. */
+void profile_event_text(const struct profile_event *event, double total, FILE *file);
+/* Adds notes on what the figures of this event rest on: its precision, and the error of sampling of
+ * rows that have `largest` and `smallest` (0: there is none). False: out of memory. */
+bool profile_set_worth(const struct profile_set *set, const struct profile_event *event,
+                       double largest, double smallest, struct report *report);
+
+/* The options that choose the set: " --store FILE --epoch 2..5"; words are not quoted. */
+void profile_set_arguments(const struct profile_set *set, bool store, FILE *file);
+
+/* Why rows that are shown have no names, and how to have them: of files, see missing_names.h; of
+ * what is no file, one note each for at most `most` images. `what` names column 0; `program` and
+ * `by` are the table's. False: out of memory. */
+bool profile_note_images(const struct profile_table *table, enum profile_by by, size_t most,
+                         const char *what, struct program *program, struct report *report);
+
+/* Arrays of objects (docs/json.md). */
+json_t *profile_set_epochs_json(const struct profile_set *set);
+json_t *profile_event_json(const struct profile_event *event, double total);
 
 /* The row's members of a JSON object: image, offset, and by the kind of row procedure, file and
  * line, process, epoch. */

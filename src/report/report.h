@@ -16,71 +16,13 @@
 #include "machine/machine.h"
 #include "model/forecast.h"
 #include "program/program.h"
+#include "query/rows.h"
 #include "report/component.h"
 #include "report/page.h"
 #include "report/what_if.h"
 #include "simulate/simulate.h"
 #include "trace/dynamic.h"
 #include "util/error.h"
-
-enum report_by { BY_FUNCTION, BY_LINE, BY_INSTRUCTION, BY_IMAGE };
-
-/* Cycles of one combination of events. */
-struct stack_part {
-    uint32_t psv;
-    uint64_t units; /* 1/840 cycles */
-};
-
-struct stack {
-    struct stack_part *parts; /* largest first */
-    uint32_t count;
-};
-
-enum { ROW_TEXT_BYTES = 96 };
-
-/* A function, source line, instruction or image. */
-struct report_row {
-    const char *image;      /* base name of the file, "[vdso]", "[anon]" */
-    uint64_t offset;        /* in the image's file: of the function's or line's first instruction
-                               that took time, or of the instruction; 0 of an image */
-    uint64_t address;       /* the same as virtual address of the ELF file; = offset without one */
-    const char *function;   /* NULL: no symbol covers it */
-    const char *file;       /* NULL: not known */
-    uint32_t line;          /* 0: not known */
-    uint64_t function_size; /* bytes; 0: the code lies in no known function */
-    bool is_outside;        /* by function: all code of a file that lies in no known function */
-    uint64_t units;         /* 1/840 cycles */
-    uint64_t executions;    /* instructions executed in it */
-    uint32_t hottest;       /* static number of its costliest instruction */
-    uint64_t hottest_units; /* of that instruction */
-    char text[ROW_TEXT_BYTES]; /* assembly of that instruction */
-    struct stack stack;        /* its parts are those below */
-    struct stack_part parts[PSV_COMBINATIONS];
-};
-
-/* What a row is made from: a program of a million instructions has as many rows, so that names and
- * stacks are made one row at a time. */
-struct group {
-    uint64_t units, executions;
-    uint64_t offset;     /* of a function: its first byte; else of the first instruction */
-    const char *file;    /* by line */
-    uint32_t line;       /* by line */
-    uint32_t image;      /* index into the code's images */
-    uint32_t first;      /* of its instructions in `members` */
-    uint32_t insn_count; /* ≥ 1 */
-};
-
-struct report_rows {
-    enum report_by by;
-    struct group *groups; /* costliest first */
-    uint32_t count;       /* as many as were asked for, or fewer */
-    uint32_t total;       /* as many as there are */
-    uint32_t *members;    /* static instructions of the groups */
-    uint32_t *images;     /* number in `program` of each image of the code */
-    const struct simulation *simulation;
-    const struct code *code;
-    struct program *program;
-};
 
 /* The processes that the command started. Their share is of processor time in user mode. Included:
  * of simulated cycles. Else their time is what they took natively, the first process's what the
@@ -144,15 +86,6 @@ bool report_json(const struct report *report, FILE *file, struct error *error);
 
 /* ---- pieces ---- */
 
-/* Groups the simulation's cells and keeps the `top` costliest groups (rows.c). Refers to the
- * simulation, code and program, which must outlive it. */
-bool rows_build(enum report_by by, uint32_t top, const struct simulation *simulation,
-                const struct code *code, struct program *program, struct report_rows *rows,
-                struct error *error);
-/* Row `index` < count, with its names, text and stack. */
-void rows_get(const struct report_rows *rows, uint32_t index, struct report_row *row);
-void rows_free(struct report_rows *rows);
-
 /* Notes on what the figures rest on and what is not modelled, one line each (worth.c). */
 bool report_add_worth(struct report *report);
 /* The last of them: what is not modelled. */
@@ -174,8 +107,5 @@ void report_text_words(const struct page *page);
 /* Its tables: functions, lines or images; instructions (text/rows.c). */
 void report_text_rows(const struct report *report, const struct page *page);
 void report_text_instructions(const struct report *report, const struct page *page);
-
-/* Cycles of a stack, by component (units). */
-void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]);
 
 #endif

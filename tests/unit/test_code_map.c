@@ -1,7 +1,7 @@
 /* Basic blocks and functions of hand-made code, and what a trace tells of where control came to. */
 #include "trace_script.h"
 
-#include "report/code_map.h"
+#include "query/code_map.h"
 #include "trace/trace.h"
 
 enum { MAX_INSNS = 16 };

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "report/code_pieces.h"
+#include "query/code_pieces.h"
 
 static struct code_image images[] = {
     {.path = "/bin/prog", .kind = CODE_IMAGE_FILE},

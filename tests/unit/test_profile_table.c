@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "report/profile_set.h"
-#include "report/profile_table.h"
+#include "query/profile_set.h"
+#include "query/profile_table.h"
 #include "temporary.h"
 #include "util/key_numbers.h"
 

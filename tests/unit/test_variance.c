@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "report/profile_diff.h"
-#include "report/variance.h"
+#include "query/profile_diff.h"
+#include "query/variance.h"
 
 static void near(double value, double expected, double within) {
     if (!(fabs(value - expected) <= within))

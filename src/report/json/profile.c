@@ -31,6 +31,34 @@ json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
     return object;
 }
 
+json_t *profile_set_epochs_json(const struct profile_set *set) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < set->epoch_count; i++) {
+        const struct store_session *epoch = &set->epochs[i];
+        json_array_append_new(
+            array,
+            json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:f, s:s, s:o, s:I, s:I}", "epoch",
+                      (json_int_t)epoch->id, "kind", session_kind_name(epoch->kind), "name",
+                      profile_json_text(epoch->name), "host", profile_json_text(epoch->host),
+                      "kernel", profile_json_text(epoch->kernel), "processor",
+                      profile_json_text(epoch->processor), "weight", epoch->weight, "start",
+                      text_time(epoch->start).s, "end",
+                      epoch->end ? json_string(text_time(epoch->end).s) : json_null(), "unknown",
+                      (json_int_t)epoch->unknown, "dropped", (json_int_t)epoch->dropped));
+    }
+    return array;
+}
+
+json_t *profile_event_json(const struct profile_event *event, double total) {
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:f}", "name", profile_json_text(event->name),
+                     "unit", profile_json_text(event->unit), "period",
+                     event->period && !event->periods_differ
+                         ? json_integer((json_int_t)event->period)
+                         : json_null(),
+                     "period_unit", profile_json_text(event->period_unit), "precise",
+                     event->precise, "total", total);
+}
+
 json_t *profile_notes_json(const struct report *report) {
     json_t *notes = json_array();
     for (uint32_t i = 0; i < report->note_count; i++)

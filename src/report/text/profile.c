@@ -36,9 +36,9 @@ bool profile_report_add_worth(struct profile_report *report) {
         largest = profile_table_row(report->table, 0)->values[0] / scale;
         smallest = profile_table_row(report->table, rows - 1)->values[0] / scale;
     }
-    bool good =
-        profile_set_worth(set, report->events[0], largest, smallest, &report->report) &&
-        profile_table_note_images(report->table, 3, report->events[0]->name, &report->report);
+    bool good = profile_set_worth(set, report->events[0], largest, smallest, &report->report) &&
+                profile_note_images(report->table, report->by, 3, report->events[0]->name,
+                                    report->program, &report->report);
     if (report->event_count > PROFILE_EVENTS_SHOWN)
         good &= report_note(&report->report,
                             "%zu more events are in the JSON object (or choose "

@@ -1,4 +1,4 @@
-#include "report/variance.h"
+#include "report/variance_report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,90 +7,31 @@
 #include "report/profile_report.h"
 #include "report/table.h"
 
-struct variance_row {
-    const struct profile_row *row;
-    struct variance variance;
-};
-
-void variance_of(const double *values, size_t count, struct variance *variance) {
-    *variance =
-        (struct variance){.minimum = count ? values[0] : 0, .maximum = count ? values[0] : 0};
-    for (size_t i = 0; i < count; i++) {
-        variance->sum += values[i];
-        variance->sets += values[i] > 0;
-        variance->minimum = fmin(variance->minimum, values[i]);
-        variance->maximum = fmax(variance->maximum, values[i]);
-    }
-    double squares = 0;
-    variance->mean = count ? variance->sum / (double)count : 0;
-    for (size_t i = 0; i < count; i++)
-        squares += (values[i] - variance->mean) * (values[i] - variance->mean);
-    variance->deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
-    variance->range =
-        variance->sum > 0 ? (variance->maximum - variance->minimum) / variance->sum : 0;
-}
-
-static int by_range(const void *left, const void *right) {
-    const struct variance_row *a = left, *b = right;
-    if (a->variance.range != b->variance.range)
-        return a->variance.range > b->variance.range ? -1 : 1;
-    if (a->variance.sum != b->variance.sum)
-        return a->variance.sum > b->variance.sum ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
-}
-
-static double total_of(const struct variance_report *report) {
-    double total = 0;
-    for (size_t i = 0; i < report->set_count; i++)
-        total += profile_table_sum(report->table, i);
-    return total;
-}
-
 static bool add_worth(struct variance_report *report) {
     struct report *notes = &report->report;
-    double mean = report->count ? report->rows[0].variance.mean : 0;
+    double mean = report->variances.count ? report->variances.rows[0].variance.mean : 0;
     bool good = profile_set_worth(&report->sets[0], &report->events[0], 0, 0, notes);
     if (!strcmp(report->events[0].unit, "samples") && mean > 0)
         good &= report_note(notes,
                             "chance alone makes the samples of a procedure differ by their root: "
                             "of the mean of the first row, %.1f, by a standard deviation of %.1f",
                             mean, sqrt(mean));
-    if (report->small)
+    if (report->variances.small)
         good &= report_note(notes,
                             "left out: %zu row%s with less than 1 %% of all %s each (--top 0 "
                             "shows them)",
-                            report->small, text_plural(report->small), report->events[0].unit);
+                            report->variances.small, text_plural(report->variances.small),
+                            report->events[0].unit);
     return good;
 }
 
-bool variance_build(struct variance_report *report) {
-    size_t all = profile_table_count(report->table);
-    double least = report->top ? VARIANCE_LEAST * total_of(report) : 0;
-    if (!(report->rows = malloc((all ? all : 1) * sizeof *report->rows)))
-        return false;
-    for (size_t i = 0; i < all; i++) {
-        struct variance_row row = {.row = profile_table_row(report->table, i)};
-        variance_of(row.row->values, report->set_count, &row.variance);
-        if (row.variance.sum >= least)
-            report->rows[report->count++] = row;
-        else
-            report->small++;
-    }
-    qsort(report->rows, report->count, sizeof *report->rows, by_range);
-    if (report->top && report->count > report->top) {
-        report->more = report->count - report->top;
-        report->count = report->top;
-    }
-    return add_worth(report);
+bool variance_report_build(struct variance_report *report) {
+    return variances_find(&report->variances, report->top) && add_worth(report);
 }
 
-void variance_free(struct variance_report *report) {
-    free(report->rows);
+void variance_report_free(struct variance_report *report) {
+    variances_free(&report->variances);
     report_free(&report->report);
-}
-
-const double *variance_values(const struct variance_report *report, size_t index) {
-    return index < report->count ? report->rows[index].row->values : NULL;
 }
 
 /* ---- text ---- */
@@ -105,17 +46,17 @@ static void print_sets(const struct variance_report *report, const struct page *
                text_clip(name, sizeof name, report->events[0].name, 40));
     if (!file)
         return;
-    for (size_t i = 0; i < report->set_count; i++)
+    for (size_t i = 0; i < report->variances.set_count; i++)
         fprintf(file, "set %zu = %s, ", i + 1,
-                text_grouped((uint64_t)(profile_table_sum(report->table, i) + 0.5)).s);
-    fprintf(file, "TOTAL %s", text_grouped((uint64_t)(total_of(report) + 0.5)).s);
+                text_grouped((uint64_t)(profile_table_sum(report->variances.table, i) + 0.5)).s);
+    fprintf(file, "TOTAL %s", text_grouped((uint64_t)(report->variances.total + 0.5)).s);
     if (fclose(file) == 0)
         page_wrap(page, text, NULL, "", "");
     free(text);
 }
 
 static void print_labels(const struct variance_report *report, const struct page *page) {
-    for (size_t i = 0; i < report->set_count; i++) {
+    for (size_t i = 0; i < report->variances.set_count; i++) {
         char *line = NULL;
         const char *command = report->sets[i].command;
         if (asprintf(&line, "set %zu: %s: %s", i + 1, report->sets[i].label,
@@ -152,7 +93,7 @@ static struct text whole(double value) {
 static void add_row(const struct variance_report *report, const struct variance_row *row,
                     struct table *table) {
     const struct variance *variance = &row->variance;
-    const double total = total_of(report);
+    const double total = report->variances.total;
     char name[4096];
     table_figure(table, "%.2f%%", 100 * variance->range);
     table_cell(table, whole(variance->sum).s);
@@ -166,14 +107,14 @@ static void add_row(const struct variance_report *report, const struct variance_
     table_cell(table, report->by == PROFILE_BY_IMAGE ? row->row->image : name);
 }
 
-void variance_text(const struct variance_report *report, const struct page *page) {
+void variance_report_text(const struct variance_report *report, const struct page *page) {
     struct table *table = table_new(page);
     print_labels(report, page);
     print_sets(report, page);
     add_columns(report, table);
-    for (size_t i = 0; i < report->count; i++)
-        add_row(report, &report->rows[i], table);
-    table_more(table, 8, report->more);
+    for (size_t i = 0; i < report->variances.count; i++)
+        add_row(report, &report->variances.rows[i], table);
+    table_more(table, 8, report->variances.more);
     fputc('\n', page->file);
     table_print(table);
     table_free(table);
@@ -184,24 +125,25 @@ void variance_text(const struct variance_report *report, const struct page *page
 
 static json_t *sets_json(const struct variance_report *report) {
     json_t *array = json_array();
-    for (size_t i = 0; i < report->set_count; i++)
+    for (size_t i = 0; i < report->variances.set_count; i++)
         json_array_append_new(
-            array,
-            json_pack("{s:o, s:o, s:o}", "store",
-                      profile_json_text(store_path(report->sets[i].store)), "epochs",
-                      profile_set_epochs_json(&report->sets[i]), "event",
-                      profile_event_json(&report->events[i], profile_table_sum(report->table, i))));
+            array, json_pack("{s:o, s:o, s:o}", "store",
+                             profile_json_text(store_path(report->sets[i].store)), "epochs",
+                             profile_set_epochs_json(&report->sets[i]), "event",
+                             profile_event_json(&report->events[i],
+                                                profile_table_sum(report->variances.table, i))));
     return array;
 }
 
-bool variance_json(const struct variance_report *report, FILE *file, struct error *error) {
-    double total = total_of(report);
+bool variance_report_json(const struct variance_report *report, FILE *file, struct error *error) {
+    double total = report->variances.total;
     json_t *rows = json_array();
-    for (size_t i = 0; i < report->count; i++) {
-        const struct variance *variance = &report->rows[i].variance;
-        json_t *values = json_array(), *row = profile_row_json(report->rows[i].row, report->by);
-        for (size_t k = 0; k < report->set_count; k++)
-            json_array_append_new(values, json_real(report->rows[i].row->values[k]));
+    for (size_t i = 0; i < report->variances.count; i++) {
+        const struct variance *variance = &report->variances.rows[i].variance;
+        json_t *values = json_array(),
+               *row = profile_row_json(report->variances.rows[i].row, report->by);
+        for (size_t k = 0; k < report->variances.set_count; k++)
+            json_array_append_new(values, json_real(report->variances.rows[i].row->values[k]));
         json_object_update_new(row, json_pack("{s:f, s:f, s:f, s:I, s:f, s:f, s:f, s:f, s:o}",
                                               "range", variance->range, "sum", variance->sum,
                                               "share", total > 0 ? variance->sum / total : 0,
@@ -214,7 +156,9 @@ bool variance_json(const struct variance_report *report, FILE *file, struct erro
     return profile_write_json(
         json_pack("{s:s, s:o, s:s, s:f, s:o, s:I, s:o, s:o}", "verb", report->report.verb, "sets",
                   sets_json(report), "by", profile_by_name(report->by), "total", total, "rows",
-                  rows, "row_count", (json_int_t)(report->count + report->more + report->small),
+                  rows, "row_count",
+                  (json_int_t)(report->variances.count + report->variances.more +
+                               report->variances.small),
                   "notes", profile_notes_json(&report->report), "next",
                   profile_json_text(report->report.next)),
         file, error);

@@ -1,7 +1,7 @@
 /* Anonymous code that nobody named, cut into pieces that belong together: what control flow shows
- * of its functions. Inside of the report room. */
-#ifndef CULPRIT_REPORT_CODE_PIECES_H
-#define CULPRIT_REPORT_CODE_PIECES_H
+ * of its functions. */
+#ifndef CULPRIT_QUERY_CODE_PIECES_H
+#define CULPRIT_QUERY_CODE_PIECES_H
 
 #include <stdbool.h>
 #include <stddef.h>

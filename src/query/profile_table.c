@@ -2,19 +2,18 @@
  * can have one of the rows wanted: images are taken in the order of their sums, a batch at a time,
  * and none of their rows can have more than they. What a daemon merges between the two readings is
  * in the rows and not in the sums. */
-#include "report/profile_table.h"
+#include "query/profile_table.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/missing_names.h"
 #include "store/image_names.h"
 #include "util/arena.h"
 #include "util/array.h"
 #include "util/file_name.h"
 #include "util/key_numbers.h"
-#include "util/text.h"
 
 /* An image as it was stored; the same build in several stores is one. */
 struct part {
@@ -757,24 +756,14 @@ static double nameless_share(const struct profile_table *table, uint32_t group) 
     return table->sums[0] > 0 ? sum / table->sums[0] : 0;
 }
 
-/* Files are told of by missing_names.h; what is no file, by its own note. */
-bool profile_table_note_images(const struct profile_table *table, size_t most, const char *what,
-                               struct report *report) {
-    struct missing_names *items = calloc(table->group_count + 1, sizeof *items);
-    size_t count = 0;
-    bool good = items, by_place = table->options.by == PROFILE_BY_PROCEDURE ||
-                                  table->options.by == PROFILE_BY_LINE;
-    for (uint32_t i = 0; good && by_place && i < table->group_count; i++) {
-        const struct image_group *group = &table->groups[i];
-        double share = nameless_share(table, i);
-        if (group->file != UINT32_MAX)
-            items[count++] = (struct missing_names){group->file, share};
-        else if (group->note && share > 0 && most) {
-            good = report_note(report, "%s: %s", group->path, group->note);
-            most--;
-        }
-    }
-    good = good && missing_names_note(report, table->program, items, count, what);
-    free(items);
-    return good;
+size_t profile_table_image_count(const struct profile_table *table) {
+    return table->group_count;
+}
+
+struct profile_image profile_table_image(const struct profile_table *table, size_t index) {
+    const struct image_group *group = &table->groups[index];
+    return (struct profile_image){.path = group->path,
+                                  .note = group->note,
+                                  .file = group->file,
+                                  .nameless = nameless_share(table, (uint32_t)index)};
 }

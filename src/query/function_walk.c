@@ -1,7 +1,7 @@
 /* A function that is left and entered again has others inside it (entries of the linkage table
  * within its unwind range): these, and only these, begin behind it, so it is found again by going
  * back over them. */
-#include "report/function_walk.h"
+#include "query/function_walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* All that a set of epochs holds of one build of a file, read once for many of its procedures, and
  * what it holds of other files in total. */
-#ifndef CULPRIT_REPORT_IMAGE_PROFILES_H
-#define CULPRIT_REPORT_IMAGE_PROFILES_H
+#ifndef CULPRIT_QUERY_IMAGE_PROFILES_H
+#define CULPRIT_QUERY_IMAGE_PROFILES_H
 
-#include "report/profile_set.h"
+#include "query/profile_set.h"
 #include "util/arena.h"
 
 struct image_profiles {

@@ -1,4 +1,4 @@
-#include "report/profile_diff.h"
+#include "report/diff_report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,107 +8,40 @@
 #include "report/table.h"
 #include "util/file_name.h"
 
-struct diff_row {
-    const struct profile_row *row;
-    double change; /* in the measure */
-    double sigmas;
-};
-
-const char *diff_measure_name(enum diff_measure measure) {
-    static const char *const NAMES[DIFF_MEASURES] = {"share", "count", "rate"};
-    return NAMES[measure];
-}
-
-double diff_sigmas(double before, double after, const double scales[2], double whole) {
-    double common = (before + after) / (1 / scales[0] + 1 / scales[1]);
-    double square = common * (1 - common / whole) * (scales[0] + scales[1]);
-    return square > 0 ? (after * scales[1] - before * scales[0]) / sqrt(square) : 0;
-}
-
-static bool find_scales(struct diff_report *report, struct error *error) {
-    for (int side = 0; side < 2; side++) {
-        const struct profile_set *set = &report->sets[side];
-        double sum = profile_table_sum(report->table, (size_t)side);
-        report->scales[side] = 1;
-        if (report->measure == DIFF_SHARE && !(sum > 0))
-            return error_set(error,
-                             "%s has no such samples, of which shares could be compared "
-                             "(--compare count)",
-                             set->label);
-        if (report->measure == DIFF_SHARE)
-            report->scales[side] = 100 / sum;
-        if (report->measure == DIFF_RATE && !(set->seconds > 0))
-            return error_set(error,
-                             "%s has no length, by which a rate could be told (--compare "
-                             "share)",
-                             set->label);
-        if (report->measure == DIFF_RATE)
-            report->scales[side] = 1 / set->seconds;
-    }
-    return true;
-}
-
-static int by_change(const void *left, const void *right) {
-    const struct diff_row *a = left, *b = right;
-    double first = fabs(a->change), second = fabs(b->change);
-    if (first != second)
-        return first > second ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
-}
-
 static bool add_worth(struct diff_report *report) {
     struct report *notes = &report->report;
-    const struct profile_event *before = &report->events[0], *after = &report->events[1];
-    bool good = profile_set_worth(&report->sets[0], before, 0, 0, notes);
+    const struct profile_event *before = &report->diff.events[0], *after = &report->diff.events[1];
+    bool good = profile_set_worth(&report->diff.sets[0], before, 0, 0, notes);
     const char *first, *other;
-    if (profile_table_builds(report->table, &first, &other))
+    if (profile_table_builds(report->diff.table, &first, &other))
         good &= report_note(notes,
                             "%s and %s are taken for two builds of one program, as each has most "
                             "of its profile and the other none of it: their procedures are "
                             "matched by name",
                             first, other);
-    if (report->sampled)
+    if (report->diff.sampled)
         good &= report_note(notes,
                             "%zu of %zu rows changed by more than 3 σ, three standard deviations "
                             "of chance; the others are in brackets: sampling alone may make such "
                             "a difference",
-                            report->beyond, report->total);
-    if (report->measure != DIFF_SHARE && before->period != after->period)
+                            report->diff.beyond, report->diff.count);
+    if (report->diff.measure != DIFF_SHARE && before->period != after->period)
         good &= report_note(notes, "the two were sampled at different distances: only shares "
                                    "compare (--compare share)");
     return good;
 }
 
-bool profile_diff_build(struct diff_report *report, struct error *error) {
-    size_t all = profile_table_count(report->table);
-    if (!find_scales(report, error))
+bool diff_report_build(struct diff_report *report, struct error *error) {
+    if (!profile_diff_find(&report->diff, error))
         return false;
-    report->sampled = !strcmp(report->events[0].unit, "samples");
-    double whole = report->measure == DIFF_SHARE ? 100 : INFINITY;
-    if (!(report->rows = malloc((all ? all : 1) * sizeof *report->rows)))
-        return error_set(error, "out of memory for the report");
-    for (size_t i = 0; i < all; i++) {
-        const struct profile_row *row = profile_table_row(report->table, i);
-        const double *values = row->values, *scales = report->scales;
-        struct diff_row new = {.row = row,
-                               .change = values[1] * scales[1] - values[0] * scales[0],
-                               .sigmas = diff_sigmas(values[0], values[1], scales, whole)};
-        report->beyond += fabs(new.sigmas) > DIFF_NOISE;
-        report->rows[i] = new;
-    }
-    qsort(report->rows, all, sizeof *report->rows, by_change);
-    report->total = all;
+    const size_t all = report->diff.count;
     report->count = report->top && report->top < all ? report->top : all;
     return add_worth(report) || error_set(error, "out of memory for the report");
 }
 
-void profile_diff_free(struct diff_report *report) {
-    free(report->rows);
+void diff_report_free(struct diff_report *report) {
+    profile_diff_free(&report->diff);
     report_free(&report->report);
-}
-
-const struct profile_row *profile_diff_row(const struct diff_report *report, size_t index) {
-    return index < report->count ? report->rows[index].row : NULL;
 }
 
 /* ---- text ---- */
@@ -126,9 +59,9 @@ static void format_count(double value, bool change, char *text, size_t size) {
 /* In the measure: shares as percent. */
 static void format_measure(const struct diff_report *report, double value, bool change, char *text,
                            size_t size) {
-    if (report->measure == DIFF_SHARE)
+    if (report->diff.measure == DIFF_SHARE)
         snprintf(text, size, change ? "%+.2f" : "%.2f %%", value);
-    else if (report->measure == DIFF_RATE && fabs(value) < 1000)
+    else if (report->diff.measure == DIFF_RATE && fabs(value) < 1000)
         snprintf(text, size, change ? "%+.3g" : "%.3g", value);
     else
         format_count(value, change, text, size);
@@ -137,7 +70,7 @@ static void format_measure(const struct diff_report *report, double value, bool 
 static void print_head(const struct diff_report *report, const struct page *page) {
     static const char *const SIDES[] = {"before: ", "after:  "};
     for (size_t side = 0; side < 2; side++) {
-        const struct profile_set *set = &report->sets[side];
+        const struct profile_set *set = &report->diff.sets[side];
         char *line = NULL;
         if (asprintf(&line, "%s: %s%s%s", set->label,
                      set->command ? set->command : "several commands", set->simulated ? "" : ", ",
@@ -146,7 +79,7 @@ static void print_head(const struct diff_report *report, const struct page *page
         fputs(SIDES[side], page->file);
         page_clip(page, line, page->columns - 8);
         fputs("\n        ", page->file);
-        profile_event_text(&report->events[side], profile_table_sum(report->table, side),
+        profile_event_text(&report->diff.events[side], profile_table_sum(report->diff.table, side),
                            page->file);
         free(line);
     }
@@ -163,15 +96,16 @@ static void add_columns(const struct diff_report *report, struct table *table) {
         table_column(table, (struct table_column){.heading = SIDES[side],
                                                   .kind = TABLE_FIGURE,
                                                   .gap = side ? 2 : 1,
-                                                  .rank = HEADS[report->measure] ? 2 : 0});
-        if (HEADS[report->measure])
-            table_column(table, (struct table_column){.heading = HEADS[report->measure],
+                                                  .rank = HEADS[report->diff.measure] ? 2 : 0});
+        if (HEADS[report->diff.measure])
+            table_column(table, (struct table_column){.heading = HEADS[report->diff.measure],
                                                       .kind = TABLE_FIGURE,
                                                       .gap = 2});
     }
-    table_column(table, (struct table_column){
-                            .heading = CHANGES[report->measure], .kind = TABLE_FIGURE, .gap = 2});
-    if (report->sampled)
+    table_column(table, (struct table_column){.heading = CHANGES[report->diff.measure],
+                                              .kind = TABLE_FIGURE,
+                                              .gap = 2});
+    if (report->diff.sampled)
         table_column(table, (struct table_column){.heading = "σ ", .kind = TABLE_FIGURE, .gap = 2});
     table_column(table, report->by == PROFILE_BY_IMAGE ? path : name);
     if (report->by != PROFILE_BY_IMAGE)
@@ -187,17 +121,17 @@ static void add_figures(const struct diff_report *report, const double values[2]
     for (int side = 0; side < 2; side++) {
         format_count(values[side], false, cell, sizeof cell);
         table_cell(table, cell);
-        if (report->measure == DIFF_COUNT)
+        if (report->diff.measure == DIFF_COUNT)
             continue;
-        format_measure(report, values[side] * report->scales[side], false, cell, sizeof cell);
+        format_measure(report, values[side] * report->diff.scales[side], false, cell, sizeof cell);
         table_cell(table, cell);
     }
-    double change = values[1] * report->scales[1] - values[0] * report->scales[0];
+    double change = values[1] * report->diff.scales[1] - values[0] * report->diff.scales[0];
     format_measure(report, change, true, cell, sizeof cell);
     table_cell(table, cell);
     bool noise = fabs(sigmas) <= DIFF_NOISE;
     snprintf(cell, sizeof cell, noise ? "(%.1f)" : "%.1f ", fabs(sigmas));
-    if (report->sampled)
+    if (report->diff.sampled)
         table_cell(table, isnan(sigmas) ? "" : cell);
 }
 
@@ -212,15 +146,15 @@ static void add_row(const struct diff_report *report, const struct diff_row *dif
         table_cell(table, file_base_name(image));
 }
 
-void profile_diff_text(const struct diff_report *report, const struct page *page) {
+void diff_report_text(const struct diff_report *report, const struct page *page) {
     struct table *table = table_new(page);
-    const double sums[2] = {profile_table_sum(report->table, 0),
-                            profile_table_sum(report->table, 1)};
+    const double sums[2] = {profile_table_sum(report->diff.table, 0),
+                            profile_table_sum(report->diff.table, 1)};
     print_head(report, page);
     add_columns(report, table);
     for (size_t i = 0; i < report->count; i++)
-        add_row(report, &report->rows[i], table);
-    table_more(table, 2, report->total - report->count);
+        add_row(report, &report->diff.rows[i], table);
+    table_more(table, 2, report->diff.count - report->count);
     add_figures(report, sums, NAN, table);
     table_cell(table, "total");
     if (report->by != PROFILE_BY_IMAGE)
@@ -234,34 +168,35 @@ void profile_diff_text(const struct diff_report *report, const struct page *page
 /* ---- JSON ---- */
 
 static json_t *side_json(const struct diff_report *report, size_t side) {
-    const struct profile_set *set = &report->sets[side];
+    const struct profile_set *set = &report->diff.sets[side];
     return json_pack(
         "{s:o, s:o, s:o, s:f}", "store", profile_json_text(store_path(set->store)), "epochs",
         profile_set_epochs_json(set), "event",
-        profile_event_json(&report->events[side], profile_table_sum(report->table, side)),
+        profile_event_json(&report->diff.events[side], profile_table_sum(report->diff.table, side)),
         "seconds", set->seconds);
 }
 
-bool profile_diff_json(const struct diff_report *report, FILE *file, struct error *error) {
+bool diff_report_json(const struct diff_report *report, FILE *file, struct error *error) {
     json_t *rows = json_array();
-    double percent = report->measure == DIFF_SHARE ? 100 : 1; /* shares are 0 to 1 in JSON */
+    double percent = report->diff.measure == DIFF_SHARE ? 100 : 1; /* shares are 0 to 1 in JSON */
     for (size_t i = 0; i < report->count; i++) {
-        const struct diff_row *diff = &report->rows[i];
+        const struct diff_row *diff = &report->diff.rows[i];
         const double *values = diff->row->values;
         json_t *row = profile_row_json(diff->row, report->by);
         json_object_update_new(
             row,
             json_pack("{s:f, s:f, s:f, s:f, s:f, s:o}", "before", values[0], "after", values[1],
-                      "measure_before", values[0] * report->scales[0] / percent, "measure_after",
-                      values[1] * report->scales[1] / percent, "change", diff->change / percent,
-                      "sigmas", report->sampled ? json_real(diff->sigmas) : json_null()));
+                      "measure_before", values[0] * report->diff.scales[0] / percent,
+                      "measure_after", values[1] * report->diff.scales[1] / percent, "change",
+                      diff->change / percent, "sigmas",
+                      report->diff.sampled ? json_real(diff->sigmas) : json_null()));
         json_array_append_new(rows, row);
     }
     return profile_write_json(
         json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:I, s:o, s:o}", "verb", report->report.verb,
                   "before", side_json(report, 0), "after", side_json(report, 1), "by",
-                  profile_by_name(report->by), "compared", diff_measure_name(report->measure),
-                  "rows", rows, "row_count", (json_int_t)report->total, "notes",
+                  profile_by_name(report->by), "compared", diff_measure_name(report->diff.measure),
+                  "rows", rows, "row_count", (json_int_t)report->diff.count, "notes",
                   profile_notes_json(&report->report), "next",
                   profile_json_text(report->report.next)),
         file, error);

@@ -1,12 +1,13 @@
 /* Every instruction that executed is a site. Sites sorted by image and offset fall into groups. Of
  * the costliest groups only the numbers are kept and which instructions they have: names, text and
  * stack of a row are made when it is asked for, the stack from the cells of its instructions. */
+#include "query/rows.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/function_walk.h"
-#include "report/report.h"
+#include "query/function_walk.h"
 #include "util/array.h"
 #include "util/file_name.h"
 
@@ -386,10 +387,4 @@ void rows_free(struct report_rows *rows) {
     free(rows->members);
     free(rows->images);
     memset(rows, 0, sizeof *rows);
-}
-
-void stack_components(const struct stack *stack, uint64_t units[COMPONENT_COUNT]) {
-    memset(units, 0, COMPONENT_COUNT * sizeof *units);
-    for (uint32_t i = 0; i < stack->count; i++)
-        units[component_of(stack->parts[i].psv)] += stack->parts[i].units;
 }

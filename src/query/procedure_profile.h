@@ -1,11 +1,11 @@
 /* What the store holds of one procedure: the values of an event at every byte of its code, the
  * events that bound causes of stalls, and, of a simulation, how it truly was. */
-#ifndef CULPRIT_REPORT_PROCEDURE_PROFILE_H
-#define CULPRIT_REPORT_PROCEDURE_PROFILE_H
+#ifndef CULPRIT_QUERY_PROCEDURE_PROFILE_H
+#define CULPRIT_QUERY_PROCEDURE_PROFILE_H
 
 #include "analyze/procedure.h"
 #include "core/stall_causes.h"
-#include "report/image_profiles.h"
+#include "query/image_profiles.h"
 
 /* Whose values, and where. All images are builds of one file. */
 struct procedure_extent {

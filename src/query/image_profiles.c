@@ -1,4 +1,4 @@
-#include "report/image_profiles.h"
+#include "query/image_profiles.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Which procedures of a set of profiles are meant, and whose code of them can be read. */
-#ifndef CULPRIT_REPORT_PROCEDURE_CHOICE_H
-#define CULPRIT_REPORT_PROCEDURE_CHOICE_H
+#ifndef CULPRIT_QUERY_PROCEDURE_CHOICE_H
+#define CULPRIT_QUERY_PROCEDURE_CHOICE_H
 
-#include "report/procedure_profile.h"
-#include "report/profile_table.h"
+#include "query/procedure_profile.h"
+#include "query/profile_table.h"
 
 struct procedure_query {
     const char *text; /* "longest_match", mangled or readable, with or without parameters, or the
@@ -24,15 +24,15 @@ struct procedure_choice {
 struct procedure_choices {
     struct procedure_choice *items; /* most values first */
     size_t count, capacity;
+    char *note; /* on what was chosen, and from what; NULL: nothing to say */
 };
 
-/* Notes on what was chosen, and from what, go to the report. False, with one line that says what to
- * do: there is none, its code cannot be read (the kernel, JIT code, a file that has changed), the
- * store cannot be read, or memory is out. Those of several that cannot be read are left out, with a
- * note. procedure_choices_free() either way. */
+/* False, with one line that says what to do: there is none, its code cannot be read (the kernel,
+ * JIT code, a file that has changed), the store cannot be read, or memory is out. Those of several
+ * that cannot be read are left out, with a note. procedure_choices_free() either way. */
 bool procedure_choose(struct procedure_choices *choices, const struct profile_set *set,
                       const struct profile_event *event, const struct procedure_query *query,
-                      struct program *program, struct report *report, struct error *error);
+                      struct program *program, struct error *error);
 void procedure_choices_free(struct procedure_choices *choices);
 
 #endif

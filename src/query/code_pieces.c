@@ -1,6 +1,6 @@
 /* Instructions in the order of their addresses are cut into runs, which branches then join: each
  * run leads to a lower one of its piece, and in the end to the lowest. */
-#include "report/code_pieces.h"
+#include "query/code_pieces.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,8 @@
 /* Epochs of a store that are read together, and the events that they have: the head of every report
  * on profiles. Everything is copied from the store. */
-#ifndef CULPRIT_REPORT_PROFILE_SET_H
-#define CULPRIT_REPORT_PROFILE_SET_H
+#ifndef CULPRIT_QUERY_PROFILE_SET_H
+#define CULPRIT_QUERY_PROFILE_SET_H
 
-#include <jansson.h>
-#include <stdio.h>
-
-#include "report/report.h"
 #include "store/store.h"
 #include "util/arena.h"
 
@@ -48,21 +44,8 @@ void profile_set_free(struct profile_set *set);
 const struct profile_event *profile_set_event(const struct profile_set *set, const char *name,
                                               struct error *error);
 
-/* When, where, of what. Two or three lines of at most 100 columns; the caller's style is on for the
- * first. */
-void profile_set_text(const struct profile_set *set, FILE *file);
-/* "cpu-clock: 61,952 samples, one every 192 us" and the end of the line. */
-void profile_event_text(const struct profile_event *event, double total, FILE *file);
-/* Adds notes on what the figures of this event rest on: its precision, and the error of sampling of
- * rows that have `largest` and `smallest` (0: there is none). False: out of memory. */
-bool profile_set_worth(const struct profile_set *set, const struct profile_event *event,
-                       double largest, double smallest, struct report *report);
-
-/* The options that choose the set: " --store FILE --epoch 2..5"; words are not quoted. */
-void profile_set_arguments(const struct profile_set *set, bool store, FILE *file);
-
-/* Arrays of objects (docs/json.md). */
-json_t *profile_set_epochs_json(const struct profile_set *set);
-json_t *profile_event_json(const struct profile_event *event, double total);
+/* A text that all epochs have, as their host; NULL: they differ. `member` is where it stands in a
+ * session: offsetof(struct store_session, host). */
+const char *profile_set_shared(const struct profile_set *set, size_t member);
 
 #endif

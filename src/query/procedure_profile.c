@@ -1,8 +1,10 @@
-#include "report/procedure_profile.h"
+#include "query/procedure_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "attribute/attribute.h"
+#include "tap/tap.h"
 #include "util/array.h"
 #include "util/file_name.h"
 

@@ -1,11 +1,11 @@
 /* Which basic block and which function each static instruction belongs to: the grains at which
  * profiles are compared (paper A §4). */
-#ifndef CULPRIT_REPORT_CODE_MAP_H
-#define CULPRIT_REPORT_CODE_MAP_H
+#ifndef CULPRIT_QUERY_CODE_MAP_H
+#define CULPRIT_QUERY_CODE_MAP_H
 
 #include "attribute/profile_error.h"
 #include "program/program.h"
-#include "report/function_walk.h"
+#include "query/function_walk.h"
 #include "trace/dynamic.h"
 
 /* A basic block begins at the target of a branch (whether it was ever taken or not), where an

@@ -1,6 +1,6 @@
 /* Instructions sorted by image and offset lie as in the program's text; a block goes on from one to
  * the next unless something begins or ends there. */
-#include "report/code_map.h"
+#include "query/code_map.h"
 
 #include <stdlib.h>
 #include <string.h>

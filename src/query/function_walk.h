@@ -1,15 +1,15 @@
 /* Which function instructions belong to, asked for in the order of their places. Looking a place up
  * in the debug information is dear: a function is looked up once and then holds up to its end, or
- * to a function inside it. Inside of the report room. */
-#ifndef CULPRIT_REPORT_FUNCTION_WALK_H
-#define CULPRIT_REPORT_FUNCTION_WALK_H
+ * to a function inside it. */
+#ifndef CULPRIT_QUERY_FUNCTION_WALK_H
+#define CULPRIT_QUERY_FUNCTION_WALK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "program/program.h"
-#include "report/code_pieces.h"
+#include "query/code_pieces.h"
 #include "trace/dynamic.h"
 #include "util/error.h"
 

@@ -6,10 +6,10 @@
  * Names are looked up as late as they can be: of a week of 500 images only those are opened that
  * can have one of the rows asked for. Images of one path are one, whatever their build; where only
  * base names count, also those of one base name, so that a rebuilt program compares. */
-#ifndef CULPRIT_REPORT_PROFILE_TABLE_H
-#define CULPRIT_REPORT_PROFILE_TABLE_H
+#ifndef CULPRIT_QUERY_PROFILE_TABLE_H
+#define CULPRIT_QUERY_PROFILE_TABLE_H
 
-#include "report/report.h"
+#include "program/program.h"
 #include "store/store.h"
 
 enum profile_by {
@@ -74,9 +74,14 @@ bool profile_table_builds(const struct profile_table *table, const char **first,
  * "gzip", "epoch 3"; never NULL. */
 void profile_row_name(const struct profile_row *row, char *text, size_t size);
 
-/* Why rows that are shown have no names, and how to have them: of files, see missing_names.h; of
- * what is no file, one note each for at most `most` images. `what` names column 0. */
-bool profile_table_note_images(const struct profile_table *table, size_t most, const char *what,
-                               struct report *report);
+/* Images of one path, whose names were looked up or not. By procedure or line. */
+struct profile_image {
+    const char *path;
+    const char *note; /* why it has no names; NULL: all well, or not looked up */
+    uint32_t file;    /* number in the program; UINT32_MAX: none */
+    double nameless;  /* share of all values that lies in rows shown that have no name, 0 to 1 */
+};
+size_t profile_table_image_count(const struct profile_table *table);
+struct profile_image profile_table_image(const struct profile_table *table, size_t index);
 
 #endif

@@ -1,9 +1,11 @@
 /* Names are looked for among the procedures that have values, as `top` lists them, those with most
  * first; places among the images. A row of that list has all builds of its file together: the one
  * is taken that is there and has most. */
-#include "report/procedure_choice.h"
+#include "query/procedure_choice.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +29,6 @@ struct choosing {
     const struct profile_event *event;
     const struct procedure_query *query;
     struct program *program;
-    struct report *report;
     struct profile_table *table;
     struct build *builds; /* most values first */
     size_t build_count, build_capacity;
@@ -36,6 +37,17 @@ struct choosing {
 
 static bool out_of_memory(struct error *error) {
     return error_set(error, "out of memory for the profile");
+}
+
+static bool set_note(struct procedure_choices *choices, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool set_note(struct procedure_choices *choices, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&choices->note, format, arguments) < 0)
+        choices->note = NULL;
+    va_end(arguments);
+    return choices->note;
 }
 
 /* ---- builds ---- */
@@ -215,11 +227,11 @@ static bool note_others(struct choosing *choosing, const char *name, const char 
     }
     if (!others)
         return true;
-    return report_note(choosing->report,
-                       "%zu other procedure%s called %s: %s%s (choose by IMAGE:NAME or "
-                       "IMAGE+0xOFFSET); this one has most %s",
-                       others, others == 1 ? " is" : "s are", name, others > 1 ? "one in " : "in ",
-                       other->image, choosing->event->unit) ||
+    return set_note(choosing->choices,
+                    "%zu other procedure%s called %s: %s%s (choose by IMAGE:NAME or "
+                    "IMAGE+0xOFFSET); this one has most %s",
+                    others, others == 1 ? " is" : "s are", name, others > 1 ? "one in " : "in ",
+                    other->image, choosing->event->unit) ||
            out_of_memory(choosing->error);
 }
 
@@ -376,10 +388,10 @@ static bool choose_most(struct choosing *choosing) {
         return error_set(choosing->error, "%s",
                          unread ? first.message : "no procedure has so many samples (--least)");
     if (unread)
-        good = report_note(choosing->report,
-                           "%zu procedure%s with as many %s or more %s left out, first %s: %s",
-                           unread, text_plural(unread), choosing->event->unit,
-                           unread == 1 ? "is" : "are", skipped, first.message);
+        good = set_note(choosing->choices,
+                        "%zu procedure%s with as many %s or more %s left out, first %s: %s", unread,
+                        text_plural(unread), choosing->event->unit, unread == 1 ? "is" : "are",
+                        skipped, first.message);
     return good || out_of_memory(choosing->error);
 }
 
@@ -408,14 +420,13 @@ static bool make_table(struct choosing *choosing) {
 
 bool procedure_choose(struct procedure_choices *choices, const struct profile_set *set,
                       const struct profile_event *event, const struct procedure_query *query,
-                      struct program *program, struct report *report, struct error *error) {
+                      struct program *program, struct error *error) {
     *choices = (struct procedure_choices){0};
     struct choosing choosing = {.choices = choices,
                                 .set = set,
                                 .event = event,
                                 .query = query,
                                 .program = program,
-                                .report = report,
                                 .error = error};
     bool good = read_builds(&choosing) && make_table(&choosing) &&
                 (query->text ? choose_text(&choosing, query->text) : choose_most(&choosing));
@@ -428,5 +439,6 @@ void procedure_choices_free(struct procedure_choices *choices) {
     for (size_t i = 0; i < choices->count; i++)
         free(choices->items[i].name);
     free(choices->items);
+    free(choices->note);
     *choices = (struct procedure_choices){0};
 }

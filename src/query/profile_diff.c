@@ -1,0 +1,72 @@
+#include "query/profile_diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *diff_measure_name(enum diff_measure measure) {
+    static const char *const NAMES[DIFF_MEASURES] = {"share", "count", "rate"};
+    return NAMES[measure];
+}
+
+double diff_sigmas(double before, double after, const double scales[2], double whole) {
+    double common = (before + after) / (1 / scales[0] + 1 / scales[1]);
+    double square = common * (1 - common / whole) * (scales[0] + scales[1]);
+    return square > 0 ? (after * scales[1] - before * scales[0]) / sqrt(square) : 0;
+}
+
+static bool find_scales(struct profile_diff *diff, struct error *error) {
+    for (int side = 0; side < 2; side++) {
+        const struct profile_set *set = &diff->sets[side];
+        double sum = profile_table_sum(diff->table, (size_t)side);
+        diff->scales[side] = 1;
+        if (diff->measure == DIFF_SHARE && !(sum > 0))
+            return error_set(error,
+                             "%s has no such samples, of which shares could be compared "
+                             "(--compare count)",
+                             set->label);
+        if (diff->measure == DIFF_SHARE)
+            diff->scales[side] = 100 / sum;
+        if (diff->measure == DIFF_RATE && !(set->seconds > 0))
+            return error_set(error,
+                             "%s has no length, by which a rate could be told (--compare "
+                             "share)",
+                             set->label);
+        if (diff->measure == DIFF_RATE)
+            diff->scales[side] = 1 / set->seconds;
+    }
+    return true;
+}
+
+static int by_change(const void *left, const void *right) {
+    const struct diff_row *a = left, *b = right;
+    double first = fabs(a->change), second = fabs(b->change);
+    if (first != second)
+        return first > second ? -1 : 1;
+    return a->row < b->row ? -1 : a->row > b->row;
+}
+
+bool profile_diff_find(struct profile_diff *diff, struct error *error) {
+    if (!find_scales(diff, error))
+        return false;
+    const double whole = diff->measure == DIFF_SHARE ? 100 : INFINITY, *scales = diff->scales;
+    diff->sampled = !strcmp(diff->events[0].unit, "samples");
+    diff->count = profile_table_count(diff->table);
+    if (!(diff->rows = malloc((diff->count + 1) * sizeof *diff->rows)))
+        return error_set(error, "out of memory for the report");
+    for (size_t i = 0; i < diff->count; i++) {
+        const struct profile_row *row = profile_table_row(diff->table, i);
+        const double *values = row->values;
+        diff->rows[i] =
+            (struct diff_row){.row = row,
+                              .change = values[1] * scales[1] - values[0] * scales[0],
+                              .sigmas = diff_sigmas(values[0], values[1], scales, whole)};
+        diff->beyond += fabs(diff->rows[i].sigmas) > DIFF_NOISE;
+    }
+    qsort(diff->rows, diff->count, sizeof *diff->rows, by_change);
+    return true;
+}
+
+void profile_diff_free(struct profile_diff *diff) {
+    free(diff->rows);
+}

@@ -1,0 +1,47 @@
+/* Two profiles side by side: which rows changed, and by how much more than chance. */
+#ifndef CULPRIT_QUERY_PROFILE_DIFF_H
+#define CULPRIT_QUERY_PROFILE_DIFF_H
+
+#include "query/profile_set.h"
+#include "query/profile_table.h"
+
+/* What of a row is compared. */
+enum diff_measure {
+    DIFF_SHARE, /* of all values of its set */
+    DIFF_COUNT, /* the values: of runs that do the same work */
+    DIFF_RATE,  /* values per second of the set: of a machine that runs on */
+    DIFF_MEASURES
+};
+const char *diff_measure_name(enum diff_measure measure); /* "share", "count", "rate" */
+
+/* (after × scales[1] − before × scales[0]) over the standard deviation that it has by chance when
+ * nothing changed, so that both are counts of one measure, which is estimated from both together:
+ * binomial where it is a part of `whole`, Poisson where that is INFINITY. 0 of no samples. */
+double diff_sigmas(double before, double after, const double scales[2], double whole);
+
+#define DIFF_NOISE 3.0 /* standard deviations; within it one in 370 rows lies by chance */
+
+struct diff_row {
+    const struct profile_row *row;
+    double change; /* in the measure */
+    double sigmas;
+};
+
+struct profile_diff {
+    const struct profile_set *sets;     /* before, after */
+    const struct profile_event *events; /* of each */
+    enum diff_measure measure;
+    const struct profile_table *table; /* two columns */
+
+    double scales[2];      /* from a value to the measure */
+    bool sampled;          /* values are counts of samples, which vary by chance */
+    struct diff_row *rows; /* by absolute change, largest first */
+    size_t count, beyond;  /* rows; of these beyond noise */
+};
+
+/* Of sets, events, measure and table. False, with an error, when a set has no values, or no length
+ * where the rate is compared. profile_diff_free() either way. */
+bool profile_diff_find(struct profile_diff *diff, struct error *error);
+void profile_diff_free(struct profile_diff *diff);
+
+#endif

@@ -1,0 +1,24 @@
+/* Two profiles side by side: what `culprit diff` tells. */
+#ifndef CULPRIT_REPORT_DIFF_REPORT_H
+#define CULPRIT_REPORT_DIFF_REPORT_H
+
+#include "query/profile_diff.h"
+#include "report/report.h"
+
+struct diff_report {
+    struct report report; /* verb, notes and next; the rest is not used */
+    struct profile_diff diff;
+    enum profile_by by;
+    size_t top;   /* rows asked for; 0: all */
+    size_t count; /* rows shown */
+};
+
+/* Finds the changes, and notes what they rest on. False with an error. diff_report_free() either
+ * way. */
+bool diff_report_build(struct diff_report *report, struct error *error);
+void diff_report_free(struct diff_report *report);
+
+void diff_report_text(const struct diff_report *report, const struct page *page);
+bool diff_report_json(const struct diff_report *report, FILE *file, struct error *error);
+
+#endif

@@ -1,0 +1,78 @@
+/* What the figures of profiles rest on, in notes. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/missing_names.h"
+#include "report/profile_report.h"
+
+static bool is_counted(const struct profile_event *event) {
+    return !strcmp(event->unit, "samples");
+}
+
+bool profile_set_worth(const struct profile_set *set, const struct profile_event *event,
+                       double largest, double smallest, struct report *report) {
+    bool good = true;
+    double first = 100 / sqrt(largest), last = 100 / sqrt(smallest > 0 ? smallest : largest);
+    if (set->simulated && !is_counted(event))
+        good &= report_note(report, "simulated: user code only, every cycle of what was "
+                                    "simulated is counted");
+    if (set->weighted)
+        good &= report_note(report, "regions that stand for a run: each counts with its weight");
+    if (is_counted(event) && largest > 0)
+        good &= report_note(report,
+                            "sampling error (1/√n of a row with n samples): ± %.*f %% of its "
+                            "figure in the first row, ± %.*f %% in the last shown",
+                            first < 10, first, last < 10, last);
+    if (!strcmp(event->name, "cpu-clock"))
+        good &= report_note(report,
+                            "cpu-clock is a timer's interrupt: it comes some instructions late, "
+                            "and code that holds interrupts off is charged to where they are "
+                            "allowed again");
+    else if (is_counted(event) && !event->precise)
+        good &= report_note(report,
+                            "%s is not precise here: a sample may be charged to an "
+                            "instruction some way behind the one that caused it",
+                            event->name);
+    if (event->periods_differ)
+        good &= report_note(report, "the epochs were sampled at different distances, and their "
+                                    "samples are added as they are");
+    return good;
+}
+
+/* Files are told of by missing_names.h; what is no file, by its own note. */
+bool profile_note_images(const struct profile_table *table, enum profile_by by, size_t most,
+                         const char *what, struct program *program, struct report *report) {
+    const bool by_place = by == PROFILE_BY_PROCEDURE || by == PROFILE_BY_LINE;
+    const size_t images = by_place ? profile_table_image_count(table) : 0;
+    struct missing_names *items = calloc(images + 1, sizeof *items);
+    size_t count = 0;
+    bool good = items;
+    for (size_t i = 0; good && i < images; i++) {
+        const struct profile_image image = profile_table_image(table, i);
+        if (image.file != UINT32_MAX) {
+            items[count++] = (struct missing_names){image.file, image.nameless};
+        } else if (image.note && image.nameless > 0 && most) {
+            good = report_note(report, "%s: %s", image.path, image.note);
+            most--;
+        }
+    }
+    good = good && missing_names_note(report, program, items, count, what);
+    free(items);
+    return good;
+}
+
+void profile_set_arguments(const struct profile_set *set, bool store, FILE *file) {
+    if (store)
+        text_put_option(file, "store", store_path(set->store));
+    fputs(" --epoch ", file);
+    for (size_t i = 0, end; i < set->epoch_count; i = end) {
+        for (end = i + 1;
+             end < set->epoch_count && set->sessions[end] == set->sessions[end - 1] + 1;)
+            end++;
+        fprintf(file, "%s%" PRId64, i ? "," : "", set->sessions[i]);
+        if (end > i + 1)
+            fprintf(file, "..%" PRId64, set->sessions[end - 1]);
+    }
+}

@@ -90,11 +90,11 @@ bool core_push(struct core *core, const struct core_input *input, struct error *
  * shown on the tap. */
 bool core_warm(struct core *core, const struct core_input *input, struct error *error);
 
-/* Shows these caches and TLBs an instruction of the input with its accesses, as warming does.
+/* Shows these caches and TLBs instruction `number` of the input with its accesses, as warming does.
  * *line: that of the last byte of the instruction before, in units of 1 << fetch_line_shift bytes,
  * UINT64_MAX: not known; then of this one. */
 void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift,
-                      const struct core_input *input, uint32_t insn, uint64_t *line);
+                      const struct core_input *input, uint32_t number, uint64_t *line);
 
 /* Simulates until every instruction pushed so far has committed. More may be pushed afterwards. */
 bool core_drain(struct core *core, struct error *error);

@@ -164,7 +164,7 @@ bool swam(const struct hybrid_config *config, const struct swam_insn *insns, uin
           struct hybrid_result *result, struct error *error) {
     struct window window = {.config = config, .insns = insns};
     *result = (struct hybrid_result){0};
-    window.chains = malloc(((size_t)count + 1) * sizeof *window.chains);
+    window.chains = calloc((size_t)count + 1, sizeof *window.chains);
     if (!window.chains)
         return error_set(error, "out of memory for the windows of %u instructions", count);
     profile(&window, count, result);

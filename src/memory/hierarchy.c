@@ -102,43 +102,53 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
     cache_launch(cache, index, flight, memory->now);
 }
 
-bool prefetch_next(const struct memory *memory, const struct cache *cache, int64_t step,
-                   uint64_t from, uint64_t *address) {
-    const uint64_t before = *address;
-    *address += (uint64_t)step;
-    if ((*address > before) != (step > 0))
-        return false; /* past the end of the address space */
-    return !(cache->prefetcher.in_page && (*address ^ from) & ~(uint64_t)(memory->page_size - 1));
-}
-
-/* Fetches what the level's prefetcher asks for, as far as MSHRs are free. */
-uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
-                        bool missed, bool first_use) {
-    struct prefetcher *prefetcher = &cache->prefetcher;
+struct prefetch_walk prefetch_lines(struct cache *cache, const struct request *request, bool missed,
+                                    bool first_use) {
     const struct prefetch_trigger trigger = {.address = request->address,
                                              .line_bytes = (uint32_t)cache->line_mask + 1,
                                              .insn = request->insn,
                                              .missed = missed,
                                              .first_use = first_use};
-    const int64_t step = prefetch_step(prefetcher, &trigger);
-    if (step == 0)
-        return 0;
+    const int64_t step = prefetch_step(&cache->prefetcher, &trigger);
+    return (struct prefetch_walk){.step = step,
+                                  .from = request->address,
+                                  .address = request->address,
+                                  .left = step ? cache->prefetcher.degree : 0};
+}
+
+/* It stops at the end of the address space, and some prefetchers at that of the page. */
+bool prefetch_next(const struct memory *memory, const struct cache *cache,
+                   struct prefetch_walk *walk) {
+    const uint64_t page = ~(uint64_t)(memory->page_size - 1);
+    while (walk->left > 0) {
+        const uint64_t before = walk->address;
+        walk->left--;
+        walk->address += (uint64_t)walk->step;
+        if ((walk->address > before) != (walk->step > 0) ||
+            (cache->prefetcher.in_page && (walk->address ^ walk->from) & page))
+            return false;
+        if ((walk->address ^ before) & ~cache->line_mask &&
+            cache_find(cache, walk->address) == CACHE_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* Fetches what the level's prefetcher asks for, as far as MSHRs are free. */
+uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
+                        bool missed, bool first_use) {
+    struct prefetch_walk walk = prefetch_lines(cache, request, missed, first_use);
     uint64_t shares = 0;
     struct request prefetch = *request;
     prefetch.prefetch = true;
     prefetch.flight = missed ? FLIGHT_COUNTED : FLIGHT_ADDED;
     prefetch.store = false;
     prefetch.translation = 0;
-    for (uint32_t ahead = 0; ahead < prefetcher->degree; ahead++) {
-        const uint64_t before = prefetch.address;
-        if (!prefetch_next(memory, cache, step, request->address, &prefetch.address))
-            break;
-        if (!((prefetch.address ^ before) & ~cache->line_mask) ||
-            cache_find(cache, prefetch.address) != CACHE_NONE)
-            continue;
+    while (prefetch_next(memory, cache, &walk)) {
+        struct answer answer;
         if (!request->functional && cache_free_mshrs(cache, prefetch.cycle + cache->detect, 1) == 0)
             break;
-        struct answer answer;
+        prefetch.address = walk.address;
         cache->statistics.prefetches += !request->functional;
         level_fill(memory, cache, &prefetch, &answer);
         shares += answer.share;
@@ -166,7 +176,6 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
     if (missed) {
         level_fill(memory, cache, request, answer);
     } else {
-        cache_touch(cache, index);
         *answer = (struct answer){.ready = request->cycle + cache->latency,
                                   .bringer = cache_bringer(cache, index),
                                   .level = cache->level};
@@ -179,11 +188,7 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
             if (answer->ready < flight->ready)
                 answer->ready = flight->ready;
         }
-        first_use = cache->tags[index] & TAG_PREFETCHED;
-        answer->prefetched = first_use;
-        cache->tags[index] &= ~(uint64_t)TAG_PREFETCHED;
-        if (request->store)
-            cache->tags[index] |= TAG_DIRTY;
+        first_use = answer->prefetched = level_hit(cache, index, request->store);
     }
     if (!request->functional) {
         cache->statistics.accesses++;

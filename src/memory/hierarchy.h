@@ -75,10 +75,42 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
 uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
                         bool missed, bool first_use);
 
-/* The address that a prefetcher asks for after *address, by its step, in answer to an access at
- * `from`. False: it stops there. */
-bool prefetch_next(const struct memory *memory, const struct cache *cache, int64_t step,
-                   uint64_t from, uint64_t *address);
+/* The lines that a level's prefetcher asks for in answer to a read, and the level does not have:
+ *
+ *     struct prefetch_walk walk = prefetch_lines(cache, request, missed, first_use);
+ *     while (prefetch_next(memory, cache, &walk))
+ *         ... walk.address ...
+ */
+struct prefetch_walk {
+    int64_t step;  /* bytes */
+    uint64_t from; /* address of the read */
+    uint64_t address;
+    uint32_t left; /* steps */
+};
+struct prefetch_walk prefetch_lines(struct cache *cache, const struct request *request, bool missed,
+                                    bool first_use);
+bool prefetch_next(const struct memory *memory, const struct cache *cache,
+                   struct prefetch_walk *walk);
+
+/* A demand access hits a line: its use is noted. True: the first use of a line that a prefetch
+ * fetched. */
+static inline bool level_hit(struct cache *cache, size_t index, bool store) {
+    const bool first_use = cache->tags[index] & TAG_PREFETCHED;
+    cache_touch(cache, index);
+    cache->tags[index] &= ~(uint64_t)TAG_PREFETCHED;
+    cache->tags[index] |= store ? TAG_DIRTY : 0;
+    return first_use;
+}
+
+/* The lines of an access: how many, and an address in the nth. */
+static inline uint32_t lines_of(const struct cache *l1, uint64_t address, uint32_t size_bytes) {
+    const uint64_t bytes = (address & l1->line_mask) + (size_bytes ? size_bytes : 1);
+    const uint64_t lines = (bytes + l1->line_mask) >> l1->line_shift;
+    return lines < MEMORY_MAX_LINES ? (uint32_t)lines : MEMORY_MAX_LINES;
+}
+static inline uint64_t nth_line(const struct cache *l1, uint64_t address, uint32_t line) {
+    return line == 0 ? address : (address & ~l1->line_mask) + ((uint64_t)line << l1->line_shift);
+}
 
 /* A dirty line leaves `cache`: it goes to the first level beyond that has it or holds lines of its
  * size, else to DRAM. That is not a use there and delays no access, but takes DRAM bandwidth. */

@@ -187,16 +187,6 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
                   (answer.prefetched ? MEMORY_PREFETCHED : 0));
 }
 
-static uint32_t lines_of(const struct cache *l1, uint64_t address, uint32_t size_bytes) {
-    const uint64_t bytes = (address & l1->line_mask) + (size_bytes ? size_bytes : 1);
-    const uint64_t lines = (bytes + l1->line_mask) >> l1->line_shift;
-    return lines < MEMORY_MAX_LINES ? (uint32_t)lines : MEMORY_MAX_LINES;
-}
-
-static uint64_t nth_line(const struct cache *l1, uint64_t address, uint32_t line) {
-    return line == 0 ? address : (address & ~l1->line_mask) + ((uint64_t)line << l1->line_shift);
-}
-
 /* True when the L1D lacks the MSHRs for the lines of an access that it does not have. One that
  * needs more than there are waits until all are free. */
 static bool lacks_mshrs(const struct cache *l1d, uint64_t cycle, uint64_t address, uint32_t lines) {
@@ -238,16 +228,10 @@ static void data_access(struct memory *memory, const struct request *access, uin
     }
 }
 
-static void train_stride(struct memory *memory, const struct request *access) {
+/* A hit that the prefetcher learns from too. */
+static __attribute__((noinline)) void train(struct memory *memory, const struct request *access) {
     memory->now = access->cycle;
     level_prefetch(memory, &memory->l1d, access, false, false);
-}
-
-static __attribute__((noinline)) void train(struct memory *memory, uint64_t cycle, uint64_t address,
-                                            uint64_t sequence, uint32_t insn) {
-    const struct request access = {
-        .cycle = cycle, .address = address, .sequence = sequence, .insn = insn, .data = true};
-    train_stride(memory, &access);
 }
 
 /* A load or store. */
@@ -265,24 +249,28 @@ static void read_data(struct memory *memory, const struct request *access, uint3
         l1d->tags[index] |= TAG_DIRTY;
     l1_hit(l1d, &memory->dtlb, access->cycle, cache_bringer(l1d, index), result);
     if (l1d->prefetcher.by_instruction)
-        train_stride(memory, access);
+        train(memory, access);
+}
+
+static struct request data_request(uint64_t cycle, uint64_t address, uint64_t sequence,
+                                   uint32_t insn, bool store) {
+    return (struct request){.cycle = cycle,
+                            .address = address,
+                            .sequence = sequence,
+                            .insn = insn,
+                            .data = true,
+                            .store = store};
 }
 
 void memory_load(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                  uint64_t sequence, uint32_t insn, struct memory_result *result) {
-    const struct request access = {
-        .cycle = cycle, .address = address, .sequence = sequence, .insn = insn, .data = true};
+    const struct request access = data_request(cycle, address, sequence, insn, false);
     read_data(memory, &access, size_bytes, result);
 }
 
 void memory_store(struct memory *memory, uint64_t cycle, uint64_t address, uint32_t size_bytes,
                   uint64_t sequence, uint32_t insn, struct memory_result *result) {
-    const struct request access = {.cycle = cycle,
-                                   .address = address,
-                                   .sequence = sequence,
-                                   .insn = insn,
-                                   .data = true,
-                                   .store = true};
+    const struct request access = data_request(cycle, address, sequence, insn, true);
     read_data(memory, &access, size_bytes, result);
 }
 
@@ -325,8 +313,10 @@ bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, u
         return false;
     if (bringer)
         *bringer = cache_bringer(&memory->l1d, index);
-    if (memory->l1d.prefetcher.by_instruction)
-        train(memory, cycle, address, sequence, insn);
+    if (memory->l1d.prefetcher.by_instruction) {
+        const struct request access = data_request(cycle, address, sequence, insn, false);
+        train(memory, &access);
+    }
     return true;
 }
 
@@ -336,8 +326,10 @@ bool memory_store_hits(struct memory *memory, uint64_t cycle, uint64_t address, 
     if (index == CACHE_NONE)
         return false;
     memory->l1d.tags[index] |= TAG_DIRTY;
-    if (memory->l1d.prefetcher.by_instruction)
-        train(memory, cycle, address, sequence, insn);
+    if (memory->l1d.prefetcher.by_instruction) {
+        const struct request access = data_request(cycle, address, sequence, insn, false);
+        train(memory, &access);
+    }
     return true;
 }
 
@@ -412,7 +404,7 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
     if (index != CACHE_NONE) {
         if (store)
             l1d->tags[index] |= TAG_DIRTY;
-        if (l1d->prefetcher.kind == PREFETCH_STRIDE)
+        if (l1d->prefetcher.by_instruction)
             level_prefetch(memory, l1d, &access, false, false);
         return;
     }

@@ -43,32 +43,19 @@ static void note_along(struct untimed_result *result, uint64_t note) {
 /* What the prefetcher of a level does about a read. */
 static void prefetch(struct memory *memory, struct cache *cache, const struct wish *wish,
                      bool missed, bool first_use) {
-    const uint64_t address = wish->request.address;
-    const struct prefetch_trigger trigger = {.address = address,
-                                             .line_bytes = (uint32_t)cache->line_mask + 1,
-                                             .insn = wish->request.insn,
-                                             .missed = missed,
-                                             .first_use = first_use};
-    const int64_t step = prefetch_step(&cache->prefetcher, &trigger);
-    if (step == 0)
-        return;
+    struct prefetch_walk walk = prefetch_lines(cache, &wish->request, missed, first_use);
     struct wish next = *wish;
     next.demand = false;
     next.trigger = cache == &memory->l1d ? UNTIMED_TRIGGERED : UNTIMED_BEYOND;
     next.request.prefetch = true;
     next.request.store = false;
-    for (uint32_t ahead = 0; ahead < cache->prefetcher.degree; ahead++) {
-        const uint64_t before = next.request.address;
-        if (!prefetch_next(memory, cache, step, address, &next.request.address))
-            return;
-        if ((next.request.address ^ before) & ~cache->line_mask &&
-            cache_find(cache, next.request.address) == CACHE_NONE) {
-            fill(memory, cache, &next);
-            if (next.note >> NOTE_SHIFT == next.request.sequence + 1)
-                next.result->events |= next.trigger;
-            else if (cache == &memory->l1d)
-                note_along(next.result, next.note);
-        }
+    while (prefetch_next(memory, cache, &walk)) {
+        next.request.address = walk.address;
+        fill(memory, cache, &next);
+        if (next.note >> NOTE_SHIFT == next.request.sequence + 1)
+            next.result->events |= next.trigger;
+        else if (cache == &memory->l1d)
+            note_along(next.result, next.note);
     }
 }
 
@@ -79,14 +66,10 @@ static void read_level(struct memory *memory, struct cache *cache, struct wish *
     if (missed) {
         fill(memory, cache, wish);
     } else {
-        cache_touch(cache, index);
-        first_use = cache->tags[index] & TAG_PREFETCHED;
+        first_use = level_hit(cache, index, wish->request.store);
         wish->note = cache->notes[index];
         if (wish->demand)
             cache->notes[index] |= NOTE_USED;
-        cache->tags[index] &= ~(uint64_t)TAG_PREFETCHED;
-        if (wish->request.store)
-            cache->tags[index] |= TAG_DIRTY;
     }
     if (cache->prefetcher.kind != PREFETCH_NONE)
         prefetch(memory, cache, wish, missed, first_use);
@@ -113,12 +96,11 @@ static void take_note(struct untimed_result *result, uint64_t note) {
 
 static void read_lines(struct memory *memory, struct wish *wish, uint32_t size_bytes) {
     struct cache *l1d = &memory->l1d;
-    const uint64_t first = wish->request.address, offset = first & l1d->line_mask;
-    const uint64_t lines = (offset + size_bytes + l1d->line_mask) >> l1d->line_shift;
+    const uint64_t first = wish->request.address;
+    const uint32_t lines = lines_of(l1d, first, size_bytes);
     *wish->result = (struct untimed_result){.bringer = UINT64_MAX};
-    for (uint64_t line = 0; line < lines && line < MEMORY_MAX_LINES; line++) {
-        if (line)
-            wish->request.address = first - offset + (line << l1d->line_shift);
+    for (uint32_t line = 0; line < lines; line++) {
+        wish->request.address = nth_line(l1d, first, line);
         if (cache_find(l1d, wish->request.address) == CACHE_NONE)
             wish->result->events |= UNTIMED_MISSED_L1;
         read_level(memory, l1d, wish);
@@ -152,7 +134,7 @@ void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes
                                     .functional = true},
                         .demand = true,
                         .result = result};
-    read_lines(memory, &wish, size_bytes ? size_bytes : 1);
+    read_lines(memory, &wish, size_bytes);
 }
 
 void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t number,

@@ -81,6 +81,8 @@ struct region_list {
 bool region_list_read(struct region_list *list, const char *path, struct error *error);
 /* The same, but takes the lists of merged runs (region_lists_are_whole() in captured.h). */
 bool region_list_read_merged(struct region_list *list, const char *path, struct error *error);
+/* Sum of the weights of its regions. */
+double region_list_weights(const struct region_list *list);
 /* Instructions that the list's regions stand for: the run's, or their part of all merged runs'. */
 uint64_t region_list_stands_for(const struct region_list *list);
 bool region_list_write(const struct region_list *list, const char *path, struct error *error);

@@ -154,7 +154,7 @@ static inline void make_random(struct graph *graph, uint32_t count, uint64_t see
             uop->flags |= one_in(3) ? GRAPH_PENDING : 0;
             uop->store = distance(3);
             uop->store_data = distance(3);
-            uop->bringer = distance(6);
+            uop->fetched_by = distance(6);
             uop->flags |= one_in(2)   ? (one_in(2) ? GRAPH_COVERED | GRAPH_HUNG : GRAPH_COVERED)
                           : one_in(2) ? GRAPH_FORWARDED
                                       : 0;

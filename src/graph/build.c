@@ -279,12 +279,13 @@ static inline void set_load(const struct graph_builder *builder, const struct pa
     uop->fill = life->kept.fill;
     uint64_t back = life->uop - (life->kept.brought_by - 1);
     if (life->kept.brought_by && back <= builder->number && back <= GRAPH_FAR)
-        uop->bringer = (uint16_t)back;
-    if (life->kept.memory_events & MEMORY_PENDING_HIT && uop->bringer && uop->bringer < RECENT) {
-        const struct recent *bringer = recent(builder, uop->bringer);
-        if (bringer->load && !is_later(bringer->complete, life->complete)) {
+        uop->fetched_by = (uint16_t)back;
+    if (life->kept.memory_events & MEMORY_PENDING_HIT && uop->fetched_by &&
+        uop->fetched_by < RECENT) {
+        const struct recent *fetch = recent(builder, uop->fetched_by);
+        if (fetch->load && !is_later(fetch->complete, life->complete)) {
             uop->flags |= GRAPH_PENDING;
-            uop->miss = cycles(life->complete - bringer->complete);
+            uop->miss = cycles(life->complete - fetch->complete);
         }
     }
     if (uop->store && uop->store < RECENT && !(uop->flags & GRAPH_WAITS_HEAD))

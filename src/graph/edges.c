@@ -157,7 +157,7 @@ static void add_complete(struct list *list, const struct graph_machine *machine,
         bool pending = uop->flags & GRAPH_PENDING;
         add_execution(list, uop->execution, machine->l1_latency,
                       uop->walk + (pending ? 0u : uop->miss));
-        add(list, EDGE_PP, uop->bringer, NODE_P, NODE_P, pending ? uop->miss : 0);
+        add(list, EDGE_PP, uop->fetched_by, NODE_P, NODE_P, pending ? uop->miss : 0);
     }
 }
 

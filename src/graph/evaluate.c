@@ -239,13 +239,13 @@ static int64_t complete_load(const struct graph_evaluation *evaluation, const st
     int64_t cycle = address + weight(evaluation, GRAPH_PART_L1, uop->insn, machine->l1_latency);
     if (uop->walk)
         cycle += weight(evaluation, GRAPH_PART_WALK, uop->insn, uop->walk);
-    if (!uop->miss && !uop->bringer)
+    if (!uop->miss && !uop->fetched_by)
         return cycle;
     uint32_t miss = weight(evaluation, graph_miss_part(uop), uop->insn, uop->miss);
     bool pending = uop->flags & GRAPH_PENDING;
     cycle += pending ? 0 : miss;
     if (keep(evaluation, graph_miss_part(uop), uop->insn))
-        EDGE(cycle, uop->bringer, complete, pending ? miss : 0);
+        EDGE(cycle, uop->fetched_by, complete, pending ? miss : 0);
     return cycle;
 }
 

@@ -128,7 +128,7 @@ struct graph_uop {
     uint16_t producer[UOP_MAX_SOURCES + 1]; /* PR; the last: data of a store, to its P */
     uint16_t store;        /* SR, SW, SP: the youngest older store that a load overlaps */
     uint16_t store_data;   /* SR: who produces that store's data */
-    uint16_t bringer;      /* PP */
+    uint16_t fetched_by;   /* PP */
     uint16_t fetch_width;  /* FBW */
     uint16_t fetch_taken;  /* FT */
     uint16_t fetch_packet; /* CT */

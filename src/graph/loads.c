@@ -12,7 +12,7 @@
 /* ---- which loads ---- */
 
 static bool misses(const struct graph_uop *uop) {
-    return uop->flags & GRAPH_LOAD && (uop->walk || uop->miss || uop->bringer || uop->mshr_wait);
+    return uop->flags & GRAPH_LOAD && (uop->walk || uop->miss || uop->fetched_by || uop->mshr_wait);
 }
 
 bool load_tally_add(struct load_tally *tally, const struct graph_machine *machine,
@@ -118,7 +118,7 @@ static int64_t length(const struct measure *measure, struct graph_evaluation *ev
         uint8_t number = measure->number_of[uop->insn];
         if (number && set >> (number - 1) & 1 && uop->flags & GRAPH_LOAD) {
             hit = *uop;
-            hit.walk = hit.miss = hit.mshr_wait = hit.bringer = hit.fill = 0;
+            hit.walk = hit.miss = hit.mshr_wait = hit.fetched_by = hit.fill = 0;
             uop = &hit;
         }
         commit = graph_evaluate(evaluation, uop)->commit;

@@ -191,13 +191,13 @@ static size_t choose_victim(struct cache *cache, size_t set, uint64_t now) {
     return choice;
 }
 
-size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint64_t bringer,
+size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint64_t fetched_by,
                     uint64_t now, uint64_t *victim) {
     const size_t set = cache_set(cache, address);
     const size_t index = set + choose_victim(cache, set, now);
     *victim = cache->tags[index];
     cache->tags[index] = (address & ~cache->line_mask) | TAG_VALID | flags;
-    cache->notes[index] = (bringer + 1) << 16;
+    cache->notes[index] = (fetched_by + 1) << 16;
     *cache_hint(cache, address) = (uint8_t)(index - set);
     cache_touch(cache, index);
     return index;

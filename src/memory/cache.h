@@ -3,8 +3,8 @@
  *
  * A line is three words, in three arrays indexed by set × ways + way:
  *   tag   line address | TAG_* flags (in the low bits that a line address leaves free)
- *   note  (bringer + 1) << 16 | slot of its flight; the bringer is the access that fetched the
- *         line, bringer + 1 = 0: not known
+ *   note  (fetched_by + 1) << 16 | slot of its flight; fetched_by is the access that fetched the
+ *         line, fetched_by + 1 = 0: not known
  *   used  LRU: when it was used last, in uses of this cache
  * All-zero memory is an empty cache, so that sets never touched cost no memory.
  *
@@ -119,12 +119,12 @@ static inline uint64_t cache_line(const struct cache *cache, size_t index) {
     return cache->tags[index] & ~cache->line_mask;
 }
 
-static inline uint64_t cache_bringer(const struct cache *cache, size_t index) {
+static inline uint64_t cache_fetched_by(const struct cache *cache, size_t index) {
     return (cache->notes[index] >> 16) - 1; /* unknown: UINT64_MAX */
 }
 
-static inline void cache_set_bringer(struct cache *cache, size_t index, uint64_t bringer) {
-    cache->notes[index] = (bringer + 1) << 16 | (cache->notes[index] & 0xffff);
+static inline void cache_set_fetched_by(struct cache *cache, size_t index, uint64_t fetched_by) {
+    cache->notes[index] = (fetched_by + 1) << 16 | (cache->notes[index] & 0xffff);
 }
 
 static inline uint8_t *cache_hint(struct cache *cache, uint64_t address) {
@@ -148,7 +148,7 @@ const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t no
  * *victim is the tag of the line that had to go (0: none). A line in flight goes only when every
  * line of its set is in flight: its fill still serves the accesses that wait for it and holds its
  * MSHR to the end, but the line is not kept. */
-size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint64_t bringer,
+size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint64_t fetched_by,
                     uint64_t now, uint64_t *victim);
 
 /* Marks the line at index as in flight; flight->line is set here. */

@@ -33,9 +33,9 @@ void level_write_back(struct memory *memory, struct cache *cache, uint64_t line,
 size_t level_keep(struct memory *memory, struct cache *cache, const struct request *request,
                   uint64_t flags) {
     uint64_t victim;
-    const uint64_t bringer = request->functional ? UINT64_MAX : request->sequence;
+    const uint64_t fetched_by = request->functional ? UINT64_MAX : request->sequence;
     const size_t index =
-        cache_insert(cache, request->address, flags, bringer, memory->now, &victim);
+        cache_insert(cache, request->address, flags, fetched_by, memory->now, &victim);
     if (victim & TAG_DIRTY)
         level_write_back(memory, cache, victim & ~cache->line_mask, request);
     return index;
@@ -61,7 +61,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
     beyond.translation = 0;
     if (request->functional || long_miss_is_ideal(memory, cache, request)) {
         *answer = (struct answer){.ready = request->cycle + cache->latency,
-                                  .bringer = request->sequence,
+                                  .fetched_by = request->sequence,
                                   .level = cache->level};
         if (cache->next)
             level_read(memory, cache->next, &beyond, answer);
@@ -84,7 +84,7 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
     else
         *answer = (struct answer){
             .ready = dram_read(&memory->dram, beyond.cycle + cache->latency, request->address),
-            .bringer = request->sequence,
+            .fetched_by = request->sequence,
             .share = bus_share(&memory->dram),
             .level = LEVEL_DRAM};
     cache->mshr_free[mshr] = answer->ready;
@@ -163,8 +163,8 @@ static void note_first_use(struct cache *cache, size_t index, const struct fligh
     if (flight->kind != FLIGHT_COUNTED)
         answer->share = flight->share;
     if (flight->kind != FLIGHT_ASKED) {
-        answer->bringer = request->sequence;
-        cache_set_bringer(cache, index, request->sequence);
+        answer->fetched_by = request->sequence;
+        cache_set_fetched_by(cache, index, request->sequence);
     }
 }
 
@@ -177,7 +177,7 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
         level_fill(memory, cache, request, answer);
     } else {
         *answer = (struct answer){.ready = request->cycle + cache->latency,
-                                  .bringer = cache_bringer(cache, index),
+                                  .fetched_by = cache_fetched_by(cache, index),
                                   .level = cache->level};
         const struct flight *flight = cache_flight(cache, index, memory->now);
         if (flight && flight->ready > request->cycle && !cache->free_pending_hits) {

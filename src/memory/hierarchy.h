@@ -43,13 +43,14 @@ struct request {
 };
 
 struct answer {
-    uint64_t ready;   /* cycle at which the line is at the core */
-    uint64_t bringer; /* sequence number of the access that fetched it into the level that has it */
-    uint8_t level;    /* enum memory_level that serves it */
-    uint64_t share;   /* fill cycles, as struct memory_result counts them, over the MSHRs of the
-                         level where that is most, in units of 1 / FILL_UNITS */
-    bool pending;     /* some level had it in flight */
-    bool prefetched;  /* first use of a line that a prefetch fetched */
+    uint64_t ready; /* cycle at which the line is at the core */
+    uint64_t
+        fetched_by;  /* sequence number of the access that fetched it into the level that has it */
+    uint8_t level;   /* enum memory_level that serves it */
+    uint64_t share;  /* fill cycles, as struct memory_result counts them, over the MSHRs of the
+                        level where that is most, in units of 1 / FILL_UNITS */
+    bool pending;    /* some level had it in flight */
+    bool prefetched; /* first use of a line that a prefetch fetched */
 };
 
 /* Reads a line through a level; when it is not there, from the levels beyond, and keeps it. */

@@ -149,12 +149,12 @@ static inline size_t settled_hit(struct cache *cache, struct tlb *tlb, uint64_t 
     return index;
 }
 
-static inline void l1_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle, uint64_t bringer,
+static inline void l1_hit(struct cache *cache, struct tlb *tlb, uint64_t cycle, uint64_t fetched_by,
                           struct memory_result *result) {
     cache->statistics.accesses++;
     tlb->accesses++;
     *result = (struct memory_result){
-        .ready = cycle + cache->latency, .bringer = bringer, .level = LEVEL_L1};
+        .ready = cycle + cache->latency, .bringer = fetched_by, .level = LEVEL_L1};
 }
 
 static uint32_t fill_cycles(const struct memory *memory, const struct answer *answer) {
@@ -177,7 +177,7 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
     level_read(memory, l1, &request, &answer);
     result->ready = answer.ready;
     result->retry = 0;
-    result->bringer = answer.bringer;
+    result->bringer = answer.fetched_by;
     result->level = answer.level;
     result->fill_cycles = fill_cycles(memory, &answer);
     result->events =
@@ -247,7 +247,7 @@ static void read_data(struct memory *memory, const struct request *access, uint3
     }
     if (access->store)
         l1d->tags[index] |= TAG_DIRTY;
-    l1_hit(l1d, &memory->dtlb, access->cycle, cache_bringer(l1d, index), result);
+    l1_hit(l1d, &memory->dtlb, access->cycle, cache_fetched_by(l1d, index), result);
     if (l1d->prefetcher.by_instruction)
         train(memory, access);
 }
@@ -283,7 +283,7 @@ void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint6
     }
     const size_t index = settled_hit(l1i, &memory->itlb, cycle, address, 1);
     if (index != CACHE_NONE) {
-        l1_hit(l1i, &memory->itlb, cycle, cache_bringer(l1i, index), result);
+        l1_hit(l1i, &memory->itlb, cycle, cache_fetched_by(l1i, index), result);
         return;
     }
     const struct request access = {
@@ -312,7 +312,7 @@ bool memory_load_hits(struct memory *memory, uint64_t cycle, uint64_t address, u
     if (index == CACHE_NONE)
         return false;
     if (bringer)
-        *bringer = cache_bringer(&memory->l1d, index);
+        *bringer = cache_fetched_by(&memory->l1d, index);
     if (memory->l1d.prefetcher.by_instruction) {
         const struct request access = data_request(cycle, address, sequence, insn, false);
         train(memory, &access);

@@ -126,10 +126,10 @@ enum untimed_event {
     UNTIMED_ALONG_PREFETCHED = 1 << 7 /* its prefetch had */
 };
 struct untimed_result {
-    uint64_t bringer; /* number of the access that fetched its block: its own when it missed, the
+    uint64_t fetched_by; /* number of the access that fetched its block: its own when it missed, the
                          latest when it crosses lines; UNTIMED_NOBODY: not known */
-    uint64_t along;   /* with UNTIMED_ALONG: the number of that other access, the last of several */
-    uint8_t events;   /* enum untimed_event, of all lines of the access */
+    uint64_t along; /* with UNTIMED_ALONG: the number of that other access, the last of several */
+    uint8_t events; /* enum untimed_event, of all lines of the access */
 };
 void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store,
                     uint64_t number, uint32_t insn, struct untimed_result *result);

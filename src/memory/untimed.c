@@ -31,7 +31,7 @@ static void fill(struct memory *memory, struct cache *cache, struct wish *wish) 
     cache->notes[level_keep(memory, cache, &request, level_flags(&request))] = wish->note;
 }
 
-/* Nothing is noted of a line whose bringer is not known. */
+/* Nothing is noted of a line when it is not known which access fetched it. */
 static void note_along(struct untimed_result *result, uint64_t note) {
     if (note >> NOTE_SHIFT == 0)
         return;
@@ -85,10 +85,10 @@ static void finish_triggers(struct untimed_result *result) {
 
 /* An access of several lines waits for the most recent of the accesses that fetched them. */
 static void take_note(struct untimed_result *result, uint64_t note) {
-    const uint64_t bringer_plus_one = note >> NOTE_SHIFT;
-    if (bringer_plus_one <= result->bringer + 1 && result->bringer + 1 != 0)
+    const uint64_t fetched_by_plus_one = note >> NOTE_SHIFT;
+    if (fetched_by_plus_one <= result->fetched_by + 1 && result->fetched_by + 1 != 0)
         return;
-    result->bringer = bringer_plus_one - 1;
+    result->fetched_by = fetched_by_plus_one - 1;
     result->events &= (uint8_t) ~(UNTIMED_PREFETCHED | UNTIMED_FIRST_USE);
     if (note & NOTE_PREFETCHED)
         result->events |= UNTIMED_PREFETCHED | (note & NOTE_USED ? 0 : UNTIMED_FIRST_USE);
@@ -98,7 +98,7 @@ static void read_lines(struct memory *memory, struct wish *wish, uint32_t size_b
     struct cache *l1d = &memory->l1d;
     const uint64_t first = wish->request.address;
     const uint32_t lines = lines_of(l1d, first, size_bytes);
-    *wish->result = (struct untimed_result){.bringer = UINT64_MAX};
+    *wish->result = (struct untimed_result){.fetched_by = UINT64_MAX};
     for (uint32_t line = 0; line < lines; line++) {
         wish->request.address = nth_line(l1d, first, line);
         if (cache_find(l1d, wish->request.address) == CACHE_NONE)
@@ -122,7 +122,7 @@ void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes
         cache_touch(l1d, index);
         l1d->tags[index] |= store ? TAG_DIRTY : 0;
         *result = (struct untimed_result){
-            .bringer = cache_bringer(l1d, index),
+            .fetched_by = cache_fetched_by(l1d, index),
             .events = l1d->notes[index] & NOTE_PREFETCHED ? UNTIMED_PREFETCHED : 0};
         return;
     }
@@ -148,7 +148,7 @@ void memory_untimed_prefetch(struct memory *memory, uint64_t address, uint64_t n
                                     .functional = true},
                         .trigger = UNTIMED_TRIGGERED,
                         .result = result};
-    *result = (struct untimed_result){.bringer = UINT64_MAX};
+    *result = (struct untimed_result){.fetched_by = UINT64_MAX};
     const size_t index = cache_find(l1d, address);
     if (index != CACHE_NONE)
         cache_touch(l1d, index);

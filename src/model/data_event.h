@@ -29,10 +29,10 @@ enum { DATA_MAX_PRODUCERS = 4 };
 
 /* Events are numbered from 0; others are named by how many events before this one they are. */
 struct data_event {
-    uint64_t position;     /* µops of the thread before it */
-    uint32_t stores;       /* likewise; modulo 2^32 */
-    uint32_t bringer_uops; /* with DATA_HIT: how many µops back the block was fetched */
-    uint16_t bringer;      /* with DATA_HIT; ≥ 1 */
+    uint64_t position;        /* µops of the thread before it */
+    uint32_t stores;          /* likewise; modulo 2^32 */
+    uint32_t fetched_by_uops; /* with DATA_HIT: how many µops back the block was fetched */
+    uint16_t fetched_by;      /* with DATA_HIT; ≥ 1 */
     uint16_t producers[DATA_MAX_PRODUCERS]; /* that it waits for to begin */
     uint16_t along; /* the event that fetched, not long ago, the block of which a prefetcher of
                        the L1D asks for another line, or triggered its prefetch; 0: none */

@@ -184,8 +184,8 @@ static uint32_t goes_along(const struct data_trace *trace, const struct untimed_
     const struct dependence *dependence = &trace->dependence;
     if (!(result->events & UNTIMED_ALONG))
         return 0;
-    const struct data_event *bringer = event_find(dependence, result->along);
-    const bool there = bringer && within(bringer->position, dependence->now, trace->reach.arrival);
+    const struct data_event *fetch = event_find(dependence, result->along);
+    const bool there = fetch && within(fetch->position, dependence->now, trace->reach.arrival);
     const uint64_t back = dependence->next - result->along;
     return there && back <= UINT16_MAX ? (uint32_t)back : 0;
 }
@@ -208,13 +208,13 @@ static void load(struct data_trace *trace, const struct step *step, uint64_t add
         result = *step->loaded;
     else
         memory_untimed(trace->memory, address, size_bytes, false, number, step->insn, &result);
-    const bool missed = result.events & UNTIMED_MISS || result.bringer == number;
+    const bool missed = result.events & UNTIMED_MISS || result.fetched_by == number;
     trace->counts.load_misses += missed;
     uint8_t flags = missed && !forwarded ? DATA_MISS : 0;
-    const struct data_event *bringer = NULL;
-    if (!missed && !forwarded && (bringer = event_find(dependence, result.bringer)) != NULL) {
+    const struct data_event *fetch = NULL;
+    if (!missed && !forwarded && (fetch = event_find(dependence, result.fetched_by)) != NULL) {
         const bool prefetched = result.events & UNTIMED_PREFETCHED;
-        if (within(bringer->position, dependence->now,
+        if (within(fetch->position, dependence->now,
                    prefetched ? trace->reach.arrival : trace->reach.window))
             flags = (uint8_t)(DATA_HIT | (prefetched ? DATA_PREFETCHED : 0) |
                               (result.events & UNTIMED_FIRST_USE ? DATA_FIRST_USE : 0) |
@@ -227,8 +227,8 @@ static void load(struct data_trace *trace, const struct step *step, uint64_t add
             event_add(dependence, to_begin, flags | triggered(trace, &result));
         go_along(event, &result, along);
         if (flags & DATA_HIT) {
-            event->bringer_uops = (uint32_t)(event->position - bringer->position);
-            event->bringer = (uint16_t)(number - result.bringer);
+            event->fetched_by_uops = (uint32_t)(event->position - fetch->position);
+            event->fetched_by = (uint16_t)(number - result.fetched_by);
         }
     }
     value_add(dependence, loaded, flags ? &itself : to_begin);
@@ -400,9 +400,9 @@ static inline bool load_hits(struct data_trace *trace, const struct step *step,
                    dependence->next, step->insn, result);
     if (result->events & (UNTIMED_MISS | UNTIMED_TRIGGERED | UNTIMED_ALONG))
         return false;
-    if (result->bringer >= dependence->recent && result->bringer != UINT64_MAX) {
+    if (result->fetched_by >= dependence->recent && result->fetched_by != UINT64_MAX) {
         events_age(dependence, trace->longest_reach);
-        if (result->bringer >= dependence->recent)
+        if (result->fetched_by >= dependence->recent)
             return false;
     }
     trace->counts.accesses++;

@@ -47,8 +47,8 @@ struct data_event *event_add(struct dependence *dependence, const struct value *
     struct data_event *event = &dependence->events[number & dependence->event_mask];
     event->position = dependence->now;
     event->stores = dependence->stores;
-    event->bringer_uops = 0;
-    event->bringer = event->along = 0;
+    event->fetched_by_uops = 0;
+    event->fetched_by = event->along = 0;
     event->flags = flags;
     event->producer_count = 0;
     for (uint32_t i = 0; i < value->count; i++) {

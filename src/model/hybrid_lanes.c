@@ -129,7 +129,7 @@ INLINE struct moment store(struct hybrid_group *group, const struct data_event *
 /* A load of a block that another event fetched. */
 INLINE struct moment hit(struct hybrid_group *group, const struct data_event *event,
                          lanes position) {
-    const lanes back = all(event->bringer_uops);
+    const lanes back = all(event->fetched_by_uops);
     const mask_lanes any = ~(mask_lanes){0};
     const mask_lanes prefetched = event->flags & DATA_PREFETCHED ? any : (mask_lanes){0};
     const lanes left = latency_left(group, back);
@@ -139,19 +139,19 @@ INLINE struct moment hit(struct hybrid_group *group, const struct data_event *ev
     /* A block fetched before the window is pending only if a prefetch fetches it. */
     const mask_lanes inside = (position < group->end) & (position - back >= group->start);
     const mask_lanes pending = group->pending_hits & (inside | prefetched);
-    struct moment bringer = {group->base, group->base};
-    if (event->bringer <= group->mask)
-        bringer = group->moments[(group->next - event->bringer) & group->mask];
+    struct moment fetch = {group->base, group->base};
+    if (event->fetched_by <= group->mask)
+        fetch = group->moments[(group->next - event->fetched_by) & group->mask];
     const mask_lanes timed = pending & (group->prefetching | prefetched);
     const mask_lanes untimed = pending & ~timed;
 
-    const lanes begun = larger(bringer.issued, group->base);
+    const lanes begun = larger(fetch.issued, group->base);
     const mask_lanes tardy = timed & group->part_b & (operands < begun);               /* B */
     const lanes arrives = where(group->part_c, begun, larger(begun, operands)) + left; /* C */
-    lanes length = where(untimed, larger(operands, bringer.length), operands);
+    lanes length = where(untimed, larger(operands, fetch.length), operands);
     length = where(timed, larger(operands, arrives), length);
     length = where(tardy, operands + group->latency, length);
-    const lanes issued = where(untimed, bringer.issued, operands);
+    const lanes issued = where(untimed, fetch.issued, operands);
 
     mask_lanes asks = event->flags & DATA_FILL ? pending & group->limited : (mask_lanes){0};
     if (event->flags & DATA_FIRST_USE) {

@@ -238,10 +238,10 @@ static double operands(const struct track *track, const struct data_event *event
  * While the block is on its way, a line of it that the other event did not ask the L1 for takes an
  * MSHR as well. */
 static double hit(struct track *track, const struct data_event *event, double at, bool *missed) {
-    if (event->bringer > track->mask)
+    if (event->fetched_by > track->mask)
         return at;
-    struct blocks *bringer = blocks_of(track, track->next - event->bringer);
-    struct block *block = event->flags & DATA_PREFETCHED ? &bringer->prefetched : &bringer->own;
+    struct blocks *fetcher = blocks_of(track, track->next - event->fetched_by);
+    struct block *block = event->flags & DATA_PREFETCHED ? &fetcher->prefetched : &fetcher->own;
     if (block->asked == INFINITY)
         drain(track, at); /* perhaps it was a store */
     if (at < block->asked) {
@@ -255,9 +255,9 @@ static double hit(struct track *track, const struct data_event *event, double at
 
 /* A prefetch of another line of a block that is on its way, or should be. */
 static void go_along(struct track *track, const struct data_event *event, double at) {
-    struct blocks *bringer = blocks_of(track, track->next - event->along);
+    struct blocks *fetcher = blocks_of(track, track->next - event->along);
     struct block *block =
-        event->flags & DATA_ALONG_PREFETCHED ? &bringer->prefetched : &bringer->own;
+        event->flags & DATA_ALONG_PREFETCHED ? &fetcher->prefetched : &fetcher->own;
     if (block->arrives <= at || !has_free(track, at))
         return;
     if (block->asked == INFINITY)

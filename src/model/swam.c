@@ -45,7 +45,7 @@ static bool starts_window(const struct hybrid_config *config, const struct swam_
     if (insn->missed)
         return insn->load || config->mshrs;
     return insn->load && insn->prefetched && config->pending_hits &&
-           latency_left(config, number - insn->bringer) > 0;
+           latency_left(config, number - insn->fetched_by) > 0;
 }
 
 /* A hit on a block that is on its way: without prefetching it waits for the access that fetches it
@@ -53,10 +53,10 @@ static bool starts_window(const struct hybrid_config *config, const struct swam_
 static void pending_hit(const struct window *window, uint32_t number, struct access *access) {
     const struct hybrid_config *config = window->config;
     const struct swam_insn *insn = &window->insns[number];
-    const bool inside = insn->bringer >= window->start;
-    const struct chain prev = inside ? window->chains[insn->bringer] : (struct chain){0};
+    const bool inside = insn->fetched_by >= window->start;
+    const struct chain prev = inside ? window->chains[insn->fetched_by] : (struct chain){0};
     const double issued = prev.length - prev.lat, operands = access->operands;
-    const double lat = latency_left(config, number - insn->bringer);
+    const double lat = latency_left(config, number - insn->fetched_by);
     if (!config->prefetching) {
         const double length = fmax(operands, prev.length);
         access->chain = (struct chain){length, length - issued};
@@ -85,7 +85,7 @@ static struct access access_of(const struct window *window, uint32_t number) {
         access.waits = insn->load;
         access.mshrs = 1;
     } else if (insn->load && window->config->pending_hits &&
-               (insn->prefetched || insn->bringer >= window->start)) {
+               (insn->prefetched || insn->fetched_by >= window->start)) {
         pending_hit(window, number, &access);
     }
     access.mshrs += insn->triggers;

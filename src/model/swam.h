@@ -12,11 +12,12 @@ enum { SWAM_PRODUCERS = 2 };
  * are named by their sequence numbers, from 0. */
 struct swam_insn {
     bool load, store;
-    bool missed;      /* no cache had its block */
-    bool prefetched;  /* else: a prefetch brought it, */
-    bool first_use;   /* and nothing has wanted it since */
-    bool triggers;    /* a prefetcher answers with a fetch from memory */
-    uint32_t bringer; /* that missed the block or triggered its prefetch; of an access that hits */
+    bool missed;     /* no cache had its block */
+    bool prefetched; /* else: a prefetch brought it, */
+    bool first_use;  /* and nothing has wanted it since */
+    bool triggers;   /* a prefetcher answers with a fetch from memory */
+    uint32_t
+        fetched_by; /* that missed the block or triggered its prefetch; of an access that hits */
     uint32_t producers[SWAM_PRODUCERS], producer_count; /* that write its registers */
 };
 

@@ -152,7 +152,7 @@ static void apply(const struct shotgun_constructor *constructor, struct graph_uo
     uop->level = observed->level & 0xf;
     uop->after_commit = observed->after_commit;
     uop->store = distance_to_store(constructor, observed->store, observed->store_insn);
-    uop->bringer = distance_if(fragment, observed->bringer, GRAPH_LOAD | GRAPH_STORE);
+    uop->fetched_by = distance_if(fragment, observed->fetched_by, GRAPH_LOAD | GRAPH_STORE);
     uop->queue_entry = distance_if(fragment, observed->queue_entry, UINT32_MAX);
     uop->fetch_packet = distance_if(fragment, observed->fetch_packet, UINT32_MAX);
     uop->fill = observed->fill;

@@ -47,7 +47,7 @@ struct shotgun_uop {
     uint32_t store_insn; /* static instruction of the store at distance `store`; SHOTGUN_NONE */
     uint16_t fetch_cache, fetch_tlb, unit_wait, mshr_wait, execution, miss, store_wait,
         after_commit;
-    uint16_t store, store_data, bringer, queue_entry, fill, fetch_packet, walk;
+    uint16_t store, store_data, fetched_by, queue_entry, fill, fetch_packet, walk;
     uint8_t level, reserved;
 };
 static_assert(sizeof(struct shotgun_uop) == 40, "hundreds of thousands are kept");
@@ -68,7 +68,7 @@ static inline struct shotgun_uop shotgun_observe(const struct graph_uop *uop, ui
                                 .after_commit = uop->after_commit,
                                 .store = uop->store,
                                 .store_data = uop->store_data,
-                                .bringer = uop->bringer,
+                                .fetched_by = uop->fetched_by,
                                 .queue_entry = uop->queue_entry,
                                 .fill = uop->fill,
                                 .fetch_packet = uop->fetch_packet,

@@ -22,7 +22,7 @@ static void fields_of(struct shotgun_uop *uop, uint16_t *fields[TIMES]) {
     uint16_t *const all[TIMES] = {&uop->fetch_cache, &uop->fetch_tlb,    &uop->unit_wait,
                                   &uop->mshr_wait,   &uop->execution,    &uop->miss,
                                   &uop->store_wait,  &uop->after_commit, &uop->store,
-                                  &uop->store_data,  &uop->bringer,      &uop->queue_entry,
+                                  &uop->store_data,  &uop->fetched_by,   &uop->queue_entry,
                                   &uop->fill,        &uop->fetch_packet, &uop->walk};
     memcpy(fields, all, sizeof all);
 }

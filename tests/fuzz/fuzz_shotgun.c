@@ -32,7 +32,7 @@ static void check_fragment(const struct shotgun_fragment *fragment, uint32_t len
         const struct graph_uop *uop = &fragment->uops[i];
         for (int k = 0; k <= UOP_MAX_SOURCES; k++)
             require(uop->producer[k] <= i);
-        require(uop->store <= i && uop->bringer <= i && uop->fetch_width <= i);
+        require(uop->store <= i && uop->fetched_by <= i && uop->fetch_width <= i);
     }
 }
 

@@ -36,7 +36,8 @@ static inline struct memory *new_memory(const struct machine *machine, uint32_t 
     return memory;
 }
 
-/* Loads 8 bytes; the sequence number is the cycle, so that bringers are easy to name. */
+/* Loads 8 bytes; the sequence number is the cycle, so that the access that fetched a line is easy
+ * to name. */
 static inline struct memory_result load(struct memory *memory, uint64_t cycle, uint64_t address) {
     struct memory_result result;
     memory_load(memory, cycle, address, 8, cycle, 0, &result);

@@ -91,8 +91,8 @@ static void stores_forward(void **state) {
     assert_int_equal(list->events[2].producer_count, 1);
     assert_true(waits_for(&list->events[2], 2));
     assert_int_equal(list->events[3].flags, DATA_HIT); /* another word of the block */
-    assert_int_equal(list->events[3].bringer, 2);
-    assert_int_equal(list->events[3].bringer_uops, 3);
+    assert_int_equal(list->events[3].fetched_by, 2);
+    assert_int_equal(list->events[3].fetched_by_uops, 3);
     assert_int_equal(list->events[1].stores, 0);
     assert_int_equal(list->events[2].stores, 1);
     free(list);
@@ -123,9 +123,9 @@ static void prefetches_name_their_trigger(void **state) {
     assert_int_equal(list->events[0].flags, DATA_MISS | DATA_TRIGGER);
     assert_int_equal(list->events[1].flags,
                      DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE | DATA_TRIGGER);
-    assert_int_equal(list->events[1].bringer, 1);
+    assert_int_equal(list->events[1].fetched_by, 1);
     assert_int_equal(list->events[2].flags, DATA_HIT | DATA_PREFETCHED);
-    assert_int_equal(list->events[2].bringer, 2);
+    assert_int_equal(list->events[2].fetched_by, 2);
     free(list);
 }
 

@@ -274,12 +274,12 @@ static void edges_to_complete_and_commit(void **state) {
         (uop->flags = GRAPH_STORE, uop->producer[UOP_MAX_SOURCES] = 1, uop[-1].execution = 10));
     /* PP: the line comes with P(2) = 54; 3 cycles after it, if it was on its way. */
     EXPECT_EDGE(complete, 5, 54, 0,
-                (uop->flags = GRAPH_LOAD, uop->bringer = 1, uop[-1].execution = 50));
+                (uop->flags = GRAPH_LOAD, uop->fetched_by = 1, uop[-1].execution = 50));
     EXPECT_EDGE(complete, 5, 54 + 3, 0,
-                (uop->flags = GRAPH_LOAD | GRAPH_PENDING, uop->bringer = 1, uop->miss = 3,
+                (uop->flags = GRAPH_LOAD | GRAPH_PENDING, uop->fetched_by = 1, uop->miss = 3,
                  uop[-1].execution = 50));
     EXPECT_EDGE(complete, 5, 54 + 3, IDEAL_DMISS | IDEAL_DL1,
-                (uop->flags = GRAPH_LOAD | GRAPH_PENDING, uop->bringer = 1, uop->miss = 3,
+                (uop->flags = GRAPH_LOAD | GRAPH_PENDING, uop->fetched_by = 1, uop->miss = 3,
                  uop[-1].execution = 50));
     /* SP: the store at 2, P = 14, is in the queue when the load issues in 4; 4 more. */
     EXPECT_EDGE(complete, 5, 14 + 4, 0,

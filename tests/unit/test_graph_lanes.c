@@ -47,8 +47,9 @@ static void add_load(struct graph_uop *uop, const struct graph_uop *uops, uint32
         uop->fill = (uint16_t)(chance(80) ? uop->miss : 0);
     }
     uop->walk = (uint16_t)(chance(10) ? next_random(chance(5) ? 2000 : 100) : 0);
-    if (chance(10) && (uop->bringer = to_flagged(uops, number, GRAPH_LOAD, next_random(5))) &&
-        (uops[number - uop->bringer].miss || uops[number - uop->bringer].bringer) && chance(50))
+    if (chance(10) && (uop->fetched_by = to_flagged(uops, number, GRAPH_LOAD, next_random(5))) &&
+        (uops[number - uop->fetched_by].miss || uops[number - uop->fetched_by].fetched_by) &&
+        chance(50))
         uop->flags |= GRAPH_PENDING;
     if (chance(25) &&
         (uop->store = to_flagged(uops, number, GRAPH_STORE, next_random(chance(10) ? 300 : 4)))) {
@@ -270,7 +271,7 @@ static void chain_misses(struct graph_uop *uops, uint32_t from, uint32_t to, uin
         if (!(uops[i].flags & GRAPH_LOAD) || !chance(percent))
             continue;
         uops[i].flags &= ~(uint32_t)GRAPH_PENDING;
-        uops[i].bringer = 0;
+        uops[i].fetched_by = 0;
         uops[i].level = LEVEL_DRAM;
         uops[i].miss = uops[i].fill = miss;
         uops[i].producer[0] = to_flagged(uops, i, GRAPH_LOAD, 0);

@@ -94,12 +94,12 @@ static void independent_misses(void **state) {
 
 /* A load whose line another's miss brings has the wait, the other the cost: without the first the
  * line is there for both. Without the second's wait the first's P at 57 still makes the end. */
-static void a_pending_hit_goes_with_its_bringer(void **state) {
+static void a_pending_hit_goes_with_the_access_that_fetched_its_line(void **state) {
     (void)state;
     struct graph *graph = graph_new();
     add_load(graph, 50);
     struct graph_uop *second = add_load(graph, 0);
-    second->bringer = 1;
+    second->fetched_by = 1;
     add(graph, GRAPH_LONG, 20)->producer[0] = 1; /* P = 57 + 20; 7 + 20 of hits */
     struct inspection inspection;
     inspect_twice(graph, LOADS_DEFAULT, &inspection);
@@ -238,7 +238,7 @@ int main(void) {
         cmocka_unit_test(parallel_misses),
         cmocka_unit_test(serial_misses_beside_other_work),
         cmocka_unit_test(independent_misses),
-        cmocka_unit_test(a_pending_hit_goes_with_its_bringer),
+        cmocka_unit_test(a_pending_hit_goes_with_the_access_that_fetched_its_line),
         cmocka_unit_test(loads_are_chosen_by_path_and_by_wait),
         cmocka_unit_test(loads_are_categories_of_their_own),
         cmocka_unit_test(a_chase_is_its_load),

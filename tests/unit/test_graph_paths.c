@@ -96,7 +96,7 @@ static void path_through_a_misprediction(void **state) {
 
 /* Three loads of a line: the first, a miss of 50 cycles, brings it; the second, 10 cycles later
  * behind a chain of a 10-cycle operation, waits for it: P at 57 like that of the first. The path
- * goes to the bringer over PP, so that the miss is the first load's. */
+ * goes to the load that fetched the line, over PP, so that the miss is the first load's. */
 static void path_over_a_pending_hit(void **state) {
     (void)state;
     struct graph *graph = graph_new();
@@ -104,7 +104,7 @@ static void path_over_a_pending_hit(void **state) {
     add(graph, GRAPH_LONG, 10);
     struct graph_uop *second = add_load(graph, 0);
     second->producer[0] = 1;
-    second->bringer = 2;
+    second->fetched_by = 2;
     add(graph, GRAPH_LONG, 7)->producer[0] = 1;
     /* P(0) = 4 + 53 = 57, E(2) = 14, P(2) = max(17, 57), P(3) = 64, C = 65 */
     assert_int_equal(walk(graph), 65);

@@ -68,7 +68,7 @@ static void figure_2_3(void **state) {
     assert_true(RUN(lines, &config).serialized == 2);
     config.pending_hits = false;
     assert_true(RUN(lines, &config).serialized == 1);
-    /* The bringer is no longer in the window: a hit like any. */
+    /* The access that fetched it is no longer in the window: a hit like any. */
     config.pending_hits = true;
     config.rob = 1;
     assert_true(RUN(lines, &config).serialized == 2);
@@ -86,8 +86,8 @@ static void figure_2_6(void **state) {
         {.position = 6, .producer_count = 1, .producers = {1}},                     /* i6 */
         {.position = 8,                                                             /* i8 */
          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
-         .bringer = 1,
-         .bringer_uops = 2,
+         .fetched_by = 1,
+         .fetched_by_uops = 2,
          .producer_count = 1,
          .producers = {3}}};
     struct hybrid_config config = config_of(256);
@@ -119,15 +119,15 @@ static void figure_2_7(void **state) {
         {.position = 4, .flags = DATA_MISS, .producer_count = 1, .producers = {2}}, /* i4 */
         {.position = 83,                                                            /* i83 */
          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
-         .bringer = 2,
-         .bringer_uops = 80,
+         .fetched_by = 2,
+         .fetched_by_uops = 80,
          .producer_count = 1,
          .producers = {1}},
         {.position = 85, .producer_count = 1, .producers = {1}}, /* i85 */
         {.position = 245,                                        /* i245, through i86 */
          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
-         .bringer = 1,
-         .bringer_uops = 160,
+         .fetched_by = 1,
+         .fetched_by_uops = 160,
          .producer_count = 1,
          .producers = {2}}};
     struct hybrid_config config = config_of(256);
@@ -195,14 +195,16 @@ static void dependent_misses_take_no_mshr(void **state) {
  * arrived starts none. */
 static void window_starts_at_a_prefetched_hit(void **state) {
     (void)state;
-    const struct data_event events[] = {
-        {.position = 0},
-        {.position = 100,
-         .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
-         .bringer = 1,
-         .bringer_uops = 100},
-        {.position = 110, .flags = DATA_MISS},
-        {.position = 900, .flags = DATA_HIT | DATA_PREFETCHED, .bringer = 3, .bringer_uops = 800}};
+    const struct data_event events[] = {{.position = 0},
+                                        {.position = 100,
+                                         .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
+                                         .fetched_by = 1,
+                                         .fetched_by_uops = 100},
+                                        {.position = 110, .flags = DATA_MISS},
+                                        {.position = 900,
+                                         .flags = DATA_HIT | DATA_PREFETCHED,
+                                         .fetched_by = 3,
+                                         .fetched_by_uops = 800}};
     struct hybrid_config config = config_of(16);
     config.prefetching = true;
     config.windows = WINDOWS_SWAM;
@@ -280,8 +282,8 @@ static void prefetches_take_mshrs(void **state) {
     assert_true(evaluate(&config, events, 3).windows == 2);
     events[1] = (struct data_event){.position = 1,
                                     .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
-                                    .bringer = 1,
-                                    .bringer_uops = 1};
+                                    .fetched_by = 1,
+                                    .fetched_by_uops = 1};
     assert_true(evaluate(&config, events, 3).windows == 1);
 }
 

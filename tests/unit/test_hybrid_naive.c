@@ -11,7 +11,7 @@ enum { LINES = 6000, BLOCKS = 1500, REGISTERS = 12, BLOCK = 64 };
 
 struct block {
     bool there, prefetched, used;
-    uint32_t bringer;
+    uint32_t fetched_by;
 };
 
 static uint32_t draw(uint32_t *random, uint32_t below) {
@@ -44,7 +44,7 @@ static void make_lines(struct line *lines, uint32_t seed) {
 static bool bring(struct block *blocks, uint64_t block, uint32_t i) {
     if (blocks[block].there)
         return false;
-    blocks[block] = (struct block){.there = true, .prefetched = true, .bringer = i};
+    blocks[block] = (struct block){.there = true, .prefetched = true, .fetched_by = i};
     return true;
 }
 
@@ -72,8 +72,8 @@ static void label_lines(struct swam_insn *labels, const struct line *lines,
         label->prefetched = block->prefetched;
         label->first_use = block->prefetched && !block->used;
         if (!block->there)
-            *block = (struct block){.there = true, .bringer = i};
-        label->bringer = block->bringer;
+            *block = (struct block){.there = true, .fetched_by = i};
+        label->fetched_by = block->fetched_by;
         block->used = true;
         if ((prefetcher != PREFETCH_NONE && label->missed) ||
             (prefetcher == PREFETCH_TAGGED && label->first_use))
@@ -99,13 +99,13 @@ static double slide(const struct hybrid_config *config, const struct swam_insn *
             begin = fmax(begin, done[label->producers[k]]);
         done[i] = begin;
         asked[i] = prefetched[i] = INFINITY;
-        const uint32_t back = i - label->bringer;
+        const uint32_t back = i - label->fetched_by;
         if (label->load && label->missed) {
             asked[i] = begin;
             done[i] = begin + latency;
         } else if (label->load && back < (label->prefetched ? reach.arrival : reach.window)) {
             double *block =
-                label->prefetched ? &prefetched[label->bringer] : &asked[label->bringer];
+                label->prefetched ? &prefetched[label->fetched_by] : &asked[label->fetched_by];
             *block = fmin(*block, begin);
             done[i] = fmax(begin, *block + latency);
         }

@@ -8,16 +8,16 @@ static struct untimed_result ask(struct memory *memory, uint64_t number, uint64_
     return result;
 }
 
-#define assert_answer(result, expected_bringer, expected_events)                                   \
+#define assert_answer(result, expected_fetched_by, expected_events)                                \
     do {                                                                                           \
         const struct untimed_result answered = (result);                                           \
-        assert_int_equal(answered.bringer, expected_bringer);                                      \
+        assert_int_equal(answered.fetched_by, expected_fetched_by);                                \
         assert_int_equal(answered.events, expected_events);                                        \
     } while (0)
 
 /* Lines of the L1 are half as long as blocks: the second half of a block misses the L1 but was
  * brought by whoever brought the block, and its later users wait for him too. */
-static void inner_levels_hand_on_the_bringer(void **state) {
+static void inner_levels_hand_on_who_fetched_the_block(void **state) {
     (void)state;
     struct machine machine = small_machine();
     machine.l1d.line = 32;
@@ -211,7 +211,7 @@ static void more_of_a_block_goes_along(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inner_levels_hand_on_the_bringer),
+        cmocka_unit_test(inner_levels_hand_on_who_fetched_the_block),
         cmocka_unit_test(stores_and_splits),
         cmocka_unit_test(prefetched_blocks_name_their_trigger),
         cmocka_unit_test(more_of_a_block_goes_along),

@@ -27,7 +27,7 @@ static void bytes_by_hand(void **state) {
                                     .fetch_cache = 10,
                                     .execution = 1,
                                     .miss = 300,
-                                    .bringer = 5,
+                                    .fetched_by = 5,
                                     .level = LEVEL_DRAM,
                                     .walk = 30};
     static const uint8_t expected[SHOTGUN_SAMPLE_BYTES + SHOTGUN_UOP_BYTES] = {
@@ -37,7 +37,7 @@ static void bytes_by_hand(void **state) {
         0,    1,    0,    0,                                           /* bit 8 */
         0xff, 0xff, 0xff, 0xff,                                        /* no store */
         10,   0,    0,    0,    0, 0, 0, 0, 1, 0, 0x2c, 1, /* fetch, unit, execution, miss */
-        0,    0,    0,    0,    0, 0, 0, 0, 5, 0, 0,    0, 0, 0, 0, 0, /* bringer */
+        0,    0,    0,    0,    0, 0, 0, 0, 5, 0, 0,    0, 0, 0, 0, 0, /* fetched_by */
         30,   0,    3,    0};                                          /* walk; level */
     uint8_t bytes[sizeof expected];
     assert_int_equal(shotgun_pack(&sample, &uop, bytes), sizeof expected);

@@ -66,8 +66,8 @@ static void prefetches_hide_their_distance(void **state) {
     const struct data_event events[] = {{.position = 0, .flags = DATA_TRIGGER},
                                         {.position = 100,
                                          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
-                                         .bringer = 1,
-                                         .bringer_uops = 100}};
+                                         .fetched_by = 1,
+                                         .fetched_by_uops = 100}};
     assert_true(RUN(events, 0).cycles == 185);
     assert_true(RUN(events, 0).misses == 1);
 }
@@ -83,8 +83,8 @@ static void loads_overtake_prefetches(void **state) {
         {.position = 6, .flags = DATA_TRIGGER, .producer_count = 1, .producers = {1}},
         {.position = 8,
          .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
-         .bringer = 1,
-         .bringer_uops = 2,
+         .fetched_by = 1,
+         .fetched_by_uops = 2,
          .producer_count = 1,
          .producers = {3}}};
     const struct hybrid_result result = RUN(events, 0);
@@ -119,8 +119,8 @@ static void prefetches_are_dropped(void **state) {
     struct data_event events[] = {{.position = 0, .flags = DATA_MISS | DATA_TRIGGER},
                                   {.position = 100,
                                    .flags = DATA_HIT | DATA_PREFETCHED | DATA_FIRST_USE,
-                                   .bringer = 1,
-                                   .bringer_uops = 100}};
+                                   .fetched_by = 1,
+                                   .fetched_by_uops = 100}};
     assert_true(RUN(events, 2).cycles == 200);
     assert_true(RUN(events, 1).cycles == 385);
     events[0].flags |= DATA_BEYOND;
@@ -148,7 +148,7 @@ static void stores_fetch_when_they_commit(void **state) {
     const struct data_event store = {.position = 0, .flags = DATA_STORE};
     const struct data_event behind = {.position = 1, .flags = DATA_STORE};
     const struct data_event load = {
-        .position = 2, .flags = DATA_HIT, .bringer = 1, .bringer_uops = 1};
+        .position = 2, .flags = DATA_HIT, .fetched_by = 1, .fetched_by_uops = 1};
     const struct data_event pending[] = {store, load}, overtaken[] = {MISS(0), behind, load},
                             taken[] = {store, behind, MISS(2)};
     assert_true(RUN(pending, 0).cycles == 200);

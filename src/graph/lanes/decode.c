@@ -379,23 +379,23 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
                         const struct graph_uop *uop, struct lanes_step *step,
                         struct lanes_extra *extra) {
     extra->walk = lanes_weight_of(&decoder->weights, GRAPH_PART_WALK, uop->insn, uop->walk);
-    extra->miss = extra->bringer_weight = extra->bringer_keep = LANES_NOTHING_ROW;
-    extra->bringer = LANES_NEVER_ROW;
+    extra->miss = extra->fetched_by_weight = extra->fetched_by_keep = LANES_NOTHING_ROW;
+    extra->fetched_by = LANES_NEVER_ROW;
     step->flags |= uop->walk ? STEP_BEYOND : 0;
-    if (uop->miss || uop->bringer) {
+    if (uop->miss || uop->fetched_by) {
         unsigned part = graph_miss_part(uop);
         bool pending = uop->flags & GRAPH_PENDING;
         uint32_t miss = lanes_weight_of(&decoder->weights, part, uop->insn, uop->miss);
         step->flags |= STEP_BEYOND | STEP_MISSED;
         extra->miss = pending ? (uint32_t)LANES_NOTHING_ROW : miss;
-        extra->bringer_weight = pending ? miss : (uint32_t)LANES_NOTHING_ROW;
-        extra->bringer = complete_back(decoder, layout, uop->bringer);
-        if (extra->bringer == LANES_NEVER_ROW && pending && uop->bringer <= decoder->number) {
-            uint32_t ordinal = decoder->ordinal_at[(decoder->number - uop->bringer) % FAR];
+        extra->fetched_by_weight = pending ? miss : (uint32_t)LANES_NOTHING_ROW;
+        extra->fetched_by = complete_back(decoder, layout, uop->fetched_by);
+        if (extra->fetched_by == LANES_NEVER_ROW && pending && uop->fetched_by <= decoder->number) {
+            uint32_t ordinal = decoder->ordinal_at[(decoder->number - uop->fetched_by) % FAR];
             if (ordinal && ordinal % 2 == 0 && decoder->misses - (ordinal / 2 - 1) <= MISSES)
-                extra->bringer = place(layout->misses, ordinal / 2 - 1);
+                extra->fetched_by = place(layout->misses, ordinal / 2 - 1);
         }
-        extra->bringer_keep = lanes_keep_of(&decoder->weights, part, uop->insn);
+        extra->fetched_by_keep = lanes_keep_of(&decoder->weights, part, uop->insn);
         extra->at_miss = place(layout->misses, decoder->misses);
     }
     if (has_store(decoder, uop) &&
@@ -570,8 +570,8 @@ static struct common find_common(struct lanes_decoder *decoder, const struct gra
 /* What the next µop must know of this one. */
 static inline void remember(struct lanes_decoder *decoder, const struct graph_uop *uop) {
     bool store = uop->flags & GRAPH_STORE;
-    bool missed =
-        uop->flags & GRAPH_LOAD && !(uop->flags & GRAPH_ELIMINATED) && (uop->miss || uop->bringer);
+    bool missed = uop->flags & GRAPH_LOAD && !(uop->flags & GRAPH_ELIMINATED) &&
+                  (uop->miss || uop->fetched_by);
     decoder->writes += frees_entry(decoder, uop);
     decoder->ordinal_at[decoder->number % FAR] = store    ? 2 * ++decoder->stores + 1
                                                  : missed ? 2 * ++decoder->misses

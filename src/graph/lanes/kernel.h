@@ -207,8 +207,8 @@ INLINE void step_complete(const struct lanes_step *step, const struct lanes_extr
     if (step->flags & STEP_BEYOND)
         EACH_VECTOR {
             vector alone = nodes->complete[k] + ROW(extra->walk) + ROW(extra->miss);
-            vector brought = ROW(extra->bringer) + ROW(extra->bringer_weight);
-            nodes->complete[k] = where(ROW(extra->bringer_keep), latest(alone, brought), alone);
+            vector brought = ROW(extra->fetched_by) + ROW(extra->fetched_by_weight);
+            nodes->complete[k] = where(ROW(extra->fetched_by_keep), latest(alone, brought), alone);
         }
     if (step->flags & STEP_FORWARD)
         EACH_VECTOR {

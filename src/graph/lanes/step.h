@@ -109,10 +109,10 @@ struct lanes_extra {
     uint32_t producer[UOP_MAX_SOURCES], wakeup[UOP_MAX_SOURCES], producers; /* ready */
     uint32_t head, head_weight, store_complete, store_execute, data_execute;
     uint32_t mshr;
-    uint32_t data, data_wakeup, at_store;                                /* STEP_STORE */
-    uint32_t walk, miss, bringer, bringer_weight, bringer_keep, at_miss; /* STEP_BEYOND */
-    uint32_t store_commit, stored, address, forward, write_keep;         /* STEP_FORWARD */
-    uint32_t part_weight, part_keep, part_store, part_data;              /* STEP_PART */
+    uint32_t data, data_wakeup, at_store;                                         /* STEP_STORE */
+    uint32_t walk, miss, fetched_by, fetched_by_weight, fetched_by_keep, at_miss; /* STEP_BEYOND */
+    uint32_t store_commit, stored, address, forward, write_keep;                  /* STEP_FORWARD */
+    uint32_t part_weight, part_keep, part_store, part_data;                       /* STEP_PART */
 };
 
 struct lanes_ring {

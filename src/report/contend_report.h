@@ -16,7 +16,7 @@ struct contend_report {
 
 /* Adds to the notes what the figures rest on. `check`: also of an interrupted one; NULL: none was
  * asked for. `instructions`: profiled for it, in so many seconds of processor time. */
-void contend_note(struct contend_report *report, const struct contend_check *check,
+void contend_note(struct contend_report *contend, const struct contend_check *check,
                   uint64_t instructions, double seconds);
 
 /* Each program's fate in words, then tables: misses of the shared cache and, where threads share

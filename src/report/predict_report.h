@@ -20,7 +20,7 @@ struct predict_report {
 
 /* Adds to the notes what the figures rest on. `whole`: instructions of the run that regions were
  * taken of. */
-void predict_note(struct predict_report *report, uint64_t whole);
+void predict_note(struct predict_report *predict, uint64_t whole);
 
 /* A row per machine; of a single machine what the figure is made of. Checked: beside what was
  * simulated, and how far each refinement is off, on average over machines. */

@@ -23,7 +23,7 @@ struct throughput_report {
 
 /* Adds to the notes what the figures rest on. `interrupted`: before all was simulated; `by_thread`:
  * threads were simulated one by one; `instructions`: profiled for it. */
-void throughput_note(struct throughput_report *report, bool interrupted, bool by_thread,
+void throughput_note(struct throughput_report *throughput, bool interrupted, bool by_thread,
                      uint64_t instructions);
 
 /* Of one chip a row per core that differs, and per program what its threads miss and wait for; of

@@ -121,8 +121,7 @@ static void add(struct search *search, uint32_t insn, enum stall_cause cause, ui
     struct culprits *culprits = search->culprits;
     if (!(search->possible[insn] & UINT32_C(1) << cause))
         return;
-    if (!array_reserve((void **)&culprits->list, &search->capacity, culprits->count + 1,
-                       sizeof *culprits->list)) {
+    if (!array_room(culprits->list, search->capacity, culprits->count + 1)) {
         search->failed = true;
         return;
     }

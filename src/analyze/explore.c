@@ -23,7 +23,7 @@ enum {
 
 static void add_open(struct exploration *exploration, struct open_list *list, uint32_t insn,
                      int32_t depth) {
-    if (array_reserve((void **)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+    if (array_room(list->items, list->capacity, list->count + 1))
         list->items[list->count++] = (struct code_open){insn, depth};
     else
         exploration->out_of_memory = true;
@@ -31,8 +31,7 @@ static void add_open(struct exploration *exploration, struct open_list *list, ui
 
 static void add_link(struct exploration *exploration, uint32_t from, uint32_t to,
                      enum cfg_edge_kind kind, int32_t depth) {
-    if (array_reserve((void **)&exploration->links, &exploration->link_capacity,
-                      exploration->link_count + 1, sizeof *exploration->links))
+    if (array_room(exploration->links, exploration->link_capacity, exploration->link_count + 1))
         exploration->links[exploration->link_count++] =
             (struct code_link){from, to, CFG_NONE, depth, (uint8_t)kind};
     else
@@ -67,8 +66,7 @@ static uint32_t insn_at(struct exploration *exploration, uint64_t offset) {
         exploration->flags |= is_cut_off(code, (uint32_t)offset) ? CFG_RUNS_OUT : CFG_UNDECODABLE;
         return CFG_NONE;
     }
-    if (!array_reserve((void **)&exploration->insns, &exploration->insn_capacity,
-                       exploration->insn_count + 1, sizeof *exploration->insns)) {
+    if (!array_room(exploration->insns, exploration->insn_capacity, exploration->insn_count + 1)) {
         exploration->out_of_memory = true;
         return CFG_NONE;
     }

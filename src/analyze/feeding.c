@@ -6,8 +6,7 @@
 #include "util/array.h"
 
 bool feeding_add(struct feeding *feeding, uint32_t insn, enum feed_kind kind, uint32_t maker) {
-    if (!array_reserve((void **)&feeding->feeds, &feeding->capacity, feeding->count + 1,
-                       sizeof *feeding->feeds))
+    if (!array_room(feeding->feeds, feeding->capacity, feeding->count + 1))
         return false;
     feeding->feeds[feeding->count++] = (struct feed){insn, maker, (uint8_t)kind};
     return true;

@@ -228,8 +228,7 @@ static void add_bound(struct search *search, struct formula *formula, uint32_t i
 
 static bool add_target(struct search *search, uint32_t offset) {
     struct jump_targets *targets = search->targets;
-    if (!array_reserve((void **)&targets->offsets, &targets->capacity, targets->count + 1,
-                       sizeof *targets->offsets)) {
+    if (!array_room(targets->offsets, targets->capacity, targets->count + 1)) {
         search->out_of_memory = true;
         return false;
     }

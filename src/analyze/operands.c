@@ -55,8 +55,7 @@ static void feed_all(struct finder *finder, uint32_t insn, enum feed_kind kind,
 
 static void pass(struct finder *finder, struct passages *passages, uint32_t resource,
                  uint32_t block, uint32_t insn) {
-    if (!array_reserve((void **)&passages->items, &passages->capacity, passages->count + 1,
-                       sizeof *passages->items)) {
+    if (!array_room(passages->items, passages->capacity, passages->count + 1)) {
         finder->failed = true;
         return;
     }

@@ -85,8 +85,7 @@ void ways_free(struct ways *ways) {
 }
 
 static bool add_step(struct path *path, uint32_t block, uint32_t edge, bool measured) {
-    if (!array_reserve((void **)&path->steps, &path->capacity, path->count + 1,
-                       sizeof *path->steps))
+    if (!array_room(path->steps, path->capacity, path->count + 1))
         return false;
     path->steps[path->count++] = (struct path_step){block, edge, measured};
     path->executions += measured;

@@ -109,8 +109,7 @@ bool scheduler_load(struct scheduler *scheduler, const struct cfg *cfg, struct e
     watch->first = scheduler->first + cfg->insn_count;
     watch->count = cfg->insn_count;
     watch->waited = 0;
-    if (!array_reserve((void **)&watch->units, &watch->capacity, watch->count,
-                       sizeof *watch->units))
+    if (!array_room(watch->units, watch->capacity, watch->count))
         return error_set(error, "out of memory for a schedule");
     memset(watch->units, 0, watch->count * sizeof *watch->units);
     if (scheduler->core || make_core(scheduler, error))
@@ -210,8 +209,7 @@ static bool add_stall(struct stall_list *list, size_t first, struct static_stall
             return true;
         }
     }
-    if (!array_reserve((void **)&list->items, &list->capacity, list->count + 1,
-                       sizeof *list->items))
+    if (!array_room(list->items, list->capacity, list->count + 1))
         return false;
     list->items[list->count++] = stall;
     return true;

@@ -19,10 +19,8 @@ enum {
 
 static bool reserve(struct scheduler *scheduler, size_t insns, size_t uops) {
     struct code *code = &scheduler->code;
-    return array_reserve((void **)&code->insns, &scheduler->insn_capacity, code->insn_count + insns,
-                         sizeof *code->insns) &&
-           array_reserve((void **)&code->uops, &scheduler->uop_capacity, code->uop_count + uops,
-                         sizeof *code->uops);
+    return array_room(code->insns, scheduler->insn_capacity, code->insn_count + insns) &&
+           array_room(code->uops, scheduler->uop_capacity, code->uop_count + uops);
 }
 
 /* All loads have operand 0 and all stores operand 1, as scheduler_accesses has them. Returns which
@@ -103,8 +101,7 @@ bool scheduler_add_code(struct scheduler *scheduler, const struct cfg *cfg, stru
     if (code->isa != cfg->code->isa || (code->insn_count && code->insn_count + insns > KNOWN_INSNS))
         forget(scheduler, cfg->code->isa);
     if (!reserve(scheduler, insns, 0) || !reserve(scheduler, 0, OUTSIDE_INSNS * INSN_MAX_UOPS) ||
-        !array_reserve((void **)&scheduler->templates, &scheduler->template_capacity, count,
-                       sizeof *scheduler->templates))
+        !array_room(scheduler->templates, scheduler->template_capacity, count))
         return error_set(error, "out of memory for a schedule");
     add_outside(scheduler, cfg);
     scheduler->cfg = cfg;

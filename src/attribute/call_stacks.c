@@ -65,8 +65,7 @@ static uint32_t add_node(struct call_stacks *stacks, uint32_t parent, uint32_t i
                          uint32_t depth) {
     if (2 * (uint64_t)stacks->node_count > stacks->mask && !grow(stacks))
         return CALL_NONE;
-    if (!array_reserve((void **)&stacks->nodes, &stacks->node_capacity, stacks->node_count + 1,
-                       sizeof *stacks->nodes))
+    if (!array_room(stacks->nodes, stacks->node_capacity, stacks->node_count + 1))
         return CALL_NONE;
     stacks->nodes[stacks->node_count] =
         (struct call_node){.parent = parent, .insn = insn, .depth = depth};
@@ -106,8 +105,7 @@ static bool push(struct call_thread *thread) {
         memmove(thread->frames, thread->frames + thread->frame_count,
                 thread->frame_count * sizeof *thread->frames);
     }
-    if (!array_reserve((void **)&thread->frames, &thread->frame_capacity, thread->frame_count + 1,
-                       sizeof *thread->frames))
+    if (!array_room(thread->frames, thread->frame_capacity, thread->frame_count + 1))
         return false;
     thread->frames[thread->frame_count++] =
         (struct call_frame){thread->return_address, thread->node};
@@ -118,8 +116,7 @@ static bool push(struct call_thread *thread) {
 static bool note_site(struct call_stacks *stacks, uint32_t insn, uint32_t function) {
     size_t old = stacks->site_capacity;
     if (insn >= old) {
-        if (!array_reserve((void **)&stacks->sites, &stacks->site_capacity, (size_t)insn + 1,
-                           sizeof *stacks->sites))
+        if (!array_room(stacks->sites, stacks->site_capacity, (size_t)insn + 1))
             return false;
         memset(stacks->sites + old, 0, (stacks->site_capacity - old) * sizeof *stacks->sites);
     }

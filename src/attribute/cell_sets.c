@@ -69,9 +69,7 @@ static inline uint32_t *find_slot(const struct cell_sets *sets, const uint64_t *
 }
 
 static uint32_t add(struct cell_sets *sets, const uint64_t *cells, unsigned n) {
-    if (sets->used + n >= NO_CELL_SET ||
-        !array_reserve((void **)&sets->words, &sets->capacity, sets->used + n,
-                       sizeof *sets->words) ||
+    if (sets->used + n >= NO_CELL_SET || !array_room(sets->words, sets->capacity, sets->used + n) ||
         (sets->count * 2 > sets->slot_mask && !grow_slots(sets)))
         return NO_CELL_SET;
     uint32_t number = (uint32_t)sets->used;

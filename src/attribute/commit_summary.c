@@ -91,8 +91,7 @@ static enum commit_category empty_category(const struct tap_record *record, uint
 
 static bool make_room(struct commit_observer *observer, uint32_t insn) {
     size_t old = observer->wait_capacity;
-    if (!array_reserve((void **)&observer->waits, &observer->wait_capacity, (size_t)insn + 1,
-                       sizeof *observer->waits))
+    if (!array_room(observer->waits, observer->wait_capacity, (size_t)insn + 1))
         return false;
     memset(observer->waits + old, 0, (observer->wait_capacity - old) * sizeof *observer->waits);
     return true;

@@ -60,7 +60,7 @@ static bool grow_slots(struct pics *pics) {
 
 bool pics_grow_base(struct pics *pics, uint32_t insn) {
     size_t old = pics->base_count, need = ((size_t)insn / BASE_STEP + 1) * BASE_STEP;
-    if (!array_reserve((void **)&pics->base, &pics->base_capacity, need, sizeof *pics->base))
+    if (!array_room(pics->base, pics->base_capacity, need))
         return false;
     assert(pics->base);
     memset(pics->base + old, 0, (need - old) * sizeof *pics->base);

@@ -75,10 +75,8 @@ bool profile_add(struct profile *profile, uint64_t cycles, uint64_t samples, con
 bool group_log(struct profile_group *group, uint64_t cycle, const uint32_t *named) {
     struct sample_log *log = &group->log;
     uint32_t width = group->count;
-    if (!array_reserve((void **)&log->cycles, &log->cycle_capacity, log->count + 1,
-                       sizeof *log->cycles) ||
-        !array_reserve((void **)&log->named, &log->named_capacity, (log->count + 1) * width,
-                       sizeof *log->named))
+    if (!array_room(log->cycles, log->cycle_capacity, log->count + 1) ||
+        !array_room(log->named, log->named_capacity, (log->count + 1) * width))
         return false;
     log->cycles[log->count] = cycle;
     for (uint32_t i = 0; i < width; i++)

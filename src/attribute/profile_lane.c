@@ -24,8 +24,7 @@ struct profile_lane *profile_lane_new(struct profile_group *group) {
 
 /* One is pending for those profiles. */
 static bool wait_for(struct profile_lane *lane, struct pending_sample pending) {
-    if (!array_reserve((void **)&lane->pending, &lane->pending_capacity, lane->pending_count + 1,
-                       sizeof *lane->pending))
+    if (!array_room(lane->pending, lane->pending_capacity, lane->pending_count + 1))
         return false;
     lane->pending[lane->pending_count++] = pending;
     return true;
@@ -232,8 +231,7 @@ void profile_lane_free(struct profile_lane *lane) {
     bool room = tag_samples(lane, lane->end, 0);
     lose_pending(lane);
     if (lane->cycles >= sampler_period(&group->sampler)) {
-        room &= array_reserve((void **)&group->gone, &group->gone_capacity, group->gone_count + 1,
-                              sizeof *group->gone);
+        room &= array_room(group->gone, group->gone_capacity, group->gone_count + 1);
         if (room)
             group->gone[group->gone_count++] = lane->cycles;
     }

@@ -45,8 +45,7 @@ static bool add_event(struct export *export, const struct store_event *event) {
         known->periodic &= event->period > 0;
         return true;
     }
-    if (!array_reserve((void **)&export->events, &export->event_capacity, export->event_count + 1,
-                       sizeof *export->events))
+    if (!array_room(export->events, export->event_capacity, export->event_count + 1))
         return false;
     struct export_event new = {.name = strdup(event->name),
                                .unit = strdup(event->unit),

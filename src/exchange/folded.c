@@ -19,8 +19,7 @@ struct folding {
 
 static bool add(struct folding *folding, const char *stack, size_t length, uint64_t value) {
     size_t known = folding->stacks.count;
-    if (!array_reserve((void **)&folding->sums, &folding->capacity, known + 1,
-                       sizeof *folding->sums))
+    if (!array_room(folding->sums, folding->capacity, known + 1))
         return false;
     uint32_t number = intern_add(&folding->stacks, stack, length);
     if (number == INTERN_NONE)

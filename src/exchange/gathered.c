@@ -69,8 +69,7 @@ uint32_t gathered_event(struct gathered *gathered, const char *name, const char 
     if (key.name == INTERN_NONE || key.unit == INTERN_NONE || distance == INTERN_NONE)
         return GATHERED_NONE;
     size_t known = gathered->event_keys.count;
-    if (!array_reserve((void **)&gathered->events, &gathered->event_capacity, known + 1,
-                       sizeof *gathered->events))
+    if (!array_room(gathered->events, gathered->event_capacity, known + 1))
         return GATHERED_NONE;
     uint32_t number = intern_add(&gathered->event_keys, &key, sizeof key);
     if (number == known)
@@ -91,8 +90,7 @@ void gathered_period(struct gathered *gathered, uint32_t event, uint64_t sum, ui
 
 bool gathered_add(struct gathered *gathered, const struct gathered_key *key, uint64_t value) {
     size_t known = gathered->entries.count;
-    if (!array_reserve((void **)&gathered->values, &gathered->value_capacity, known + 1,
-                       sizeof *gathered->values))
+    if (!array_room(gathered->values, gathered->value_capacity, known + 1))
         return false;
     uint32_t number = intern_add(&gathered->entries, key, sizeof *key);
     if (number == INTERN_NONE)
@@ -108,8 +106,7 @@ bool gathered_symbol(struct gathered *gathered, uint32_t image, const char *name
     struct symbol_key key = {.start = start, .image = image, .name = string_of(gathered, name)};
     size_t known = gathered->symbols.count;
     if (key.name == INTERN_NONE ||
-        !array_reserve((void **)&gathered->symbol_sizes, &gathered->symbol_capacity, known + 1,
-                       sizeof *gathered->symbol_sizes))
+        !array_room(gathered->symbol_sizes, gathered->symbol_capacity, known + 1))
         return false;
     uint32_t number = intern_add(&gathered->symbols, &key, sizeof key);
     if (number == INTERN_NONE)

@@ -86,8 +86,7 @@ static void look_at_file(struct perf_places *places, const char *path, struct lo
 
 static uint32_t path_number(struct perf_places *places, const char *path) {
     size_t known = places->paths.count;
-    if (!array_reserve((void **)&places->files, &places->file_capacity, known + 1,
-                       sizeof *places->files))
+    if (!array_room(places->files, places->file_capacity, known + 1))
         return INTERN_NONE;
     uint32_t number = intern_add(&places->paths, path, strlen(path));
     if (number == known)
@@ -99,8 +98,7 @@ static uint32_t path_number(struct perf_places *places, const char *path) {
 
 static uint32_t maps_number(struct perf_places *places, int64_t pid) {
     size_t known = places->pids.count;
-    if (!array_reserve((void **)&places->maps, &places->maps_capacity, known + 1,
-                       sizeof *places->maps))
+    if (!array_room(places->maps, places->maps_capacity, known + 1))
         return INTERN_NONE;
     uint32_t number = intern_add(&places->pids, &pid, sizeof pid);
     if (number == known)
@@ -119,7 +117,7 @@ bool perf_places_map(struct perf_places *places, const struct perf_mapping *mapp
         if (maps->items[i].start < mapping->start || maps->items[i].end > mapping->end)
             maps->items[kept++] = maps->items[i];
     maps->count = kept;
-    if (!array_reserve((void **)&maps->items, &maps->capacity, kept + 1, sizeof *maps->items))
+    if (!array_room(maps->items, maps->capacity, kept + 1))
         return false;
     struct map *map = &maps->items[maps->count++];
     *map = (struct map){.start = mapping->start,

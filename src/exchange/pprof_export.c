@@ -85,8 +85,7 @@ static bool find_mapping(struct profile *profile, const struct store_image *imag
         if (profile->mappings[*index].image == image->id &&
             !profile->mappings[*index].base == addressed)
             return true;
-    if (!array_reserve((void **)&profile->mappings, &profile->mapping_capacity,
-                       profile->mapping_count + 1, sizeof *profile->mappings))
+    if (!array_room(profile->mappings, profile->mapping_capacity, profile->mapping_count + 1))
         return out_of_memory(profile);
     *index = profile->mapping_count++;
     struct mapping *mapping = &profile->mappings[*index];

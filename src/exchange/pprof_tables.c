@@ -29,8 +29,7 @@ static uint32_t enter(struct intern *ids, uint64_t id, void **items, size_t *cap
 }
 
 static bool add_string(struct pprof_tables *tables, const struct pprof_field *field) {
-    if (!array_reserve((void **)&tables->strings, &tables->string_capacity,
-                       tables->string_count + 1, sizeof *tables->strings))
+    if (!array_room(tables->strings, tables->string_capacity, tables->string_count + 1))
         return false;
     /* A NUL inside would end it for everybody else. */
     size_t size = strnlen((const char *)field->bytes, field->size);
@@ -40,8 +39,7 @@ static bool add_string(struct pprof_tables *tables, const struct pprof_field *fi
 }
 
 static bool add_type(struct pprof_tables *tables, const Pprof__ValueType *type) {
-    if (!array_reserve((void **)&tables->types, &tables->type_capacity, tables->type_count + 1,
-                       sizeof *tables->types))
+    if (!array_room(tables->types, tables->type_capacity, tables->type_count + 1))
         return false;
     tables->types[tables->type_count++] = (struct pprof_type){type->type, type->unit};
     return true;

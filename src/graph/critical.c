@@ -79,8 +79,7 @@ const struct critical_insn *critical_find(const struct critical *critical, uint3
 static struct critical_insn *row_of(struct critical *critical, uint32_t insn) {
     uint32_t *row = &critical->rows[insn];
     if (!*row) {
-        if (!array_reserve((void **)&critical->insns, &critical->capacity, critical->count + 1,
-                           sizeof *critical->insns))
+        if (!array_room(critical->insns, critical->capacity, critical->count + 1))
             return NULL;
         critical->insns[critical->count] = (struct critical_insn){.insn = insn};
         *row = (uint32_t)++critical->count;

@@ -28,7 +28,7 @@ static void cut_front(struct address_range *range, uint64_t start) {
 bool address_map_add(struct address_map *map, const struct address_range *range) {
     if (range->start >= range->end)
         return true;
-    if (!array_reserve((void **)&map->ranges, &map->capacity, map->count + 2, sizeof *map->ranges))
+    if (!array_room(map->ranges, map->capacity, map->count + 2))
         return false;
     /* What it covers, from `first` to `last`, gives way to what remains before and behind it. */
     struct address_range pieces[3];
@@ -57,7 +57,7 @@ const struct address_range *address_map_find(const struct address_map *map, uint
 }
 
 bool address_map_copy(struct address_map *to, const struct address_map *from) {
-    if (!array_reserve((void **)&to->ranges, &to->capacity, from->count, sizeof *to->ranges))
+    if (!array_room(to->ranges, to->capacity, from->count))
         return false;
     if (from->count)
         memcpy(to->ranges, from->ranges, from->count * sizeof *to->ranges);

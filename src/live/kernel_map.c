@@ -28,8 +28,7 @@ static struct kernel_image *add_image(struct kernel_map *map, const char *name, 
     char bracketed[80];
     snprintf(bracketed, sizeof bracketed, "[%.*s]", (int)length, name);
     char *copy = arena_copy(&map->names, bracketed, strlen(bracketed));
-    if (!copy || !array_reserve((void **)&map->images, &map->image_capacity, map->image_count + 1,
-                                sizeof *map->images))
+    if (!copy || !array_room(map->images, map->image_capacity, map->image_count + 1))
         return NULL;
     struct kernel_image *image = &map->images[map->image_count++];
     *image = (struct kernel_image){.name = copy};
@@ -116,8 +115,7 @@ static bool add_symbol(struct kernel_map *map, const struct kallsym *symbol) {
         number = (uint32_t)(image - map->images);
     }
     char *name = arena_copy(&map->names, symbol->name, symbol->name_length);
-    if (!name || !array_reserve((void **)&map->symbols, &map->capacity, map->count + 1,
-                                sizeof *map->symbols))
+    if (!name || !array_room(map->symbols, map->capacity, map->count + 1))
         return false;
     map->symbols[map->count++] = (struct kernel_symbol){symbol->address, 0, number, name};
     return true;

@@ -27,8 +27,7 @@ const char *names_add(struct names *names, const char *name) {
         if (!strcmp(names->items[index->slots[at]], name))
             return names->items[index->slots[at]];
     char *copy = arena_copy(&names->arena, name, length);
-    if (!copy || !array_reserve((void **)&names->items, &names->capacity, names->count + 1,
-                                sizeof *names->items))
+    if (!copy || !array_room(names->items, names->capacity, names->count + 1))
         return NULL;
     names->bytes += length + 1;
     names->items[names->count] = copy;

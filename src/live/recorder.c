@@ -108,8 +108,7 @@ static bool map_ring(struct recorder *recorder, int counter, struct error *error
 static bool add_counter(struct recorder *recorder, int descriptor, uint32_t event, int processor,
                         struct error *error) {
     struct counter counter = {.descriptor = descriptor, .event = event};
-    if (!array_reserve((void **)&recorder->counters, &recorder->counter_capacity,
-                       recorder->counter_count + 1, sizeof *recorder->counters)) {
+    if (!array_room(recorder->counters, recorder->counter_capacity, recorder->counter_count + 1)) {
         close(descriptor);
         return error_set(error, "out of memory for the events");
     }
@@ -187,8 +186,7 @@ static int open_new_threads(struct recorder *recorder, pid_t process, struct thr
         pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
         if (id <= 0 || is_known(threads, id))
             continue;
-        if (!array_reserve((void **)&threads->ids, &threads->capacity, threads->count + 1,
-                           sizeof *threads->ids)) {
+        if (!array_room(threads->ids, threads->capacity, threads->count + 1)) {
             error_set(error, "out of memory for the threads of process %d", (int)process);
             any = -1;
         } else {

@@ -82,9 +82,7 @@ static struct replayed *find_or_add(struct replay *replay, uint32_t pid, struct 
     struct replayed *process = find(replay, pid);
     if (process)
         return process;
-    if (!array_reserve((void **)&replay->items, &replay->capacity, replay->count + 1,
-                       sizeof *replay->items) ||
-        !enter_room(replay)) {
+    if (!array_room(replay->items, replay->capacity, replay->count + 1) || !enter_room(replay)) {
         no_memory(error);
         return NULL;
     }

@@ -72,8 +72,7 @@ static bool row_of(struct save *save, uint32_t number, uint32_t *row, struct err
     while (at < save->row_count && save->row_ids[at] != id)
         at++;
     if (at == save->row_count) {
-        if (!array_reserve((void **)&save->row_ids, &save->row_capacity, at + 1,
-                           sizeof *save->row_ids))
+        if (!array_room(save->row_ids, save->row_capacity, at + 1))
             return no_memory(error);
         save->row_ids[save->row_count++] = id;
     }
@@ -87,8 +86,7 @@ static bool row_of(struct save *save, uint32_t number, uint32_t *row, struct err
 static bool add_image(struct save *save, const struct store_image *image, uint32_t *slot,
                       struct error *error) {
     struct saved_image saved = {.kind = image->kind, .kernel_image = KERNEL_MAP_NONE};
-    if (!array_reserve((void **)&save->images, &save->image_capacity, save->image_count + 1,
-                       sizeof *save->images))
+    if (!array_room(save->images, save->image_capacity, save->image_count + 1))
         return no_memory(error);
     if (!store_image(save->store, image, &saved.id, error))
         return false;
@@ -318,7 +316,7 @@ static uint64_t *offsets_of(const struct save *save, uint32_t image, size_t *cou
     for (size_t i = 0; i < save->entry_count; i++) {
         if (save->entries[i].image != image)
             continue;
-        if (!array_reserve((void **)&offsets, &capacity, *count + 1, sizeof *offsets)) {
+        if (!array_room(offsets, capacity, *count + 1)) {
             free(offsets);
             return NULL;
         }
@@ -348,8 +346,7 @@ static bool merge_symbols(struct save *save, int64_t image, struct symbol_cover 
     if (!store_get_symbols(save->store, image, &before, &before_count, error))
         return false;
     size_t room = before_count + found->count;
-    bool good = array_reserve((void **)&all.symbols, &all.capacity, room, sizeof *all.symbols) ||
-                no_memory(error);
+    bool good = array_room(all.symbols, all.capacity, room) || no_memory(error);
     if (good && all.symbols) {
         for (size_t i = 0; i < before_count; i++)
             all.symbols[all.count++] = before[i];

@@ -71,8 +71,7 @@ static bool set_path(struct tracked_files *files, struct tracked_file *file, con
 }
 
 static uint32_t add(struct tracked_files *files, const struct live_file_key *key, uint32_t pid) {
-    if (!array_reserve((void **)&files->items, &files->capacity, files->count + 1,
-                       sizeof *files->items))
+    if (!array_room(files->items, files->capacity, files->count + 1))
         return UINT32_MAX;
     if (key_index_is_full(&files->index)) {
         if (!key_index_resize(&files->index, files->count * 2))

@@ -27,8 +27,7 @@ static void enter_all(struct tracked_processes *processes) {
 }
 
 static uint32_t add(struct tracked_processes *processes, const struct tracked_process *process) {
-    if (!array_reserve((void **)&processes->items, &processes->capacity, processes->count + 1,
-                       sizeof *processes->items))
+    if (!array_room(processes->items, processes->capacity, processes->count + 1))
         return UINT32_MAX;
     if (key_index_is_full(&processes->index)) {
         if (!key_index_resize(&processes->index, processes->count * 2))

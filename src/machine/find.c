@@ -171,8 +171,7 @@ static bool list_directory(const char *path, void *context) {
         if (length <= 4 || entry->d_name[0] == '.' || strcmp(entry->d_name + length - 4, ".ini"))
             continue;
         char *name = strndup(entry->d_name, length - 4);
-        if (!name || !array_reserve((void **)&listing->names, &listing->capacity,
-                                    listing->count + 2, sizeof *listing->names)) {
+        if (!name || !array_room(listing->names, listing->capacity, listing->count + 2)) {
             free(name);
             listing->failed = true;
             break;
@@ -190,8 +189,7 @@ static int compare_names(const void *a, const void *b) {
 char **machine_list(struct error *error) {
     struct listing listing = {0};
     find_directories(list_directory, &listing);
-    if (listing.failed ||
-        !array_reserve((void **)&listing.names, &listing.capacity, 1, sizeof *listing.names)) {
+    if (listing.failed || !array_room(listing.names, listing.capacity, 1)) {
         for (size_t i = 0; i < listing.count; i++)
             free(listing.names[i]);
         free(listing.names);

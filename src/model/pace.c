@@ -10,8 +10,7 @@ void pace_free(struct pace *pace) {
 }
 
 bool pace_end_interval(struct pace *pace, double clock) {
-    if (!array_reserve((void **)&pace->clock, &pace->capacity, pace->count + 1,
-                       sizeof *pace->clock))
+    if (!array_room(pace->clock, pace->capacity, pace->count + 1))
         return false;
     pace->clock[pace->count++] = clock;
     return true;

@@ -33,8 +33,7 @@ bool function_read_symbols(struct function_list *list, const struct elf_image *i
         /* Local labels and the mapping symbols ($x, $d) of assemblers are not functions. */
         if (kind == STT_NOTYPE && (name[0] == '$' || !strncmp(name, ".L", 2)))
             continue;
-        if (!array_reserve((void **)&list->items, &list->capacity, list->count + 1,
-                           sizeof *list->items))
+        if (!array_room(list->items, list->capacity, list->count + 1))
             return false;
         bool fits = symbol.st_size && symbol.st_size <= limit - symbol.st_value;
         list->items[list->count++] =

@@ -127,8 +127,7 @@ bool go_table_functions(const struct go_table *table, const struct elf_image *im
         room -= length < room ? length : room;
         if (!name || !limit || end <= start || end > limit)
             continue;
-        if (!array_reserve((void **)&list->items, &list->capacity, list->count + 1,
-                           sizeof *list->items))
+        if (!array_room(list->items, list->capacity, list->count + 1))
             return false;
         list->items[list->count++] = (struct function){.start = start,
                                                        .end = end,

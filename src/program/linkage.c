@@ -62,8 +62,7 @@ static bool read_relocations(struct slot_list *slots, const struct elf_image *im
             name = elf_strptr(image->elf, symbol_header.sh_link, symbol.st_name);
         if (!name || !name[0])
             continue;
-        if (!array_reserve((void **)&slots->items, &slots->capacity, slots->count + 1,
-                           sizeof *slots->items))
+        if (!array_room(slots->items, slots->capacity, slots->count + 1))
             return false;
         slots->items[slots->count++] = (struct slot){relocation.r_offset, name};
     }
@@ -119,8 +118,7 @@ static bool read_entries(struct function_list *list, const struct elf_image *ima
                          : NULL;
         if (!slot)
             continue;
-        if (!array_reserve((void **)&list->items, &list->capacity, list->count + 1,
-                           sizeof *list->items))
+        if (!array_room(list->items, list->capacity, list->count + 1))
             return false;
         list->items[list->count++] = (struct function){.start = address,
                                                        .end = address + step,

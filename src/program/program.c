@@ -162,8 +162,7 @@ uint32_t program_add_image(struct program *program, const char *path, const uint
     struct image *image = calloc(1, sizeof *image);
     const char *copy = arena_copy(&program->arena, path, strlen(path));
     if (!image || !copy || program->count >= UINT32_MAX ||
-        !array_reserve((void **)&program->images, &program->capacity, program->count + 1,
-                       sizeof *program->images)) {
+        !array_room(program->images, program->capacity, program->count + 1)) {
         free(image);
         return UINT32_MAX;
     }

@@ -101,8 +101,7 @@ static bool add_ranges(struct range_list *ranges, Dwarf_Die *die, uint32_t value
         if (start >= end)
             continue;
         if (ranges->count >= RANGES_MAX ||
-            !array_reserve((void **)&ranges->items, &ranges->capacity, ranges->count + 1,
-                           sizeof *ranges->items))
+            !array_room(ranges->items, ranges->capacity, ranges->count + 1))
             return false;
         ranges->items[ranges->count++] = (struct span){start, end, value};
     }
@@ -118,8 +117,7 @@ static void index_units(struct source *source) {
          dwarf_get_units(source->dwarf, cu, &cu, NULL, &type, &die, &split) == 0;) {
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
-        if (!array_reserve((void **)&source->units, &source->unit_capacity, source->unit_count + 1,
-                           sizeof *source->units))
+        if (!array_room(source->units, source->unit_capacity, source->unit_count + 1))
             break;
         source->units[source->unit_count] = (struct unit){.offset = dwarf_dieoffset(&die)};
         if (!add_ranges(&ranges, &die, (uint32_t)source->unit_count++))
@@ -139,8 +137,7 @@ static bool add_row(struct unit *unit, uint64_t address, uint32_t file, uint32_t
     }
     if (last && last->file == file && last->line == line)
         return true;
-    if (!array_reserve((void **)&unit->rows, &unit->row_capacity, unit->row_count + 1,
-                       sizeof *unit->rows))
+    if (!array_room(unit->rows, unit->row_capacity, unit->row_count + 1))
         return false;
     unit->rows[unit->row_count++] = (struct row){address, file, line};
     return true;
@@ -219,8 +216,7 @@ static bool load_scopes(struct unit *unit, struct range_list *ranges, Dwarf_Die 
         if (tag == DW_TAG_inlined_subroutine) {
             const char *symbol = function_symbol(&die);
             if (unit->scope_count >= RANGES_MAX ||
-                !array_reserve((void **)&unit->scopes, &unit->scope_capacity, unit->scope_count + 1,
-                               sizeof *unit->scopes))
+                !array_room(unit->scopes, unit->scope_capacity, unit->scope_count + 1))
                 return false;
             scope = (uint32_t)unit->scope_count++;
             unit->scopes[scope] =

@@ -24,8 +24,7 @@ bool symbol_cover_add(struct symbol_cover *cover, uint64_t start, uint64_t size,
     if (!covers_any(cover, start, size))
         return true;
     char *copy = arena_copy(&cover->names, name, name_length);
-    if (!copy || !array_reserve((void **)&cover->symbols, &cover->capacity, cover->count + 1,
-                                sizeof *cover->symbols))
+    if (!copy || !array_room(cover->symbols, cover->capacity, cover->count + 1))
         return false;
     cover->symbols[cover->count++] = (struct code_symbol){start, size, copy};
     return true;

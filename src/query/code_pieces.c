@@ -81,8 +81,7 @@ static bool cut(struct code_pieces *pieces, const struct code *code, const struc
                 continue; /* another instruction that was at the same address */
             last->end = places[i].start;
         }
-        good = array_reserve((void **)&pieces->items, &pieces->capacity, pieces->count + 1,
-                             sizeof *pieces->items);
+        good = array_room(pieces->items, pieces->capacity, pieces->count + 1);
         if (good)
             pieces->items[pieces->count++] = (struct code_piece){places[i].image, places[i].start,
                                                                  places[i].end, places[i].start};

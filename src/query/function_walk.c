@@ -79,8 +79,7 @@ size_t function_walk_step(struct function_walk *walk, uint32_t image, uint64_t o
     function_walk_locate(walk, image, offset, &location);
     walk->present = find_function(walk, &location);
     if (walk->present == walk->count) {
-        if (!array_reserve((void **)&walk->functions, &walk->capacity, walk->count + 1,
-                           sizeof *walk->functions))
+        if (!array_room(walk->functions, walk->capacity, walk->count + 1))
             return SIZE_MAX;
         walk->functions[walk->count++] =
             (struct walked_function){location.function, location.function_offset, image};

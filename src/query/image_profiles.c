@@ -54,8 +54,7 @@ static bool keep(struct image_profiles *profiles, const struct store_profile *st
     if (!event.name || !event.unit || !event.period_unit || !process.command ||
         !process.executable || !kept.session || !kept.event || !kept.process ||
         (kept.count && !kept.values) ||
-        !array_reserve((void **)&profiles->profiles, &profiles->capacity, profiles->count + 1,
-                       sizeof *profiles->profiles))
+        !array_room(profiles->profiles, profiles->capacity, profiles->count + 1))
         return false;
     profiles->profiles[profiles->count++] = kept;
     return true;

@@ -69,8 +69,7 @@ static bool add_build(void *context, const struct store_profile *profile) {
             choosing->builds[i].total += total;
             return true;
         }
-    if (!array_reserve((void **)&choosing->builds, &choosing->build_capacity,
-                       choosing->build_count + 1, sizeof *choosing->builds))
+    if (!array_room(choosing->builds, choosing->build_capacity, choosing->build_count + 1))
         return out_of_memory(choosing->error);
     choosing->builds[choosing->build_count++] = (struct build){profile->image, total};
     return true;
@@ -154,8 +153,7 @@ static bool add_choice(struct choosing *choosing, const struct store_image *buil
         copy = strdup(name);
     else if (asprintf(&copy, "%s+0x%" PRIx64, file_base_name(build->path), offset) < 0)
         copy = NULL;
-    if (!copy || !array_reserve((void **)&choices->items, &choices->capacity, choices->count + 1,
-                                sizeof *choices->items)) {
+    if (!copy || !array_room(choices->items, choices->capacity, choices->count + 1)) {
         free(copy);
         return out_of_memory(choosing->error);
     }

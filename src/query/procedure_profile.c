@@ -74,8 +74,7 @@ static bool add_parts(struct reading *reading, const struct store_profile *store
         const struct store_value *value = &stored->values[i];
         if (value->offset - extent->offset >= extent->size)
             return true;
-        if (!array_reserve((void **)&profile->parts, &reading->part_capacity,
-                           profile->part_count + 1, sizeof *profile->parts))
+        if (!array_room(profile->parts, reading->part_capacity, profile->part_count + 1))
             return false;
         profile->parts[profile->part_count++] = (struct signature_part){
             (uint32_t)(value->offset - extent->offset), value->signature & (PSV_COMBINATIONS - 1),

@@ -56,8 +56,7 @@ static bool add_event(struct reading *reading, const struct store_session *sessi
             old->period != event->period || strcmp(old->period_unit, event->period_unit) != 0;
         return true;
     }
-    if (!array_reserve((void **)&set->events, &reading->event_capacity, set->event_count + 1,
-                       sizeof *set->events) ||
+    if (!array_room(set->events, reading->event_capacity, set->event_count + 1) ||
         !(new.name = copy(set, event->name)) || !(new.unit = copy(set, new.unit)) ||
         !(new.period_unit = copy(set, event->period_unit)))
         return error_set(reading->error, "out of memory for events");
@@ -68,8 +67,7 @@ static bool add_event(struct reading *reading, const struct store_session *sessi
 static bool add_epoch(struct reading *reading, const struct store_session *session) {
     struct profile_set *set = reading->set;
     struct store_session epoch = *session;
-    if (!array_reserve((void **)&set->epochs, &reading->capacity, set->epoch_count + 1,
-                       sizeof *set->epochs) ||
+    if (!array_room(set->epochs, reading->capacity, set->epoch_count + 1) ||
         !(epoch.name = copy(set, session->name)) || !(epoch.host = copy(set, session->host)) ||
         !(epoch.kernel = copy(set, session->kernel)) ||
         !(epoch.processor = copy(set, session->processor)))

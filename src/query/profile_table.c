@@ -153,8 +153,7 @@ static uint32_t find_group(struct profile_table *table, const char *path) {
         if (!strcmp(group_name(table, table->groups[i].path), name))
             return (uint32_t)i;
     double *totals = new_values(table);
-    if (!totals || !array_reserve((void **)&table->groups, &table->group_capacity,
-                                  table->group_count + 1, sizeof *table->groups))
+    if (!totals || !array_room(table->groups, table->group_capacity, table->group_count + 1))
         return UINT32_MAX;
     table->groups[table->group_count] =
         (struct image_group){.path = path, .totals = totals, .file = UINT32_MAX};
@@ -166,8 +165,8 @@ static uint32_t find_part(struct profile_table *table, const struct store_image 
         if (same_image(table->parts[i].image, image))
             return (uint32_t)i;
     uint32_t group = find_group(table, image->path);
-    if (group == UINT32_MAX || !array_reserve((void **)&table->parts, &table->part_capacity,
-                                              table->part_count + 1, sizeof *table->parts))
+    if (group == UINT32_MAX ||
+        !array_room(table->parts, table->part_capacity, table->part_count + 1))
         return UINT32_MAX;
     table->groups[group].part_count++;
     table->parts[table->part_count] =
@@ -183,8 +182,7 @@ static struct part *part_of(struct profile_table *table, const struct store_imag
     if (number == before) {
         uint32_t part = find_part(table, image);
         if (part == UINT32_MAX ||
-            !array_reserve((void **)&table->known_parts, &table->known_capacity, before + 1,
-                           sizeof *table->known_parts))
+            !array_room(table->known_parts, table->known_capacity, before + 1))
             return NULL;
         table->known_parts[number] = part;
     }
@@ -210,8 +208,7 @@ static struct row *plain_row(struct profile_table *table, const struct store_pro
     shown.image = arena_copy(&table->arena, executable, strlen(executable));
     double *values = new_values(table);
     if (!values || !shown.image || (!by_epoch && !shown.process) ||
-        !array_reserve((void **)&table->rows, &table->row_capacity, table->row_count + 1,
-                       sizeof *table->rows))
+        !array_room(table->rows, table->row_capacity, table->row_count + 1))
         return NULL;
     shown.values = values;
     struct row *row = &table->rows[table->row_count++];
@@ -234,8 +231,8 @@ static bool add_values(struct profile_table *table, struct part *part,
     for (size_t i = 0; i < profile->count; i++) {
         size_t before = part->offsets.count;
         uint32_t number = key_numbers_add(&part->offsets, profile->values[i].offset);
-        if (number == UINT32_MAX || !array_reserve((void **)&part->sums, &part->sum_capacity,
-                                                   columns * (number + 1u), sizeof *part->sums))
+        if (number == UINT32_MAX ||
+            !array_room(part->sums, part->sum_capacity, columns * (number + 1u)))
             return false;
         double *sums = part->sums + columns * number;
         if (number == before)
@@ -293,8 +290,7 @@ static bool begin_store(struct profile_table *table, struct store *store, struct
     while (at < table->store_count && table->stores[at].store != store)
         at++;
     if (at == table->store_count) {
-        if (!array_reserve((void **)&table->stores, &table->store_capacity, at + 1,
-                           sizeof *table->stores))
+        if (!array_room(table->stores, table->store_capacity, at + 1))
             return error_set(error, "out of memory for the profile");
         struct image_names *names = image_names_new(store, table->program, error);
         if (!names)
@@ -336,8 +332,7 @@ bool profile_table_add(struct profile_table *table, struct store *store, const i
         .filter = {.sessions = sessions, .session_count = session_count, .event = event},
         .scale = scale,
         .column = column};
-    if (!array_reserve((void **)&table->additions, &table->addition_capacity,
-                       table->addition_count + 1, sizeof *table->additions))
+    if (!array_room(table->additions, table->addition_capacity, table->addition_count + 1))
         return error_set(error, "out of memory for the profile");
     table->additions[table->addition_count++] = addition;
     return read_addition(table, &addition, false, error);
@@ -420,8 +415,7 @@ static struct row *row_of(struct walk *walk, const struct profile_row *key) {
             return row;
     }
     double *values = new_values(table);
-    if (!values || !array_reserve((void **)&table->rows, &table->row_capacity, table->row_count + 1,
-                                  sizeof *table->rows))
+    if (!values || !array_room(table->rows, table->row_capacity, table->row_count + 1))
         return NULL;
     struct row *row = &table->rows[table->row_count++];
     *row = (struct row){.shown = *key, .values = values, .group = walk->group, .part = walk->part};
@@ -561,8 +555,7 @@ bool profile_table_builds(const struct profile_table *table, const char **first,
 /* ---- all rows ---- */
 
 static bool add_image_row(struct profile_table *table, uint32_t group) {
-    if (!array_reserve((void **)&table->rows, &table->row_capacity, table->row_count + 1,
-                       sizeof *table->rows))
+    if (!array_room(table->rows, table->row_capacity, table->row_count + 1))
         return false;
     const struct image_group *shown = &table->groups[group];
     table->rows[table->row_count++] =

@@ -120,8 +120,7 @@ static int by_line(const void *left, const void *right) {
 /* ---- groups ---- */
 
 static struct group *new_group(struct builder *builder, uint32_t image, uint64_t offset) {
-    if (!array_reserve((void **)&builder->groups, &builder->group_capacity,
-                       builder->group_count + 1, sizeof *builder->groups))
+    if (!array_room(builder->groups, builder->group_capacity, builder->group_count + 1))
         return NULL;
     struct group *group = &builder->groups[builder->group_count++];
     *group = (struct group){.image = image, .offset = offset};

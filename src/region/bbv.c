@@ -30,8 +30,8 @@ bool bbv_set_block(struct bbv_set *set, uint32_t block, uint64_t count, struct e
     if (__builtin_add_overflow(set->open_instructions, count, &set->open_instructions))
         return error_set(error, "a slice of 2^64 instructions or more");
     size_t need = set->entry_count + 1;
-    if (!array_reserve((void **)&set->blocks, &set->block_capacity, need, sizeof *set->blocks) ||
-        !array_reserve((void **)&set->counts, &set->count_capacity, need, sizeof *set->counts))
+    if (!array_room(set->blocks, set->block_capacity, need) ||
+        !array_room(set->counts, set->count_capacity, need))
         return error_set(error, "out of memory for basic block vectors");
     set->blocks[set->entry_count] = block;
     set->counts[set->entry_count++] = count;
@@ -41,8 +41,7 @@ bool bbv_set_block(struct bbv_set *set, uint32_t block, uint64_t count, struct e
 bool bbv_set_slice(struct bbv_set *set, struct error *error) {
     if (set->open_instructions == 0)
         return error_set(error, "a slice without instructions");
-    if (!array_reserve((void **)&set->slices, &set->slice_capacity, set->slice_count + 1,
-                       sizeof *set->slices))
+    if (!array_room(set->slices, set->slice_capacity, set->slice_count + 1))
         return error_set(error, "out of memory for basic block vectors");
     size_t first = open_slice(set);
     set->slices[set->slice_count++] = (struct bbv_slice){

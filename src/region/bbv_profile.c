@@ -79,8 +79,7 @@ static void note(struct bbv_profile_result *result, const char *format, ...) {
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     va_end(arguments);
-    if (text && array_reserve((void **)&result->notes, &result->note_capacity,
-                              result->note_count + 1, sizeof *result->notes))
+    if (text && array_room(result->notes, result->note_capacity, result->note_count + 1))
         result->notes[result->note_count++] = text;
     else
         free(text);
@@ -105,8 +104,8 @@ static int compare_ids(const void *left, const void *right) {
 
 static bool reserve_ids(struct profile *profile, struct profiled *thread, uint32_t id) {
     size_t old = thread->capacity, old_within = thread->within_capacity;
-    if (!array_reserve((void **)&thread->before, &thread->capacity, id, sizeof(uint64_t)) ||
-        !array_reserve((void **)&thread->within, &thread->within_capacity, id, sizeof(uint64_t)))
+    if (!array_room(thread->before, thread->capacity, id) ||
+        !array_room(thread->within, thread->within_capacity, id))
         return out_of_memory(profile);
     memset(thread->before + old, 0, (thread->capacity - old) * sizeof(uint64_t));
     memset(thread->within + old_within, 0,
@@ -140,8 +139,7 @@ static bool add(struct profile *profile, struct profiled *thread, uint32_t id, u
         return false;
     uint64_t *within = thread->within + id - 1;
     if (!*within) {
-        if (!array_reserve((void **)&thread->touched, &thread->touched_capacity,
-                           thread->touched_count + 1, sizeof *thread->touched))
+        if (!array_room(thread->touched, thread->touched_capacity, thread->touched_count + 1))
             return out_of_memory(profile);
         thread->touched[thread->touched_count++] = id;
     }
@@ -189,8 +187,7 @@ static bool write_code(struct profile *profile, uint32_t id) {
 /* What was counted in the slice, or outside of any, belongs to the past. */
 static bool end_slice(struct profile *profile, struct profiled *thread) {
     size_t count = thread->touched_count;
-    if (!array_reserve((void **)&profile->entries, &profile->entry_capacity, count + 1,
-                       sizeof *profile->entries))
+    if (!array_room(profile->entries, profile->entry_capacity, count + 1))
         return out_of_memory(profile);
     if (count)
         qsort(thread->touched, count, sizeof *thread->touched, compare_ids);
@@ -356,8 +353,7 @@ static bool take_data(struct profile *profile, const struct item_data *data) {
         return error_set(profile->error, "process %" PRIu32 " is not defined", data->process);
     if (data->thread >= MAX_THREADS)
         return error_set(profile->error, "more than %d threads", MAX_THREADS);
-    if (!array_reserve((void **)&profile->threads, &profile->thread_capacity,
-                       (size_t)data->thread + 1, sizeof *profile->threads))
+    if (!array_room(profile->threads, profile->thread_capacity, (size_t)data->thread + 1))
         return out_of_memory(profile);
     while (profile->thread_count <= data->thread)
         profile->threads[profile->thread_count++] = (struct profiled){0};

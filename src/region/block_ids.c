@@ -23,8 +23,7 @@ static uint32_t image_of(struct block_ids *blocks, const struct region_image *im
             strcmp(blocks->images[i].path, image->path) == 0)
             return (uint32_t)i;
     char *path = strdup(image->path);
-    if (!path || !array_reserve((void **)&blocks->images, &blocks->image_capacity,
-                                blocks->image_count + 1, sizeof *blocks->images)) {
+    if (!path || !array_room(blocks->images, blocks->image_capacity, blocks->image_count + 1)) {
         free(path);
         return UINT32_MAX;
     }
@@ -67,8 +66,7 @@ bool block_ids_add(struct block_ids *blocks, const struct slice_table *table, ui
     size_t most = blocks->block_count + table->block_count;
     uint32_t *images = malloc((table->image_count + 1) * sizeof *images);
     bool good = most < UINT32_MAX && images && make_places(blocks, most) &&
-                array_reserve((void **)&blocks->blocks, &blocks->block_capacity, most,
-                              sizeof *blocks->blocks);
+                array_room(blocks->blocks, blocks->block_capacity, most);
     for (size_t i = 0; i < table->image_count && good; i++)
         good = (images[i] = image_of(blocks, &table->images[i])) != UINT32_MAX;
     for (size_t i = 0; i < table->block_count && good; i++) {

@@ -89,14 +89,13 @@ bool chunk_profile_reached(const struct chunk_profile *profile, uint32_t thread,
 static bool contain(struct chunk_profile *profile, uint32_t insn, uint32_t block) {
     size_t old = profile->container_count;
     if (insn >= old) {
-        if (!array_reserve((void **)&profile->containers, &profile->container_capacity,
-                           (size_t)insn + 1, sizeof *profile->containers))
+        if (!array_room(profile->containers, profile->container_capacity, (size_t)insn + 1))
             return false;
         memset(profile->containers + old, 0xff, (insn + 1 - old) * sizeof *profile->containers);
         profile->container_count = (size_t)insn + 1;
     }
-    if (!array_reserve((void **)&profile->containing, &profile->containing_capacity,
-                       profile->containing_count + 1, sizeof *profile->containing))
+    if (!array_room(profile->containing, profile->containing_capacity,
+                    profile->containing_count + 1))
         return false;
     profile->containing[profile->containing_count] =
         (struct containing){block, profile->containers[insn]};
@@ -109,10 +108,8 @@ static bool learn_blocks(struct chunk_profile *profile) {
              count = trace_block_count(profile->trace, profile->process);
     if (known == count && profile->executions)
         return true;
-    if (!array_reserve((void **)&profile->executions, &profile->execution_capacity,
-                       (size_t)count + OTHERS, sizeof *profile->executions) ||
-        !array_reserve((void **)&profile->totals, &profile->total_capacity, (size_t)count + 1,
-                       sizeof *profile->totals))
+    if (!array_room(profile->executions, profile->execution_capacity, (size_t)count + OTHERS) ||
+        !array_room(profile->totals, profile->total_capacity, (size_t)count + 1))
         return false;
     memset(profile->executions + known, 0, (count + OTHERS - known) * sizeof *profile->executions);
     memset(profile->totals + known, 0, (count + 1 - known) * sizeof *profile->totals);
@@ -174,8 +171,7 @@ static bool end_slice(struct chunk_profile *profile, struct error *error) {
         profile->executions[block] = 0;
     }
     struct slice_table *table = &profile->table;
-    if (!array_reserve((void **)&table->slices, &table->slice_capacity, table->slice_count + 1,
-                       sizeof *table->slices))
+    if (!array_room(table->slices, table->slice_capacity, table->slice_count + 1))
         return error_set(error, "out of memory for %zu slices", table->slice_count);
     table->slices[table->slice_count++] = profile->open;
     profile->open.instructions = 0;
@@ -271,8 +267,7 @@ bool chunk_profile_chunk(void *context, const struct trace_chunk *chunk, struct 
 static bool name_images(struct chunk_profile *profile) {
     const struct code *code = trace_code(profile->trace);
     struct slice_table *table = &profile->table;
-    if (!array_reserve((void **)&table->images, &table->image_capacity, code->image_count,
-                       sizeof *table->images))
+    if (!array_room(table->images, table->image_capacity, code->image_count))
         return false;
     for (; table->image_count < code->image_count; table->image_count++) {
         const struct code_image *from = &code->images[table->image_count];

@@ -87,7 +87,7 @@ static void judge(const struct profile_code *code, struct execution_place *place
 bool execution_enter(struct execution_counts *counts, const struct profile_code *code,
                      struct execution_place *place, uint32_t id) {
     size_t old = counts->capacity;
-    if (!array_reserve((void **)&counts->times, &counts->capacity, id, sizeof *counts->times))
+    if (!array_room(counts->times, counts->capacity, id))
         return false;
     memset(counts->times + old, 0, (counts->capacity - old) * sizeof *counts->times);
     counts->times[id - 1]++;
@@ -151,8 +151,7 @@ static void settle(struct list *list) {
 }
 
 static bool add(struct list *list, const struct executed *item) {
-    if (!array_reserve((void **)&list->items, &list->capacity, list->count + 1,
-                       sizeof *list->items))
+    if (!array_room(list->items, list->capacity, list->count + 1))
         return false;
     list->items[list->count++] = *item;
     return true;

@@ -33,8 +33,7 @@ static struct element *element_of(struct centroids *centroids, uint32_t cluster,
     uint32_t number = key_numbers_add(&centroids->numbers, (uint64_t)cluster << 32 | block);
     size_t had = centroids->element_capacity;
     if (number == UINT32_MAX ||
-        !array_reserve((void **)&centroids->elements, &centroids->element_capacity,
-                       (size_t)number + 1, sizeof *centroids->elements))
+        !array_room(centroids->elements, centroids->element_capacity, (size_t)number + 1))
         return NULL;
     for (; had < centroids->element_capacity; had++)
         centroids->elements[had] = (struct element){0};
@@ -68,8 +67,7 @@ static void measure_lengths(struct centroids *centroids) {
 
 /* A block may come several times, so that all of them are added up before they are compared. */
 static bool collect(struct centroids *centroids, uint32_t cluster, const struct bbv_set *set) {
-    if (!array_reserve((void **)&centroids->own, &centroids->own_capacity, set->entry_count,
-                       sizeof *centroids->own))
+    if (!array_room(centroids->own, centroids->own_capacity, set->entry_count))
         return false;
     centroids->own_count = 0;
     for (size_t i = 0; i < set->entry_count; i++) {

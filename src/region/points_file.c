@@ -55,8 +55,7 @@ static bool take_line(struct entries *entries, const char *line, double most, st
     if (end == second || *second != ' ' || end[strspn(end, " \t\r\n")] || cluster >= UINT32_MAX ||
         strchr(second, '-'))
         return error_set(error, "no cluster number behind it");
-    if (!array_reserve((void **)&entries->items, &entries->capacity, entries->count + 1,
-                       sizeof *entries->items))
+    if (!array_room(entries->items, entries->capacity, entries->count + 1))
         return error_set(error, "out of memory");
     entries->items[entries->count++] = (struct entry){.value = value, .cluster = (uint32_t)cluster};
     return true;

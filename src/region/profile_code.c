@@ -35,8 +35,7 @@ bool profile_code_image(struct profile_code *code, const struct item_image *item
         return error_set(error, "image %" PRIu32 " comes out of order", item->image);
     if (item->image < code->image_count)
         return true;
-    if (!array_reserve((void **)&code->images, &code->image_capacity, code->image_count + 1,
-                       sizeof *code->images))
+    if (!array_room(code->images, code->image_capacity, code->image_count + 1))
         return error_set(error, "out of memory for the profile");
     struct region_image *image = code->images + code->image_count;
     *image =
@@ -49,8 +48,7 @@ bool profile_code_image(struct profile_code *code, const struct item_image *item
 bool profile_code_process(struct profile_code *code, uint32_t number, struct error *error) {
     if (number != code->process_count)
         return error_set(error, "process %" PRIu32 " comes out of order", number);
-    if (!array_reserve((void **)&code->processes, &code->process_capacity, code->process_count + 1,
-                       sizeof *code->processes))
+    if (!array_room(code->processes, code->process_capacity, code->process_count + 1))
         return error_set(error, "out of memory for the profile");
     code->processes[code->process_count++] = (struct profile_process){0};
     return true;
@@ -125,10 +123,8 @@ bool profile_code_block(struct profile_code *code, const struct item_code *item,
     if (!grow_index(code) ||
         !array_reserve((void **)&code->bytes, &code->byte_capacity, code->byte_count + item->size,
                        1) ||
-        !array_reserve((void **)&code->blocks, &code->block_capacity, code->block_count + 1,
-                       sizeof *code->blocks) ||
-        !array_reserve((void **)&process->ids, &process->capacity, process->count + 1,
-                       sizeof *process->ids))
+        !array_room(code->blocks, code->block_capacity, code->block_count + 1) ||
+        !array_room(process->ids, process->capacity, process->count + 1))
         return error_set(error, "out of memory for the profile");
     struct profile_block block = {
         .place = {item->image == UINT32_MAX ? MARKER_NO_IMAGE : item->image, item->insn_count,
@@ -208,8 +204,8 @@ static bool grow_site_index(struct profile_code *code) {
 
 const struct profile_site *profile_code_site(struct profile_code *code, uint32_t id) {
     const struct slice_block *place = &profile_code_at(code, id)->place;
-    if (!grow_site_index(code) || !array_reserve((void **)&code->sites, &code->site_capacity,
-                                                 code->site_count + 1, sizeof *code->sites))
+    if (!grow_site_index(code) ||
+        !array_room(code->sites, code->site_capacity, code->site_count + 1))
         return NULL;
     uint32_t *found = find_site(code, place->image, place->offset);
     if (!*found) {
@@ -222,8 +218,7 @@ const struct profile_site *profile_code_site(struct profile_code *code, uint32_t
         uint32_t candidate = (uint32_t)site->seen + 1;
         if (!contains(code, candidate, site))
             continue;
-        if (!array_reserve((void **)&site->ids, &site->capacity, site->count + 1,
-                           sizeof *site->ids))
+        if (!array_room(site->ids, site->capacity, site->count + 1))
             return NULL;
         site->ids[site->count++] = candidate;
     }

@@ -111,8 +111,7 @@ static bool add_slice(struct addition *addition, struct bbv_set *set, struct err
     struct profiled_runs *profile = addition->profile;
     struct profiled_run *run = addition->run;
     size_t count = profile->points.count;
-    if (!array_reserve((void **)&profile->slices, &profile->slice_capacity, count + 1,
-                       sizeof *profile->slices))
+    if (!array_room(profile->slices, profile->slice_capacity, count + 1))
         return error_set(error, "out of memory for %zu slices", count + 1);
     uint64_t instructions = set->slices[0].instructions;
     if (!place_slice(addition, instructions, &profile->slices[count], error) ||
@@ -160,9 +159,9 @@ static bool read_vectors(struct addition *addition, struct error *error) {
 bool profiled_runs_add(struct profiled_runs *profile, const char *path, struct error *error) {
     struct profiled_run run = {.first = profile->points.count, .path = strdup(path)};
     struct addition addition = {.profile = profile, .run = &run, .path = path};
-    bool good = (run.path && array_reserve((void **)&profile->runs, &profile->run_capacity,
-                                           profile->run_count + 1, sizeof *profile->runs)) ||
-                error_set(error, "%s: out of memory", path);
+    bool good =
+        (run.path && array_room(profile->runs, profile->run_capacity, profile->run_count + 1)) ||
+        error_set(error, "%s: out of memory", path);
     good = good && read_table(&addition, error) && read_vectors(&addition, error);
     if (good)
         profile->runs[profile->run_count++] = run;

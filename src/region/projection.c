@@ -53,10 +53,9 @@ static void project(const uint32_t *blocks, const uint64_t *counts, size_t count
 bool projection_add(struct projection *projection, const struct bbv_set *set, size_t slice,
                     struct error *error) {
     size_t need = (projection->count + 1) * projection->stride;
-    if (!array_reserve((void **)&projection->coordinates, &projection->coordinate_capacity, need,
-                       sizeof *projection->coordinates) ||
-        !array_reserve((void **)&projection->instructions, &projection->instruction_capacity,
-                       projection->count + 1, sizeof *projection->instructions))
+    if (!array_room(projection->coordinates, projection->coordinate_capacity, need) ||
+        !array_room(projection->instructions, projection->instruction_capacity,
+                    projection->count + 1))
         return error_set(error, "out of memory for %zu slices", projection->count + 1);
     const struct bbv_slice *from = set->slices + slice;
     float *point = projection->coordinates + projection->count * projection->stride;

@@ -20,8 +20,7 @@ uint32_t region_list_image(struct region_list *list, const struct region_image *
         if (same_image(&list->images[i], image))
             return (uint32_t)i;
     char *path = strdup(image->path);
-    if (!path || !array_reserve((void **)&list->images, &list->image_capacity,
-                                list->image_count + 1, sizeof *list->images)) {
+    if (!path || !array_room(list->images, list->image_capacity, list->image_count + 1)) {
         free(path);
         return UINT32_MAX;
     }

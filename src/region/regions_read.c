@@ -83,8 +83,7 @@ static bool take_process(struct reader *reader, const char *text, struct error *
     if (!good || !take_word(&text, &process.fork) || !take_word(&text, &process.generation))
         return fail(reader, error,
                     "not '# process: NUMBER FORKER FORK EXECS EXECUTABLE' with the next number");
-    if (!array_reserve((void **)&list->processes, &list->process_capacity, list->process_count + 1,
-                       sizeof *list->processes) ||
+    if (!array_room(list->processes, list->process_capacity, list->process_count + 1) ||
         !(process.executable = strdup(text)))
         return fail(reader, error, "out of memory");
     list->processes[list->process_count++] = process;
@@ -106,8 +105,7 @@ static bool take_thread(struct reader *reader, const char *text, struct error *e
         !take_word(&text, &thread.ordinal) || thread.process >= list->process_count)
         return fail(reader, error,
                     "not '# thread: NUMBER PROCESS ORDINAL' with a process named before");
-    if (!array_reserve((void **)&list->threads, &list->thread_capacity, list->thread_count + 1,
-                       sizeof *list->threads))
+    if (!array_room(list->threads, list->thread_capacity, list->thread_count + 1))
         return fail(reader, error, "out of memory");
     list->threads[list->thread_count++] = thread;
     return true;
@@ -300,8 +298,7 @@ static bool take_region(struct reader *reader, uint32_t columns, struct error *e
         return fail(reader, error, "not as many fields as columns");
     if (list->region_count == REGIONS_MAX)
         return fail(reader, error, "too many regions");
-    if (!array_reserve((void **)&list->regions, &list->region_capacity, list->region_count + 1,
-                       sizeof *list->regions))
+    if (!array_room(list->regions, list->region_capacity, list->region_count + 1))
         return fail(reader, error, "out of memory");
     bool good =
         take_place(reader, &region, error) && take_cluster(reader, &region.cluster, error) &&

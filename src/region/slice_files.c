@@ -39,8 +39,7 @@ bool slice_files_put(struct slice_files *files, const struct slice_place *place,
         return write_slice(files, place, entries, count, error) && flush_now_and_then(files, error);
     if (!files->temporary && !(files->temporary = tmpfile()))
         return error_errno(error, "cannot make a temporary file");
-    if (!array_reserve((void **)&files->waiting, &files->waiting_capacity, files->waiting_count + 1,
-                       sizeof *files->waiting))
+    if (!array_room(files->waiting, files->waiting_capacity, files->waiting_count + 1))
         return error_set(error, "out of memory for the profile");
     files->waiting[files->waiting_count++] =
         (struct waiting_slice){*place, files->temporary_entries, count};
@@ -61,8 +60,7 @@ static bool write_waiting(struct slice_files *files, struct error *error) {
         qsort(files->waiting, files->waiting_count, sizeof *files->waiting, compare_waiting);
     for (size_t i = 0; i < files->waiting_count; i++) {
         const struct waiting_slice *slice = files->waiting + i;
-        if (!array_reserve((void **)&files->entries, &files->entry_capacity, slice->count,
-                           sizeof *files->entries))
+        if (!array_room(files->entries, files->entry_capacity, slice->count))
             return error_set(error, "out of memory for the profile");
         if (fseeko(files->temporary, (off_t)(slice->at * sizeof *files->entries), SEEK_SET) != 0 ||
             fread(files->entries, sizeof *files->entries, slice->count, files->temporary) !=

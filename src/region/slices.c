@@ -167,8 +167,7 @@ static bool add_image(struct reading *reading, char *rest) {
         number == MARKER_NO_IMAGE || !take_word(&rest, &build_id) ||
         !parse_build_id(build_id, &image))
         return refuse(reading, "not image NUMBER BUILD-ID|- PATH with the next number");
-    if (!array_reserve((void **)&table->images, &table->image_capacity, table->image_count + 1,
-                       sizeof *table->images))
+    if (!array_room(table->images, table->image_capacity, table->image_count + 1))
         return refuse(reading, "out of memory");
     image.path = copy_text(reading, rest);
     if (image.path)
@@ -183,8 +182,7 @@ static bool add_process(struct reading *reading, char *rest) {
     if (!take_number32(&rest, &number) || number != table->process_count ||
         !take_number32(&rest, &process.pid))
         return refuse(reading, "not process NUMBER PID EXECUTABLE with the next number");
-    if (!array_reserve((void **)&table->processes, &table->process_capacity,
-                       table->process_count + 1, sizeof *table->processes))
+    if (!array_room(table->processes, table->process_capacity, table->process_count + 1))
         return refuse(reading, "out of memory");
     process.executable = copy_text(reading, rest);
     if (process.executable)
@@ -227,8 +225,7 @@ static bool add_thread(struct reading *reading, char *rest) {
         thread.process >= table->process_count || !parse_number(rest, 10, UINT32_MAX, &ordinal))
         return refuse(reading, "not thread NUMBER PROCESS ORDINAL with a process named before");
     thread.ordinal = (uint32_t)ordinal;
-    if (!array_reserve((void **)&table->threads, &table->thread_capacity, table->thread_count + 1,
-                       sizeof *table->threads))
+    if (!array_room(table->threads, table->thread_capacity, table->thread_count + 1))
         return refuse(reading, "out of memory");
     table->threads[table->thread_count++] = thread;
     return true;
@@ -246,8 +243,7 @@ static bool add_block(struct reading *reading, char *rest) {
         return refuse(reading, "not block ID IMAGE|- OFFSET INSTRUCTIONS with the next id and an "
                                "image named before");
     block.insn_count = (uint32_t)insn_count;
-    if (!array_reserve((void **)&table->blocks, &table->block_capacity, table->block_count + 1,
-                       sizeof *table->blocks))
+    if (!array_room(table->blocks, table->block_capacity, table->block_count + 1))
         return refuse(reading, "out of memory");
     table->blocks[table->block_count++] = block;
     return true;
@@ -277,8 +273,7 @@ static bool add_slice(struct reading *reading, char *rest) {
     }
     if (table->slice_count == BBV_MAX_SLICES)
         return refuse(reading, "too many slices: take longer ones");
-    if (!array_reserve((void **)&table->slices, &table->slice_capacity, table->slice_count + 1,
-                       sizeof *table->slices))
+    if (!array_room(table->slices, table->slice_capacity, table->slice_count + 1))
         return refuse(reading, "out of memory");
     table->slices[table->slice_count++] = slice;
     return true;

@@ -76,8 +76,7 @@ static bool take_image(struct sample_reader *reader, struct error *error) {
         return damaged(reader, error, "a file's record of the wrong size");
     if (get_u32(at) != reader->image_count)
         return damaged(reader, error, "a file that is not the next");
-    if (!array_reserve((void **)&reader->images, &reader->image_capacity, reader->image_count + 1,
-                       sizeof *reader->images))
+    if (!array_room(reader->images, reader->image_capacity, reader->image_count + 1))
         return record_reader_out_of_memory(&reader->records, error);
     struct image image = {.build_id_size = (uint8_t)get_u32(at + 4)};
     memcpy(image.build_id, at + 8, SAMPLE_BUILD_ID_MAX);

@@ -141,8 +141,7 @@ static bool name_image(struct sample_writer *writer, const struct sample_place *
     size_t old = writer->image_capacity;
     if (place->image < old && writer->images[place->image])
         return true;
-    if (!array_reserve((void **)&writer->images, &writer->image_capacity, (size_t)place->image + 1,
-                       sizeof *writer->images))
+    if (!array_room(writer->images, writer->image_capacity, (size_t)place->image + 1))
         return out_of_memory(writer);
     memset(writer->images + old, 0, (writer->image_capacity - old) * sizeof *writer->images);
     uint8_t fixed[SAMPLE_IMAGE_FIXED] = {0};

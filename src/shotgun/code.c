@@ -19,10 +19,8 @@ void shotgun_code_free(struct shotgun_code *copy) {
 bool shotgun_code_learn(struct shotgun_code *copy, const struct code *code, struct error *error) {
     struct code *known = &copy->code;
     known->isa = code->isa;
-    if (!array_reserve((void **)&known->insns, &copy->insn_capacity, code->insn_count,
-                       sizeof *known->insns) ||
-        !array_reserve((void **)&known->uops, &copy->uop_capacity, code->uop_count,
-                       sizeof *known->uops))
+    if (!array_room(known->insns, copy->insn_capacity, code->insn_count) ||
+        !array_room(known->uops, copy->uop_capacity, code->uop_count))
         return error_set(error, "out of memory for static instructions");
     if (code->insn_count > known->insn_count) {
         memcpy(known->insns + known->insn_count, code->insns + known->insn_count,

@@ -174,12 +174,11 @@ static void set_wakeups(const struct shotgun_constructor *constructor, struct gr
 
 static bool append(struct shotgun_constructor *constructor, struct static_uop *uop) {
     struct shotgun_fragment *fragment = &constructor->fragment;
-    if (!array_reserve((void **)&fragment->uops, &fragment->uop_capacity, fragment->uop_count + 1,
-                       sizeof *fragment->uops))
+    if (!array_room(fragment->uops, fragment->uop_capacity, fragment->uop_count + 1))
         return false;
     if (uop->graph.flags & GRAPH_STORE) {
-        if (!array_reserve((void **)&constructor->stores, &constructor->store_capacity,
-                           constructor->store_count + 1, sizeof *constructor->stores))
+        if (!array_room(constructor->stores, constructor->store_capacity,
+                        constructor->store_count + 1))
             return false;
         constructor->stores[constructor->store_count++] = fragment->uop_count;
     }

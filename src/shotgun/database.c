@@ -70,10 +70,9 @@ bool shotgun_add_sample(struct shotgun_database *database, const struct shotgun_
                         const struct shotgun_uop *uops, struct error *error) {
     if (database->sample_count == SHOTGUN_SAMPLES_MAX)
         halve_samples(database);
-    if (!array_reserve((void **)&database->samples, &database->sample_capacity,
-                       database->sample_count + 1, sizeof *database->samples) ||
-        !array_reserve((void **)&database->uops, &database->uop_capacity,
-                       database->uop_count + sample->uop_count, sizeof *database->uops))
+    if (!array_room(database->samples, database->sample_capacity, database->sample_count + 1) ||
+        !array_room(database->uops, database->uop_capacity,
+                    database->uop_count + sample->uop_count))
         return out_of_memory(error);
     struct shotgun_sample *added = &database->samples[database->sample_count++];
     *added = *sample;
@@ -122,16 +121,13 @@ static void halve_skeletons(struct shotgun_database *database, struct shotgun_tr
 static bool add_truth(const struct shotgun_database *database, struct shotgun_truth *truth,
                       const uint32_t *path, const struct graph_uop *graph, size_t graph_uops) {
     size_t number = database->skeleton_count, length = database->options.length;
-    if (!array_reserve((void **)&truth->paths, &truth->path_capacity, (number + 1) * length,
-                       sizeof *truth->paths))
+    if (!array_room(truth->paths, truth->path_capacity, (number + 1) * length))
         return false;
     memcpy(truth->paths + number * length, path, length * sizeof *path);
     if (!database->options.perfect)
         return true;
-    if (!array_reserve((void **)&truth->graphs, &truth->graph_capacity,
-                       truth->graph_count + graph_uops, sizeof *truth->graphs) ||
-        !array_reserve((void **)&truth->graph_ends, &truth->end_capacity, number + 1,
-                       sizeof *truth->graph_ends))
+    if (!array_room(truth->graphs, truth->graph_capacity, truth->graph_count + graph_uops) ||
+        !array_room(truth->graph_ends, truth->end_capacity, number + 1))
         return false;
     memcpy(truth->graphs + truth->graph_count, graph, graph_uops * sizeof *graph);
     truth->graph_ends[number] = truth->graph_count += graph_uops;
@@ -144,10 +140,8 @@ bool shotgun_add_skeleton(struct shotgun_database *database, uint32_t start, con
     if (database->skeleton_count == SHOTGUN_SKELETONS_MAX)
         halve_skeletons(database, truth);
     size_t number = database->skeleton_count, words = signature_words(database->options.length);
-    if (!array_reserve((void **)&database->starts, &database->start_capacity, number + 1,
-                       sizeof *database->starts) ||
-        !array_reserve((void **)&database->bits, &database->bits_capacity, (number + 1) * words,
-                       sizeof *database->bits) ||
+    if (!array_room(database->starts, database->start_capacity, number + 1) ||
+        !array_room(database->bits, database->bits_capacity, (number + 1) * words) ||
         (truth && !add_truth(database, truth, path, graph, graph_uops)))
         return out_of_memory(error);
     database->starts[number] = start;

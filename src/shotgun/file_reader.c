@@ -83,10 +83,9 @@ static bool take_code(struct reader *reader, struct error *error) {
         return damaged(reader, error, "part of an instruction");
     if (code->insn_count + (uint64_t)count > UINT32_MAX / INSN_MAX_UOPS)
         return damaged(reader, error, "too many instructions");
-    if (!array_reserve((void **)&code->insns, &copy->insn_capacity,
-                       (size_t)code->insn_count + count, sizeof *code->insns) ||
-        !array_reserve((void **)&code->uops, &copy->uop_capacity,
-                       code->uop_count + (size_t)count * INSN_MAX_UOPS, sizeof *code->uops))
+    if (!array_room(code->insns, copy->insn_capacity, (size_t)code->insn_count + count) ||
+        !array_room(code->uops, copy->uop_capacity,
+                    code->uop_count + (size_t)count * INSN_MAX_UOPS))
         return record_reader_out_of_memory(&reader->records, error);
     for (const uint8_t *at = reader->records.payload; count > 0;
          count--, at += SHOTGUN_INSN_BYTES) {

@@ -140,8 +140,7 @@ static bool keep_graph(struct shotgun_sampler *sampler, const struct graph_uop *
     struct stretch *stretch = &sampler->stretch;
     if (!stretch->under_way || !sampler->truth || !sampler->database->options.perfect)
         return true;
-    if (!array_reserve((void **)&stretch->graph, &stretch->graph_capacity, stretch->graph_count + 1,
-                       sizeof *stretch->graph))
+    if (!array_room(stretch->graph, stretch->graph_capacity, stretch->graph_count + 1))
         return error_set(error, "out of memory for a fragment of the graph");
     stretch->graph[stretch->graph_count++] = *uop;
     return true;

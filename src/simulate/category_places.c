@@ -154,8 +154,7 @@ static bool see_function(void *context, const struct program_function *function)
 }
 
 static bool add_images(struct category_places *places, const struct code *code) {
-    if (!array_reserve((void **)&places->images, &places->image_capacity, code->image_count,
-                       sizeof *places->images))
+    if (!array_room(places->images, places->image_capacity, code->image_count))
         return false;
     for (; places->image_count < code->image_count; places->image_count++) {
         const struct code_image *image = &code->images[places->image_count];

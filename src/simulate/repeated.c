@@ -72,10 +72,8 @@ static void forget(struct repeated *program) {
 
 static bool keep(struct repeated *program, const struct trace_batch *batch, struct error *error) {
     size_t insns = program->insn_count, accesses = program->access_count;
-    if (!array_reserve((void **)&program->insns, &program->insn_capacity, insns + batch->insn_count,
-                       sizeof *program->insns) ||
-        !array_reserve((void **)&program->accesses, &program->access_capacity,
-                       accesses + batch->access_count, sizeof *program->accesses))
+    if (!array_room(program->insns, program->insn_capacity, insns + batch->insn_count) ||
+        !array_room(program->accesses, program->access_capacity, accesses + batch->access_count))
         return error_set(error, "%s: out of memory", program->path);
     if (batch->insn_count)
         memcpy(program->insns + insns, batch->insns, batch->insn_count * sizeof *program->insns);

@@ -91,12 +91,9 @@ static bool record_add(struct record *record, const struct trace_batch *piece,
                        struct error *error) {
     size_t insns = record->insn_count + piece->insn_count;
     size_t accesses = record->access_count + piece->access_count;
-    if (!array_reserve((void **)&record->insns, &record->insn_capacity, insns + 1,
-                       sizeof *record->insns) ||
-        !array_reserve((void **)&record->accesses, &record->access_capacity, accesses + 1,
-                       sizeof *record->accesses) ||
-        !array_reserve((void **)&record->pieces, &record->piece_capacity, record->piece_count + 1,
-                       sizeof *record->pieces))
+    if (!array_room(record->insns, record->insn_capacity, insns + 1) ||
+        !array_room(record->accesses, record->access_capacity, accesses + 1) ||
+        !array_room(record->pieces, record->piece_capacity, record->piece_count + 1))
         return error_set(error, "out of memory for what is simulated again");
     memcpy(record->insns + record->insn_count, piece->insns,
            piece->insn_count * sizeof *record->insns);
@@ -277,8 +274,7 @@ static bool simulate_cell(const struct sampled_multisim *multisim, const struct 
 /* ---- cells ---- */
 
 static bool keep_cell(struct sampled_multisim *multisim, struct lane *lane, struct error *error) {
-    if (!array_reserve((void **)&lane->cells, &lane->cell_capacity, lane->cell_count + 1,
-                       sizeof *lane->cells))
+    if (!array_room(lane->cells, lane->cell_capacity, lane->cell_count + 1))
         return error_set(error, "out of memory for what is simulated again");
     if (!simulate_cell(multisim, lane, &lane->cells[lane->cell_count], error))
         return false;

@@ -246,8 +246,7 @@ static bool save(struct saving *saving, const char *part, double weight,
     struct cell *cells = malloc(most_cells(simulation, more, more_count) * sizeof *cells);
     session.images = calloc(code->image_count + 1u, sizeof *session.images);
     bool good = cells && session.images &&
-                array_reserve((void **)&saving->sessions, &saving->capacity, saving->count + 1,
-                              sizeof *saving->sessions);
+                array_room(saving->sessions, saving->capacity, saving->count + 1);
     good = good ? store_begin(session.store, error)
                 : error_set(error, "out of memory for the profile");
     if (good) {

@@ -100,8 +100,7 @@ static void learn_code(struct selector *selector, const struct code *code) {
         for (size_t i = 0; i < selector->entry_count; i++)
             if (insn->offset == selector->entries[i].offset &&
                 insn->image == selector->entries[i].image &&
-                array_reserve((void **)&selector->starts, &selector->start_capacity,
-                              selector->start_count + 1, sizeof *selector->starts))
+                array_room(selector->starts, selector->start_capacity, selector->start_count + 1))
                 selector->starts[selector->start_count++] = selector->insns_known;
     }
 }

@@ -141,9 +141,8 @@ static bool make_room(struct run *run, uint32_t thread, struct error *error) {
     if (thread < simulation->thread_count)
         return true;
     size_t old = simulation->thread_count, need = (size_t)thread + 1;
-    if (!array_reserve((void **)&run->table, &run->table_capacity, need, sizeof *run->table) ||
-        !array_reserve((void **)&simulation->threads, &run->thread_capacity, need,
-                       sizeof *simulation->threads))
+    if (!array_room(run->table, run->table_capacity, need) ||
+        !array_room(simulation->threads, run->thread_capacity, need))
         return error_set(error, "out of memory for %zu threads", need);
     memset(run->table + old, 0, (need - old) * sizeof *run->table);
     memset(simulation->threads + old, 0, (need - old) * sizeof *simulation->threads);
@@ -197,8 +196,7 @@ static bool lane_end_slice(struct run *run, struct lane *lane, struct error *err
     struct slice_recorder *slice = &lane->slice;
     if (!slice->oracle || !lane->in_window)
         return true;
-    if (!array_reserve((void **)&simulation->slices, &simulation->slice_capacity,
-                       simulation->slice_count + 1, sizeof *simulation->slices))
+    if (!array_room(simulation->slices, simulation->slice_capacity, simulation->slice_count + 1))
         return error_set(error, "out of memory for slices");
     struct slice_record *record = &simulation->slices[simulation->slice_count++];
     *record = (struct slice_record){.process = lane->source.process,
@@ -325,8 +323,7 @@ static bool count_executions(struct run *run, const struct trace_batch *piece,
     struct simulation *simulation = run->simulation;
     uint32_t known = trace_code(run->trace)->insn_count, old = simulation->execution_count;
     if (old < known) {
-        if (!array_reserve((void **)&simulation->executions, &run->execution_capacity, known,
-                           sizeof *simulation->executions))
+        if (!array_room(simulation->executions, run->execution_capacity, known))
             return error_set(error, "out of memory for the profile");
         memset(simulation->executions + old, 0, (known - old) * sizeof *simulation->executions);
         simulation->execution_count = known;

@@ -86,8 +86,7 @@ static const struct named_image *find_image(struct image_names *names,
     struct named_image new = {.id = image->id};
     if (!store_get_symbols(names->store, image->id, &new.symbols, &new.symbol_count, error))
         return NULL;
-    if (!array_reserve((void **)&names->images, &names->capacity, names->count + 1,
-                       sizeof *names->images)) {
+    if (!array_room(names->images, names->capacity, names->count + 1)) {
         store_free_symbols(new.symbols, new.symbol_count);
         error_set(error, "out of memory for names");
         return NULL;

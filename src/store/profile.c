@@ -78,8 +78,7 @@ static bool update(struct store *store, sqlite3_stmt *statement, const struct st
     sqlite3_reset(statement);
     if (!good)
         return false;
-    if (!array_reserve((void **)&store->new_values, &store->new_capacity, old_count + count,
-                       sizeof *store->new_values))
+    if (!array_room(store->new_values, store->new_capacity, old_count + count))
         return database_out_of_memory(store, error);
     size_t merged = merge(store->old_values, old_count, values, count, store->new_values);
     if (!blob_encode_values(&store->codec, store->new_values, merged, error))

@@ -119,8 +119,7 @@ static const char *keep_text(struct session_list *list, sqlite3_stmt *statement,
 
 static bool keep_session(struct store *store, struct session_list *list, sqlite3_stmt *statement,
                          struct error *error) {
-    if (!array_reserve((void **)&list->entries, &list->capacity, list->count + 1,
-                       sizeof *list->entries))
+    if (!array_room(list->entries, list->capacity, list->count + 1))
         return database_out_of_memory(store, error);
     int64_t kind = sqlite3_column_int64(statement, 1);
     int64_t unknown = sqlite3_column_int64(statement, 9);

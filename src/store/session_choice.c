@@ -17,10 +17,8 @@ static bool note_epoch(void *context, const struct store_session *session,
                        const struct store_event *events, size_t event_count) {
     (void)events, (void)event_count;
     struct choice *choice = context;
-    if (!array_reserve((void **)&choice->ids, &choice->capacity, choice->count + 1,
-                       sizeof *choice->ids) ||
-        !array_reserve((void **)&choice->chosen, &choice->chosen_capacity, choice->count + 1,
-                       sizeof *choice->chosen)) {
+    if (!array_room(choice->ids, choice->capacity, choice->count + 1) ||
+        !array_room(choice->chosen, choice->chosen_capacity, choice->count + 1)) {
         choice->failed = true;
         return false;
     }

@@ -46,8 +46,7 @@ static void fill(const struct tap_buffer *buffer, struct tap_point *closing,
 static bool make(const struct tap_buffer *buffer, struct shared_index *shared) {
     uint32_t closing = buffer->records[TAP_COMMIT] + buffer->records[TAP_FLUSH];
     uint32_t dispatch = buffer->records[TAP_DISPATCH], fetch = buffer->records[TAP_FETCH];
-    if (!array_reserve((void **)&shared->points, &shared->capacity,
-                       (size_t)closing + dispatch + fetch + 1, sizeof *shared->points))
+    if (!array_room(shared->points, shared->capacity, (size_t)closing + dispatch + fetch + 1))
         return false;
     struct tap_point *points = shared->points;
     fill(buffer, points, points + closing, points + closing + dispatch);

@@ -61,8 +61,8 @@ bool code_table_add_process(struct code_table *table, uint32_t process, struct e
     if (process != table->process_count)
         return error_set(error, "process number %" PRIu32 " where %" PRIu32 " was due", process,
                          table->process_count);
-    if (process >= MAX_COUNT || !array_reserve((void **)&table->processes, &table->process_capacity,
-                                               (size_t)process + 1, sizeof *table->processes))
+    if (process >= MAX_COUNT ||
+        !array_room(table->processes, table->process_capacity, (size_t)process + 1))
         return out_of_memory(error);
     memset(&table->processes[table->process_count++], 0, sizeof *table->processes);
     return true;
@@ -73,8 +73,7 @@ bool code_table_add_process(struct code_table *table, uint32_t process, struct e
 static bool append_image(struct code_table *table, const char *path, enum code_image_kind kind,
                          const uint8_t *build_id, uint8_t build_id_size, uint64_t base) {
     struct code *code = &table->code;
-    if (!array_reserve((void **)&code->images, &table->code_image_capacity,
-                       (size_t)code->image_count + 1, sizeof *code->images))
+    if (!array_room(code->images, table->code_image_capacity, (size_t)code->image_count + 1))
         return false;
     struct code_image *image = &code->images[code->image_count];
     memset(image, 0, sizeof *image);
@@ -101,8 +100,7 @@ bool code_table_add_image(struct code_table *table, const struct item_image *ima
         return error_set(error, "image %" PRIu32 " is malformed", image->image);
     if (image->image < table->image_count)
         return true;
-    if (!array_reserve((void **)&table->images, &table->image_capacity,
-                       (size_t)table->image_count + 1, sizeof *table->images) ||
+    if (!array_room(table->images, table->image_capacity, (size_t)table->image_count + 1) ||
         !append_image(table, image->path, image->kind, image->build_id, image->build_id_size,
                       image->start - image->file_offset))
         return out_of_memory(error);
@@ -204,15 +202,11 @@ static bool reserve_insn(struct code_table *table) {
     struct code *code = &table->code;
     size_t need = (size_t)code->insn_count + 1;
     return need < MAX_COUNT && code->uop_count < MAX_COUNT &&
-           array_reserve((void **)&code->insns, &table->insn_capacity, need, sizeof *code->insns) &&
-           array_reserve((void **)&table->operands, &table->operand_capacity, need,
-                         sizeof *table->operands) &&
-           array_reserve((void **)&table->owners, &table->owner_capacity, need,
-                         sizeof *table->owners) &&
-           array_reserve((void **)&table->clock_calls, &table->clock_call_capacity, need,
-                         sizeof *table->clock_calls) &&
-           array_reserve((void **)&code->uops, &table->uop_capacity,
-                         (size_t)code->uop_count + INSN_MAX_UOPS, sizeof *code->uops) &&
+           array_room(code->insns, table->insn_capacity, need) &&
+           array_room(table->operands, table->operand_capacity, need) &&
+           array_room(table->owners, table->owner_capacity, need) &&
+           array_room(table->clock_calls, table->clock_call_capacity, need) &&
+           array_room(code->uops, table->uop_capacity, (size_t)code->uop_count + INSN_MAX_UOPS) &&
            index_grow(&table->insn_index, insn_hash, table) &&
            index_grow(&table->uop_index, uop_hash, table);
 }
@@ -326,9 +320,8 @@ static bool add_templates(struct code_table *table, const struct item_code *item
                 note_undecodable(table, notes, item->address + at, item->bytes + at, length);
             number = add_insn(table, &key, item->address + at, decoded ? &insn : NULL);
         }
-        if (number == CODE_NONE ||
-            !array_reserve((void **)&table->templates, &table->template_capacity,
-                           (size_t)table->template_count + 1, sizeof *table->templates))
+        if (number == CODE_NONE || !array_room(table->templates, table->template_capacity,
+                                               (size_t)table->template_count + 1))
             return false;
         bool syscall = table->code.insns[number].flags & INSN_SYSCALL;
         table->templates[table->template_count++] =
@@ -424,10 +417,8 @@ bool code_table_add_block(struct code_table *table, const struct item_code *item
     uint32_t image = item->image == CODE_NONE ? anonymous_image(table) : table->images[item->image];
     uint32_t template = table->template_count;
     if (image == CODE_NONE || process->count >= MAX_COUNT || template >= MAX_COUNT ||
-        !array_reserve((void **)&process->blocks, &process->capacity, (size_t)process->count + 1,
-                       sizeof *process->blocks) ||
-        !array_reserve((void **)&table->blocks, &table->block_capacity,
-                       (size_t)table->block_count + 1, sizeof *table->blocks) ||
+        !array_room(process->blocks, process->capacity, (size_t)process->count + 1) ||
+        !array_room(table->blocks, table->block_capacity, (size_t)table->block_count + 1) ||
         !index_grow(&table->block_index, block_hash, table) || !reserve_insn(table) ||
         !add_templates(table, item, image, notes))
         return out_of_memory(error);
@@ -455,8 +446,7 @@ bool code_table_reserve_pattern(struct code_table *table, struct code_block *blo
     if (count < 2 * block->pattern_room)
         count = 2 * block->pattern_room;
     if (table->pattern_count + (size_t)count >= MAX_COUNT ||
-        !array_reserve((void **)&table->patterns, &table->pattern_capacity,
-                       (size_t)table->pattern_count + count, sizeof *table->patterns))
+        !array_room(table->patterns, table->pattern_capacity, (size_t)table->pattern_count + count))
         return false;
     block->pattern = table->pattern_count;
     block->pattern_room = count;

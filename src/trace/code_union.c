@@ -76,8 +76,7 @@ static uint32_t image_number(struct code_union *all, const struct code_image *im
                 code->images[i].base = image->base;
             return i;
         }
-    if (!array_reserve((void **)&code->images, &all->image_capacity, (size_t)code->image_count + 1,
-                       sizeof *code->images))
+    if (!array_room(code->images, all->image_capacity, (size_t)code->image_count + 1))
         return UINT32_MAX;
     struct code_image *added = &code->images[code->image_count];
     *added = *image;
@@ -151,8 +150,7 @@ static bool add_insn(struct code_union *all, const struct static_insn *insn, uin
         return true;
     }
     if (code->insn_count >= MAX_INSNS ||
-        !array_reserve((void **)&code->insns, &all->insn_capacity, (size_t)code->insn_count + 1,
-                       sizeof *code->insns))
+        !array_room(code->insns, all->insn_capacity, (size_t)code->insn_count + 1))
         return false;
     *number = code->insn_count;
     code->insns[code->insn_count++] = *insn;

@@ -117,8 +117,7 @@ static bool hold(struct guest_thread *thread, const uint64_t *events, size_t cou
                  struct error *error) {
     if (thread->held_count + count > HELD_MAX_EVENTS)
         return error_set(error, "more than %d events of one block", HELD_MAX_EVENTS);
-    if (!array_reserve((void **)&thread->held, &thread->held_capacity, thread->held_count + count,
-                       sizeof *thread->held))
+    if (!array_room(thread->held, thread->held_capacity, thread->held_count + count))
         return error_set(error, "out of memory for a thread's events");
     if (count)
         memcpy(thread->held + thread->held_count, events, count * sizeof *events);
@@ -241,8 +240,7 @@ static bool reserve_threads(struct decoder *decoder, uint32_t number, struct err
     if (number - decoder->thread_count > THREAD_MAX_AHEAD)
         return error_set(error, "thread number %" PRIu32 " after only %" PRIu32 " threads", number,
                          decoder->thread_count);
-    if (!array_reserve((void **)&decoder->threads, &decoder->thread_capacity, (size_t)number + 1,
-                       sizeof *decoder->threads))
+    if (!array_room(decoder->threads, decoder->thread_capacity, (size_t)number + 1))
         return error_set(error, "out of memory for %" PRIu32 " threads", number);
     while (decoder->thread_count <= number)
         decoder->threads[decoder->thread_count++] = NULL;

@@ -66,8 +66,7 @@ struct place {
 static bool grow_block(struct event_predictor *predictor, struct event_block *block) {
     uint32_t old = block->end - block->first, room = old ? 2 * old : FIRST_SLOTS;
     if (predictor->slot_count + room > UINT32_MAX ||
-        !array_reserve((void **)&predictor->slots, &predictor->slot_capacity,
-                       predictor->slot_count + room, sizeof *predictor->slots))
+        !array_room(predictor->slots, predictor->slot_capacity, predictor->slot_count + room))
         return false;
     struct event_slot *slots = predictor->slots + predictor->slot_count;
     if (old)
@@ -108,8 +107,7 @@ static bool begin(struct event_predictor *predictor, struct place *place, uint32
                   struct error *error) {
     size_t known = predictor->block_capacity;
     *place = (struct place){0};
-    if (array_reserve((void **)&predictor->blocks, &predictor->block_capacity,
-                      (size_t)block_count + 1, sizeof *predictor->blocks)) {
+    if (array_room(predictor->blocks, predictor->block_capacity, (size_t)block_count + 1)) {
         memset(predictor->blocks + known, 0,
                (predictor->block_capacity - known) * sizeof *predictor->blocks);
         *place = enter_block(predictor, 0);

@@ -224,10 +224,9 @@ static int count_process(struct file_reader *reader, struct item_process *proces
                          struct error *error) {
     if (process->process != reader->process_count)
         return bad_record(reader, error, "processes are out of order");
-    if (!array_reserve((void **)&reader->block_counts, &reader->block_counts_capacity,
-                       (size_t)reader->process_count + 1, sizeof *reader->block_counts) ||
-        !array_reserve((void **)&reader->origins, &reader->origin_capacity,
-                       (size_t)reader->process_count + 1, sizeof *reader->origins))
+    if (!array_room(reader->block_counts, reader->block_counts_capacity,
+                    (size_t)reader->process_count + 1) ||
+        !array_room(reader->origins, reader->origin_capacity, (size_t)reader->process_count + 1))
         return out_of_memory(reader, error);
     reader->block_counts[reader->process_count++] = 0;
     find_origin(reader, process);
@@ -331,8 +330,7 @@ static int take_data(struct file_reader *reader, struct item_data *data, struct 
     struct event_predictor *predictor = take_lane(reader, data->process, flags & DATA_RESET, error);
     if (!predictor)
         return -1;
-    if (!array_reserve((void **)&reader->events, &reader->events_capacity, data->event_count + 1,
-                       sizeof *reader->events))
+    if (!array_room(reader->events, reader->events_capacity, data->event_count + 1))
         return out_of_memory(reader, error);
     const uint8_t *coded = coded_events(reader, flags & DATA_COMPRESSED, coded_size, error);
     if (!coded)
@@ -355,8 +353,7 @@ static int take_symbols(struct file_reader *reader, struct item_symbols *symbols
     if (payload->bad || symbols->process >= reader->process_count ||
         symbols->count > (size_t)(payload->end - payload->at) / 22)
         return bad_record(reader, error, "it is malformed");
-    if (!array_reserve((void **)&reader->symbols, &reader->symbols_capacity, symbols->count + 1,
-                       sizeof *reader->symbols))
+    if (!array_room(reader->symbols, reader->symbols_capacity, symbols->count + 1))
         return out_of_memory(reader, error);
     uint64_t end = 0;
     for (uint32_t i = 0; i < symbols->count; i++) {

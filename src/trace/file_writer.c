@@ -174,8 +174,8 @@ static bool write_process(struct file_writer *writer, const struct item_process 
         return error_set(error, "process number %" PRIu32 " where %" PRIu32 " was due",
                          process->process, writer->process_count);
     uint8_t *at = begin_record(writer, RECORD_PROCESS, 20);
-    if (!at || !array_reserve((void **)&writer->block_counts, &writer->block_counts_capacity,
-                              (size_t)process->process + 1, sizeof *writer->block_counts))
+    if (!at || !array_room(writer->block_counts, writer->block_counts_capacity,
+                           (size_t)process->process + 1))
         return out_of_memory(writer, error);
     writer->block_counts[writer->process_count++] = 0;
     put_u32(at, process->process);
@@ -262,8 +262,7 @@ static bool reset_if_due(struct file_writer *writer, const struct item_data *dat
         return true;
     for (int i = 0; i < FILE_PREDICTORS; i++)
         writer->lanes[i].used = false;
-    if (!array_reserve((void **)&writer->index, &writer->index_capacity,
-                       (size_t)writer->index_count + 1, sizeof *writer->index))
+    if (!array_room(writer->index, writer->index_capacity, (size_t)writer->index_count + 1))
         return out_of_memory(writer, error);
     writer->index[writer->index_count++] =
         (struct index_entry){file_writer_bytes(writer), writer->instructions, data->ticket};

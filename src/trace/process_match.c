@@ -79,8 +79,7 @@ uint32_t process_match_add(struct process_match *match, const struct item_proces
     if (known != PROCESS_UNKNOWN)
         match->taken[known] = true;
     while (match->known_count <= process->process) {
-        if (!array_reserve((void **)&match->known, &match->known_capacity, match->known_count + 1,
-                           sizeof *match->known))
+        if (!array_room(match->known, match->known_capacity, match->known_count + 1))
             return PROCESS_UNKNOWN;
         match->known[match->known_count++] = PROCESS_UNKNOWN;
     }

@@ -73,8 +73,7 @@ static bool is_wanted(const struct region_capture *capture, uint32_t process) {
 
 static bool take_process(struct region_capture *capture, const struct item_process *process,
                          struct error *error) {
-    if (!array_reserve((void **)&capture->processes, &capture->process_capacity,
-                       capture->process_count + 1, sizeof *capture->processes))
+    if (!array_room(capture->processes, capture->process_capacity, capture->process_count + 1))
         return out_of_memory(error);
     struct kept_process *kept = NULL;
     uint32_t number = capture->options.process_count ? process->known : process->process;
@@ -237,8 +236,7 @@ static struct region_thread *find_thread(struct region_capture *capture,
     if (!capture->options.process_count)
         return region_windows_thread(windows, data->thread);
     while (capture->thread_count <= data->thread) {
-        if (!array_reserve((void **)&capture->threads, &capture->thread_capacity,
-                           capture->thread_count + 1, sizeof *capture->threads)) {
+        if (!array_room(capture->threads, capture->thread_capacity, capture->thread_count + 1)) {
             *good = false;
             return NULL;
         }

@@ -32,8 +32,7 @@ struct kept_process *kept_process_new(const struct item_process *process) {
 
 bool kept_process_code(struct kept_process *process, const struct item_code *code) {
     if (code->block != process->block_count ||
-        !array_reserve((void **)&process->blocks, &process->block_capacity,
-                       process->block_count + 1, sizeof *process->blocks) ||
+        !array_room(process->blocks, process->block_capacity, process->block_count + 1) ||
         !array_reserve((void **)&process->bytes, &process->byte_capacity,
                        process->byte_count + code->size, 1))
         return false;
@@ -50,8 +49,8 @@ bool kept_process_code(struct kept_process *process, const struct item_code *cod
 
 bool kept_process_image(struct kept_process *process, const struct item_image *image) {
     char *path = strdup(image->path);
-    if (!path || !array_reserve((void **)&process->mappings, &process->mapping_capacity,
-                                process->mapping_count + 1, sizeof *process->mappings)) {
+    if (!path ||
+        !array_room(process->mappings, process->mapping_capacity, process->mapping_count + 1)) {
         free(path);
         return false;
     }
@@ -106,8 +105,7 @@ static bool define_image(struct region_writer *writer, uint32_t captured, uint64
     if (writer->mapped[mapping])
         return true;
     if (*number == writer->image_count) {
-        if (!array_reserve((void **)&writer->images, &writer->image_capacity,
-                           writer->image_count + 1, sizeof *writer->images))
+        if (!array_room(writer->images, writer->image_capacity, writer->image_count + 1))
             return out_of_memory(writer, error);
         writer->images[writer->image_count++] = captured;
     }
@@ -155,8 +153,7 @@ bool region_writer_open(struct region_writer *writer, const char *path, bool com
     struct item second = {.kind = ITEM_PROCESS, .process = process->process};
     second.process.process = 0;
     second.process.parent = UINT32_MAX;
-    if (!array_reserve((void **)&writer->threads, &writer->thread_capacity, 1,
-                       sizeof *writer->threads))
+    if (!array_room(writer->threads, writer->thread_capacity, 1))
         return out_of_memory(writer, error);
     writer->threads[writer->thread_count++] = (struct region_writer_thread){0};
     return writer->file && file_writer_put(writer->file, &first, error) &&
@@ -179,8 +176,7 @@ static bool number_thread(struct region_writer *writer, const struct item_data *
                           uint32_t number) {
     if (number < writer->thread_count && writer->threads[number].met)
         return true;
-    if (!array_reserve((void **)&writer->threads, &writer->thread_capacity, (size_t)number + 1,
-                       sizeof *writer->threads))
+    if (!array_room(writer->threads, writer->thread_capacity, (size_t)number + 1))
         return false;
     writer->threads[number] = (struct region_writer_thread){
         .ordinal = data->ordinal, .first = data->first_insn, .met = true};
@@ -217,8 +213,7 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
         return true;
     }
     if (!number_thread(writer, data, number) ||
-        !array_reserve((void **)&writer->events, &writer->event_capacity,
-                       (size_t)data->event_count + 1, sizeof *writer->events))
+        !array_room(writer->events, writer->event_capacity, (size_t)data->event_count + 1))
         return out_of_memory(writer, error);
     struct region_writer_thread *thread = &writer->threads[number];
     if (thread->gap)

@@ -107,8 +107,7 @@ static char *copy_or_null(const char *text) {
 }
 
 static bool add_process(struct trace *trace, const struct item_process *item, struct error *error) {
-    if (!array_reserve((void **)&trace->processes, &trace->process_capacity,
-                       (size_t)trace->process_count + 1, sizeof *trace->processes))
+    if (!array_room(trace->processes, trace->process_capacity, (size_t)trace->process_count + 1))
         return error_set(error, "out of memory for process %" PRIu32, item->process);
     const uint32_t number = trace->process_count++;
     struct trace_process *process = &trace->processes[number];

@@ -1,7 +1,7 @@
 /* Growable arrays of plain structs: `items`, `count`, `capacity` kept by the owner.
  *
  *     struct point *points = NULL; size_t count = 0, capacity = 0;
- *     if (!array_reserve((void **)&points, &capacity, count + 1, sizeof *points)) ... out of memory
+ *     if (!array_room(points, capacity, count + 1)) ... out of memory
  *     points[count++] = ...;
  */
 #ifndef CULPRIT_UTIL_ARRAY_H
@@ -13,6 +13,8 @@
 
 /* Makes room for at least `need` items, doubling. False, and nothing changed, when memory is out
  * or the size overflows. New room is not cleared. */
+#define array_room(items, capacity, need)                                                          \
+    array_reserve((void **)&(items), &(capacity), need, sizeof *(items))
 static inline bool array_reserve(void **items, size_t *capacity, size_t need, size_t item_size) {
     if (need <= *capacity)
         return true;

@@ -48,8 +48,8 @@ static bool put(struct csv *csv, size_t *used, char c, struct error *error) {
 
 static bool begin_field(struct csv *csv, size_t used, struct error *error) {
     size_t need = (size_t)csv->field_count + 1;
-    if (!array_reserve((void **)&csv->starts, &csv->start_capacity, need, sizeof *csv->starts) ||
-        !array_reserve((void **)&csv->fields, &csv->field_capacity, need, sizeof *csv->fields))
+    if (!array_room(csv->starts, csv->start_capacity, need) ||
+        !array_room(csv->fields, csv->field_capacity, need))
         return fail(csv, error, "out of memory");
     csv->starts[csv->field_count++] = used;
     return true;

@@ -52,8 +52,7 @@ uint32_t intern_add(struct intern *intern, const void *bytes, size_t size) {
     if (intern->slots[slot])
         return intern->slots[slot] - 1;
     char *copy = NULL;
-    if (!array_reserve((void **)&intern->items, &intern->capacity, intern->count + 1,
-                       sizeof *intern->items) ||
+    if (!array_room(intern->items, intern->capacity, intern->count + 1) ||
         !(copy = arena_copy(&intern->arena, bytes, size)))
         return INTERN_NONE;
     intern->items[intern->count] =

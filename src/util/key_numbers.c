@@ -44,8 +44,7 @@ uint32_t key_numbers_add(struct key_numbers *index, uint64_t key) {
                 return index->slots[slot] - 1;
     if (index->count >= UINT32_MAX - 1 ||
         ((!index->slots || 2 * (index->count + 1) > index->mask + 1) && !grow(index)) ||
-        !array_reserve((void **)&index->keys, &index->capacity, index->count + 1,
-                       sizeof *index->keys))
+        !array_room(index->keys, index->capacity, index->count + 1))
         return UINT32_MAX;
     uint32_t number = (uint32_t)index->count++;
     index->keys[number] = key;

@@ -167,9 +167,8 @@ static bool end(void *context, struct error *error) {
 /* Room for the instruction in the table of ids, and an id for it. */
 static bool name_block(struct bbv *bbv, uint32_t insn) {
     size_t old = bbv->id_capacity;
-    if (!array_reserve((void **)&bbv->ids, &bbv->id_capacity, (size_t)insn + 1, sizeof *bbv->ids) ||
-        !array_reserve((void **)&bbv->firsts, &bbv->first_capacity, bbv->block_count + 1,
-                       sizeof *bbv->firsts))
+    if (!array_room(bbv->ids, bbv->id_capacity, (size_t)insn + 1) ||
+        !array_room(bbv->firsts, bbv->first_capacity, bbv->block_count + 1))
         return false;
     memset(bbv->ids + old, 0, (bbv->id_capacity - old) * sizeof *bbv->ids);
     if (!bbv->ids[insn]) {
@@ -187,8 +186,7 @@ static bool begin_block(struct lane *lane, uint32_t insn) {
     if (lane->block < lane->count_capacity)
         return true;
     size_t old = lane->count_capacity;
-    if (!array_reserve((void **)&lane->counts, &lane->count_capacity, (size_t)lane->block + 1,
-                       sizeof *lane->counts))
+    if (!array_room(lane->counts, lane->count_capacity, (size_t)lane->block + 1))
         return false;
     memset(lane->counts + old, 0, (lane->count_capacity - old) * sizeof *lane->counts);
     return true;

@@ -71,7 +71,7 @@ static bool end(void *lane, struct error *error) {
 
 static bool make_text(struct csv *csv, uint32_t insn) {
     size_t old = csv->capacity;
-    if (!array_reserve((void **)&csv->texts, &csv->capacity, (size_t)insn + 1, sizeof *csv->texts))
+    if (!array_room(csv->texts, csv->capacity, (size_t)insn + 1))
         return false;
     memset(csv->texts + old, 0, (csv->capacity - old) * sizeof *csv->texts);
     struct text *text = &csv->texts[insn];

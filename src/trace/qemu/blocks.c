@@ -36,8 +36,7 @@ uint32_t blocks_count(const struct block_table *table) {
 
 bool blocks_add(struct block_table *table, const struct ring_block *block, const uint8_t *bytes) {
     if (block->block != blocks_count(table) ||
-        !array_reserve((void **)&table->items, &table->capacity, table->count + 1,
-                       sizeof *table->items) ||
+        !array_room(table->items, table->capacity, table->count + 1) ||
         !array_reserve((void **)&table->bytes, &table->byte_capacity,
                        table->byte_count + block->size, 1))
         return false;
@@ -77,8 +76,7 @@ const struct image_mapping *blocks_mapping(const struct block_table *table, uint
 }
 
 bool blocks_announce(struct block_table *table, const struct image_mapping *mapping) {
-    if (!array_reserve((void **)&table->mappings, &table->mapping_capacity,
-                       table->mapping_count + 1, sizeof *table->mappings))
+    if (!array_room(table->mappings, table->mapping_capacity, table->mapping_count + 1))
         return false;
     table->mappings[table->mapping_count++] = *mapping;
     return true;

@@ -35,8 +35,7 @@ static const double LEAVE_SECONDS = 5; /* between SIGTERM and SIGKILL when its t
 /* ---- the queue ---- */
 
 struct queued *capture_queue(struct capture *capture, enum item_kind kind) {
-    if (!array_reserve((void **)&capture->queue, &capture->queue_capacity, capture->queue_count + 1,
-                       sizeof *capture->queue)) {
+    if (!array_room(capture->queue, capture->queue_capacity, capture->queue_count + 1)) {
         capture->out_of_memory = true;
         return &capture->spare;
     }
@@ -55,8 +54,7 @@ void capture_note(struct capture *capture, const char *format, ...) {
 }
 
 static void keep_until_next(struct capture *capture, const char *text) {
-    if (text && array_reserve((void **)&capture->texts, &capture->text_capacity,
-                              capture->text_count + 1, sizeof *capture->texts))
+    if (text && array_room(capture->texts, capture->text_capacity, capture->text_count + 1))
         capture->texts[capture->text_count++] = (char *)text;
 }
 

@@ -85,8 +85,7 @@ static uint32_t number_image(struct images *images, const struct line *line) {
             return i;
     }
     image.path = strdup(line->path);
-    if (!image.path || !array_reserve((void **)&images->items, &images->capacity, images->count + 1,
-                                      sizeof *images->items)) {
+    if (!image.path || !array_room(images->items, images->capacity, images->count + 1)) {
         free(image.path);
         return UINT32_MAX;
     }

@@ -24,7 +24,7 @@ static uint64_t *anonymous_blocks(const struct block_table *blocks, size_t *coun
         for (size_t i = 0; i < blocks->count; i++) {
             if (blocks->items[i].image != UINT32_MAX)
                 continue;
-            if (!array_reserve((void **)&addresses, &capacity, *count + 1, sizeof *addresses))
+            if (!array_room(addresses, capacity, *count + 1))
                 break;
             addresses[(*count)++] = blocks->items[i].address;
         }

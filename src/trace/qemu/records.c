@@ -254,8 +254,7 @@ static struct left_out *find_left_out(struct capture *capture, uint32_t pid) {
 static void leave_out(struct capture *capture, const struct ring_untraced_process *untraced) {
     int parent = find_process(capture, untraced->parent);
     const struct traced *from = parent >= 0 ? &capture->slots[parent] : NULL;
-    if (!array_reserve((void **)&capture->left_out, &capture->left_out_capacity,
-                       capture->left_out_count + 1, sizeof *capture->left_out)) {
+    if (!array_room(capture->left_out, capture->left_out_capacity, capture->left_out_count + 1)) {
         capture->out_of_memory = true;
         return;
     }

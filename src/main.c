@@ -11,57 +11,51 @@
 #include "cmd/verb.h"
 #include "util/nearest.h"
 
+/* In the order of --help. */
 struct entry {
     const char *question; /* heading of a new group, or NULL */
     const char *name, *summary;
     const struct verb *verb;
-    int (*run)(int argc, char **argv);
 };
 
 static const struct entry VERBS[] = {
     {"Where does the time go, and why?", "explain",
-     "explain a command: its costly functions, lines and instructions", NULL, cmd_explain},
+     "explain a command: its costly functions, lines and instructions", &verb_explain},
     {"What does this live machine do?", "daemon",
-     "collect samples of the whole machine, continuously, into the profile database", NULL,
-     cmd_daemon},
-    {NULL, "record", "sample one command while it runs, without privileges", NULL, cmd_record},
+     "collect samples of the whole machine, continuously, into the profile database", &verb_daemon},
+    {NULL, "record", "sample one command while it runs, without privileges", &verb_record},
     {NULL, "top",
-     "samples by procedure, image, line, process or epoch; cycles of saved simulations", NULL,
-     cmd_top},
+     "samples by procedure, image, line, process or epoch; cycles of saved simulations", &verb_top},
     {NULL, "annotate",
-     "one procedure by instructions: how long each stalls, and what can have caused it", NULL,
-     cmd_annotate},
-    {NULL, "variance", "which procedures differ most between several profiles", NULL, cmd_variance},
-    {NULL, "diff", "two profiles side by side: what changed, and whether by more than chance", NULL,
-     cmd_diff},
-    {NULL, "epochs", "list the profiles kept; begin, merge, prune, export, import", NULL,
-     cmd_epochs},
+     "one procedure by instructions: how long each stalls, and what can have caused it",
+     &verb_annotate},
+    {NULL, "variance", "which procedures differ most between several profiles", &verb_variance},
+    {NULL, "diff", "two profiles side by side: what changed, and whether by more than chance",
+     &verb_diff},
+    {NULL, "epochs", "list the profiles kept; begin, merge, prune, export, import", &verb_epochs},
     {"What would change?", "sim",
      "simulate a command or a trace on any machine, with --ideal and "
      "--set",
-     NULL, cmd_sim},
-    {NULL, "icost", "what each cause costs; which causes overlap, which are in series", NULL,
-     cmd_icost},
+     &verb_sim},
+    {NULL, "icost", "what each cause costs; which causes overlap, which are in series",
+     &verb_icost},
     {NULL, "predict",
-     "what long data misses cost on other machines, by a model, without simulating", &verb_predict,
-     NULL},
+     "what long data misses cost on other machines, by a model, without simulating", &verb_predict},
     {NULL, "contend",
      "what programs that share a cache cost each other, by a model, without simulating",
-     &verb_contend, NULL},
+     &verb_contend},
     {NULL, "throughput",
-     "instructions per cycle of chips whose cores interleave threads, by models", &verb_throughput,
-     NULL},
-    {NULL, "machines", "list, show and check machine descriptions", NULL, cmd_machines},
+     "instructions per cycle of chips whose cores interleave threads, by models", &verb_throughput},
+    {NULL, "machines", "list, show and check machine descriptions", &verb_machines},
     {"How far are profilers from the truth?", "profilers",
-     "run every profiler over one simulation, against what every cycle says", NULL, cmd_profilers},
-    {NULL, "samples", "show the samples of TIP or TEA that sim --tap wrote", NULL, cmd_samples},
-    {"What did it execute?", "trace", "capture an instruction trace of a command", NULL, cmd_trace},
-    {NULL, "bbv", "profile a command slice by slice; count what it executes", NULL, cmd_bbv},
+     "run every profiler over one simulation, against what every cycle says", &verb_profilers},
+    {NULL, "samples", "show the samples of TIP or TEA that sim --tap wrote", &verb_samples},
+    {"What did it execute?", "trace", "capture an instruction trace of a command", &verb_trace},
+    {NULL, "bbv", "profile a command slice by slice; count what it executes", &verb_bbv},
     {"Which parts of a long run stand for all of it?", "regions",
-     "choose regions from basic block vectors; compare and sweep ways to choose", NULL,
-     cmd_regions},
-    {NULL, "validate", "how far an estimate from regions is off, and which step is to blame", NULL,
-     cmd_validate},
+     "choose regions from basic block vectors; compare and sweep ways to choose", &verb_regions},
+    {NULL, "validate", "how far an estimate from regions is off, and which step is to blame",
+     &verb_validate},
 };
 enum { VERB_COUNT = sizeof VERBS / sizeof *VERBS };
 
@@ -103,7 +97,7 @@ static int run_verb(const struct entry *entry, int argc, char **argv) {
     char name[64];
     snprintf(name, sizeof name, "culprit %s", entry->name);
     argv[0] = name;
-    return entry->verb ? verb_main(entry->verb, argc, argv) : entry->run(argc, argv);
+    return verb_main(entry->verb, argc, argv);
 }
 
 /* help, help VERB */
@@ -114,7 +108,7 @@ static int help(int argc, char **argv) {
         return 0;
     }
     const struct entry *entry = find_verb(argv[2]);
-    return entry ? run_verb(entry, 2, (char *[]){argv[2], option, NULL}) : unknown_verb(argv[2]);
+    return entry ? run_verb(entry, 2, (char *[]){argv[2], option}) : unknown_verb(argv[2]);
 }
 
 int main(int argc, char **argv) {

@@ -8,27 +8,36 @@
 
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
+#include "cmd/verb.h"
 #include "region/bbv_profile.h"
 #include "util/file_name.h"
 #include "util/text.h"
 
 static const uint64_t DEFAULT_SIZE = 10000000;
 
-struct request {
+struct job {
+    struct verb_run verb;
     struct input_options input;
-    const char *output, *counts;
-    uint64_t size, seed;
-    bool repeatable, json;
+    const char *path; /* of the vectors */
+    const char *counts;
+    uint64_t size;
+    char name[NAME_MAX + 1]; /* room for the default path */
+    struct bbv_profile_result result;
 };
 
-#define REQUEST struct request
+static void begin(void *verb) {
+    struct job *job = verb;
+    job->input.traces_allowed = true;
+    job->input.seed = 1;
+    job->size = DEFAULT_SIZE;
+}
+
+#define REQUEST struct job
 static const struct option_row OPTIONS[] = {
     HEADING(4, "How to profile:"),
     COUNT("size", "N", size, "Instructions of a slice (default 10M)", .least = BBV_PROFILE_MIN_SIZE,
           .most = BBV_PROFILE_MAX_SIZE, .must = "from 1000 to 10^18 instructions"),
-    WRITTEN_FILE("output", "FILE", output,
+    WRITTEN_FILE("output", "FILE", path,
                  "The vectors (default: PROGRAM.bb); compressed if it ends in .gz. FILE.slices "
                  "says where the slices are and what the ids of the blocks mean",
                  .letter = 'o'),
@@ -38,10 +47,10 @@ static const struct option_row OPTIONS[] = {
     DURATION("for", "TIME", input.seconds,
              "Ask a command that would not end (a server) to end after this time (10s, 2min), with "
              "SIGTERM"),
-    REPEATABLE_ROW(repeatable),
-    SEED_ROW(seed),
+    REPEATABLE_ROW(input.repeatable),
+    SEED_ROW(input.seed),
     HEADING(5, "Other:"),
-    FLAG("json", json, "JSON in place of text"),
+    FLAG("json", verb.output.json, "JSON in place of text"),
     {0}};
 
 /* The file, or the one of slices beside it. */
@@ -53,8 +62,8 @@ static bool same_file(const char *path, const char *vectors) {
 }
 
 static void check_input(struct argp_state *state, void *given) {
-    const struct request *request = given;
-    const struct input_options *input = &request->input;
+    const struct job *job = given;
+    const struct input_options *input = &job->input;
     if (!input->command && !input->trace)
         options_fail(state, "what to profile? (culprit bbv [OPTION...] -- COMMAND..., or culprit "
                             "bbv FILE.ctrace)");
@@ -65,17 +74,17 @@ static void check_input(struct argp_state *state, void *given) {
         options_fail(state,
                      "--skip, --limit, --thread and --for: only while a command runs; a trace is "
                      "profiled as it was captured");
-    if (request->counts && request->output && same_file(request->counts, request->output))
+    if (job->counts && job->path && same_file(job->counts, job->path))
         options_fail(state, "--counts %s: the vectors, or what lies beside them, go there",
-                     request->counts);
-    if (request->counts && input->skip)
+                     job->counts);
+    if (job->counts && input->skip)
         options_fail(state, "--counts: of the whole run, or up to --limit; not with --skip");
 }
 
-static const struct option_part PARTS[] = {{&input_group, offsetof(struct request, input)}, {0}};
+static const struct option_part PARTS[] = {{&input_group, offsetof(struct job, input)}, {0}};
 
 static const struct command_line LINE = {
-    .own = {.options = OPTIONS, .end = check_input},
+    .own = {.options = OPTIONS, .begin = begin, .end = check_input},
     .parts = PARTS,
     .arguments = "[--] COMMAND...\nFILE.ctrace",
     .help = "Profiles what a command executes: for each slice of the run, how many instructions in "
@@ -94,99 +103,95 @@ static bool default_output(const struct input_options *input, char path[NAME_MAX
            error_set(error, "%s: makes no file name for the vectors (give one with -o)", from);
 }
 
-static void print_json(const struct request *request, const char *path,
-                       const struct bbv_profile_result *result) {
+static void print_json(const struct job *job) {
+    const struct bbv_profile_result *result = &job->result;
     json_t *notes = json_array();
     for (size_t i = 0; i < result->note_count; i++)
         json_array_append_new(notes, json_string(result->notes[i]));
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:i, s:f, s:b, s:o}", "vectors", path, "slices",
-        path, "counts", request->counts, "slice_size", (json_int_t)request->size, "slice_count",
-        (json_int_t)result->slices, "instructions", (json_int_t)result->instructions, "blocks",
-        (json_int_t)result->blocks, "threads", (int)result->threads, "processes",
-        (int)result->processes, "seconds", result->seconds, "partial", !result->complete, "notes",
-        notes);
-    char *table = bbv_slices_path(path);
+    json_t *object =
+        json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:i, s:f, s:b, s:o}", "vectors",
+                  job->path, "slices", job->path, "counts", job->counts, "slice_size",
+                  (json_int_t)job->size, "slice_count", (json_int_t)result->slices, "instructions",
+                  (json_int_t)result->instructions, "blocks", (json_int_t)result->blocks, "threads",
+                  (int)result->threads, "processes", (int)result->processes, "seconds",
+                  result->seconds, "partial", !result->complete, "notes", notes);
+    char *table = bbv_slices_path(job->path);
     if (table)
         json_object_set_new(object, "slices", json_string(table));
     free(table);
-    FILE *out = request->input.trace ? stdout : stderr;
+    FILE *out = job->input.trace ? stdout : stderr;
     json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     fputc('\n', out);
     json_decref(object);
 }
 
-static void print_result(const struct request *request, const char *path,
-                         const struct bbv_profile_result *result) {
-    if (request->json) {
-        print_json(request, path, result);
-        return;
-    }
-    FILE *out = request->input.trace ? stdout : stderr;
+static void print_text(const struct job *job) {
+    const struct bbv_profile_result *result = &job->result;
+    FILE *out = job->input.trace ? stdout : stderr;
     fprintf(out,
             "%s: %" PRIu64 " slice%s of %s instructions, %s in all, %" PRIu64 " blocks, %" PRIu32
             " thread%s of %" PRIu32 " process%s, in %s%s\n",
-            path, result->slices, text_plural(result->slices), text_count(request->size).s,
+            job->path, result->slices, text_plural(result->slices), text_count(job->size).s,
             text_count(result->instructions).s, result->blocks, result->threads,
             text_plural(result->threads), result->processes, result->processes == 1 ? "" : "es",
             text_duration(result->seconds).s, result->complete ? "" : " (partial)");
     for (size_t i = 0; i < result->note_count; i++)
         fprintf(out, "note: %s\n", result->notes[i]);
     fputs("next: culprit regions ", out);
-    text_put_word(out, path);
+    text_put_word(out, job->path);
     fputc('\n', out);
 }
 
-static int profile(const struct request *request) {
-    struct error error = {0};
-    char name[NAME_MAX + 1];
-    const struct input_options *input = &request->input;
-    const char *path = request->output ? request->output : name;
-    if (!request->output && !default_output(input, name, &error)) {
-        print_error(&error);
-        return input->trace ? STATUS_FAILED : STATUS_BROKEN;
-    }
-    struct capture_options capture = {.command = input->command,
-                                      .skip = input->skip,
-                                      .limit = input->limit,
-                                      .thread = input->thread,
-                                      .follow = input->follow,
-                                      .seconds = input->seconds,
-                                      .repeatable = request->repeatable,
-                                      .seed = request->seed};
-    watch_limit(&verb_watch, &capture, input->stop);
-    if (input->seconds)
-        interrupt_announce(input->seconds);
-    struct bbv_profile_options options = {.capture = input->trace ? NULL : &capture,
-                                          .trace = input->trace,
-                                          .size = request->size,
-                                          .path = path,
-                                          .counts_path = request->counts,
-                                          .progress = watch_progress,
-                                          .context = &verb_watch,
-                                          .stop = &verb_watch.signal};
-    struct bbv_profile_result result;
-    int exec_status;
-    watch_begin_within(&verb_watch, "profiling", "instructions", input->limit);
-    interrupt_catch();
-    bool good = bbv_profile(&options, &result, &exec_status, &error);
-    watch_end(&verb_watch);
-    if (result.written)
-        print_result(request, path, &result);
-    bbv_profile_result_free(&result);
-    if (!good) {
-        print_error(&error);
-        if (verb_watch.signal && !result.slices)
-            return 128 + verb_watch.signal;
-        return input->trace ? STATUS_FAILED : exec_status ? exec_status : STATUS_BROKEN;
-    }
-    if (input->trace)
-        return 0;
-    return command_status(result.exit);
+static bool prepare(void *verb, struct error *error) {
+    struct job *job = verb;
+    if (!job->path && !default_output(&job->input, job->name, error))
+        return false;
+    job->path = job->path ? job->path : job->name;
+    return true;
 }
 
-int cmd_bbv(int argc, char **argv) {
-    struct request request = {.input.traces_allowed = true, .size = DEFAULT_SIZE, .seed = 1};
-    free(options_parse(&LINE, argc, argv, &request));
-    return profile(&request);
+static bool profile(void *verb, struct error *error) {
+    struct job *job = verb;
+    struct bbv_profile_result *result = &job->result;
+    struct capture_options capture = input_capture(&job->input);
+    capture.addresses = false;
+    watch_limit(&verb_watch, &capture, job->input.stop);
+    interrupt_await(&job->input);
+    const struct bbv_profile_options options = {.capture = job->input.trace ? NULL : &capture,
+                                                .trace = job->input.trace,
+                                                .size = job->size,
+                                                .path = job->path,
+                                                .counts_path = job->counts,
+                                                .progress = watch_progress,
+                                                .context = &verb_watch,
+                                                .stop = &verb_watch.signal};
+    watch_begin_within(&verb_watch, "profiling", "instructions", job->input.limit);
+    const bool good =
+        bbv_profile(&options, result, job->verb.command ? &job->verb.failed : &(int){0}, error);
+    watch_end(&verb_watch);
+    job->verb.measured = result->slices;
+    job->verb.exit = job->verb.command ? result->exit : (struct trace_exit){.known = true};
+    return good || (result->written && verb_report_late(&job->verb, error));
 }
+
+static bool print_result(void *verb, struct error *error) {
+    (void)error;
+    const struct job *job = verb;
+    if (job->result.written && job->verb.output.json)
+        print_json(job);
+    else if (job->result.written)
+        print_text(job);
+    return true;
+}
+
+static void clean_up(void *verb) {
+    bbv_profile_result_free(&((struct job *)verb)->result);
+}
+
+const struct verb verb_bbv = {.line = &LINE,
+                              .size = sizeof(struct job),
+                              .command = offsetof(struct job, input.command),
+                              .prepare = prepare,
+                              .run = profile,
+                              .report = print_result,
+                              .free = clean_up};

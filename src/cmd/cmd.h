@@ -6,24 +6,10 @@
 #define CULPRIT_VERSION "0.1"
 
 struct verb;
-extern const struct verb verb_contend, verb_predict, verb_throughput;
-int cmd_annotate(int argc, char **argv);
-int cmd_bbv(int argc, char **argv);
-int cmd_daemon(int argc, char **argv);
-int cmd_diff(int argc, char **argv);
-int cmd_epochs(int argc, char **argv);
-int cmd_explain(int argc, char **argv);
-int cmd_icost(int argc, char **argv);
-int cmd_machines(int argc, char **argv);
-int cmd_profilers(int argc, char **argv);
-int cmd_record(int argc, char **argv);
-int cmd_regions(int argc, char **argv);
-int cmd_samples(int argc, char **argv);
-int cmd_sim(int argc, char **argv);
-int cmd_top(int argc, char **argv);
-int cmd_trace(int argc, char **argv);
-int cmd_validate(int argc, char **argv);
-int cmd_variance(int argc, char **argv);
+extern const struct verb verb_annotate, verb_bbv, verb_contend, verb_daemon, verb_diff, verb_epochs,
+    verb_explain, verb_icost, verb_machines, verb_predict, verb_profilers, verb_record,
+    verb_regions, verb_samples, verb_sim, verb_throughput, verb_top, verb_trace, verb_validate,
+    verb_variance;
 
 /* Exit statuses. Of a verb that runs a command it is the command's own, or STATUS_BROKEN. */
 enum {

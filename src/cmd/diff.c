@@ -3,21 +3,24 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
 #include "cmd/profile_options.h"
 #include "report/diff_report.h"
 #include "report/profile_report.h"
 #include "util/text.h"
 
-struct request {
+struct job {
+    struct compare compared;
     enum diff_measure measure;
-    struct compare_request compared;
 };
+
+static void begin(void *job) {
+    ((struct job *)job)->compared.most_stores = 2;
+}
 
 static void take_measure(struct argp_state *state, void *request, char *value) {
     for (int measure = 0; measure < DIFF_MEASURES; measure++)
         if (!strcmp(value, diff_measure_name((enum diff_measure)measure))) {
-            ((struct request *)request)->measure = (enum diff_measure)measure;
+            ((struct job *)request)->measure = (enum diff_measure)measure;
             return;
         }
     options_fail(state, "--compare %s: one of share, count, rate", value);
@@ -30,10 +33,10 @@ static const struct option_row OPTIONS[] = {
          .group = 2),
     {0}};
 
-static const struct option_part PARTS[] = {COMPARE_PARTS(offsetof(struct request, compared)), {0}};
+static const struct option_part PARTS[] = {COMPARE_PARTS, {0}};
 
 static const struct command_line LINE = {
-    .own = {.options = OPTIONS},
+    .own = {.options = OPTIONS, .begin = begin},
     .parts = PARTS,
     .arguments = "--epoch BEFORE --epoch AFTER\nBEFORE AFTER",
     .help = "Shows which procedures changed most between two profiles: two epochs, or the last "
@@ -44,8 +47,7 @@ static const struct command_line LINE = {
             "  culprit diff --epoch 1 --epoch 2"};
 
 /* Where the time went afterwards, in the file that changed most. */
-static char *next_of(const struct request *request, const struct profile_sets *sets,
-                     const struct diff_report *report) {
+static char *next_of(const struct compare *compare, const struct diff_report *report) {
     const struct profile_row *first = report->count ? report->diff.rows[0].row : NULL;
     size_t size;
     char *text = NULL;
@@ -53,7 +55,7 @@ static char *next_of(const struct request *request, const struct profile_sets *s
     if (!file)
         return NULL;
     fputs("culprit top", file);
-    profile_set_arguments(&sets->sets[1], request->compared.store.store_count > 0, file);
+    profile_set_arguments(&compare->sets.sets[1], compare->store.store_count > 0, file);
     const char *slash = strrchr(first->image, '/');
     if (first->process) /* an image may lie elsewhere there */
         text_put_option(file, "process", first->process);
@@ -65,34 +67,35 @@ static char *next_of(const struct request *request, const struct profile_sets *s
     return NULL;
 }
 
-static bool write_report(const void *context, const struct profile_sets *sets,
-                         const struct profile_table *table, FILE *file, struct error *error) {
-    const struct request *request = context;
+static bool write_report(void *verb, struct error *error) {
+    const struct job *job = verb;
+    const struct compare *compare = &job->compared;
     struct diff_report report = {.report = {.verb = "diff"},
-                                 .diff = {.sets = sets->sets,
-                                          .events = sets->events,
-                                          .measure = request->measure,
-                                          .table = table},
-                                 .by = request->compared.rows.by,
-                                 .top = request->compared.output.top};
-    const struct page page = page_of(file);
-    bool good = sets->count == 2 || error_set(error,
-                                              "two sets are compared, not %zu (--epoch 3 "
-                                              "--epoch 4; 'culprit variance' takes more)",
-                                              sets->count);
+                                 .diff = {.sets = compare->sets.sets,
+                                          .events = compare->sets.events,
+                                          .measure = job->measure,
+                                          .table = compare->table},
+                                 .by = compare->rows.by,
+                                 .top = compare->verb.output.top};
+    const struct page page = page_of(compare->verb.files.report.file);
+    bool good = compare->sets.count == 2 ||
+                error_set(error,
+                          "two sets are compared, not %zu (--epoch 3 --epoch 4; 'culprit variance' "
+                          "takes more)",
+                          compare->sets.count);
     good = good && diff_report_build(&report, error);
     if (good)
-        report.report.next = next_of(request, sets, &report);
-    if (good && request->compared.output.json)
-        good = diff_report_json(&report, file, error);
+        report.report.next = next_of(compare, &report);
+    if (good && compare->verb.output.json)
+        good = diff_report_json(&report, page.file, error);
     else if (good)
         diff_report_text(&report, &page);
     diff_report_free(&report);
     return good;
 }
 
-int cmd_diff(int argc, char **argv) {
-    struct request request = {.compared.most_stores = 2};
-    free(options_parse(&LINE, argc, argv, &request));
-    return profile_sets_report(&request.compared, write_report, &request);
-}
+const struct verb verb_diff = {.line = &LINE,
+                               .size = sizeof(struct job),
+                               .prepare = compare_prepare,
+                               .report = write_report,
+                               .free = compare_free};

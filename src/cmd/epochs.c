@@ -7,14 +7,31 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
 #include "exchange/exchange.h"
+#include "report/epoch_list.h"
+
+static bool list(struct epochs_request *request, struct error *error) {
+    struct epoch_list list = {.name_store = request->store.store_count,
+                              .json = request->verb.output.json};
+    int64_t *epochs = NULL;
+    if (!verb_open_report(&request->verb, error))
+        return false;
+    bool good =
+        (list.store = epochs_open(request, STORE_READ, error)) &&
+        (!request->store.epoch_count ||
+         store_options_choose_all(list.store, &request->store, &epochs, &list.epoch_count, error));
+    list.epochs = epochs;
+    good = good && epoch_list_print(&list, request->verb.files.report.file, error);
+    free(epochs);
+    store_close(list.store);
+    return good;
+}
 
 static const struct {
     const char *name, *missing; /* what to say when there is no argument; NULL: it takes none */
-    bool (*run)(const struct epochs_request *request, struct error *error);
+    bool (*run)(struct epochs_request *request, struct error *error);
 } ACTIONS[EPOCHS_ACTIONS] = {
-    [EPOCHS_LIST] = {"list", NULL, epochs_list},
+    [EPOCHS_LIST] = {"list", NULL, list},
     [EPOCHS_NEW] = {"new", NULL, epochs_new},
     [EPOCHS_MERGE] = {"merge", "merge which epochs? (2..5)", epochs_merge},
     [EPOCHS_REMOVE] = {"remove", "remove which epoch? (3, 2..5, last, all)", epochs_remove},
@@ -43,8 +60,8 @@ static const struct option_row OPTIONS[] = {
          "Export or import as store (default), pprof, perf-script, folded (import: told from the "
          "file)"),
     TEXT("event", "NAME", event, "Export only this event, in formats other than store"),
-    FLAG("json", output.json, "List as JSON (docs/json.md)"),
-    TEXT("output", "FILE", output.output, "Write the list to FILE, not to standard output",
+    FLAG("json", verb.output.json, "List as JSON (docs/json.md)"),
+    TEXT("output", "FILE", verb.output.output, "Write the list to FILE, not to standard output",
          .letter = 'o'),
     {0}};
 
@@ -75,8 +92,8 @@ static void check_request(struct argp_state *state, void *given) {
         options_fail(state, "prune by --older TIME, --size BYTES, or both?");
     if (action != EPOCHS_PRUNE && (request->older_seconds || request->size_bytes))
         options_fail(state, "--%s: only of prune", request->size_bytes ? "size" : "older");
-    if (action != EPOCHS_LIST && (request->output.json || request->output.output))
-        options_fail(state, "--%s: only of list", request->output.json ? "json" : "output");
+    if (action != EPOCHS_LIST && (request->verb.output.json || request->verb.output.output))
+        options_fail(state, "--%s: only of list", request->verb.output.json ? "json" : "output");
     if (!transfers && request->format)
         options_fail(state, "--format: only of export and import");
     if (request->event &&
@@ -113,14 +130,10 @@ struct store *epochs_open(const struct epochs_request *request, enum store_acces
     return store_open(given, access(given, F_OK) == 0 ? access_wanted : STORE_READ, error);
 }
 
-int cmd_epochs(int argc, char **argv) {
-    struct epochs_request request = {0};
-    struct error error = {0};
-    free(options_parse(&LINE, argc, argv, &request));
-    bool good = ACTIONS[request.action].run(&request, &error);
-    if (good && (fflush(stdout) != 0 || ferror(stdout)))
-        good = error_errno(&error, "cannot write");
-    if (!good)
-        print_error(&error);
-    return good ? 0 : STATUS_FAILED;
+static bool act(void *verb, struct error *error) {
+    struct epochs_request *request = verb;
+    return ACTIONS[request->action].run(request, error) && verb_flush("cannot write", error);
 }
+
+const struct verb verb_epochs = {
+    .line = &LINE, .size = sizeof(struct epochs_request), .report = act};

@@ -2,8 +2,8 @@
 #ifndef CULPRIT_CMD_EPOCHS_H
 #define CULPRIT_CMD_EPOCHS_H
 
-#include "cmd/options.h"
 #include "cmd/store_options.h"
+#include "cmd/verb.h"
 
 enum epochs_action {
     EPOCHS_LIST,
@@ -19,10 +19,10 @@ enum epochs_action {
 };
 
 struct epochs_request {
+    struct verb_run verb;
     enum epochs_action action;
     struct store_options store;
     const char *argument; /* a list of epochs, or a file; NULL: none */
-    struct output_options output;
     const char *format;   /* of export and import; NULL: a store, and whatever the file is */
     const char *event;    /* the only one to export; NULL: all */
     double older_seconds; /* 0: none for age */
@@ -30,15 +30,14 @@ struct epochs_request {
 };
 
 /* Each does its part, prints what it did, and tells failures in *error. */
-bool epochs_list(const struct epochs_request *request, struct error *error);
-bool epochs_new(const struct epochs_request *request, struct error *error);
-bool epochs_merge(const struct epochs_request *request, struct error *error);
-bool epochs_remove(const struct epochs_request *request, struct error *error);
-bool epochs_prune(const struct epochs_request *request, struct error *error);
-bool epochs_compact(const struct epochs_request *request, struct error *error);
-bool epochs_check(const struct epochs_request *request, struct error *error);
-bool epochs_export(const struct epochs_request *request, struct error *error);
-bool epochs_import(const struct epochs_request *request, struct error *error);
+bool epochs_new(struct epochs_request *request, struct error *error);
+bool epochs_merge(struct epochs_request *request, struct error *error);
+bool epochs_remove(struct epochs_request *request, struct error *error);
+bool epochs_prune(struct epochs_request *request, struct error *error);
+bool epochs_compact(struct epochs_request *request, struct error *error);
+bool epochs_check(struct epochs_request *request, struct error *error);
+bool epochs_export(struct epochs_request *request, struct error *error);
+bool epochs_import(struct epochs_request *request, struct error *error);
 
 /* The store that --store names or that 'culprit epochs' lists; it is not made when there is none,
  * whatever the access. */

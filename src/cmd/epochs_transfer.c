@@ -98,7 +98,7 @@ static bool is_store(const char *path) {
 
 /* ---- both ---- */
 
-bool epochs_export(const struct epochs_request *request, struct error *error) {
+bool epochs_export(struct epochs_request *request, struct error *error) {
     struct store *store = epochs_open(request, STORE_READ, error);
     if (!store)
         return false;
@@ -153,7 +153,7 @@ static bool import_store(struct store *store, const char *path, struct error *er
 }
 
 /* The store is made when there is none. */
-bool epochs_import(const struct epochs_request *request, struct error *error) {
+bool epochs_import(struct epochs_request *request, struct error *error) {
     const char *path = request->store.store_count ? request->store.stores[0] : NULL;
     struct store *store = store_options_open(path, STORE_WRITE, error);
     if (!store)

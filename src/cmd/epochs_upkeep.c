@@ -12,7 +12,7 @@
 #include "util/clock.h"
 #include "util/text.h"
 
-bool epochs_new(const struct epochs_request *request, struct error *error) {
+bool epochs_new(struct epochs_request *request, struct error *error) {
     (void)request;
     pid_t daemon;
     if (!daemon_request(DAEMON_NEW_EPOCH, &daemon, error))
@@ -45,7 +45,7 @@ static void print_unused(const struct epochs_request *request, struct store *sto
     putchar('\n');
 }
 
-bool epochs_merge(const struct epochs_request *request, struct error *error) {
+bool epochs_merge(struct epochs_request *request, struct error *error) {
     int64_t *epochs;
     size_t count;
     struct store *store = open_and_choose(request, &epochs, &count, error);
@@ -90,7 +90,7 @@ static bool may_remove(struct store *store, const int64_t *epochs, size_t count,
                                     ongoing.found, (int)daemon));
 }
 
-bool epochs_remove(const struct epochs_request *request, struct error *error) {
+bool epochs_remove(struct epochs_request *request, struct error *error) {
     int64_t *epochs;
     size_t count;
     struct store *store = open_and_choose(request, &epochs, &count, error);
@@ -114,7 +114,7 @@ bool epochs_remove(const struct epochs_request *request, struct error *error) {
     return good;
 }
 
-bool epochs_prune(const struct epochs_request *request, struct error *error) {
+bool epochs_prune(struct epochs_request *request, struct error *error) {
     struct store *store = epochs_open(request, STORE_WRITE, error);
     if (!store)
         return false;
@@ -130,7 +130,7 @@ bool epochs_prune(const struct epochs_request *request, struct error *error) {
     return good;
 }
 
-bool epochs_compact(const struct epochs_request *request, struct error *error) {
+bool epochs_compact(struct epochs_request *request, struct error *error) {
     struct store *store = epochs_open(request, STORE_WRITE, error);
     if (!store)
         return false;
@@ -143,7 +143,7 @@ bool epochs_compact(const struct epochs_request *request, struct error *error) {
 }
 
 /* Opened for writing where it may be: that recovers what a writer left that died, and migrates. */
-bool epochs_check(const struct epochs_request *request, struct error *error) {
+bool epochs_check(struct epochs_request *request, struct error *error) {
     struct error ignored;
     struct store *store = epochs_open(request, STORE_WRITE, &ignored);
     if (!store)

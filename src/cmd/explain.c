@@ -1,28 +1,39 @@
 /* culprit explain: the whole run of a command in bounded time, in plain words. */
-#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
-#include "cmd/explain_run.h"
+#include "cmd/explain.h"
 #include "cmd/legend.h"
-#include "trace/region_capture.h"
 
 /* Many short regions tell more than few long ones that take as long to simulate: what follows on an
  * instruction is much like it. */
 enum { REGIONS = 160, REGIONS_MOST = 10000 };
 
+static void begin(void *verb) {
+    struct explain *explain = verb;
+    run_begin(&explain->run);
+    explain->run.study.options.sampling = sampling_default();
+    explain->run.study.forecasts = true;
+    explain->run.input.repeatable = true;
+    explain->run.input.seed = 1;
+    explain->over = 200000000;
+    explain->regions = REGIONS;
+    explain->warm_up = 15000000;
+}
+
 static void take_exact(struct argp_state *state, void *request, char *value) {
     (void)state, (void)value;
-    struct explain_request *explain = request;
-    explain->run.sampling = sampling_everything();
+    struct explain *explain = request;
+    explain->run.study.options.sampling = sampling_everything();
     explain->over = UINT64_MAX;
 }
 
 static void take_systematic(struct argp_state *state, void *request, char *value) {
     (void)state, (void)value;
-    ((struct explain_request *)request)->over = UINT64_MAX;
+    ((struct explain *)request)->over = UINT64_MAX;
 }
 
-#define REQUEST struct explain_request
+#define REQUEST struct explain
 static const struct option_row OPTIONS[] = {
     HEADING(4, "How much to simulate:"),
     TAKE("exact", NULL, take_exact, "Every instruction, however long it takes"),
@@ -40,15 +51,15 @@ static const struct option_row OPTIONS[] = {
     SEED_ROW(run.input.seed),
     TAKE("systematic", NULL, take_systematic,
          "One run, whatever its length, sampled systematically"),
-    COUNT("warm", "N", run.sampling.warm,
+    COUNT("warm", "N", run.study.options.sampling.warm,
           "Warm caches and predictors with N instructions before each window of systematic "
           "sampling (default 4M)"),
     {0}};
 
 static void check(struct argp_state *state, void *request) {
-    struct explain_request *explain = request;
+    struct explain *explain = request;
     struct input_options *input = &explain->run.input;
-    if (explain->run.output.legend && !input->command && !input->trace)
+    if (explain->run.verb.output.legend && !input->command && !input->trace)
         legend_alone();
     if (!input->command && !input->trace)
         options_fail(state, "what to explain? (culprit explain [OPTION...] -- COMMAND..., or "
@@ -56,10 +67,10 @@ static void check(struct argp_state *state, void *request) {
     input->follow |= input->command && !input->no_follow && input->thread < 0;
 }
 
-static const struct option_part PARTS[] = {RUN_PARTS(offsetof(REQUEST, run)), {0}};
+static const struct option_part PARTS[] = {RUN_PARTS, {0}};
 
 static const struct command_line LINE = {
-    .own = {.options = OPTIONS, .end = check},
+    .own = {.options = OPTIONS, .begin = begin, .end = check},
     .parts = PARTS,
     .arguments = "[--] COMMAND...\nTRACE.ctrace",
     .help = "Explains where the cycles of a command, or a trace, go: functions, source lines and "
@@ -73,17 +84,34 @@ static const struct command_line LINE = {
             "periods, 64 of each length. The report says which it was. It goes to standard error, "
             "the command keeps standard output and its exit status; 125 when culprit failed."};
 
-int cmd_explain(int argc, char **argv) {
-    struct explain_request request = {
-        .run = {.verb = "explain", .argc = argc, .sampling = sampling_default(), .plain = true},
-        .over = 200000000,
-        .regions = REGIONS,
-        .warm_up = 15000000};
-    request.run.input.traces_allowed = true;
-    request.run.input.repeatable = true;
-    request.run.input.seed = 1;
-    request.run.argv = options_parse(&LINE, argc, argv, &request);
-    int status = run_explain(&request);
-    free(request.run.argv);
-    return status;
+static bool may_be_run_twice(const struct explain *explain) {
+    const struct input_options *input = &explain->run.input;
+    struct stat status;
+    if (explain->over == UINT64_MAX || input->skip || input->from || input->thread >= 0 ||
+        input->seconds || input->on_signal)
+        return false;
+    return input->command ||
+           (!input->limit && stat(input->trace, &status) == 0 && S_ISREG(status.st_mode));
 }
+
+static bool report_one_pass(void *explain, struct error *error) {
+    return run_report_begin(explain, NULL, error) && run_report_write(explain, error);
+}
+
+static const struct verb ONE_PASS = {
+    .prepare = run_prepare, .run = run_go, .report = report_one_pass, .free = run_free};
+
+/* A command is run as study/explain.h says, unless only a part of it is asked for, or several
+ * processes, or a trace comes from a pipe: then it is sampled in one pass. */
+static const struct verb *choose(void *verb) {
+    return may_be_run_twice(verb) ? &verb_explain : &ONE_PASS;
+}
+
+const struct verb verb_explain = {.line = &LINE,
+                                  .size = sizeof(struct explain),
+                                  .command = offsetof(struct explain, run.input.command),
+                                  .choose = choose,
+                                  .prepare = run_prepare,
+                                  .run = explain_run,
+                                  .report = explain_report,
+                                  .free = explain_free};

@@ -1,36 +1,50 @@
-/* `culprit icost`: what its files share. */
+/* `culprit icost`: what its two lives share, the breakdown and --sensitivity. */
 #ifndef CULPRIT_CMD_ICOST_H
 #define CULPRIT_CMD_ICOST_H
 
-#include "cmd/icost_category.h"
-#include "cmd/icost_path.h"
-#include "cmd/icost_shotgun.h"
-#include "cmd/options.h"
-#include "cmd/run.h"
-#include "machine/choice.h"
+#include "cmd/verb.h"
+#include "report/breakdown_report.h"
+#include "report/sensitivity_report.h"
 #include "simulate/sensitivity.h"
 #include "study/icost.h"
 
-struct icost_request {
-    int argc;
+/* What the pieces of a program's graph tell. */
+struct icost_inspection {
+    struct program *names;
+    struct inspection_report report;
+};
+
+struct icost {
+    struct verb_run verb;
     struct input_options input;
     struct machine_options machine;
-    struct output_options output;
-    struct regions_request regions;
     struct shotgun_choice shotgun;
     struct pieces_choice path;
     struct category_choice category;
-    const char *focus; /* a category; NULL: the costliest */
-    double threshold;  /* share of the time */
-    uint32_t largest;  /* members of a set that is shown */
-    enum icost_sets multisim;
+    struct icost_study_request request; /* refers to the above */
     bool multisim_given;
-    uint32_t jobs;            /* simulations at once; 0: as many as processors */
-    struct sensitivity study; /* no parameters: none */
+    struct sensitivity sensitivity; /* no parameters: a breakdown */
+
+    /* The breakdown. */
+    struct icost_study study;
+    struct breakdown_program *rows; /* of the report */
+    struct icost_inspection *inspections;
+    struct breakdown_report report;
+    /* --sensitivity */
+    struct machine_choice machines;
+    char *folder;
+    struct trace_input trace;
+    struct sensitivity_report sensitivity_report;
 };
 
-/* Each returns the exit status. */
-int icost_breakdown(struct icost_request *request);
-int icost_sensitivity(struct icost_request *request);
+extern const struct verb icost_sensitivity;
+bool icost_prepare(void *icost, struct error *error);
+bool icost_run(void *icost, struct error *error);
+bool icost_report(void *icost, struct error *error);
+void icost_clean_up(void *icost);
+
+extern const struct option_group icost_shotgun_group;  /* of a struct shotgun_choice */
+extern const struct option_group icost_path_group;     /* of a struct pieces_choice */
+extern const struct option_group icost_category_group; /* of a struct category_choice */
 
 #endif

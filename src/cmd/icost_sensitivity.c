@@ -2,41 +2,24 @@
  * command starts, where its architecture is known by then; its trace is captured, then simulated on
  * each. */
 #include "cmd/icost.h"
-
-#include <stdlib.h>
-
-#include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/output.h"
-#include "machine/choice.h"
-#include "report/sensitivity_report.h"
 #include "report/trace_notes.h"
 #include "study/temporary.h"
-#include "study/trace_input.h"
-#include "util/text.h"
 
-struct job {
-    struct icost_request *request;
-    struct machine_choice *machines;
-    struct report_files files;
-    char *folder;
-    struct trace_input input;
-    const struct machine *machine;
-    struct sensitivity_report report;
-};
-
-static bool prepare(struct job *job, struct error *error) {
-    const struct icost_request *request = job->request;
-    return machine_choice_load(job->machines, &request->machine, error) &&
-           report_files_open(&job->files, &request->output, request->input.command, error) &&
+static bool prepare(void *verb, struct error *error) {
+    struct icost *job = verb;
+    job->verb.measured = true;
+    return machine_choice_load(&job->machines, &job->machine, error) &&
+           verb_open_report(&job->verb, error) &&
            (job->folder = temporary_folder(&verb_watch.temporaries, error));
 }
 
-static bool simulate(struct job *job, struct error *error) {
-    struct sensitivity *study = &job->request->study;
-    const struct multisim_options options = {.trace = job->input.path,
-                                             .selection = job->input.again,
-                                             .jobs = job->request->jobs,
+static bool simulate(struct icost *job, struct error *error) {
+    struct sensitivity *study = &job->sensitivity;
+    struct sensitivity_report *report = &job->sensitivity_report;
+    const struct multisim_options options = {.trace = job->trace.path,
+                                             .selection = job->trace.again,
+                                             .jobs = job->request.jobs,
                                              .progress = watch_progress,
                                              .progress_context = &verb_watch,
                                              .stop = &verb_watch.signal};
@@ -47,73 +30,60 @@ static bool simulate(struct job *job, struct error *error) {
     for (uint32_t i = 0; i < study->run_count; i++) {
         done += study->runs[i].done;
         if (study->runs[i].done)
-            job->report.instructions = study->runs[i].instructions;
+            report->instructions = study->runs[i].instructions;
     }
-    job->report.report.partial = done < study->run_count || trace_is_cut(job->input.trace);
+    report->report.partial = done < study->run_count || trace_is_cut(job->trace.trace);
     if (good && !done)
         return error_set(error, "interrupted before anything was simulated");
-    return good &&
-           (job->report.instructions ||
-            input_nothing(&verb_watch, &job->request->input, job->input.trace, "simulated", error));
+    return good && (report->instructions ||
+                    input_nothing(&verb_watch, &job->input, job->trace.trace, "simulated", error));
 }
 
-static bool write_report(struct job *job, struct error *error) {
-    const struct icost_request *request = job->request;
-    struct sensitivity_report *report = &job->report;
-    report->study = &request->study;
+static bool run(void *verb, struct error *error) {
+    struct icost *job = verb;
+    struct report *report = &job->sensitivity_report.report;
+    if (!trace_input_open(&job->trace, &verb_watch, &job->input, 0, job->folder, &job->verb.failed,
+                          error) ||
+        !(report->machine = machine_choice_of(&job->machines, trace_isa(job->trace.trace), error)))
+        return false;
+    if (!sensitivity_build(&job->sensitivity, report->machine, job->machine.ideal, error))
+        return error_prefix(error, "--sensitivity");
+    const bool good =
+        trace_input_read(&job->trace, job->input.limit, error) && simulate(job, error);
+    verb_command_ended(&job->verb, job->trace.trace);
+    return good;
+}
+
+static bool write_report(void *verb, struct error *error) {
+    struct icost *job = verb;
+    struct sensitivity_report *report = &job->sensitivity_report;
+    struct report_files *files = &job->verb.files;
+    report->study = &job->sensitivity;
     report->report.verb = "icost";
-    report->report.program = trace_command(job->input.trace);
-    report->report.machine = job->machine;
-    report->report.ideal = request->machine.ideal;
-    note_trace(&report->report, job->input.trace);
+    report->report.program = trace_command(job->trace.trace);
+    report->report.ideal = job->machine.ideal;
+    note_trace(&report->report, job->trace.trace);
     report_note(&report->report,
                 "%u simulations of the same trace, each from empty caches, TLBs "
                 "and predictors",
-                request->study.run_count);
+                job->sensitivity.run_count);
     report_add_limits(&report->report);
-    const struct page page = page_of(job->files.report.file);
-    if (!request->output.json)
-        sensitivity_text(report, &page);
-    else if (!sensitivity_json(report, job->files.report.file, error))
-        return false;
-    if (request->output.svg)
-        sensitivity_svg(report, job->files.picture.file);
-    return report_files_close(&job->files, error);
+    const struct page page = page_of(files->report.file);
+    if (job->verb.output.svg)
+        sensitivity_svg(report, files->picture.file);
+    if (job->verb.output.json)
+        return sensitivity_json(report, files->report.file, error);
+    sensitivity_text(report, &page);
+    return true;
 }
 
-static int run_steps(struct job *job, struct error *error) {
-    struct icost_request *request = job->request;
-    bool live = request->input.command;
-    int failed = live ? STATUS_BROKEN : STATUS_FAILED;
-    if (!prepare(job, error))
-        return failed;
-    interrupt_catch();
-    if (!trace_input_open(&job->input, &verb_watch, &request->input, 0, job->folder, &failed,
-                          error) ||
-        !(job->machine = machine_choice_of(job->machines, trace_isa(job->input.trace), error)))
-        return failed;
-    if (!sensitivity_build(&request->study, job->machine, request->machine.ideal, error)) {
-        error_prefix(error, "--sensitivity");
-        return failed;
-    }
-    if (!trace_input_read(&job->input, request->input.limit, error) || !simulate(job, error) ||
-        !write_report(job, error))
-        return failed;
-    return live                ? command_status(trace_exit_status(job->input.trace))
-           : verb_watch.signal ? 128 + verb_watch.signal
-                               : 0;
+static void clean_up(void *verb) {
+    struct icost *job = verb;
+    report_free(&job->sensitivity_report.report);
+    trace_input_close(&job->trace);
+    temporary_remove(&verb_watch.temporaries, job->folder);
+    icost_clean_up(job);
 }
 
-int icost_sensitivity(struct icost_request *request) {
-    struct machine_choice machines = {0};
-    struct job job = {.request = request, .machines = &machines};
-    struct error error = {0};
-    int status = run_steps(&job, &error);
-    if (error.message[0])
-        print_error(&error);
-    report_free(&job.report.report);
-    trace_input_close(&job.input);
-    temporary_remove(&verb_watch.temporaries, job.folder);
-    report_files_discard(&job.files);
-    return status;
-}
+const struct verb icost_sensitivity = {
+    .prepare = prepare, .run = run, .report = write_report, .free = clean_up};

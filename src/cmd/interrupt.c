@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
 #include "util/clock.h"
 #include "util/text.h"
 
@@ -36,22 +35,21 @@ static void note_begin(int signal) {
     begin_signal = signal;
 }
 
-const volatile sig_atomic_t *interrupt_await(int signal) {
-    if (!signal)
-        return NULL;
+const volatile sig_atomic_t *interrupt_await(const struct input_options *input) {
+    const int signal = input->on_signal;
     struct sigaction action = {.sa_handler = note_begin, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(signal, &action, NULL);
-    fprintf(stderr, "culprit: the command starts uncaptured; waiting for SIG%s: kill -%s %d\n",
-            sigabbrev_np(signal), sigabbrev_np(signal), (int)getpid());
-    return &begin_signal;
-}
-
-void interrupt_announce(double seconds) {
-    fprintf(stderr,
-            "culprit: the command runs for %s at most and is then asked to end (SIGTERM); a server "
-            "answers some 4 to 6 times later meanwhile (measured with redis-server)\n",
-            text_duration(seconds).s);
+    if (signal) {
+        sigemptyset(&action.sa_mask);
+        sigaction(signal, &action, NULL);
+        fprintf(stderr, "culprit: the command starts uncaptured; waiting for SIG%s: kill -%s %d\n",
+                sigabbrev_np(signal), sigabbrev_np(signal), (int)getpid());
+    }
+    if (input->seconds)
+        fprintf(stderr,
+                "culprit: the command runs for %s at most and is then asked to end (SIGTERM); a "
+                "server answers some 4 to 6 times later meanwhile (measured with redis-server)\n",
+                text_duration(input->seconds).s);
+    return signal ? &begin_signal : NULL;
 }
 
 void interrupt_catch(void) {
@@ -66,12 +64,4 @@ void interrupt_catch(void) {
     struct sigaction before;
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
-}
-
-int command_status(struct trace_exit exit) {
-    if (exit.known)
-        return exit.signaled ? 128 + exit.status : exit.status;
-    if (verb_watch.signal)
-        return 128 + verb_watch.signal;
-    return exit.stopped ? 0 : STATUS_BROKEN;
 }

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cmd/verb.h"
 #include "machine/machine.h"
 #include "report/machine_json.h"
 #include "report/table.h"
@@ -14,27 +14,27 @@
 
 enum action { ACTION_NONE, ACTION_LIST, ACTION_SHOW, ACTION_CHECK };
 
-struct request {
+struct job {
+    struct verb_run verb;
     enum action action;
     const char *machine;
-    bool json;
 };
 
-#define REQUEST struct request
+#define REQUEST struct job
 static const struct option_row OPTIONS[] = {
-    FLAG("json", json, "JSON in place of text (list, show)"), {0}};
+    FLAG("json", verb.output.json, "JSON in place of text (list, show)"), {0}};
 
 static bool take_argument(struct argp_state *state, void *given, char *value) {
-    struct request *request = given;
-    if (request->action == ACTION_NONE) {
-        request->action = !strcmp(value, "list")    ? ACTION_LIST
-                          : !strcmp(value, "show")  ? ACTION_SHOW
-                          : !strcmp(value, "check") ? ACTION_CHECK
-                                                    : ACTION_NONE;
-        if (request->action == ACTION_NONE)
+    struct job *job = given;
+    if (job->action == ACTION_NONE) {
+        job->action = !strcmp(value, "list")    ? ACTION_LIST
+                      : !strcmp(value, "show")  ? ACTION_SHOW
+                      : !strcmp(value, "check") ? ACTION_CHECK
+                                                : ACTION_NONE;
+        if (job->action == ACTION_NONE)
             options_fail(state, "%s: one of list, show NAME, check FILE", value);
-    } else if (request->action != ACTION_LIST && !request->machine) {
-        request->machine = value;
+    } else if (job->action != ACTION_LIST && !job->machine) {
+        job->machine = value;
     } else {
         options_fail(state, "%s: one argument too many", value);
     }
@@ -42,10 +42,10 @@ static bool take_argument(struct argp_state *state, void *given, char *value) {
 }
 
 static void check_request(struct argp_state *state, void *given) {
-    struct request *request = given;
-    if (request->action == ACTION_NONE)
-        request->action = ACTION_LIST;
-    if (request->action != ACTION_LIST && !request->machine)
+    struct job *job = given;
+    if (job->action == ACTION_NONE)
+        job->action = ACTION_LIST;
+    if (job->action != ACTION_LIST && !job->machine)
         options_fail(state, "which machine? (a name of 'culprit machines', or a file)");
 }
 
@@ -56,19 +56,6 @@ static const struct command_line LINE = {
         "Lists the machines that culprit simulates, shows one in full, or checks a description."
         "\vExample:\n  culprit machines show zen4 > mine.ini && culprit machines check mine.ini\n\n"
         "A description may begin with 'base = NAME' and give only what differs."};
-
-static int fail(const struct error *error) {
-    print_error(error);
-    return STATUS_FAILED;
-}
-
-static int flush_output(void) {
-    struct error error = {0};
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return 0;
-    error_errno(&error, "cannot write the machines");
-    return fail(&error);
-}
 
 static struct table *machine_table(const struct page *page) {
     static const struct table_column COLUMNS[] = {
@@ -86,20 +73,23 @@ static void add_row(struct table *table, const char *name, const struct machine 
     table_cell(table, machine->description);
 }
 
-static int list(bool json) {
-    struct error error = {0};
-    char **names = machine_list(&error);
+/* One that cannot be read is told at once, and the others are listed. */
+static bool list(struct job *job, struct error *error) {
+    const bool json = job->verb.output.json;
+    char **names = machine_list(error);
     if (!names)
-        return fail(&error);
+        return false;
     json_t *array = json_array();
     const struct page page = page_of(stdout);
     struct table *table = machine_table(&page);
-    int status = 0;
+    bool good = true;
     for (char **name = names; *name; name++) {
         struct machine machine;
-        if (!machine_load(*name, &machine, &error))
-            status = fail(&error);
-        else if (json)
+        if (!machine_load(*name, &machine, error)) {
+            print_error(error);
+            error->message[0] = 0;
+            good = false;
+        } else if (json)
             json_array_append_new(array, json_pack("{s:s, s:s, s:f, s:s}", "name", *name, "isa",
                                                    machine.isa, "clock_ghz", machine.clock_ghz,
                                                    "description", machine.description));
@@ -108,42 +98,43 @@ static int list(bool json) {
         free(*name);
     }
     free(names);
-    if (!json)
-        table_print(table);
-    table_free(table);
     if (json) {
-        json_t *object = json_pack("{s:o}", "machines", array);
+        json_t *object = json_pack("{s:O}", "machines", array);
         json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
         putchar('\n');
         json_decref(object);
     } else {
-        json_decref(array);
+        table_print(table);
         puts("\nnext: culprit machines show zen4");
     }
-    int flushed = flush_output();
-    return status ? status : flushed;
+    json_decref(array);
+    table_free(table);
+    return verb_flush("cannot write the machines", error) && good;
 }
 
-int cmd_machines(int argc, char **argv) {
-    struct request request = {0};
-    free(options_parse(&LINE, argc, argv, &request));
-    if (request.action == ACTION_LIST)
-        return list(request.json);
-    struct error error = {0};
+static bool show(struct job *job, struct error *error) {
     struct machine machine;
     char path[4096];
-    const char *name = request.machine;
-    if (request.action == ACTION_CHECK && !strchr(name, '/') && strchr(name, '.') &&
+    const char *name = job->machine;
+    if (job->action == ACTION_CHECK && !strchr(name, '/') && strchr(name, '.') &&
         snprintf(path, sizeof path, "./%s", name) < (int)sizeof path)
         name = path;
-    if (!machine_load(name, &machine, &error))
-        return fail(&error);
-    if (request.action == ACTION_CHECK) {
-        printf("%s: good (machine %s)\n", request.machine, machine.name);
-    } else if (!request.json) {
+    if (!machine_load(name, &machine, error))
+        return false;
+    if (job->action == ACTION_CHECK)
+        printf("%s: good (machine %s)\n", job->machine, machine.name);
+    else if (job->verb.output.json)
+        return machine_json(&machine, stdout, error);
+    else
         machine_print(&machine, stdout);
-    } else if (!machine_json(&machine, stdout, &error)) {
-        return fail(&error);
-    }
-    return flush_output();
+    return true;
 }
+
+static bool act(void *verb, struct error *error) {
+    struct job *job = verb;
+    return job->action == ACTION_LIST
+               ? list(job, error)
+               : show(job, error) && verb_flush("cannot write the machines", error);
+}
+
+const struct verb verb_machines = {.line = &LINE, .size = sizeof(struct job), .report = act};

@@ -3,10 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
-
 static void take_grain(struct argp_state *state, void *request, char *value) {
     for (int by = 0; by < PROFILE_BY_COUNT; by++)
         if (!strcmp(value, profile_by_name((enum profile_by)by))) {
@@ -37,7 +33,7 @@ static const struct option_row OPTIONS[] = {
 const struct option_group rows_group = {.options = OPTIONS};
 
 static bool take_store(struct argp_state *state, void *given, char *value) {
-    struct compare_request *request = given;
+    struct compare *request = given;
     if (request->store.store_count == request->most_stores)
         options_fail(state, "%s: at most %zu stores are compared", value, request->most_stores);
     request->store.stores[request->store.store_count++] = value;
@@ -45,7 +41,7 @@ static bool take_store(struct argp_state *state, void *given, char *value) {
 }
 
 static void check_compared(struct argp_state *state, void *given) {
-    const struct compare_request *request = given;
+    const struct compare *request = given;
     if (request->rows.by == PROFILE_BY_EPOCH)
         options_fail(state, "--by epoch: epochs are what is compared");
     if (request->rows.event_count > 1)
@@ -96,9 +92,8 @@ static bool read_sets(struct profile_sets *sets, const struct store_options *opt
                             "stores; 'culprit epochs' lists what there is)");
 }
 
-bool profile_sets_open(struct profile_sets *sets, const struct store_options *options,
-                       const char *event, struct error *error) {
-    memset(sets, 0, sizeof *sets);
+static bool open_sets(struct profile_sets *sets, const struct store_options *options,
+                      const char *event, struct error *error) {
     for (size_t i = 0; i < options->store_count || i == 0; i++) {
         const char *path = options->store_count ? options->stores[i] : NULL;
         if (!(sets->stores[i] = store_options_open(path, STORE_READ, error)))
@@ -123,89 +118,66 @@ bool profile_sets_open(struct profile_sets *sets, const struct store_options *op
     return true;
 }
 
-void profile_sets_close(struct profile_sets *sets) {
-    for (size_t i = 0; i < sets->count; i++)
-        profile_set_free(&sets->sets[i]);
-    for (size_t i = 0; i < sets->store_count; i++)
-        store_close(sets->stores[i]);
-    memset(sets, 0, sizeof *sets);
-}
-
-struct profile_table *profile_sets_table(const struct profile_sets *sets,
-                                         const struct row_options *options, struct program *program,
-                                         struct error *error) {
-    const struct profile_table_options wanted = {.by = options->by,
-                                                 .process = options->process,
-                                                 .image = options->image,
+static bool fill_table(struct compare *compare, struct error *error) {
+    const struct profile_sets *sets = &compare->sets;
+    const struct row_options *rows = &compare->rows;
+    const struct profile_table_options wanted = {.by = rows->by,
+                                                 .process = rows->process,
+                                                 .image = rows->image,
                                                  .base_names = true,
                                                  .columns = sets->count};
-    struct profile_table *table = profile_table_new(&wanted, program);
-    bool good = table || error_set(error, "out of memory for the profile");
-    for (size_t i = 0; good && i < sets->count; i++) {
+    compare->program = program_new();
+    compare->table = compare->program ? profile_table_new(&wanted, compare->program) : NULL;
+    if (!compare->table)
+        return error_set(error, "out of memory for the profile");
+    for (size_t i = 0; i < sets->count; i++) {
         const struct profile_set *set = &sets->sets[i];
-        good = profile_table_add(table, set->store, set->sessions, set->epoch_count,
-                                 sets->events[i].name, sets->events[i].scale, i, error);
+        if (!profile_table_add(compare->table, set->store, set->sessions, set->epoch_count,
+                               sets->events[i].name, sets->events[i].scale, i, error))
+            return false;
     }
-    if (good && profile_table_finish(table, 0, error)) {
-        if (profile_table_count(table))
-            return table;
-        error_set(error, "none of the sets has such samples");
-    }
-    profile_table_free(table);
-    return NULL;
+    return profile_table_finish(compare->table, 0, error) &&
+           (profile_table_count(compare->table) ||
+            error_set(error, "none of the sets has such samples"));
 }
 
-static bool report_sets(const struct compare_request *request, profile_sets_writer *write,
-                        const void *context, struct error *error) {
-    const struct row_options *rows = &request->rows;
-    const char *event = rows->event_count ? rows->events[0] : NULL;
-    struct profile_sets *sets = calloc(1, sizeof *sets);
-    struct program *program = program_new();
-    struct profile_table *table = NULL;
-    struct output output = {0};
-    bool good = (sets && program) || error_set(error, "out of memory for the report");
-    good = good && profile_sets_open(sets, &request->store, event, error) &&
-           output_open(&output, "--output", request->output.output, stdout, error) &&
-           (table = profile_sets_table(sets, rows, program, error)) &&
-           write(context, sets, table, output.file, error) && output_close(&output, error);
-    output_discard(&output);
-    profile_table_free(table);
-    program_free(program);
-    if (sets)
-        profile_sets_close(sets);
-    free(sets);
-    return good;
+bool compare_prepare(void *verb, struct error *error) {
+    struct compare *compare = verb;
+    const char *event = compare->rows.event_count ? compare->rows.events[0] : NULL;
+    return open_sets(&compare->sets, &compare->store, event, error) &&
+           verb_open_report(&compare->verb, error) && fill_table(compare, error);
 }
 
-int profile_sets_report(const struct compare_request *request, profile_sets_writer *write,
-                        const void *context) {
-    struct error error = {0};
-    if (report_sets(request, write, context, &error))
-        return 0;
-    print_error(&error);
-    return STATUS_FAILED;
+void compare_free(void *verb) {
+    struct compare *compare = verb;
+    profile_table_free(compare->table);
+    program_free(compare->program);
+    for (size_t i = 0; i < compare->sets.count; i++)
+        profile_set_free(&compare->sets.sets[i]);
+    for (size_t i = 0; i < compare->sets.store_count; i++)
+        store_close(compare->sets.stores[i]);
 }
 
-bool profile_set_report(const struct store_options *options, const char *output_path,
-                        profile_set_writer *write, void *request, struct error *error) {
-    const char *path = options->store_count ? options->stores[0] : NULL;
-    struct store *store = store_options_open(path, STORE_READ, error);
-    int64_t *sessions = NULL;
+/* ---- one set ---- */
+
+bool profile_prepare(void *verb, struct error *error) {
+    struct profile_run *run = verb;
+    const struct store_options *options = &run->store_options;
     size_t count;
-    struct profile_set set = {0};
-    struct program *program = NULL;
-    struct output output = {0};
-    bool good = store && store_options_choose_all(store, options, &sessions, &count, error) &&
-                profile_set_read(&set, store, sessions, count, false, error) &&
-                output_open(&output, "--output", output_path, stdout, error);
-    if (good && !(program = program_new()))
-        good = error_set(error, "out of memory for the report");
-    good = good && write(request, &set, program, &output, error);
-    output_discard(&output);
-    program_free(program);
-    profile_set_free(&set);
-    free(sessions);
-    if (store)
-        store_close(store);
-    return good;
+    run->store =
+        store_options_open(options->store_count ? options->stores[0] : NULL, STORE_READ, error);
+    return run->store &&
+           store_options_choose_all(run->store, options, &run->sessions, &count, error) &&
+           profile_set_read(&run->set, run->store, run->sessions, count, false, error) &&
+           verb_open_report(&run->verb, error) &&
+           ((run->program = program_new()) || error_set(error, "out of memory for the report"));
+}
+
+void profile_free(void *verb) {
+    struct profile_run *run = verb;
+    program_free(run->program);
+    profile_set_free(&run->set);
+    free(run->sessions);
+    if (run->store)
+        store_close(run->store);
 }

@@ -1,23 +1,32 @@
-/* What `profilers` asks of a run beyond what `sim` does. */
+/* `culprit profilers`: what its files share. */
 #ifndef CULPRIT_CMD_PROFILERS_H
 #define CULPRIT_CMD_PROFILERS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "cmd/run.h"
+#include "report/comparison.h"
 
-#include "attribute/profiler.h"
-
-enum { PROFILERS_MAX = 40 }; /* configurations; those for --systematic come on top */
-
-struct profilers_request {
-    struct profile_options profiles[2 * PROFILERS_MAX]; /* those asked for; one of every cycle of
-                                                            each profiler for --systematic */
-    const char *labels[PROFILERS_MAX];                  /* of those asked for */
-    uint32_t count, profile_count;
-    uint32_t threads; /* that the profilers run on */
-    bool systematic;
-    double floor; /* wanted, share; 0: none. Then profiles with neither period nor samples get
-                     the period that it takes */
+enum {
+    PROFILERS_MAX = 40, /* configurations; those for --systematic come on top */
+    PROFILERS_SAMPLES_MAX = 100000000
 };
+#define PROFILERS_PERIOD_MAX (UINT64_C(1) << 40)
+
+struct profilers {
+    struct run run;
+    struct profile_options profiles[2 * PROFILERS_MAX]; /* those asked for; one of every cycle
+                                                                of each profiler for --systematic */
+    char *labels[PROFILERS_MAX];                        /* of those asked for; own */
+    uint32_t count;
+    bool systematic;
+    char *lists; /* all LISTs so far, separated by commas; own */
+    struct sampler_options sampling;
+    bool samples_given, period_given;
+    struct comparison comparison;
+};
+
+/* Once options are known: the configurations of the lists, or all profilers. */
+void profilers_choose(const struct argp_state *state, struct profilers *profilers);
+/* --list: prints them, and exits. */
+void profilers_list(void) __attribute__((noreturn));
 
 #endif

@@ -1,22 +1,29 @@
 /* culprit record: samples of one command, without privileges. */
-#include "cmd/record.h"
-
-#include <stdlib.h>
-#include <string.h>
-
+#include "study/record.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
+#include "cmd/live_options.h"
+#include "cmd/verb.h"
+#include "report/recording.h"
+
+struct job {
+    struct verb_run verb;
+    struct live_options sampled;
+    char **command; /* NULL: --pid */
+    pid_t pid;
+    const char *store; /* NULL: the default one */
+    double seconds;    /* 0: as long as it runs */
+    struct recording recording;
+};
 
 static void take_pid(struct argp_state *state, void *request, char *value) {
     uint64_t pid = options_count(state, "--pid", value);
     if (!pid || pid > INT32_MAX)
         options_fail(state, "--pid %s: no number of a process", value);
-    ((struct record_request *)request)->pid = (pid_t)pid;
+    ((struct job *)request)->pid = (pid_t)pid;
 }
 
-#define REQUEST struct record_request
+#define REQUEST struct job
 static const struct option_row OPTIONS[] = {
     HEADING(1, "What to record:"),
     TAKE("pid", "PID", take_pid, "A process that runs, its threads and later children; no command"),
@@ -28,21 +35,21 @@ static const struct option_row OPTIONS[] = {
 
 static bool take_command(struct argp_state *state, void *request, char *value) {
     (void)value;
-    ((struct record_request *)request)->command = options_take_command(state);
+    ((struct job *)request)->command = options_take_command(state);
     return true;
 }
 
 static void check(struct argp_state *state, void *given) {
-    const struct record_request *request = given;
-    if (request->command && request->pid)
+    const struct job *job = given;
+    if (job->command && job->pid)
         options_fail(state, "--pid: either a process that runs or a command, not both");
-    if (!request->command && !request->pid)
+    if (!job->command && !job->pid)
         options_fail(state, "what to record? (culprit record [OPTION...] -- COMMAND..., or "
                             "culprit record --pid PID)");
 }
 
-static const struct option_part PARTS[] = {{&live_group, offsetof(struct record_request, sampled)},
-                                           {&report_group, offsetof(struct record_request, output)},
+static const struct option_part PARTS[] = {{&live_group, offsetof(struct job, sampled)},
+                                           {&report_group, offsetof(struct job, verb.output)},
                                            {0}};
 
 static const struct command_line LINE = {
@@ -56,36 +63,39 @@ static const struct command_line LINE = {
             "user code alone. The command keeps standard output and its exit status; 125 when "
             "culprit failed."};
 
-int cmd_record(int argc, char **argv) {
-    struct record_request request = {0};
-    free(options_parse(&LINE, argc, argv, &request));
-    struct error error = {0}, late = {0};
-    struct output output = {0};
-    int status = request.command ? STATUS_BROKEN : STATUS_FAILED;
-    if (!output_open_report(&output, &request.output, true, &error)) {
-        print_error(&error);
-        return status;
-    }
-    struct recording recording = {0};
-    const struct recording_request what = {.watch = &verb_watch,
-                                           .command = request.command,
-                                           .pid = request.pid,
-                                           .store = request.store,
-                                           .events = request.sampled.events,
-                                           .rate = request.sampled.rate,
-                                           .seconds = request.seconds};
-    interrupt_catch();
-    bool good = record_run(&what, &recording, &status, &error);
-    if (recording.session && (!record_report(&request, &recording, output.file, &late) ||
-                              !output_close(&output, &late))) {
-        print_error(&late);
-        status = request.command ? STATUS_BROKEN : STATUS_FAILED;
-        good = false;
-    }
-    if (error.message[0])
-        print_error(&error);
-    output_discard(&output);
-    if (!good)
-        return status;
-    return request.command ? command_status(recording.exit) : 0;
+/* Of a process that runs, too, the report goes to standard error. */
+static bool prepare(void *verb, struct error *error) {
+    struct job *job = verb;
+    job->verb.measured = true;
+    return report_files_open(&job->verb.files, &job->verb.output, true, error);
 }
+
+static bool run(void *verb, struct error *error) {
+    struct job *job = verb;
+    const struct recording_request request = {.watch = &verb_watch,
+                                              .command = job->command,
+                                              .pid = job->pid,
+                                              .store = job->store,
+                                              .events = job->sampled.events,
+                                              .rate = job->sampled.rate,
+                                              .seconds = job->seconds};
+    const bool good = record_run(&request, &job->recording, &job->verb.failed, error);
+    job->verb.exit = job->command ? job->recording.exit : (struct trace_exit){.known = true};
+    return good || (job->recording.session && verb_report_late(&job->verb, error));
+}
+
+static bool write_report(void *verb, struct error *error) {
+    struct job *job = verb;
+    FILE *file = job->verb.files.report.file;
+    if (!job->recording.session)
+        return true;
+    return job->verb.output.json ? recording_json(&job->recording, file, error)
+                                 : recording_text(&job->recording, job->store, file, error);
+}
+
+const struct verb verb_record = {.line = &LINE,
+                                 .size = sizeof(struct job),
+                                 .command = offsetof(struct job, command),
+                                 .prepare = prepare,
+                                 .run = run,
+                                 .report = write_report};

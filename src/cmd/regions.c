@@ -5,14 +5,12 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/interrupt.h"
 #include "cmd/next.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
 #include "cmd/regions_request.h"
-#include "report/regions.h"
 #include "util/text.h"
 
-bool regions_print_json(json_t *object, struct error *error) {
+static bool print_json(json_t *object, struct error *error) {
     bool good = object && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
     json_decref(object);
     putchar('\n');
@@ -21,20 +19,10 @@ bool regions_print_json(json_t *object, struct error *error) {
 
 /* ---- the choice ---- */
 
-struct work {
-    const struct regions_request *request;
-    struct profiled_runs runs;
-    struct region_costs costs; /* of --predict */
-    struct prediction prediction;
-    struct region_choice choice;
-    struct regions_report report;
-};
-
 /* What SimPoint chose has no clusters of slices, only points. */
-static bool load_points(struct work *work, struct error *error) {
-    const struct regions_request *request = work->request;
-    struct region_choice *choice = &work->choice;
-    choice->slice_count = work->runs.points.count;
+static bool load_points(struct regions_request *request, struct error *error) {
+    struct region_choice *choice = &request->choice;
+    choice->slice_count = request->runs.points.count;
     if (!region_points_read(&choice->points, &choice->point_count, request->load_simpoints,
                             request->load_weights, error))
         return false;
@@ -51,84 +39,80 @@ static bool load_points(struct work *work, struct error *error) {
     return true;
 }
 
-static bool choose(struct work *work, struct error *error) {
-    const struct regions_request *request = work->request;
+static bool choose(struct regions_request *request, struct error *error) {
     const struct choose_settings *settings = &request->settings;
     for (uint32_t i = 0; i < request->vector_count; i++)
-        if (!profiled_runs_add(&work->runs, request->vectors[i], error))
+        if (!profiled_runs_add(&request->runs, request->vectors[i], error))
             return false;
-    profiled_runs_merge_slices(&work->runs, settings->merge_slices);
-    bool good = request->load_simpoints
-                    ? load_points(work, error)
-                    : selection_choose(&work->runs, &settings->selection, &work->choice, error);
+    profiled_runs_merge_slices(&request->runs, settings->merge_slices);
+    bool good = request->load_simpoints ? load_points(request, error)
+                                        : selection_choose(&request->runs, &settings->selection,
+                                                           &request->choice, error);
     return good &&
-           (regions_report_init(&work->report, &work->runs, &work->choice, settings,
+           (regions_report_init(&request->report, &request->runs, &request->choice, settings,
                                 request->load_simpoints != NULL) ||
-            error_set(error, "out of memory for %" PRIu32 " regions", work->choice.point_count));
+            error_set(error, "out of memory for %" PRIu32 " regions", request->choice.point_count));
 }
 
-static bool predict(struct work *work, struct error *error) {
-    const struct regions_request *request = work->request;
+static bool predict(struct regions_request *request, struct error *error) {
     for (uint32_t i = 0; i < request->cost_count; i++)
-        if (!region_costs_add(&work->costs, &work->runs, i, request->costs[i], error))
+        if (!region_costs_add(&request->run_costs, &request->runs, i, request->costs[i], error))
             return false;
     return !request->cost_count ||
-           prediction_make(&work->prediction, &work->costs, &work->runs.points, &work->choice,
-                           request->draws, request->settings.selection.draw, error);
+           prediction_make(&request->prediction, &request->run_costs, &request->runs.points,
+                           &request->choice, request->draws, request->settings.selection.draw,
+                           error);
 }
 
 /* ---- what is written ---- */
 
-static bool put_list(struct work *work, FILE *out, struct error *error) {
-    const struct regions_request *request = work->request;
+static bool put_list(struct regions_request *request, FILE *out, struct error *error) {
     const char *name = request->load_simpoints
                            ? SELECTION_METHODS[SELECT_SIMPOINT]
                            : SELECTION_METHODS[request->settings.selection.method];
     struct region_list list;
-    bool good = region_list_build(&list, &work->runs, request->run, work->choice.points,
-                                  work->choice.point_count, name, error);
+    bool good = region_list_build(&list, &request->runs, request->run, request->choice.points,
+                                  request->choice.point_count, name, error);
     if (good)
         region_list_print(&list, out);
     region_list_free(&list);
     return good;
 }
 
-static bool put_labels(struct work *work, FILE *out, struct error *error) {
+static bool put_labels(struct regions_request *request, FILE *out, struct error *error) {
     (void)error;
-    for (size_t i = 0; i < work->choice.slice_count; i++)
-        fprintf(out, "%" PRIu32 "\n", work->choice.labels[i]);
+    for (size_t i = 0; i < request->choice.slice_count; i++)
+        fprintf(out, "%" PRIu32 "\n", request->choice.labels[i]);
     return true;
 }
 
-static bool put_svg(struct work *work, FILE *out, struct error *error) {
+static bool put_svg(struct regions_request *request, FILE *out, struct error *error) {
     (void)error;
-    phases_svg(&work->report, work->request->run, out);
+    phases_svg(&request->report, request->run, out);
     return true;
 }
 
-static bool write_file(struct work *work, const char *option, const char *path,
-                       bool (*put)(struct work *work, FILE *out, struct error *error),
+static bool write_file(struct regions_request *request, const char *option, const char *path,
+                       bool (*put)(struct regions_request *request, FILE *out, struct error *error),
                        struct error *error) {
     struct output output = {0};
     if (!path)
         return true;
-    bool good = output_open(&output, option, path, NULL, error) && put(work, output.file, error) &&
-                output_close(&output, error);
+    bool good = output_open(&output, option, path, NULL, error) &&
+                put(request, output.file, error) && output_close(&output, error);
     output_discard(&output);
     return good;
 }
 
-static bool write_simpoint_files(const struct work *work, struct error *error) {
-    const struct regions_request *request = work->request;
+static bool write_simpoint_files(const struct regions_request *request, struct error *error) {
     return (!request->simpoints && !request->weights) ||
-           region_points_write(work->choice.points, work->choice.point_count,
+           region_points_write(request->choice.points, request->choice.point_count,
                                request->simpoints ? request->simpoints : "/dev/null",
                                request->weights ? request->weights : "/dev/null", error);
 }
 
-static void print_next(const struct work *work, int argc, char **argv) {
-    const struct regions_request *request = work->request;
-    const struct profiled_run *run = &work->runs.runs[request->run];
+static void print_next(const struct regions_request *request) {
+    const struct profiled_run *run = &request->runs.runs[request->run];
     if (request->output) {
         /* How a command was quoted is not known: only one that needs no quotes is repeated. */
         static const char special[] = "\"'\\$`;&|<>()*?[]{}#~!\n\t";
@@ -141,59 +125,94 @@ static void print_next(const struct work *work, int argc, char **argv) {
     const char *option = !request->merge      ? "-o regions.csv"
                          : request->run_given ? "-o run.csv"
                                               : "-o run0.csv --run 0";
-    char *next = next_with_option(option, argc, argv);
+    char *next = next_with_option(option, request->verb.argc, request->verb.words);
     if (next)
         printf("\nnext: %s\n", next);
     free(next);
 }
 
-static bool print_report(const struct work *work, int argc, char **argv, struct error *error) {
-    bool predicted = work->request->predict;
-    if (work->request->json) {
-        json_t *object = regions_json(&work->report);
+static bool print_report(const struct regions_request *request, struct error *error) {
+    const bool predicted = request->predict;
+    if (request->verb.output.json) {
+        json_t *object = regions_json(&request->report);
         if (predicted)
-            json_object_set_new(object, "prediction", prediction_json(&work->prediction));
-        return regions_print_json(object, error);
+            json_object_set_new(object, "prediction", prediction_json(&request->prediction));
+        return print_json(object, error);
     }
-    regions_text(&work->report, stdout);
+    regions_text(&request->report, stdout);
     if (predicted)
-        prediction_text(&work->prediction, stdout);
-    print_next(work, argc, argv);
+        prediction_text(&request->prediction, stdout);
+    print_next(request);
     return true;
 }
 
-static bool run(const struct regions_request *request, int argc, char **argv, struct error *error) {
-    struct work work = {.request = request};
-    profiled_runs_init(&work.runs, request->settings.dimensions,
+static bool report_choice(void *verb, struct error *error) {
+    struct regions_request *request = verb;
+    profiled_runs_init(&request->runs, request->settings.dimensions,
                        request->settings.selection.clusters.seed, request->merge);
-    bool good = choose(&work, error) && predict(&work, error) &&
-                write_file(&work, "--output", request->output, put_list, error) &&
-                write_file(&work, "--labels", request->labels, put_labels, error) &&
-                write_file(&work, "--svg", request->svg, put_svg, error) &&
-                write_simpoint_files(&work, error) && print_report(&work, argc, argv, error);
-    regions_report_free(&work.report);
-    region_choice_free(&work.choice);
-    prediction_free(&work.prediction);
-    region_costs_free(&work.costs);
-    profiled_runs_free(&work.runs);
-    return good;
+    return choose(request, error) && predict(request, error) &&
+           write_file(request, "--output", request->output, put_list, error) &&
+           write_file(request, "--labels", request->labels, put_labels, error) &&
+           write_file(request, "--svg", request->svg, put_svg, error) &&
+           write_simpoint_files(request, error) && print_report(request, error) &&
+           verb_flush("standard output: cannot write", error);
 }
 
-int cmd_regions(int argc, char **argv) {
-    struct regions_request request = {.settings = CHOOSE_DEFAULTS, .draws = 100};
-    struct error error = {0};
-    request.vectors = calloc((size_t)argc, sizeof *request.vectors);
-    request.costs = calloc((size_t)argc, sizeof *request.costs);
-    bool good =
-        (request.vectors && request.costs) || error_set(&error, "out of memory for arguments");
-    if (good) {
-        free(options_parse(&regions_line, argc, argv, &request));
-        good = request.sweep ? regions_sweep(&request, &error) : run(&request, argc, argv, &error);
-    }
-    if (good && fflush(stdout) != 0)
-        good = error_errno(&error, "standard output: cannot write");
-    if (!good)
-        print_error(&error);
-    regions_request_free(&request);
-    return good ? 0 : STATUS_FAILED;
+static void clean_up(void *verb) {
+    struct regions_request *request = verb;
+    regions_report_free(&request->report);
+    region_choice_free(&request->choice);
+    prediction_free(&request->prediction);
+    region_costs_free(&request->run_costs);
+    profiled_runs_free(&request->runs);
+    sweep_run_free(&request->swept);
+    free(request->vectors);
+    free(request->costs);
+    free(request->grids.max_clusters.values);
+    for (int i = 0; i < SWEEP_KINDS; i++)
+        free(request->grids.others[i].values);
 }
+
+/* ---- --sweep: each file of vectors with its costs, all settings, what is best ---- */
+
+static bool put_sweep(struct regions_request *request, FILE *out, struct error *error) {
+    (void)error;
+    sweep_svg(&request->swept.sweep, request->vector_count, out);
+    return true;
+}
+
+static bool report_sweep(void *verb, struct error *error) {
+    struct regions_request *request = verb;
+    const struct sweep *sweep = &request->swept.sweep;
+    request->grids.choose = &request->settings;
+    request->swept = (struct sweep_run){.watch = &verb_watch,
+                                        .vectors = request->vectors,
+                                        .costs = request->costs,
+                                        .count = request->vector_count,
+                                        .settings = request->grids};
+    if (!sweep_run_go(&request->swept, error) ||
+        !write_file(request, "--svg", request->svg, put_sweep, error))
+        return false;
+    if (request->verb.output.json)
+        return print_json(sweep_json(sweep), error);
+    sweep_text(sweep, request->vector_count, stdout);
+    if (sweep->recommended_clusters != SIZE_MAX) {
+        char path[4096];
+        printf("\nnext: culprit regions --max-clusters %u -o regions.csv %s\n",
+               sweep->points[sweep->recommended_clusters].max_clusters,
+               text_clean(path, sizeof path, request->vectors[0]));
+    }
+    return verb_flush("standard output: cannot write", error);
+}
+
+static const struct verb SWEEP = {.report = report_sweep, .free = clean_up};
+
+static const struct verb *choose_life(void *verb) {
+    return ((struct regions_request *)verb)->sweep ? &SWEEP : &verb_regions;
+}
+
+const struct verb verb_regions = {.line = &regions_line,
+                                  .size = sizeof(struct regions_request),
+                                  .choose = choose_life,
+                                  .report = report_choice,
+                                  .free = clean_up};

@@ -2,9 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cmd/options.h"
 #include "cmd/regions_request.h"
 #include "util/array.h"
 
@@ -69,9 +67,17 @@ static void parse_list(const struct argp_state *state, const char *option, const
 }
 
 /* Before options change them. */
-static void begin(void *request) {
-    struct sweep_settings *grids = &((struct regions_request *)request)->grids;
+static void begin(void *verb) {
+    struct regions_request *request = verb;
+    struct sweep_settings *grids = &request->grids;
+    const size_t words = (size_t)request->verb.argc;
     struct sweep_grid *others = grids->others;
+    request->settings = CHOOSE_DEFAULTS;
+    request->draws = 100;
+    request->vectors = calloc(words, sizeof *request->vectors);
+    request->costs = calloc(words, sizeof *request->costs);
+    if (!request->vectors || !request->costs)
+        abort(); /* no room for a few words */
     parse_list(NULL, "", "1:50:1", 1, KMEANS_MAX_CLUSTERS, true, &grids->max_clusters);
     parse_list(NULL, "", "1,2,3,5,8,10,15,20,30,40,50", 1, PROJECTION_MAX_DIMENSIONS, true,
                &others[SWEEP_DIMENSIONS]);
@@ -79,38 +85,34 @@ static void begin(void *request) {
     parse_list(NULL, "", "0.1:1:0.1", 0, 1, false, &others[SWEEP_COVERAGE]);
 }
 
-static void take_predict(struct argp_state *state, void *given, char *value) {
+static void take_costs(struct argp_state *state, void *given, char *value) {
     (void)state;
     struct regions_request *request = given;
-    request->predict = true;
     request->costs[request->cost_count++] = value;
 }
 
-static void take_sweep(struct argp_state *state, void *given, char *value) {
-    (void)state;
-    struct regions_request *request = given;
-    request->sweep = true;
-    request->costs[request->cost_count++] = value;
+static struct sweep_settings *grids_of(void *request) {
+    return &((struct regions_request *)request)->grids;
 }
 
 static void take_max_clusters(struct argp_state *state, void *request, char *value) {
     parse_list(state, "--sweep-max-clusters", value, 1, KMEANS_MAX_CLUSTERS, true,
-               &((struct regions_request *)request)->grids.max_clusters);
+               &grids_of(request)->max_clusters);
 }
 
 static void take_dimensions(struct argp_state *state, void *request, char *value) {
     parse_list(state, "--sweep-dimensions", value, 1, PROJECTION_MAX_DIMENSIONS, true,
-               &((struct regions_request *)request)->grids.others[SWEEP_DIMENSIONS]);
+               &grids_of(request)->others[SWEEP_DIMENSIONS]);
 }
 
 static void take_thresholds(struct argp_state *state, void *request, char *value) {
     parse_list(state, "--sweep-thresholds", value, 0, 1, false,
-               &((struct regions_request *)request)->grids.others[SWEEP_THRESHOLD]);
+               &grids_of(request)->others[SWEEP_THRESHOLD]);
 }
 
 static void take_coverages(struct argp_state *state, void *request, char *value) {
     parse_list(state, "--sweep-coverages", value, 0, 1, false,
-               &((struct regions_request *)request)->grids.others[SWEEP_COVERAGE]);
+               &grids_of(request)->others[SWEEP_COVERAGE]);
 }
 
 #define REQUEST struct regions_request
@@ -164,13 +166,15 @@ static const struct option_row OPTIONS[] = {
          "Take the choice that SimPoint made of these vectors"),
     TEXT("load-weights", "FILE", load_weights, "Its weights"),
     HEADING(3, "How well it does, when the costs of all slices are known:"),
-    TAKE("predict", "COSTS.csv", take_predict,
+    TAKE("predict", "COSTS.csv", take_costs,
          "Compare what the regions predict with what 'culprit sim --slices' recorded; once for "
-         "each run"),
+         "each run",
+         GIVEN(predict)),
     COUNT("draws", "N", draws, "Random and systematic draws to compare with (default 100)",
           .least = 1, .most = 1000000),
-    TAKE("sweep", "COSTS.csv", take_sweep,
-         "Vary the settings and compare; once for each FILE.bb, which are not merged"),
+    TAKE("sweep", "COSTS.csv", take_costs,
+         "Vary the settings and compare; once for each FILE.bb, which are not merged",
+         GIVEN(sweep)),
     TAKE("sweep-max-clusters", "LIST", take_max_clusters,
          "Of it: numbers, or FIRST:LAST:STEP (default 1:50:1)"),
     TAKE("sweep-dimensions", "LIST", take_dimensions,
@@ -185,7 +189,7 @@ static const struct option_row OPTIONS[] = {
     WRITTEN_FILE("weights", "FILE", weights, "SimPoint's file of weights"),
     WRITTEN_FILE("labels", "FILE", labels, "The cluster of each slice, one per line"),
     WRITTEN_FILE("svg", "FILE", svg, "A picture of the phases over time"),
-    FLAG("json", json, "One JSON object (docs/json.md) in place of the text"),
+    FLAG("json", verb.output.json, "One JSON object (docs/json.md) in place of the text"),
     {0}};
 
 static bool take_vectors(struct argp_state *state, void *given, char *value) {
@@ -244,11 +248,3 @@ const struct command_line regions_line = {
             "  culprit regions -o gzip.csv gzip.bb\n\n"
             "FILE.bb.slices, where it is there, says where in the run the slices are; SimPoint's "
             "own files and those of valgrind's exp-bbv do without."};
-
-void regions_request_free(struct regions_request *request) {
-    free(request->vectors);
-    free(request->costs);
-    free(request->grids.max_clusters.values);
-    for (int i = 0; i < SWEEP_KINDS; i++)
-        free(request->grids.others[i].values);
-}

@@ -1,53 +1,63 @@
-/* What `sim`, `explain` and `profilers` have in common: run a command or read a trace, simulate it,
- * report. */
+/* What `sim`, `explain` and `profilers` have in common: a command or trace is simulated and
+ * reported. */
 #ifndef CULPRIT_CMD_RUN_H
 #define CULPRIT_CMD_RUN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "cmd/options.h"
-#include "cmd/profilers.h"
 #include "cmd/save.h"
-#include "cmd/slices.h"
-#include "simulate/sampling.h"
-#include "study/listed_regions.h"
-#include "tap/tracers/tracer.h"
+#include "cmd/verb.h"
+#include "report/report.h"
+#include "study/simulated_run.h"
 
-struct run_request {
-    const char *verb; /* "sim" */
-    int argc;         /* as typed, for the next useful command */
-    char **argv;      /* NULL: a word that is not repeated there */
+/* The first member of such a verb's struct. */
+struct run {
+    struct verb_run verb;
     struct input_options input;
     struct machine_options machine;
-    struct output_options output;
-    struct sampling sampling;
-    struct profilers_request *profilers; /* NULL: the plain report */
-    bool plain;                          /* explain terms */
-    const char *kanata;                  /* file; NULL: none */
-    bool kanata_window;                  /* an option chose the window */
-    uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
-    struct slices_request slices;
-    struct regions_request regions;
-    struct save_options save;
-    struct trace *begun;     /* already being read, and then closed here; NULL: it is opened */
-    int signal;              /* that ended `begun` early, so that it is a part; 0: none */
-    const char *note;        /* for the report; NULL: none */
-    struct tracers *tracers; /* run_simulation frees them; NULL: none */
+    struct save_options save_options;
+    struct machine_choice machines;
+    struct simulated_run study;
+    struct save save;
+    struct program *program;
+    struct report report;
+    bool unfollowed; /* processes that --follow would include */
 };
 
-/* The options of a verb with a run_request at this place in its own. */
-#define RUN_PARTS(at_)                                                                             \
-    {&input_group, (at_) + offsetof(struct run_request, input)},                                   \
-        {&machine_group, (at_) + offsetof(struct run_request, machine)},                           \
-        {&output_group, (at_) + offsetof(struct run_request, output)},                             \
-        {&grain_group, (at_) + offsetof(struct run_request, output.by)},                           \
-        {&save_group, (at_) + offsetof(struct run_request, save)},                                 \
-        {&for_group, (at_) + offsetof(struct run_request, input)}, {                               \
-        &legend_group, (at_) + offsetof(struct run_request, output)                                \
+/* The options of a verb with a struct run. */
+#define RUN_PARTS                                                                                  \
+    {&input_group, offsetof(struct run, input)}, {&machine_group, offsetof(struct run, machine)},  \
+        {&output_group, offsetof(struct run, verb.output)},                                        \
+        {&grain_group, offsetof(struct run, verb.output.by)},                                      \
+        {&save_group, offsetof(struct run, save_options)},                                         \
+        {&for_group, offsetof(struct run, input)}, {                                               \
+        &legend_group, offsetof(struct run, verb.output)                                           \
     }
 
-/* Returns the exit status. */
-int run_simulation(const struct run_request *request);
+/* Before options are parsed. */
+void run_begin(struct run *run);
+
+/* Steps. */
+bool run_prepare(void *run, struct error *error);
+bool run_go(void *run, struct error *error);
+void run_free(void *run);
+
+/* Pieces of run_go(): until the machine is known; what came of the simulation, which was `good`. */
+bool run_open(struct run *run, struct error *error);
+bool run_result(struct run *run, bool good, struct error *error);
+
+/* Pieces of the report, in this order: what a simulation says; notes on its trace; the profile is
+ * saved, which may fail while the report is written. run_report_begin() is all three, of what
+ * run_go() simulated, with a note of its own (NULL: none). */
+bool run_report_build(struct run *run, const struct simulation *simulation, const struct code *code,
+                      const char *command, bool partial, const struct forecasting_result *forecast,
+                      struct error *error);
+void run_note_trace(struct run *run, const struct code *code, const struct trace *trace);
+void run_save(struct run *run, const struct saved_event *events, size_t event_count,
+              struct report *report);
+void run_save_finish(struct run *run, struct report *report);
+bool run_report_begin(struct run *run, const char *note, struct error *error);
+/* The report, with the next useful command. */
+bool run_report_write(struct run *run, struct error *error);
+/* Whether the simulation is not all that was asked for. */
+bool run_is_partial(const struct run *run);
 
 #endif

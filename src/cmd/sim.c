@@ -1,15 +1,18 @@
 /* culprit sim: simulates a command or a trace on a machine, every instruction. */
-#include <stdlib.h>
-
+#include "cmd/sim.h"
 #include "cmd/cmd.h"
 #include "cmd/legend.h"
-#include "cmd/run.h"
-#include "cmd/sim_regions.h"
-#include "report/kanata.h"
 #include "study/tracers.h"
 
+static void begin(void *verb) {
+    struct sim *sim = verb;
+    run_begin(&sim->run);
+    sim->regions.warm_up = UINT64_MAX;
+    sim->kanata_cycles = 1000;
+}
+
 static void take_tracer(struct argp_state *state, void *request, char *value) {
-    struct tracers **tracers = &((struct run_request *)request)->tracers;
+    struct tracers **tracers = &((struct sim *)request)->tracers;
     struct error error = {"out of memory"};
     if (!*tracers)
         *tracers = tracers_new(tracer_kinds);
@@ -18,13 +21,13 @@ static void take_tracer(struct argp_state *state, void *request, char *value) {
 }
 
 static void take_list(struct argp_state *state, void *request, char *value) {
-    struct regions_request *regions = &((struct run_request *)request)->regions;
+    struct regions_request *regions = &((struct sim *)request)->regions;
     if (regions->list_count == REGIONS_MOST_LISTS)
         options_fail(state, "--regions: more than %d lists", REGIONS_MOST_LISTS);
     regions->lists[regions->list_count++] = value;
 }
 
-#define REQUEST struct run_request
+#define REQUEST struct sim
 static const struct option_row OPTIONS[] = {
     HEADING(4, "The whole run from regions of it:"),
     TAKE("regions", "LIST", take_list,
@@ -34,7 +37,7 @@ static const struct option_row OPTIONS[] = {
     JOBS_ROW(regions.jobs, "regions"),
     REGIONS_WARM_UP_ROW(regions.warm_up),
     HEADING(5, "Pipeline picture:"),
-    WRITTEN_FILE("kanata", "FILE", kanata, "Write a window of cycles for the Konata viewer",
+    WRITTEN_FILE("kanata", "FILE", kanata_path, "Write a window of cycles for the Konata viewer",
                  .not_again = true),
     COUNT("kanata-from", "CYCLE", kanata_from, "It begins at this cycle (default 0)",
           .not_again = true, GIVEN(kanata_window)),
@@ -51,59 +54,60 @@ static const struct option_row OPTIONS[] = {
          "TRIGGER: cycle:N, insn:N, 0xADDRESS, 0xADDRESS:N (its N-th execution)",
          .not_again = true),
     HEADING(7, "What each slice took:"),
-    WRITTEN_FILE("slices", "FILE", slices.path,
+    WRITTEN_FILE("slices", "FILE", slices_request.path,
                  "Write cycles, events and misses of each slice, as CSV", .not_again = true),
-    COUNT("slice-size", "N", slices.size, "A slice is N instructions of its thread (default 10M)",
-          .least = 1, .must = "a slice has at least one instruction", .not_again = true),
-    TEXT("slices-like", "FILE", slices.like,
+    COUNT("slice-size", "N", slices_request.size,
+          "A slice is N instructions of its thread (default 10M)", .least = 1,
+          .must = "a slice has at least one instruction", .not_again = true),
+    TEXT("slices-like", "FILE", slices_request.like,
          "Slices as in this table, which lies beside basic block vectors (NAME.bb.slices)",
          .not_again = true),
     {0}};
 
 /* Positions of slices count from the beginning of a thread. */
-static void check_slices(const struct run_request *request, const struct argp_state *state) {
-    const struct slices_request *slices = &request->slices;
+static void check_slices(const struct sim *sim, const struct argp_state *state) {
+    const struct slices_request *slices = &sim->slices_request;
     const char *option = slices->like ? "--slices-like" : "--slice-size";
     if ((slices->size || slices->like) && !slices->path)
         options_fail(state, "%s: it says where slices end, not what to write (add --slices FILE)",
                      option);
     if (slices->size && slices->like)
         options_fail(state, "--slice-size and --slices-like: one or the other");
-    if (slices->path && (request->input.skip || request->input.from || request->input.on_signal))
+    if (slices->path && (sim->run.input.skip || sim->run.input.from || sim->run.input.on_signal))
         options_fail(state, "--slices: slices count from the beginning of the run (without --skip, "
                             "--from and --on-signal)");
 }
 
-static void check_regions(const struct run_request *request, const struct argp_state *state) {
-    const struct regions_request *regions = &request->regions;
+static void check_regions(const struct sim *sim, const struct argp_state *state) {
+    const struct regions_request *regions = &sim->regions;
     if (!regions->list_count && regions->jobs)
         options_fail(state, "--jobs: it is about regions (add --regions LIST)");
-    options_check_regions(state, &request->input, regions->list_count, regions->warm_up,
+    options_check_regions(state, &sim->run.input, regions->list_count, regions->warm_up,
                           "simulated");
-    if (regions->list_count && (request->kanata || request->tracers || request->slices.path))
+    if (regions->list_count && (sim->kanata_path || sim->tracers || sim->slices_request.path))
         options_fail(state, "--regions: --kanata, --tap and --slices are for a single run "
                             "(give one region's trace instead)");
 }
 
 static void check(struct argp_state *state, void *given) {
-    const struct run_request *request = given;
-    const bool any = request->input.command || request->input.trace || request->regions.list_count;
-    if (request->kanata_window && !request->kanata)
+    const struct sim *sim = given;
+    const bool any = sim->run.input.command || sim->run.input.trace || sim->regions.list_count;
+    if (sim->kanata_window && !sim->kanata_path)
         options_fail(state, "%s: it says which cycles to write, not where (add --kanata FILE)",
-                     request->kanata_from ? "--kanata-from" : "--kanata-cycles");
-    check_slices(request, state);
-    check_regions(request, state);
-    if (request->output.legend && !any)
+                     sim->kanata_from ? "--kanata-from" : "--kanata-cycles");
+    check_slices(sim, state);
+    check_regions(sim, state);
+    if (sim->run.verb.output.legend && !any)
         legend_alone();
     if (!any)
         options_fail(state, "what to simulate? (culprit sim [OPTION...] -- COMMAND..., "
                             "culprit sim FILE.ctrace, or culprit sim --regions LIST)");
 }
 
-static const struct option_part PARTS[] = {RUN_PARTS(0), {0}};
+static const struct option_part PARTS[] = {RUN_PARTS, {0}};
 
 static const struct command_line LINE = {
-    .own = {.options = OPTIONS, .end = check},
+    .own = {.options = OPTIONS, .begin = begin, .end = check},
     .parts = PARTS,
     .arguments = "[--] COMMAND...\nTRACE.ctrace\n--regions LIST",
     .help = "Simulates a command, or a trace, on a machine: every cycle goes to the instruction "
@@ -112,15 +116,15 @@ static const struct command_line LINE = {
             "The report goes to standard error, the command keeps standard output and its exit "
             "status; 125 when culprit failed."};
 
-int cmd_sim(int argc, char **argv) {
-    struct run_request request = {.verb = "sim",
-                                  .argc = argc,
-                                  .sampling = sampling_everything(),
-                                  .regions = {.warm_up = UINT64_MAX},
-                                  .kanata_cycles = 1000};
-    request.input.traces_allowed = true;
-    request.argv = options_parse(&LINE, argc, argv, &request);
-    int status = request.regions.list_count ? run_regions(&request) : run_simulation(&request);
-    free(request.argv);
-    return status;
+static const struct verb *choose(void *verb) {
+    return ((struct sim *)verb)->regions.list_count ? &sim_regions : &verb_sim;
 }
+
+const struct verb verb_sim = {.line = &LINE,
+                              .size = sizeof(struct sim),
+                              .command = offsetof(struct sim, run.input.command),
+                              .choose = choose,
+                              .prepare = sim_prepare,
+                              .run = sim_run,
+                              .report = sim_report,
+                              .free = sim_free};

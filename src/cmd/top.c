@@ -4,16 +4,14 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
-#include "cmd/output.h"
 #include "cmd/profile_options.h"
 #include "report/profile_report.h"
 #include "util/text.h"
 
-struct request {
-    struct store_options store;
+struct job {
+    struct profile_run run;
     struct row_options rows;
-    struct output_options output;
+    struct profile_report report;
 };
 
 static bool refuse_argument(struct argp_state *state, void *request, char *value) {
@@ -22,13 +20,13 @@ static bool refuse_argument(struct argp_state *state, void *request, char *value
 }
 
 static void check(struct argp_state *state, void *request) {
-    if (((struct request *)request)->store.store_count > 1)
+    if (((struct job *)request)->run.store_options.store_count > 1)
         options_fail(state, "--store: one store at a time");
 }
 
-static const struct option_part PARTS[] = {{&store_group, offsetof(struct request, store)},
-                                           {&rows_group, offsetof(struct request, rows)},
-                                           {&output_group, offsetof(struct request, output)},
+static const struct option_part PARTS[] = {{&store_group, offsetof(struct job, run.store_options)},
+                                           {&rows_group, offsetof(struct job, rows)},
+                                           {&output_group, offsetof(struct job, run.verb.output)},
                                            {0}};
 
 static const struct command_line LINE = {
@@ -45,11 +43,11 @@ static bool is_shown(const struct profile_set *set, const struct profile_event *
     return !set->simulated || event->scale == set->events[0].scale;
 }
 
-static bool choose_events(const struct request *request, struct profile_report *report,
-                          struct error *error) {
+static bool choose_events(struct job *job, struct error *error) {
+    struct profile_report *report = &job->report;
     const struct profile_set *set = report->set;
-    for (size_t i = 0; i < request->rows.event_count; i++) {
-        const struct profile_event *event = profile_set_event(set, request->rows.events[i], error);
+    for (size_t i = 0; i < job->rows.event_count; i++) {
+        const struct profile_event *event = profile_set_event(set, job->rows.events[i], error);
         if (!event)
             return false;
         for (size_t k = 0; k < report->event_count; k++)
@@ -57,27 +55,27 @@ static bool choose_events(const struct request *request, struct profile_report *
                 return error_set(error, "--event %s: it is there twice", event->name);
         report->events[report->event_count++] = event;
     }
-    for (size_t i = 0; i < set->event_count && !request->rows.event_count; i++)
+    for (size_t i = 0; i < set->event_count && !job->rows.event_count; i++)
         if (report->event_count < PROFILE_EVENTS_MAX && is_shown(set, &set->events[i]))
             report->events[report->event_count++] = &set->events[i];
     return true;
 }
 
-static bool fill_table(const struct profile_report *report, struct profile_table *table,
-                       const struct request *request, struct error *error) {
+static bool fill_table(struct job *job, struct profile_table *table, struct error *error) {
+    const struct profile_report *report = &job->report;
     const struct profile_set *set = report->set;
     for (size_t i = 0; i < report->event_count; i++)
         if (!profile_table_add(table, set->store, set->sessions, set->epoch_count,
                                report->events[i]->name, report->events[i]->scale, i, error))
             return false;
-    if (!profile_table_finish(table, request->output.top, error))
+    if (!profile_table_finish(table, job->run.verb.output.top, error))
         return false;
     if (profile_table_count(table))
         return true;
-    const char *what = request->rows.image ? request->rows.image : request->rows.process;
+    const char *what = job->rows.image ? job->rows.image : job->rows.process;
     return error_set(
         error, what ? "%s: no samples of %s (see 'culprit top --by %s')" : "%s: it has no samples",
-        set->label, what, request->rows.image ? "image" : "process");
+        set->label, what, job->rows.image ? "image" : "process");
 }
 
 /* The first procedure in a file: its code can be read. NULL: there is none. */
@@ -91,7 +89,8 @@ static const struct profile_row *first_readable(const struct profile_report *rep
 
 /* Where to look next: into the procedure or file that has most, or at what else could be told
  * apart. */
-static char *next_of(const struct request *request, const struct profile_report *report) {
+static char *next_of(const struct job *job) {
+    const struct profile_report *report = &job->report;
     const struct profile_row *first = profile_table_row(report->table, 0);
     const struct profile_row *readable =
         report->by == PROFILE_BY_PROCEDURE ? first_readable(report) : NULL;
@@ -105,10 +104,11 @@ static char *next_of(const struct request *request, const struct profile_report 
         fputs("culprit variance", file);
     else
         fputs(readable ? "culprit annotate" : "culprit top", file);
-    for (size_t i = 0; i < request->store.store_count; i++)
-        text_put_option(file, "store", request->store.stores[i]);
-    for (size_t i = 0; i < request->store.epoch_count && report->by != PROFILE_BY_EPOCH; i++)
-        text_put_option(file, "epoch", request->store.epochs[i]);
+    for (size_t i = 0; i < job->run.store_options.store_count; i++)
+        text_put_option(file, "store", job->run.store_options.stores[i]);
+    for (size_t i = 0; i < job->run.store_options.epoch_count && report->by != PROFILE_BY_EPOCH;
+         i++)
+        text_put_option(file, "epoch", job->run.store_options.epochs[i]);
     switch (report->by) {
     case PROFILE_BY_PROCEDURE:
         fputs(readable ? " " : " --by process", file);
@@ -136,46 +136,47 @@ static char *next_of(const struct request *request, const struct profile_report 
     return NULL;
 }
 
-static bool write_report(void *context, const struct profile_set *set, struct program *program,
-                         struct output *output, struct error *error) {
-    const struct request *request = context;
-    struct profile_report report = {.report = {.verb = "top"},
-                                    .set = set,
-                                    .by = request->rows.by,
-                                    .filtered = request->rows.process || request->rows.image ||
-                                                request->rows.event_count};
-    if (!choose_events(request, &report, error))
+static bool write_report(void *verb, struct error *error) {
+    struct job *job = verb;
+    struct profile_report *report = &job->report;
+    const struct row_options *rows = &job->rows;
+    *report =
+        (struct profile_report){.report = {.verb = "top"},
+                                .set = &job->run.set,
+                                .by = rows->by,
+                                .filtered = rows->process || rows->image || rows->event_count};
+    if (!choose_events(job, error))
         return false;
-    const struct profile_table_options options = {.by = request->rows.by,
-                                                  .process = request->rows.process,
-                                                  .image = request->rows.image,
-                                                  .columns = report.event_count};
-    struct profile_table *table = profile_table_new(&options, program);
-    report.table = table;
-    report.program = program;
-    const struct page page = page_of(output->file);
-    bool good = table ? fill_table(&report, table, request, error)
-                      : error_set(error, "out of memory for the profile");
-    if (good && !profile_report_add_worth(&report))
-        good = error_set(error, "out of memory for the report");
-    if (good)
-        report.report.next = next_of(request, &report);
-    if (good && request->output.json)
-        good = profile_report_json(&report, output->file, error);
-    else if (good)
-        profile_report_text(&report, &page);
-    good = good && output_close(output, error);
-    profile_table_free(table);
-    report_free(&report.report);
-    return good;
+    const struct profile_table_options options = {.by = rows->by,
+                                                  .process = rows->process,
+                                                  .image = rows->image,
+                                                  .columns = report->event_count};
+    struct profile_table *table = profile_table_new(&options, job->run.program);
+    report->table = table;
+    report->program = job->run.program;
+    if (!table)
+        return error_set(error, "out of memory for the profile");
+    if (!fill_table(job, table, error))
+        return false;
+    if (!profile_report_add_worth(report))
+        return error_set(error, "out of memory for the report");
+    report->report.next = next_of(job);
+    const struct page page = page_of(job->run.verb.files.report.file);
+    if (job->run.verb.output.json)
+        return profile_report_json(report, page.file, error);
+    profile_report_text(report, &page);
+    return true;
 }
 
-int cmd_top(int argc, char **argv) {
-    struct request request = {0};
-    struct error error = {0};
-    free(options_parse(&LINE, argc, argv, &request));
-    if (profile_set_report(&request.store, request.output.output, write_report, &request, &error))
-        return 0;
-    print_error(&error);
-    return STATUS_FAILED;
+static void clean_up(void *verb) {
+    struct job *job = verb;
+    profile_table_free((struct profile_table *)job->report.table);
+    report_free(&job->report.report);
+    profile_free(job);
 }
+
+const struct verb verb_top = {.line = &LINE,
+                              .size = sizeof(struct job),
+                              .prepare = profile_prepare,
+                              .report = write_report,
+                              .free = clean_up};

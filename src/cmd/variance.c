@@ -2,15 +2,19 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "cmd/options.h"
 #include "cmd/profile_options.h"
 #include "report/profile_report.h"
 #include "report/variance_report.h"
 #include "util/text.h"
 
-static const struct option_part PARTS[] = {COMPARE_PARTS(0), {0}};
+static const struct option_part PARTS[] = {COMPARE_PARTS, {0}};
+
+static void begin(void *compare) {
+    ((struct compare *)compare)->most_stores = STORE_OPTIONS_MAX;
+}
 
 static const struct command_line LINE = {
+    .own = {.begin = begin},
     .parts = PARTS,
     .arguments = "--epoch LIST\nSTORE STORE...",
     .help = "Shows which procedures differ most between several profiles, as of runs of one "
@@ -20,8 +24,8 @@ static const struct command_line LINE = {
             "done\n  culprit variance --epoch 1..3"};
 
 /* The two sets between which the first row differs most. */
-static char *next_of(const struct compare_request *request, const struct profile_sets *sets,
-                     const struct variance_report *report) {
+static char *next_of(const struct compare *compare, const struct variance_report *report) {
+    const struct profile_sets *sets = &compare->sets;
     const double *values = report->variances.count ? report->variances.rows[0].row->values : NULL;
     size_t least = 0, most = 0, size;
     char *text = NULL;
@@ -32,7 +36,7 @@ static char *next_of(const struct compare_request *request, const struct profile
         least = values[i] < values[least] ? i : least;
         most = values[i] > values[most] ? i : most;
     }
-    bool stores = request->store.store_count > 0;
+    bool stores = compare->store.store_count > 0;
     fputs("culprit diff", file);
     profile_set_arguments(&sets->sets[least], stores, file);
     profile_set_arguments(&sets->sets[most], stores && sets->store_count > 1, file);
@@ -42,29 +46,29 @@ static char *next_of(const struct compare_request *request, const struct profile
     return NULL;
 }
 
-static bool write_report(const void *context, const struct profile_sets *sets,
-                         const struct profile_table *table, FILE *file, struct error *error) {
-    const struct compare_request *request = context;
-    struct variance_report report = {.report = {.verb = "variance"},
-                                     .sets = sets->sets,
-                                     .events = sets->events,
-                                     .variances = {.table = table, .set_count = sets->count},
-                                     .by = request->rows.by,
-                                     .top = request->output.top};
-    const struct page page = page_of(file);
+static bool write_report(void *verb, struct error *error) {
+    const struct compare *compare = verb;
+    struct variance_report report = {
+        .report = {.verb = "variance"},
+        .sets = compare->sets.sets,
+        .events = compare->sets.events,
+        .variances = {.table = compare->table, .set_count = compare->sets.count},
+        .by = compare->rows.by,
+        .top = compare->verb.output.top};
+    const struct page page = page_of(compare->verb.files.report.file);
     bool good = variance_report_build(&report) || error_set(error, "out of memory for the report");
     if (good)
-        report.report.next = next_of(request, sets, &report);
-    if (good && request->output.json)
-        good = variance_report_json(&report, file, error);
+        report.report.next = next_of(compare, &report);
+    if (good && compare->verb.output.json)
+        good = variance_report_json(&report, page.file, error);
     else if (good)
         variance_report_text(&report, &page);
     variance_report_free(&report);
     return good;
 }
 
-int cmd_variance(int argc, char **argv) {
-    struct compare_request request = {.most_stores = STORE_OPTIONS_MAX};
-    free(options_parse(&LINE, argc, argv, &request));
-    return profile_sets_report(&request, write_report, &request);
-}
+const struct verb verb_variance = {.line = &LINE,
+                                   .size = sizeof(struct compare),
+                                   .prepare = compare_prepare,
+                                   .report = write_report,
+                                   .free = compare_free};

@@ -12,7 +12,7 @@ bool verb_open_report(struct verb_run *run, struct error *error) {
 }
 
 void verb_command_ended(struct verb_run *run, const struct trace *trace) {
-    if (trace)
+    if (run->command && trace)
         run->exit = trace_exit_status(trace);
 }
 
@@ -20,6 +20,10 @@ bool verb_report_late(struct verb_run *run, const struct error *error) {
     if (!run->late.message[0])
         run->late = *error;
     return true;
+}
+
+bool verb_flush(const char *what, struct error *error) {
+    return (fflush(stdout) == 0 && !ferror(stdout)) || error_errno(error, "%s", what);
 }
 
 static bool take_steps(const struct verb *verb, struct verb_run *run, struct error *error) {
@@ -40,8 +44,10 @@ static bool take_steps(const struct verb *verb, struct verb_run *run, struct err
 static int exit_status(const struct verb_run *run, bool good) {
     const int signal = run->ended_by ? run->ended_by : verb_watch.signal;
     if (!good)
-        return verb_watch.signal && !run->measured ? 128 + verb_watch.signal : run->failed;
-    if (run->command && run->exit.known)
+        return verb_watch.signal && !run->measured ? 128 + verb_watch.signal
+               : run->failed                       ? run->failed
+                                                   : STATUS_BROKEN;
+    if (run->exit.known)
         return run->exit.signaled ? 128 + run->exit.status : run->exit.status;
     if (signal)
         return 128 + signal;

@@ -31,7 +31,7 @@ struct verb_run {
     int failed;             /* of a failure */
     bool measured;          /* something was before a signal came */
     int ended_by;           /* signal that ended a part of the run, and was taken; 0: none */
-    struct trace_exit exit; /* of the command */
+    struct trace_exit exit; /* of the command, if it is known */
 };
 
 struct verb {
@@ -55,5 +55,8 @@ bool verb_open_report(struct verb_run *run, struct error *error);
 void verb_command_ended(struct verb_run *run, const struct trace *trace);
 /* For `run` and `report`: has failed, but there is something to report. True. */
 bool verb_report_late(struct verb_run *run, const struct error *error);
+
+/* For `report` that prints on standard output: whether all of it went there; `what` failed. */
+bool verb_flush(const char *what, struct error *error);
 
 #endif

@@ -8,9 +8,11 @@
 #define CULPRIT_REPORT_BREAKDOWN_REPORT_H
 
 #include "graph/breakdown.h"
+#include "region/captured.h"
 #include "report/inspection_report.h"
 #include "report/report.h"
 #include "shotgun/shotgun.h"
+#include "simulate/category_places.h"
 
 const char *breakdown_way_name(enum breakdown_way way); /* "multisim", "graph", "profiler" */
 
@@ -23,6 +25,25 @@ struct breakdown_program {
     uint32_t simulations;                       /* of WAY_MULTISIM */
     const struct shotgun_statistics *shotgun;   /* of WAY_PROFILER */
     const struct inspection_report *inspection; /* NULL: not asked for */
+    uint64_t cycles;                            /* simulated */
+    uint32_t threads;                           /* likewise */
+    const struct category_places *places;       /* NULL: no category has any */
+};
+
+/* How samples for WAY_PROFILER are taken. */
+struct breakdown_samples {
+    uint32_t length; /* instructions of a fragment */
+    bool perfect;    /* every instruction is measured */
+    bool from_file;  /* they were taken before */
+};
+
+/* The regions that a run was estimated from. */
+struct breakdown_regions {
+    const char *list; /* file */
+    const struct regions_lost *lost;
+    uint32_t done, count;
+    uint64_t simulated, instructions; /* of the regions; of the run */
+    double seconds;
 };
 
 struct breakdown_report {
@@ -35,7 +56,9 @@ struct breakdown_report {
     uint32_t largest; /* members of a set shown, at most */
     uint32_t top;     /* other sets shown, at most; 0: all */
     uint32_t changed; /* set of the categories that are made less or more, not taken away */
-    bool checked;     /* multisim has some of the rows, to check the graph: both make one column */
+    bool several;     /* programs were asked for */
+    struct breakdown_samples samples;
+    bool checked; /* multisim has some of the rows, to check the graph: both make one column */
 
     /* Rows, chosen by breakdown_report_choose(): the categories, the pairs of the focus, and other
      * sets over the threshold. */
@@ -79,6 +102,12 @@ uint32_t breakdown_report_farthest(const struct breakdown_report *report,
  * (breakdown_reading.c). False: out of memory. */
 bool breakdown_read(const struct breakdown_report *report, const struct breakdown_program *program,
                     struct report *to);
+
+/* Adds to the notes what the breakdown, whose rows are chosen, rests on (breakdown_notes.c).
+ * `regions` NULL: a whole run. False: out of memory. */
+bool breakdown_note(struct breakdown_report *report, const struct breakdown_regions *regions);
+/* Whether no row is by the graph alone. */
+bool breakdown_all_simulated(const struct breakdown_report *report);
 
 /* At most 100 columns wide. */
 void breakdown_text(const struct breakdown_report *report, const struct page *page);

@@ -2,6 +2,26 @@
 
 #include <inttypes.h>
 
+struct capture_options input_capture(const struct input_options *input) {
+    return (struct capture_options){.command = input->command,
+                                    .addresses = true,
+                                    .skip = input->skip,
+                                    .limit = input->limit,
+                                    .from_symbol = input->from,
+                                    .thread = input->thread,
+                                    .follow = input->follow,
+                                    .seconds = input->seconds,
+                                    .repeatable = input->repeatable,
+                                    .seed = input->seed};
+}
+
+struct selection input_selection(const struct input_options *input) {
+    return (struct selection){.skip = input->skip,
+                              .limit = input->limit,
+                              .from_symbol = input->from,
+                              .thread = input->thread};
+}
+
 bool input_nothing(const struct watch *watch, const struct input_options *input,
                    const struct trace *trace, const char *done, struct error *error) {
     if (watch->signal)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "simulate/selection.h"
 #include "study/study.h"
 
 enum { INPUT_MOST_TRACES = 64 };
@@ -27,6 +28,10 @@ struct input_options {
     bool repeatable; /* the command gets the same random numbers every time */
     uint64_t seed;   /* which ones */
 };
+
+/* How its command is captured, with addresses; and what of its trace file is meant. */
+struct capture_options input_capture(const struct input_options *input);
+struct selection input_selection(const struct input_options *input);
 
 /* The error of a study in which nothing was selected that could be `done`: "simulated"; false. */
 bool input_nothing(const struct watch *watch, const struct input_options *input,

@@ -2,10 +2,7 @@
 #ifndef CULPRIT_STUDY_RECORD_H
 #define CULPRIT_STUDY_RECORD_H
 
-#include <limits.h>
-
-#include "live/recorder.h"
-#include "live/resolver.h"
+#include "live/recording.h"
 #include "study/study.h"
 
 struct recording_request {
@@ -16,21 +13,6 @@ struct recording_request {
     const char *events; /* NULL: what the machine has (live_events_choose) */
     double rate;        /* samples per second and processor */
     double seconds;     /* 0: as long as it runs */
-};
-
-/* What was recorded. */
-struct recording {
-    struct live_event events[LIVE_EVENTS_MAX];
-    size_t event_count;
-    char name[1024]; /* the command */
-    char store[PATH_MAX];
-    int64_t session;
-    double seconds;
-    bool partial; /* interrupted */
-    struct resolver_statistics attributed;
-    struct recorder_statistics recorded;
-    const char *note; /* NULL: none */
-    struct trace_exit exit;
 };
 
 /* Records until the command or process ends, `seconds` are over, or a signal comes: of a command it

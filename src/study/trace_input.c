@@ -18,13 +18,7 @@ static const char *trace_of(const struct input_options *options, uint32_t number
 
 static bool open_live(struct trace_input *input, const struct input_options *options,
                       int *exec_status, struct error *error) {
-    struct capture_options capture = {.command = options->command,
-                                      .addresses = true,
-                                      .skip = options->skip,
-                                      .limit = options->limit,
-                                      .from_symbol = options->from,
-                                      .thread = options->thread,
-                                      .follow = options->follow};
+    struct capture_options capture = input_capture(options);
     watch_limit(input->watch, &capture, options->stop);
     int status = 0;
     input->trace = trace_capture(&capture, &status, error);
@@ -35,10 +29,7 @@ static bool open_live(struct trace_input *input, const struct input_options *opt
 
 static bool open_file(struct trace_input *input, const struct input_options *options,
                       const char *path, struct error *error) {
-    input->selection = (struct selection){.skip = options->skip,
-                                          .limit = options->limit,
-                                          .from_symbol = options->from,
-                                          .thread = options->thread};
+    input->selection = input_selection(options);
     input->again = input->selection;
     input->trace = trace_open(path, error);
     return input->trace && (trace_has_addresses(input->trace) ||

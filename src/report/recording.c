@@ -5,10 +5,10 @@
 
 #include <jansson.h>
 
-#include "cmd/record.h"
 #include "live/session.h"
 #include "query/profile_table.h"
 #include "report/profile_report.h"
+#include "report/recording.h"
 #include "util/text.h"
 
 static const char USER_ALONE[] = "user code alone: samples of the kernel need CAP_PERFMON (or "
@@ -20,10 +20,9 @@ static bool sees_kernel(const struct recording *recording) {
 
 /* ---- text ---- */
 
-static void print_next(const struct record_request *request, const struct recording *recording,
-                       FILE *file) {
+static void print_next(const struct recording *recording, const char *store, FILE *file) {
     fprintf(file, "next: culprit top --epoch %lld", (long long)recording->session);
-    text_put_option(file, "store", request->store);
+    text_put_option(file, "store", store);
     fputc('\n', file);
 }
 
@@ -64,8 +63,8 @@ static bool show_rows(const struct recording *recording, FILE *file, struct repo
     return good;
 }
 
-static bool print_text(const struct record_request *request, const struct recording *recording,
-                       FILE *file, struct error *error) {
+bool recording_text(const struct recording *recording, const char *store, FILE *file,
+                    struct error *error) {
     char text[2048];
     const struct page page = page_of(file);
     const struct resolver_statistics *attributed = &recording->attributed;
@@ -88,7 +87,7 @@ static bool print_text(const struct record_request *request, const struct record
         report_text_note(&notes, i, "", "  ", &page);
     report_free(&notes);
     fprintf(file, "saved as epoch %lld\n", (long long)recording->session);
-    print_next(request, recording, file);
+    print_next(recording, store, file);
     return good;
 }
 
@@ -125,7 +124,7 @@ static json_t *notes_json(const struct recording *recording) {
     return notes;
 }
 
-static bool write_json(const struct recording *recording, FILE *file, struct error *error) {
+bool recording_json(const struct recording *recording, FILE *file, struct error *error) {
     char name[sizeof recording->name * 4];
     const struct resolver_statistics *attributed = &recording->attributed;
     json_t *object =
@@ -142,11 +141,4 @@ static bool write_json(const struct recording *recording, FILE *file, struct err
                 fputc('\n', file) != EOF;
     json_decref(object);
     return good || error_errno(error, "cannot write the summary");
-}
-
-bool record_report(const struct record_request *request, const struct recording *recording,
-                   FILE *file, struct error *error) {
-    if (request->output.json)
-        return write_json(recording, file, error);
-    return print_text(request, recording, file, error);
 }

@@ -1,0 +1,194 @@
+/* The report of `culprit annotate`: one procedure, or several. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/annotate.h"
+#include "report/profile_report.h"
+#include "util/text.h"
+
+/* Where a core in order was simulated, what stood at the head of its issue queue; else the first.
+ */
+static const struct profile_event *default_event(const struct profile_set *set) {
+    for (size_t i = 0; i < set->event_count; i++)
+        if (set->simulated && !strcmp(set->events[i].name, "head"))
+            return &set->events[i];
+    return &set->events[0];
+}
+
+/* The default one, or that asked for, whose samples must be of cycles. */
+static const struct profile_event *
+choose_event(const struct annotate_job *job, const struct profile_set *set, struct error *error) {
+    const struct profile_event *event = job->event || !set->event_count
+                                            ? profile_set_event(set, job->event, error)
+                                            : default_event(set);
+    if (!event)
+        return NULL;
+    bool other = !strcmp(event->name, "executions") || !strncmp(event->name, "stall:", 6);
+    for (int i = 0; i < STALL_EVENTS; i++)
+        other |= !strcmp(event->name, stall_event_name((enum stall_event)i));
+    if (!other)
+        return event;
+    error_set(error,
+              "--event %s: it does not sample cycles, but bounds what can have caused stalls (the "
+              "default of %s is %s)",
+              event->name, set->label, default_event(set)->name);
+    return NULL;
+}
+
+/* What to look at next, of the same samples in the same way: the source, the picture, or the
+ * hottest of several. */
+static char *next_of(const struct annotate_job *job, const struct procedure_choices *choices) {
+    static const char *const VIEWS[] = {
+        [ANNOTATE_BY_EVENT] = NULL, [ANNOTATE_HEAD] = "head", [ANNOTATE_TIP] = "tip"};
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    if (!file)
+        return NULL;
+    fputs("culprit annotate", file);
+    for (size_t i = 0; i < job->run.store_options.store_count; i++)
+        text_put_option(file, "store", job->run.store_options.stores[i]);
+    for (size_t i = 0; i < job->run.store_options.epoch_count; i++)
+        text_put_option(file, "epoch", job->run.store_options.epochs[i]);
+    text_put_option(file, "event", job->event);
+    text_put_option(file, "process", job->query.process);
+    text_put_option(file, "image", job->query.image);
+    text_put_option(file, "machine", job->machine);
+    text_put_option(file, "view", VIEWS[job->view]);
+    if (job->exact)
+        fputs(" --exact", file);
+    if (!job->all && !job->style.source)
+        fputs(" --source", file);
+    else if (!job->all && !job->picture)
+        fputs(" --cfg graph.svg", file);
+    fputc(' ', file);
+    text_put_word(file, choices->items[0].name);
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool write_picture(const struct annotate_job *job, const struct annotation *annotation,
+                          struct error *error) {
+    struct output picture;
+    if (!job->picture)
+        return true;
+    bool good = output_open(&picture, "--cfg", job->picture, stdout, error) &&
+                annotation_svg(annotation, picture.file, error) && output_close(&picture, error);
+    output_discard(&picture);
+    return good;
+}
+
+struct writing {
+    const struct annotate_job *job;
+    struct annotate_settings *settings;
+    struct report *report; /* of all procedures together */
+    json_t *array;         /* NULL: text is written */
+    const struct page *page;
+    size_t written;
+    double total; /* of the event */
+};
+
+/* The one procedure's notes and what to do next are those of the whole. */
+static bool join_reports(struct report *to, const struct report *from) {
+    bool good = true;
+    for (uint32_t i = 0; i < from->note_count; i++) {
+        good &= report_note(to, "%s", from->notes[i]);
+        if (good)
+            to->note_commands[to->note_count - 1] = from->note_commands[i];
+    }
+    to->next = from->next ? strdup(from->next) : NULL;
+    return good;
+}
+
+static bool write_procedure(struct writing *writing, struct annotated *annotated,
+                            struct error *error) {
+    const struct annotate_job *job = writing->job;
+    struct annotation *annotation = &annotated->annotation;
+    if (!writing->written)
+        writing->total = annotated->profile.total;
+    if (writing->array) {
+        if (json_array_append_new(writing->array, annotation_json(annotation)) != 0)
+            return error_set(error, "out of memory for the JSON object");
+    } else {
+        if (!writing->written)
+            annotation_text_head(writing->settings->set, writing->settings->event, writing->total,
+                                 writing->page);
+        if ((!job->all && !join_reports(&annotation->report, writing->report)) ||
+            !annotation_text(annotation, &job->style, writing->page))
+            return error_set(error, "out of memory for the report");
+    }
+    writing->written++;
+    return write_picture(job, annotation, error);
+}
+
+/* Of several, those that cannot be analysed are left out, with a note. */
+static bool write_procedures(struct writing *writing, const struct procedure_choices *choices,
+                             struct error *error) {
+    bool all = writing->job->all;
+    for (size_t i = 0; i < choices->count; i++) {
+        struct annotated annotated;
+        bool good = annotate(&annotated, writing->settings, &choices->items[i], error) &&
+                    write_procedure(writing, &annotated, error);
+        annotated_free(&annotated);
+        if (!good && !(all && report_note(writing->report, "left out: %s", error->message)))
+            return false;
+    }
+    if (all)
+        report_note(writing->report, "%zu procedure%s with %g %% of the %s or more each",
+                    writing->written, text_plural(writing->written),
+                    100 * writing->job->query.least, writing->settings->event->unit);
+    return writing->written > 0;
+}
+
+static bool write_json(const struct writing *writing, struct error *error) {
+    const struct profile_set *set = writing->settings->set;
+    return profile_write_json(
+        json_pack("{s:s, s:o, s:o, s:o, s:O, s:o, s:o}", "verb", "annotate", "store",
+                  profile_json_text(store_path(set->store)), "epochs", profile_set_epochs_json(set),
+                  "event", profile_event_json(writing->settings->event, writing->total),
+                  "procedures", writing->array, "notes", profile_notes_json(writing->report),
+                  "next", profile_json_text(writing->report->next)),
+        writing->page->file, error);
+}
+
+static bool write_report(const struct annotate_job *job, struct annotate_settings *settings,
+                         const struct procedure_choices *choices, struct report *report,
+                         struct error *error) {
+    const struct page page = page_of(job->run.verb.files.report.file);
+    struct writing writing = {.job = job, .settings = settings, .report = report, .page = &page};
+    if (job->run.verb.output.json && !(writing.array = json_array()))
+        return error_set(error, "out of memory for the JSON object");
+    report->next = next_of(job, choices);
+    bool good = write_procedures(&writing, choices, error);
+    if (good && job->run.verb.output.json)
+        good = write_json(&writing, error);
+    else if (good && job->all)
+        report_text_foot(report, &page);
+    json_decref(writing.array);
+    return good;
+}
+
+bool annotate_report(void *verb, struct error *error) {
+    struct annotate_job *job = verb;
+    const struct profile_set *set = &job->run.set;
+    struct program *program = job->run.program;
+    struct annotate_settings settings = {.set = set,
+                                         .program = program,
+                                         .machines = {.asked = job->machine},
+                                         .view = job->view,
+                                         .exact = job->exact,
+                                         .source = job->style.source || job->run.verb.output.json};
+    struct procedure_choices choices = {0};
+    struct report report = {.verb = "annotate"};
+    bool good = (settings.event = choose_event(job, set, error)) &&
+                procedure_choose(&choices, set, settings.event, &job->query, program, error) &&
+                (!choices.note || report_note(&report, "%s", choices.note) ||
+                 error_set(error, "out of memory for the report")) &&
+                write_report(job, &settings, &choices, &report, error);
+    procedure_choices_free(&choices);
+    annotate_settings_free(&settings);
+    report_free(&report);
+    return good;
+}

@@ -1,0 +1,28 @@
+/* `culprit explain`: in one pass, or by regions when the run is long; see study/explain.h. */
+#ifndef CULPRIT_CMD_EXPLAIN_H
+#define CULPRIT_CMD_EXPLAIN_H
+
+#include "cmd/run.h"
+#include "study/explain.h"
+
+struct explain {
+    struct run run;
+    uint64_t over; /* instructions; longer runs are explained by regions; UINT64_MAX: none is */
+    bool rerun;
+    uint64_t warm_up; /* instructions before each region */
+    uint32_t regions; /* as many, or all slices there are */
+    bool enough;      /* no more than these */
+
+    struct explanation *explanation;
+    enum explanation_kind kind;
+    struct trace *trace; /* the first run's, when it was explained by regions */
+    struct simulation simulation;
+    const struct code *code;
+};
+
+/* Steps of an explanation that may take a second run. */
+bool explain_run(void *explain, struct error *error);
+bool explain_report(void *explain, struct error *error);
+void explain_free(void *explain);
+
+#endif

@@ -1,0 +1,39 @@
+/* `culprit sim`: what its two lives share, a run and a list of regions. */
+#ifndef CULPRIT_CMD_SIM_H
+#define CULPRIT_CMD_SIM_H
+
+#include "cmd/run.h"
+#include "cmd/slices.h"
+#include "report/kanata.h"
+#include "study/listed_regions.h"
+#include "tap/tracers/tracer.h"
+
+struct sim {
+    struct run run;
+    const char *kanata_path;             /* NULL: no picture */
+    bool kanata_window;                  /* an option chose the window */
+    uint64_t kanata_from, kanata_cycles; /* a window of simulated cycles */
+    struct slices_request slices_request;
+    struct tracers *tracers; /* NULL: none */
+    struct regions_request regions;
+
+    /* Files beside the report (sim_files.c). */
+    struct kanata *kanata;
+    bool kanata_attached;
+    struct output kanata_file;
+    struct slices slices;
+    struct tracer_run told; /* to the tracers */
+    struct simulation_observer observers[2];
+
+    struct listed_regions listed; /* --regions */
+};
+
+/* The regions of a list that were captured, simulated side by side, as an estimate of the whole. */
+extern const struct verb sim_regions;
+
+bool sim_prepare(void *sim, struct error *error);
+bool sim_run(void *sim, struct error *error);
+bool sim_report(void *sim, struct error *error);
+void sim_free(void *sim);
+
+#endif

@@ -1,0 +1,31 @@
+/* `culprit trace`: what its lives share, a trace and one of each region of a list. */
+#ifndef CULPRIT_CMD_TRACE_H
+#define CULPRIT_CMD_TRACE_H
+
+#include "cmd/verb.h"
+#include "region/region_traces.h"
+
+struct trace_job {
+    struct verb_run verb;
+    struct input_options input;
+    const char
+        *output; /* the trace; of regions what all names begin with; NULL: a name by default */
+    const char *info, *regions;
+    bool compress, no_addresses, no_check, warms_up, with_others;
+    uint64_t warm_up;       /* instructions */
+    uint64_t other_threads; /* times the region's own */
+
+    char name[NAME_MAX + 1]; /* room for the default path */
+    const char *path;
+    struct capture_result result;
+
+    /* --regions */
+    char *prefix, *list_path;
+    struct output list_file;
+    struct region_list list;
+    struct region_traces traces;
+};
+
+extern const struct verb trace_regions;
+
+#endif

@@ -1,0 +1,25 @@
+/* Samples of a command or process, as an epoch of the profile database. */
+#ifndef CULPRIT_LIVE_RECORDING_H
+#define CULPRIT_LIVE_RECORDING_H
+
+#include <limits.h>
+
+#include "live/recorder.h"
+#include "live/resolver.h"
+#include "trace/trace.h"
+
+struct recording {
+    struct live_event events[LIVE_EVENTS_MAX];
+    size_t event_count;
+    char name[1024]; /* the command */
+    char store[PATH_MAX];
+    int64_t session;
+    double seconds;
+    bool partial; /* interrupted */
+    struct resolver_statistics attributed;
+    struct recorder_statistics recorded;
+    const char *note; /* NULL: none */
+    struct trace_exit exit;
+};
+
+#endif

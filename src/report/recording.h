@@ -1,0 +1,14 @@
+/* What `culprit record` tells: the summary of a recording. */
+#ifndef CULPRIT_REPORT_RECORDING_H
+#define CULPRIT_REPORT_RECORDING_H
+
+#include <stdio.h>
+
+#include "live/recording.h"
+
+/* `store`: what the next command has to name; NULL: the default one. */
+bool recording_text(const struct recording *recording, const char *store, FILE *file,
+                    struct error *error);
+bool recording_json(const struct recording *recording, FILE *file, struct error *error);
+
+#endif

@@ -1,0 +1,112 @@
+#include "study/simulated_run.h"
+
+#include <stdlib.h>
+
+#include "study/floor.h"
+#include "study/temporary.h"
+
+/* The command under capture: at once, or from a file where it is to be read twice, or where it must
+ * not wait for the simulation. */
+static struct trace *start_command(struct simulated_run *run, int *exec_status,
+                                   struct error *error) {
+    struct capture_options capture = input_capture(run->input);
+    watch_limit(run->watch, &capture, run->input->stop);
+    if (run->captured)
+        return trace_open(run->captured, error);
+    capture.begin = run->begin;
+    if (run->input->seconds) {
+        bool good = timed_capture(run->watch, &capture, &run->timed, exec_status, error);
+        run->captured = run->timed.path;
+        return good ? trace_open(run->captured, error) : NULL;
+    }
+    if (!run->floor)
+        return trace_capture(&capture, exec_status, error);
+    run->captured = floor_capture(run->watch, &capture, exec_status, error);
+    return run->captured ? trace_open(run->captured, error) : NULL;
+}
+
+static bool open_trace(struct simulated_run *run, int *exec_status, struct error *error) {
+    const char *path = run->input->trace;
+    if (!run->trace)
+        run->trace =
+            run->input->command ? start_command(run, exec_status, error) : trace_open(path, error);
+    if (!run->trace)
+        return false;
+    if (!run->input->command && !trace_has_addresses(run->trace))
+        return error_set(error,
+                         "%s: no memory addresses are in it, so it cannot be simulated "
+                         "(capture it without --no-addresses)",
+                         path);
+    watch_trace(run->watch, run->trace);
+    return true;
+}
+
+bool simulated_run_open(struct simulated_run *run, int *exec_status, struct error *error) {
+    struct simulation_options *options = &run->options;
+    if (!open_trace(run, exec_status, error))
+        return false;
+    options->machine = machine_choice_of(run->machines, trace_isa(run->trace), error);
+    options->profiles = run->profiles;
+    options->selection =
+        run->input->command ? (struct selection){.thread = -1} : input_selection(run->input);
+    options->progress = watch_progress;
+    options->progress_context = run->watch;
+    options->stop = &run->watch->signal;
+    return options->machine;
+}
+
+/* Finds the period of what was given none, then begins the trace anew. */
+static bool rehearse(struct simulated_run *run, int *exec_status, struct error *error) {
+    watch_begin_within(run->watch, "counting", "instructions", run->input->limit);
+    uint64_t period = floor_period(run->trace, &run->options, run->floor, error);
+    watch_end(run->watch);
+    if (!period)
+        return false;
+    for (uint32_t i = 0; i < run->options.profile_count; i++)
+        if (!run->profiles[i].sampling.samples && !run->profiles[i].sampling.period)
+            run->profiles[i].sampling.period = period;
+    watch_trace(run->watch, NULL);
+    trace_close(run->trace);
+    run->trace = NULL;
+    return open_trace(run, exec_status, error);
+}
+
+/* An interrupted command is told to end while its trace is read on. */
+static void await_end(struct trace *trace) {
+    struct trace_batch batch;
+    struct error error;
+    while (trace_next(trace, &batch, &error) > 0)
+        continue;
+}
+
+bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error *error) {
+    struct simulation_options *options = &run->options;
+    const struct input_options *input = run->input;
+    if (run->floor && !rehearse(run, exec_status, error))
+        return false;
+    if (run->forecasts && !forecasting_start(&run->forecasting, options->machine, options->ideal,
+                                             FORECAST_SOME, error))
+        return false;
+    options->instructions = run->forecasting.observers;
+    options->instruction_observer_count = run->forecasting.observer_count;
+    watch_begin_within(run->watch, "simulating", "instructions", input->limit);
+    const bool good = simulation_run(run->trace, options, &run->simulation, error);
+    watch_end(run->watch);
+    forecasting_end(&run->forecasting, &run->forecast);
+    if (input->command && run->simulation.interrupted)
+        await_end(run->trace);
+    trace_settle(run->trace);
+    return good && (run->simulation.executed ||
+                    input_nothing(run->watch, input, run->trace, "simulated", error));
+}
+
+struct trace_exit simulated_run_exit(const struct simulated_run *run) {
+    return run->timed.path ? run->timed.exit : trace_exit_status(run->trace);
+}
+
+void simulated_run_free(struct simulated_run *run) {
+    watch_trace(run->watch, NULL);
+    simulation_free(&run->simulation);
+    trace_close(run->trace);
+    temporary_remove(&run->watch->temporaries, run->captured);
+}

@@ -1,0 +1,42 @@
+/* A command or trace, simulated in one pass. */
+#ifndef CULPRIT_STUDY_SIMULATED_RUN_H
+#define CULPRIT_STUDY_SIMULATED_RUN_H
+
+#include "machine/choice.h"
+#include "simulate/simulate.h"
+#include "study/forecasting.h"
+#include "study/input.h"
+#include "study/timed_capture.h"
+
+struct simulated_run {
+    /* Set before. */
+    struct watch *watch;
+    const struct input_options *input;
+    const struct machine_choice *machines;
+    const volatile sig_atomic_t *begin; /* capture from when it is set; NULL: at once */
+    struct trace *trace; /* being read already; NULL: simulated_run_open() opens it */
+    bool forecasts;      /* tell, too, what would be saved */
+    /* Profilers with neither period nor samples get the period that this floor of the error takes
+     * (share; 0: none is asked for). */
+    double floor;
+    struct profile_options *profiles;
+    /* With the other options; machine, selection, progress and stop are filled in. */
+    struct simulation_options options;
+
+    struct timed_capture timed; /* --for */
+    char *captured;             /* temporary trace of the command; NULL: not (yet) made */
+    struct forecasting forecasting;
+    struct forecasting_result forecast;
+    struct simulation simulation; /* executed 0: nothing was simulated */
+};
+
+/* The trace and its machine. *exec_status is set when a command cannot be run.
+ * simulated_run_free() either way. */
+bool simulated_run_open(struct simulated_run *run, int *exec_status, struct error *error);
+/* What was simulated when it fails is there; of an interrupted command the rest is read. */
+bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error *error);
+/* Of the command, once its trace has been read. */
+struct trace_exit simulated_run_exit(const struct simulated_run *run);
+void simulated_run_free(struct simulated_run *run);
+
+#endif

@@ -45,10 +45,8 @@ static struct machine without_caches(const struct machine *machine) {
 struct scheduler *scheduler_new(const struct machine *machine, enum schedule_view view,
                                 struct error *error) {
     struct scheduler *scheduler = calloc(1, sizeof *scheduler);
-    if (!scheduler) {
-        error_set(error, "out of memory for a schedule");
-        return NULL;
-    }
+    if (!scheduler)
+        return error_null(error, "out of memory for a schedule");
     bool in_order = machine->core.in_order;
     scheduler->machine = without_caches(machine);
     scheduler->watch.view = view;

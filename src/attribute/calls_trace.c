@@ -23,8 +23,7 @@ static void *open_calls(const struct tracer_options *options, struct error *erro
     struct calls *calls = calloc(1, sizeof *calls);
     if (!calls || !call_stacks_init(&calls->stacks, options->places)) {
         free(calls);
-        error_set(error, "out of memory");
-        return NULL;
+        return error_null(error, "out of memory");
     }
     if (stream_open(&calls->stream, options->path, error))
         return calls;
@@ -39,8 +38,7 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
     if (lane && call_thread_init(&lane->thread, &calls->stacks, source.thread))
         return lane;
     free(lane);
-    error_set(error, "out of memory for call stacks");
-    return NULL;
+    return error_null(error, "out of memory for call stacks");
 }
 
 static bool end(void *context, struct error *error) {

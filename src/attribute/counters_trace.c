@@ -26,10 +26,8 @@ struct lane {
 
 static void *open_counters(const struct tracer_options *options, struct error *error) {
     struct counters *counters = calloc(1, sizeof *counters);
-    if (!counters) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!counters)
+        return error_null(error, "out of memory");
     counters->interval = options->interval;
     char head[256] = "thread,end_cycle,cycles,computing,stalled,flushed,drained,instructions,uops";
     for (unsigned bit = 0; bit < PSV_BITS; bit++) {
@@ -53,10 +51,8 @@ static bool close_counters(void *tracer, const struct code *code, struct error *
 
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct lane *lane = calloc(1, sizeof *lane);
-    if (!lane) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!lane)
+        return error_null(error, "out of memory");
     lane->counters = tracer;
     lane->thread = source.thread;
     return lane;

@@ -31,8 +31,7 @@ struct profile_group *profile_group_new(const struct profile_options *options, u
     }
     if (!room) {
         profile_group_free(group);
-        error_set(error, "out of memory for the profile of %s", options->profiler->name);
-        return NULL;
+        return error_null(error, "out of memory for the profile of %s", options->profiler->name);
     }
     group->sampler = sampler_start(&options->sampling);
     return group;

@@ -96,8 +96,7 @@ struct branch_predictor *branch_new(const struct machine_branch *machine, struct
         return_stack_init(&predictor->returns, machine->ras_entries))
         return predictor;
     branch_free(predictor);
-    error_set(error, "branch predictor: out of memory");
-    return NULL;
+    return error_null(error, "branch predictor: out of memory");
 }
 
 void branch_free(struct branch_predictor *predictor) {

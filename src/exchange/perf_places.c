@@ -50,8 +50,7 @@ struct perf_places *perf_places_new(struct gathered *gathered, struct error *err
     if (places && places->program)
         return places;
     free(places);
-    error_set(error, "out of memory for places");
-    return NULL;
+    return error_null(error, "out of memory for places");
 }
 
 void perf_places_free(struct perf_places *places) {

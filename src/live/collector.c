@@ -128,10 +128,8 @@ static bool start(struct collector *collector, const struct collector_options *o
 
 struct collector *collector_new(const struct collector_options *options, struct error *error) {
     struct collector *collector = calloc(1, sizeof *collector);
-    if (!collector) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!collector)
+        return error_null(error, "out of memory");
     pthread_mutex_init(&collector->lock, NULL);
     collector->barrier = -1;
     collector->empty = options->empty;

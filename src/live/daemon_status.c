@@ -168,8 +168,7 @@ static char *receive(int connection, struct error *error) {
             break;
     }
     free(text);
-    error_set(error, "the daemon does not answer");
-    return NULL;
+    return error_null(error, "the daemon does not answer");
 }
 
 char *daemon_status_ask(const char *path, struct error *error) {

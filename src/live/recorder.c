@@ -244,8 +244,7 @@ struct recorder *recorder_new(const struct live_event *events, size_t event_coun
     long processors = sysconf(_SC_NPROCESSORS_CONF);
     if (!recorder || processors < 1 || event_count > LIVE_EVENTS_MAX) {
         free(recorder);
-        error_set(error, "out of memory for the events");
-        return NULL;
+        return error_null(error, "out of memory for the events");
     }
     memcpy(recorder->events, events, event_count * sizeof *events);
     recorder->event_count = event_count;

@@ -18,8 +18,7 @@ struct resolver *resolver_new_in(const struct live_roots *roots, const struct li
     struct resolver *resolver = calloc(1, sizeof *resolver);
     if (event_count > LIVE_EVENTS_MAX || entries > PLACE_NUMBER_UNKNOWN) {
         free(resolver);
-        error_set(error, "too many events or entries to gather samples of");
-        return NULL;
+        return error_null(error, "too many events or entries to gather samples of");
     }
     if (!resolver || !sample_table_init(&resolver->table, entries)) {
         free(resolver);

@@ -92,10 +92,9 @@ static struct machine_queue *queue_of(struct draft *draft, const char *name, str
         error_name(name, error);
         return NULL;
     }
-    if (draft->queue_count == DRAFT_QUEUES) {
-        error_set(error, "too many queues: at most %d in all, removed ones included", DRAFT_QUEUES);
-        return NULL;
-    }
+    if (draft->queue_count == DRAFT_QUEUES)
+        return error_null(error, "too many queues: at most %d in all, removed ones included",
+                          DRAFT_QUEUES);
     struct machine_queue *queue = &draft->queues[draft->queue_count++];
     reset_section("queue", queue);
     strcpy(queue->name, name);

@@ -193,8 +193,7 @@ char **machine_list(struct error *error) {
         for (size_t i = 0; i < listing.count; i++)
             free(listing.names[i]);
         free(listing.names);
-        error_set(error, "list of machines: out of memory");
-        return NULL;
+        return error_null(error, "list of machines: out of memory");
     }
     if (listing.count)
         qsort(listing.names, listing.count, sizeof *listing.names, compare_names);

@@ -282,17 +282,17 @@ const struct key *key_find(const char *section, const char *full_section, const 
                 !strcmp(sections[i], "queue") || !strcmp(sections[i], "pool") ? ".NAME"
                 : !strcmp(sections[i], "class")                               ? ".OPERATION"
                                                                               : "");
-        error_set(error, "no section [%.40s]%s%s%s; sections: %s", full_section,
-                  nearest && *nearest ? "; did you mean [" : "", nearest && *nearest ? nearest : "",
-                  nearest && *nearest ? "]?" : "", list);
-        return NULL;
+        return error_null(error, "no section [%.40s]%s%s%s; sections: %s", full_section,
+                          nearest && *nearest ? "; did you mean [" : "",
+                          nearest && *nearest ? nearest : "", nearest && *nearest ? "]?" : "",
+                          list);
     }
     for (size_t i = 0; i < name_count && length < sizeof list; i++)
         length +=
             (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
     nearest = nearest_word(name, names, name_count);
-    error_set(error, "no key %.60s in %s%.40s%s%s%s%s; keys: %s", name, *section ? "[" : "",
-              *section ? full_section : "front of the first section", *section ? "]" : "",
-              nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", list);
-    return NULL;
+    return error_null(error, "no key %.60s in %s%.40s%s%s%s%s; keys: %s", name, *section ? "[" : "",
+                      *section ? full_section : "front of the first section", *section ? "]" : "",
+                      nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "",
+                      list);
 }

@@ -69,10 +69,8 @@ static void find_fewest_mshrs(struct memory *memory) {
 
 struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct error *error) {
     struct memory *memory = calloc(1, sizeof *memory);
-    if (!memory) {
-        error_set(error, "out of memory for the caches of %s", machine->name);
-        return NULL;
-    }
+    if (!memory)
+        return error_null(error, "out of memory for the caches of %s", machine->name);
     memory->ideal = ideal;
     if (!machine->l1i.present) /* every fetch hits */
         memory->ideal |= MEMORY_IDEAL_FETCH;

@@ -68,10 +68,8 @@ static bool l1d_has_fewest_mshrs(const struct machine *machine) {
 struct data_trace *data_trace_new(const struct machine *machine, struct data_reach reach,
                                   struct data_sink sink, struct error *error) {
     struct data_trace *trace = calloc(1, sizeof *trace);
-    if (!trace) {
-        error_set(error, "out of memory for a data trace");
-        return NULL;
-    }
+    if (!trace)
+        return error_null(error, "out of memory for a data trace");
     trace->reach = (struct data_reach){shorter(reach.window), shorter(reach.arrival)};
     trace->beyond_is_free = l1d_has_fewest_mshrs(machine);
     trace->fuse = machine->core.fuse_compare_branch;

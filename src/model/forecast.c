@@ -107,10 +107,8 @@ bool forecast_fits(const struct machine *machine, uint32_t ideal) {
 struct forecast *forecast_new(const struct machine *machine, struct forecast_windows windows,
                               struct error *error) {
     struct forecast *forecast = calloc(1, sizeof *forecast);
-    if (!forecast) {
-        error_set(error, "out of memory for the analytical model");
-        return NULL;
-    }
+    if (!forecast)
+        return error_null(error, "out of memory for the analytical model");
     pthread_mutex_init(&forecast->lock, NULL);
     forecast->machine = *machine;
     forecast->windows = windows;

@@ -123,8 +123,7 @@ struct hybrid *hybrid_new(const struct hybrid_config *configs, uint32_t count,
         sort_configs(hybrid, configs);
     if (!good || !start_groups(hybrid)) {
         hybrid_free(hybrid);
-        error_set(error, "out of memory for %u configurations", count);
-        return NULL;
+        return error_null(error, "out of memory for %u configurations", count);
     }
     if (hybrid->windowed == count)
         return hybrid;

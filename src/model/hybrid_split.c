@@ -29,10 +29,8 @@ static uint32_t share_of_second(uint32_t count) {
 struct hybrid_split *hybrid_split_new(const struct hybrid_config *configs, uint32_t count,
                                       struct executor *executor, struct error *error) {
     struct hybrid_split *split = calloc(1, sizeof *split);
-    if (!split) {
-        error_set(error, "out of memory for %u configurations", count);
-        return NULL;
-    }
+    if (!split)
+        return error_null(error, "out of memory for %u configurations", count);
     split->executor = executor;
     split->away = executor ? share_of_second(count) : 0;
     bool good = true;

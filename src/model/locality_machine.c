@@ -56,8 +56,7 @@ char *locality_machine(const struct machine *machine, struct error *error) {
     if (good)
         return kept;
     free(kept);
-    error_set(error, "out of memory for the description of a machine");
-    return NULL;
+    return error_null(error, "out of memory for the description of a machine");
 }
 
 static size_t line_length(const char *text) {

@@ -34,10 +34,8 @@ struct locality_pass {
 
 struct locality_pass *locality_new(const struct locality_options *options, struct error *error) {
     struct locality_pass *pass = calloc(1, sizeof *pass);
-    if (!pass) {
-        error_set(error, "out of memory for a profile");
-        return NULL;
-    }
+    if (!pass)
+        return error_null(error, "out of memory for a profile");
     pass->machine = *options->machine;
     pass->frames = options->frames;
     struct locality_options own = *options;

@@ -344,10 +344,8 @@ static char *contents(const char *path, size_t *size, struct error *error) {
     char *bytes = file ? malloc(1 << 16) : NULL;
     size_t room = 1 << 16;
     *size = 0;
-    if (!file) {
-        error_set(error, "%s", strerror(errno));
-        return NULL;
-    }
+    if (!file)
+        return error_null(error, "%s", strerror(errno));
     for (size_t got; bytes && (got = fread(bytes + *size, 1, room - *size, file)) > 0;) {
         *size += got;
         if (*size == room) {
@@ -362,8 +360,7 @@ static char *contents(const char *path, size_t *size, struct error *error) {
     if (bytes && !failed)
         return bytes;
     free(bytes);
-    error_set(error, failed ? "cannot be read" : "too large for a profile");
-    return NULL;
+    return error_null(error, failed ? "cannot be read" : "too large for a profile");
 }
 
 bool locality_read(struct locality *locality, const char *path, struct error *error) {

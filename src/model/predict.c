@@ -204,10 +204,8 @@ static struct lane *lane_of(struct run *run, uint32_t thread, struct error *erro
         if (lane->thread == thread)
             return lane;
     struct lane *lane = calloc(1, sizeof *lane + run->pass_count * sizeof *lane->passes);
-    if (!lane) {
-        error_set(error, "out of memory for a thread");
-        return NULL;
-    }
+    if (!lane)
+        return error_null(error, "out of memory for a thread");
     lane->thread = thread;
     if (!lane_start(run, lane, error)) {
         lane_free(run, lane);

@@ -425,8 +425,7 @@ struct sliding *sliding_new(const struct hybrid_config *configs, uint32_t count,
     if (good && start_places(sliding) && start_fronts(sliding))
         return sliding;
     sliding_free(sliding);
-    error_set(error, "out of memory for %u configurations", count);
-    return NULL;
+    return error_null(error, "out of memory for %u configurations", count);
 }
 
 void sliding_free(struct sliding *sliding) {

@@ -77,10 +77,8 @@ struct bbv_reader {
 
 struct bbv_reader *bbv_reader_open(const char *path, struct error *error) {
     struct bbv_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) {
-        error_set(error, "%s: out of memory for its buffer", path);
-        return NULL;
-    }
+    if (!reader)
+        return error_null(error, "%s: out of memory for its buffer", path);
     *reader = (struct bbv_reader){.path = path, .line = 1};
     errno = 0;
     reader->file = gzopen(path, "rbe");

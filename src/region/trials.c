@@ -172,10 +172,8 @@ const struct trial *trials_try(struct trials *trials, uint32_t clusters, struct 
     if (trial->centroids)
         return trial;
     trial->centroids = calloc((size_t)clusters * trials->slices->stride, sizeof(float));
-    if (!trial->centroids) {
-        error_set(error, "out of memory for %u centroids", clusters);
-        return NULL;
-    }
+    if (!trial->centroids)
+        return error_null(error, "out of memory for %u centroids", clusters);
     trial->score = -INFINITY;
     if (clusters > 1)
         return run_all(trials, clusters, trial, error) && improve(trials, clusters, trial, error)

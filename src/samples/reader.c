@@ -169,10 +169,8 @@ static bool open_file(struct sample_reader *reader, const char *path, struct err
 
 struct sample_reader *sample_reader_open(const char *path, struct error *error) {
     struct sample_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) {
-        error_set(error, "out of memory while reading %s", path);
-        return NULL;
-    }
+    if (!reader)
+        return error_null(error, "out of memory while reading %s", path);
     if (open_file(reader, path, error))
         return reader;
     sample_reader_close(reader);

@@ -27,10 +27,8 @@ static void tell_place(void *context, uint32_t insn, struct sample_place *told) 
 
 static void *open_samples(const struct tracer_options *options, bool events, struct error *error) {
     struct samples *samples = calloc(1, sizeof *samples);
-    if (!samples) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!samples)
+        return error_null(error, "out of memory");
     *samples = (struct samples){.options = options, .events = events};
     if ((samples->file = fopen(options->path, "wb")))
         return samples;

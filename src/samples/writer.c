@@ -260,10 +260,8 @@ struct sample_writer *sample_writer_new(FILE *file, const char *name,
                                         const struct sample_header *header, sample_places places,
                                         void *context, struct error *error) {
     struct sample_writer *writer = calloc(1, sizeof *writer);
-    if (!writer) {
-        error_set(error, "out of memory for the samples in %s", name);
-        return NULL;
-    }
+    if (!writer)
+        return error_null(error, "out of memory for the samples in %s", name);
     writer->file = file;
     writer->name = name;
     writer->header = *header;

@@ -41,10 +41,8 @@ struct shotgun_constructor *shotgun_constructor_new(const struct shotgun_databas
                                                     struct error *error) {
     struct shotgun_constructor *made = calloc(1, sizeof *made);
     uint32_t length = database->options.length;
-    if (!made) {
-        error_set(error, "out of memory for fragments of the graph");
-        return NULL;
-    }
+    if (!made)
+        return error_null(error, "out of memory for fragments of the graph");
     made->database = database;
     made->code = code;
     made->machine = machine;

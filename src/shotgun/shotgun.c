@@ -28,10 +28,8 @@ struct shotgun {
 struct shotgun *shotgun_new(const struct machine *machine, const struct shotgun_options *options,
                             bool threads, struct error *error) {
     struct shotgun *shotgun = calloc(1, sizeof *shotgun);
-    if (!shotgun) {
-        error_set(error, "out of memory for shotgun profiling");
-        return NULL;
-    }
+    if (!shotgun)
+        return error_null(error, "out of memory for shotgun profiling");
     shotgun->machine = machine;
     shotgun_database_init(&shotgun->database, options);
     bool good = !options->pc_bit || (shotgun->places = places_new()) ||
@@ -57,10 +55,8 @@ void shotgun_free(struct shotgun *shotgun) {
 struct shotgun *shotgun_from(const struct machine *machine, struct shotgun_file *file,
                              struct error *error) {
     struct shotgun *shotgun = calloc(1, sizeof *shotgun);
-    if (!shotgun) {
-        error_set(error, "out of memory for shotgun profiling");
-        return NULL;
-    }
+    if (!shotgun)
+        return error_null(error, "out of memory for shotgun profiling");
     *shotgun = (struct shotgun){.machine = machine, .database = file->database, .code = file->code};
     file->database = (struct shotgun_database){0};
     file->code = (struct shotgun_code){0};

@@ -21,10 +21,8 @@ static void *open_samples(const struct tracer_options *options, struct error *er
         return NULL;
     }
     struct samples *samples = calloc(1, sizeof *samples);
-    if (!samples) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!samples)
+        return error_null(error, "out of memory");
     samples->options = options;
     struct shotgun_options how = {.period = options->interval, .length = SHOTGUN_LENGTH, .seed = 1};
     shotgun_database_init(&samples->database, &how);

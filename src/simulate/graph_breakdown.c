@@ -95,10 +95,8 @@ void graph_lane_collect(struct graph_lane *lane, uint64_t weight) {
 struct graph_breakdown *graph_breakdown_new(const struct simulation_options *options, enum isa isa,
                                             bool own_thread, struct error *error) {
     struct graph_breakdown *graph = calloc(1, sizeof *graph);
-    if (!graph) {
-        error_set(error, "out of memory for the graph");
-        return NULL;
-    }
+    if (!graph)
+        return error_null(error, "out of memory for the graph");
     graph->machine = *options->machine;
     graph_machine_of(options->machine, &graph->graph);
     graph->isa = isa;

@@ -53,10 +53,8 @@ static bool end_core(struct guest *guest, size_t thread, struct error *error) {
 static struct core *core_of(struct guest *guest, uint32_t thread, struct error *error) {
     size_t need = (size_t)thread + 1;
     if (need > guest->count) {
-        if (!array_room(guest->cores, guest->capacity, need)) {
-            error_set(error, "out of memory for %zu threads", need);
-            return NULL;
-        }
+        if (!array_room(guest->cores, guest->capacity, need))
+            return error_null(error, "out of memory for %zu threads", need);
         memset(guest->cores + guest->count, 0, (need - guest->count) * sizeof *guest->cores);
         guest->count = need;
     }

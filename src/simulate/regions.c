@@ -245,10 +245,8 @@ static void end_threads(struct region_run *run) {
 
 struct region_run *region_run_new(const struct region_run_options *options, struct error *error) {
     struct region_run *run = calloc(1, sizeof *run);
-    if (!run) {
-        error_set(error, "out of memory for regions");
-        return NULL;
-    }
+    if (!run)
+        return error_null(error, "out of memory for regions");
     run->options = *options;
     run->started = clock_monotonic();
     pthread_mutex_init(&run->lock, NULL);

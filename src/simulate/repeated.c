@@ -126,10 +126,8 @@ struct repeated *repeated_open(const char *path, const struct selection *selecti
                                struct error *error) {
     struct repeated *program = calloc(1, sizeof *program);
     struct pass pass = {NULL, NULL};
-    if (!program) {
-        error_set(error, "%s: out of memory", path);
-        return NULL;
-    }
+    if (!program)
+        return error_null(error, "%s: out of memory", path);
     program->path = path;
     program->selection = *selection;
     if (selection->thread < 0)
@@ -167,10 +165,8 @@ enum isa repeated_isa(const struct repeated *program) {
 
 struct runner *runner_new(struct repeated *program, struct error *error) {
     struct runner *runner = calloc(1, sizeof *runner);
-    if (!runner) {
-        error_set(error, "%s: out of memory", program->path);
-        return NULL;
-    }
+    if (!runner)
+        return error_null(error, "%s: out of memory", program->path);
     runner->program = program;
     if (program->held)
         runner->batch = (struct trace_batch){.insns = program->insns,

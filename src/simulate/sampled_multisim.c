@@ -412,10 +412,8 @@ struct sampled_multisim *sampled_multisim_new(const struct machine *machine, uin
     struct sampled_multisim *multisim = calloc(1, sizeof *multisim);
     uint32_t pair = MULTISIM_CATEGORIES;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (!multisim) {
-        error_set(error, "out of memory for what is simulated again");
-        return NULL;
-    }
+    if (!multisim)
+        return error_null(error, "out of memory for what is simulated again");
     multisim->machine = *machine;
     multisim->ideal = ideal;
     multisim->draw = draw;

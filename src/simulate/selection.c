@@ -27,16 +27,13 @@ struct selector {
 
 struct selector *selector_new(const struct selection *selection, struct error *error) {
     struct selector *selector = calloc(1, sizeof *selector);
-    if (!selector) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!selector)
+        return error_null(error, "out of memory");
     selector->selection = *selection;
     selector->started = !selection->from_symbol;
     if (selection->from_symbol && !(selector->program = program_new())) {
         free(selector);
-        error_set(error, "out of memory");
-        return NULL;
+        return error_null(error, "out of memory");
     }
     return selector;
 }

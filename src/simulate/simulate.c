@@ -103,8 +103,7 @@ static struct lane *lane_new(struct run *run, struct tap_source source, struct e
         (run->causes && !(lane->causes = stall_causes_new()))) {
         if (lane)
             lane_free(run, lane);
-        error_set(error, "out of memory for the core of thread %" PRIu32, source.thread);
-        return NULL;
+        return error_null(error, "out of memory for the core of thread %" PRIu32, source.thread);
     }
     lane->source = source;
     struct core_options options = {.ideal = run->options->ideal,

@@ -100,10 +100,8 @@ static bool start_groups(struct workers *workers, struct error *error) {
 struct workers *workers_new(const struct simulation_options *options, struct executor *shared,
                             struct error *error) {
     struct workers *workers = calloc(1, sizeof *workers);
-    if (!workers) {
-        error_set(error, "out of memory for profiles");
-        return NULL;
-    }
+    if (!workers)
+        return error_null(error, "out of memory for profiles");
     workers->options = options;
     workers->shared = shared;
     bool good = start_threads(workers, error) && start_groups(workers, error);

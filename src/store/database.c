@@ -264,10 +264,8 @@ static bool accept(struct store *store, enum schema_state state, int version, st
 
 struct store *store_open(const char *path, enum store_access access_wanted, struct error *error) {
     struct store *store = calloc(1, sizeof *store);
-    if (!store) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!store)
+        return error_null(error, "out of memory");
     error->message[0] = 0;
     store->access = access_wanted;
     int version = 0;

@@ -28,10 +28,8 @@ struct image_names {
 struct image_names *image_names_new(struct store *store, struct program *program,
                                     struct error *error) {
     struct image_names *names = calloc(1, sizeof *names);
-    if (!names) {
-        error_set(error, "out of memory for names");
-        return NULL;
-    }
+    if (!names)
+        return error_null(error, "out of memory for names");
     names->store = store;
     names->program = program;
     return names;
@@ -88,8 +86,7 @@ static const struct named_image *find_image(struct image_names *names,
         return NULL;
     if (!array_room(names->images, names->capacity, names->count + 1)) {
         store_free_symbols(new.symbols, new.symbol_count);
-        error_set(error, "out of memory for names");
-        return NULL;
+        return error_null(error, "out of memory for names");
     }
     new.file = add_file(names, image);
     memmove(names->images + at + 1, names->images + at,

@@ -229,8 +229,7 @@ struct session_entry *session_list_find(struct store *store, struct session_list
     for (size_t i = 0; i < list->count; i++)
         if (list->entries[i].session.id == id)
             return &list->entries[i];
-    error_set(error, "%s: there is no session %lld", store->path, (long long)id);
-    return NULL;
+    return error_null(error, "%s: there is no session %lld", store->path, (long long)id);
 }
 
 bool session_wanted(const struct store_filter *filter, int64_t session) {

@@ -145,10 +145,8 @@ static struct tap_buffer *take(struct tap *tap, const struct tap_state *state,
                                struct error *error) {
     if (!pool_good(tap->bus, error))
         return NULL;
-    if (!(tap->current = pool_take(tap->bus))) {
-        error_set(error, "out of memory for a trace buffer");
-        return NULL;
-    }
+    if (!(tap->current = pool_take(tap->bus)))
+        return error_null(error, "out of memory for a trace buffer");
     tap->current->start = *state;
     return tap->current;
 }

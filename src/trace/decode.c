@@ -106,10 +106,8 @@ uint32_t decoder_thread_count(const struct decoder *decoder) {
 static struct code_block *block_of(struct decoder *decoder, const struct guest_thread *thread,
                                    uint64_t event, struct error *error) {
     const struct process_blocks *process = &decoder->table.processes[thread->process];
-    if (event >= process->count) {
-        error_set(error, "unknown block %" PRIu64 " entered", event);
-        return NULL;
-    }
+    if (event >= process->count)
+        return error_null(error, "unknown block %" PRIu64 " entered", event);
     return decoder->table.blocks + process->blocks[event];
 }
 

@@ -499,10 +499,8 @@ static void free_writer(struct file_writer *writer) {
 
 struct file_writer *file_writer_open(const char *path, bool compress, struct error *error) {
     struct file_writer *writer = calloc(1, sizeof *writer);
-    if (!writer) {
-        error_set(error, "out of memory writing trace %s", path);
-        return NULL;
-    }
+    if (!writer)
+        return error_null(error, "out of memory writing trace %s", path);
     for (int i = 0; i < FILE_PREDICTORS; i++)
         event_predictor_init(&writer->lanes[i].predictor);
     writer->fd = -1;

@@ -91,8 +91,7 @@ struct region_capture *region_capture_file(const struct region_capture_options *
         marked->points = calloc(2 * count + 1, sizeof *marked->points);
     if (!marked || !marked->points) {
         free(marked);
-        error_set(error, "out of memory for regions");
-        return NULL;
+        return error_null(error, "out of memory for regions");
     }
     if (!file_source_open(path, &marked->file, error)) {
         free(marked->points);

@@ -91,8 +91,7 @@ struct trace *trace_from_source(const struct item_source *source, struct error *
     struct trace *trace = calloc(1, sizeof *trace);
     if (!trace) {
         source->close(source->context);
-        error_set(error, "out of memory for a trace");
-        return NULL;
+        return error_null(error, "out of memory for a trace");
     }
     trace->source = *source;
     if (!read_header(trace, error)) {

@@ -43,10 +43,8 @@ static void *work(void *context) {
 
 struct executor *executor_new(const char *name, struct error *error) {
     struct executor *executor = calloc(1, sizeof *executor);
-    if (!executor) {
-        error_set(error, "out of memory for a thread");
-        return NULL;
-    }
+    if (!executor)
+        return error_null(error, "out of memory for a thread");
     pthread_mutex_init(&executor->lock, NULL);
     pthread_cond_init(&executor->submitted, NULL);
     pthread_cond_init(&executor->finished, NULL);

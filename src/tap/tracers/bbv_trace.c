@@ -37,10 +37,8 @@ struct lane {
 
 static void *open_bbv(const struct tracer_options *options, struct error *error) {
     struct bbv *bbv = calloc(1, sizeof *bbv);
-    if (!bbv) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!bbv)
+        return error_null(error, "out of memory");
     bbv->path = options->path;
     bbv->interval = options->interval;
     bbv->places = options->places;
@@ -104,10 +102,8 @@ static void lane_free(struct lane *lane) {
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct bbv *bbv = tracer;
     struct lane *lane = calloc(1, sizeof *lane);
-    if (!lane) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!lane)
+        return error_null(error, "out of memory");
     lane->bbv = bbv;
     lane->block = NO_BLOCK;
     lane->writer = &bbv->writer;

@@ -44,10 +44,8 @@ struct lane {
 
 static void *open_binary(const struct tracer_options *options, struct error *error) {
     struct binary *binary = calloc(1, sizeof *binary);
-    if (!binary) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!binary)
+        return error_null(error, "out of memory");
     binary->places = options->places;
     char head[HEAD_BYTES];
     memset(head, '\n', sizeof head);
@@ -68,10 +66,8 @@ static bool close_binary(void *tracer, const struct code *code, struct error *er
 
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct lane *lane = malloc(sizeof *lane);
-    if (!lane) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!lane)
+        return error_null(error, "out of memory");
     lane->binary = tracer;
     lane->thread = source.thread;
     return lane;

@@ -28,10 +28,8 @@ static void *open_csv(const struct tracer_options *options, struct error *error)
     static const char head[] =
         "thread,cycle,record,empty_cycles,empty_reason,first_uop,uops,instructions\n";
     struct csv *csv = calloc(1, sizeof *csv);
-    if (!csv) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!csv)
+        return error_null(error, "out of memory");
     csv->places = options->places;
     for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
         psv_format(psv, csv->events[psv], sizeof csv->events[psv]);
@@ -52,10 +50,8 @@ static bool close_csv(void *tracer, const struct code *code, struct error *error
 
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct lane *lane = calloc(1, sizeof *lane);
-    if (!lane) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!lane)
+        return error_null(error, "out of memory");
     lane->csv = tracer;
     char *end = put_decimal(lane->thread, source.thread);
     *end++ = ',';

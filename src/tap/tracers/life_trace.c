@@ -21,10 +21,8 @@ static void *open_lives(const struct tracer_options *options, struct error *erro
         "issue,complete,commit,fetch_delay_cache,fetch_delay_tlb,unit_wait,mshr_wait,l1_latency,"
         "miss_latency,dispatch_block,producers,store_producer,bringer\n";
     struct lives *lives = calloc(1, sizeof *lives);
-    if (!lives) {
-        error_set(error, "out of memory");
-        return NULL;
-    }
+    if (!lives)
+        return error_null(error, "out of memory");
     lives->places = options->places;
     if (stream_begin(&lives->stream, options->path, head, sizeof head - 1, error))
         return lives;

@@ -63,8 +63,8 @@ static const struct tracer_kind *find_kind(const struct tracers *tracers, const 
         strcat(names, *names ? ", " : "");
         strcat(names, (*kind)->name);
     }
-    error_set(error, "'%.*s' is no tracer (KIND:FILE; one of %s)", (int)length, text, names);
-    return NULL;
+    return error_null(error, "'%.*s' is no tracer (KIND:FILE; one of %s)", (int)length, text,
+                      names);
 }
 
 static bool parse_interval(struct tracer *tracer, const char *text, struct error *error) {

@@ -5,14 +5,6 @@
 #include "cmd/annotate.h"
 #include "cmd/cmd.h"
 
-static void take_least(struct argp_state *state, void *request, char *text) {
-    char *end;
-    double percent = strtod(text, &end);
-    if (end == text || *end || !(percent > 0 && percent <= 100))
-        options_fail(state, "--least %s: percent of the samples, above 0 and at most 100", text);
-    ((struct annotate_job *)request)->query.least = percent / 100;
-}
-
 static const char *const VIEWS[] = {[ANNOTATE_HEAD] = "head", [ANNOTATE_TIP] = "tip"};
 
 #define REQUEST struct annotate_job
@@ -23,8 +15,8 @@ static const struct option_row OPTIONS[] = {
     PROCESS_ROW(query.process),
     IMAGE_ROW(query.image),
     FLAG("all", all, "Every procedure that has enough of the samples, one by one"),
-    TAKE("least", "PERCENT", take_least, "With --all: how much is enough (default 1)",
-         GIVEN(least_given)),
+    PERCENT("least", query.least, "With --all: how much is enough (default 1)", .least = 1,
+            .must = "percent of the samples, above 0 and at most 100", GIVEN(least_given)),
     HEADING(3, "What it is compared with:"),
     TEXT("machine", "NAME|FILE", machine,
          "Schedule of this machine (default: that of the simulation; else zen4 for x86-64, "

@@ -24,15 +24,6 @@ static void begin(void *verb) {
                                                 .multisim = ICOST_CHECK};
 }
 
-/* "1.5%" or "1.5" */
-static void take_threshold(struct argp_state *state, void *request, char *value) {
-    char *end;
-    double percent = strtod(value, &end);
-    if (end == value || (*end && strcmp(end, "%")) || !(percent >= 0 && percent <= 100))
-        options_fail(state, "--threshold %s: a percentage from 0 to 100", value);
-    ((struct icost *)request)->request.threshold = percent / 100;
-}
-
 static void take_multisim(struct argp_state *state, void *request, char *value) {
     static const char *const NAMES[] = {[ICOST_NONE] = "none",
                                         [ICOST_FOCUS] = "focus",
@@ -68,8 +59,8 @@ static const struct option_row OPTIONS[] = {
     TEXT("focus", "CATEGORY", request.focus,
          "Show the pairs of this one: imiss, dmiss, dl1, shalu, lgalu, bw, bmisp, win or stfwd "
          "(see --ideal; default: the costliest)"),
-    TAKE("threshold", "PERCENT", take_threshold,
-         "Show, and read out, other sets from this part of the time on (default 2)"),
+    PERCENT("threshold", request.threshold,
+            "Show, and read out, other sets from this part of the time on (default 2)"),
     COUNT("sets", "N", request.largest, "Of at most N causes (default 3)", .least = 1,
           .most = BREAKDOWN_CATEGORIES),
     HEADING(5, "How it is measured:"),

@@ -9,6 +9,7 @@
 #include "cmd/verb.h"
 #include "machine/machine.h"
 #include "report/machine_json.h"
+#include "report/profile_report.h"
 #include "report/table.h"
 #include "util/text.h"
 
@@ -99,10 +100,7 @@ static bool list(struct job *job, struct error *error) {
     }
     free(names);
     if (json) {
-        json_t *object = json_pack("{s:O}", "machines", array);
-        json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-        putchar('\n');
-        json_decref(object);
+        good &= profile_write_json(json_pack("{s:O}", "machines", array), stdout, error);
     } else {
         table_print(table);
         puts("\nnext: culprit machines show zen4");

@@ -25,12 +25,13 @@ enum option_kind {
     OPTION_TRUE,     /* bool */
     OPTION_FALSE,    /* bool */
     OPTION_VALUE,    /* an enum: `most` */
-    OPTION_TEXT,     /* const char *: as it was typed */
+    OPTION_TEXT,     /* const char *: as it was typed, not empty with `least` 1 */
     OPTION_FILE,     /* const char *: of a file that is written beside the report: "-" is refused */
     OPTION_COUNT,    /* uint64_t: digits and one of K M G T (thousands), from `least` to `most` */
     OPTION_COUNT32,  /* uint32_t: likewise */
     OPTION_DURATION, /* double, seconds: a time above 0 */
     OPTION_FRACTION, /* double: a number from 0 to `most` */
+    OPTION_PERCENT,  /* double, a share: "1.5" or "1.5%", from `least` hundredths to 100 */
     OPTION_CHOICE,   /* an enum: the place of the word in `names` */
     OPTION_TAKE      /* whatever take() makes of it */
 };
@@ -93,6 +94,9 @@ struct option_row {
 #define FRACTION(name_, value_, member_, help_, most_, ...)                                        \
     OPTION_ROW(name_, value_, help_, OPTION_FRACTION, OPTION_MEMBER(double, member_),              \
                .most = (most_), ##__VA_ARGS__)
+#define PERCENT(name_, member_, help_, ...)                                                        \
+    OPTION_ROW(name_, "PERCENT", help_, OPTION_PERCENT, OPTION_MEMBER(double, member_),            \
+               ##__VA_ARGS__)
 #define CHOICE(name_, value_, member_, help_, names_, ...)                                         \
     OPTION_ROW(name_, value_, help_, OPTION_CHOICE, offsetof(REQUEST, member_), .names = (names_), \
                .most = sizeof(names_) / sizeof *(names_), ##__VA_ARGS__)

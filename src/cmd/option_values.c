@@ -93,6 +93,17 @@ static double fraction_of(const struct argp_state *state, const struct option_ro
     return number;
 }
 
+static double percent_of(const struct argp_state *state, const struct option_row *option,
+                         const char *text) {
+    char *end;
+    const double percent = strtod(text, &end);
+    if (end == text || (*end && strcmp(end, "%") != 0) ||
+        !(percent * 100 >= (double)option->least && percent <= 100))
+        options_fail(state, "--%s %s: %s", option->name, text,
+                     option->must ? option->must : "a percentage from 0 to 100");
+    return percent / 100;
+}
+
 static uint32_t choice_of(const struct argp_state *state, const struct option_row *option,
                           const char *text) {
     char list[512] = "";
@@ -132,6 +143,8 @@ void option_set(struct argp_state *state, const struct option_row *option, void 
         *(uint32_t *)member = (uint32_t)option->most;
         break;
     case OPTION_TEXT:
+        if (option->least && !*value)
+            options_fail(state, "%s: the name is empty", name);
         *(const char **)member = value;
         break;
     case OPTION_FILE:
@@ -148,6 +161,9 @@ void option_set(struct argp_state *state, const struct option_row *option, void 
         break;
     case OPTION_FRACTION:
         *(double *)member = fraction_of(state, option, value);
+        break;
+    case OPTION_PERCENT:
+        *(double *)member = percent_of(state, option, value);
         break;
     case OPTION_CHOICE:
         *(uint32_t *)member = choice_of(state, option, value);

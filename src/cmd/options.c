@@ -17,21 +17,11 @@ void print_error(const struct error *error) {
 
 /* ---- input ---- */
 
-const char *options_from(const struct argp_state *state, const char *text) {
-    if (!*text)
-        options_fail(state, "--from: the name is empty");
-    return text;
-}
-
 int options_thread(const struct argp_state *state, const char *text) {
     const uint64_t thread = options_count(state, "--thread", text);
     if (thread > INT32_MAX)
         options_fail(state, "--thread %s: too large", text);
     return (int)thread;
-}
-
-static void take_from(struct argp_state *state, void *request, char *value) {
-    ((struct input_options *)request)->from = options_from(state, value);
 }
 
 static void take_thread(struct argp_state *state, void *request, char *value) {
@@ -46,7 +36,7 @@ static const struct option_row INPUT_OPTIONS[] = {
         limit,
         "End after N instructions; a command then runs on to its end at full speed (or: --stop)"),
     STOP_ROW(stop),
-    FROM_ROW(take_from),
+    FROM_ROW(from),
     TAKE("thread", "N", take_thread, "Only the N-th thread, the first is 0"),
     FLAG("follow", follow, "Include the processes that the command starts"),
     FLAG("no-follow", no_follow,

@@ -59,7 +59,8 @@ void options_check_output(struct argp_state *state, void *output);
           .must = "at least one instruction (leave it out for no limit)")
 #define STOP_ROW(member_)                                                                          \
     FLAG("stop", member_, "Kill the command when --limit is reached, rather than let it run on")
-#define FROM_ROW(take_) TAKE("from", "FUNCTION", take_, "Begin when this function is first entered")
+#define FROM_ROW(member_)                                                                          \
+    TEXT("from", "FUNCTION", member_, "Begin when this function is first entered", .least = 1)
 
 #define REPEATABLE_ROW(member_)                                                                    \
     FLAG("repeatable", member_, "Give the command the same random numbers in every run")
@@ -103,8 +104,7 @@ void options_check_regions(const struct argp_state *state, const struct input_op
 /* Whether to propose --follow: a command was run without it, and --no-follow was not given. */
 bool options_may_follow(const struct input_options *input);
 
-/* Values of --from (not empty) and --thread. */
-const char *options_from(const struct argp_state *state, const char *text);
+/* The value of --thread. */
 int options_thread(const struct argp_state *state, const char *text);
 /* One more value of --set. */
 void options_add_setting(struct machine_options *machine, const struct argp_state *state,

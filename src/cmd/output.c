@@ -82,7 +82,7 @@ static bool give_back_standard_output(struct output *output, FILE *file) {
     return fclose(file) == 0;
 }
 
-bool output_open_report(struct output *output, const struct output_options *options, bool command,
+static bool open_report(struct output *output, const struct output_options *options, bool command,
                         struct error *error) {
     const bool standard = options->output ? !strcmp(options->output, "-") : options->json;
     if (!command || !standard)
@@ -127,7 +127,7 @@ void output_discard(struct output *output) {
 
 bool report_files_open(struct report_files *files, const struct output_options *options,
                        bool command, struct error *error) {
-    if (!output_open_report(&files->report, options, command, error))
+    if (!open_report(&files->report, options, command, error))
         return false;
     if (!options->svg)
         return true;

@@ -24,16 +24,10 @@ struct output {
 bool output_open(struct output *output, const char *option, const char *path, FILE *standard,
                  struct error *error);
 
-/* Where the report of a verb goes. Without --output that is standard output; while a command runs,
- * which has standard output, text goes to standard error. A JSON object, and whatever --output -
- * asks for, goes to standard output all the same and has it to itself: what the command writes
- * there goes to standard error. */
-struct output_options;
-bool output_open_report(struct output *output, const struct output_options *options, bool command,
-                        struct error *error);
 /* Writes the report of `sim` and `explain`, as text or as JSON; with a legend when the options ask
  * for it, or on a terminal the first time (legend.h). */
 struct report;
+struct output_options;
 bool output_report(struct output *output, struct report *report,
                    const struct output_options *options, struct error *error);
 /* Flushes, closes and renames. */
@@ -41,7 +35,10 @@ bool output_close(struct output *output, struct error *error);
 /* Leaves nothing behind. May follow output_close. */
 void output_discard(struct output *output);
 
-/* What --output and --svg of a verb name. */
+/* What --output and --svg of a verb name. Without --output the report goes to standard output;
+ * while a command runs, which has standard output, text goes to standard error. A JSON object, and
+ * whatever --output - asks for, goes to standard output all the same and has it to itself: what the
+ * command writes there goes to standard error. */
 struct report_files {
     struct output report, picture; /* picture.file NULL: none was asked for */
 };

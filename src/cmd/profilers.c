@@ -36,15 +36,6 @@ static void take_show(struct argp_state *state, void *request, char *value) {
     profilers_list();
 }
 
-/* "1.5%" or "1.5" */
-static void take_floor(struct argp_state *state, void *request, char *value) {
-    char *end;
-    double percent = strtod(value, &end);
-    if (end == value || (*end && strcmp(end, "%")) || !(percent >= 0.01 && percent < 100))
-        options_fail(state, "--floor %s: a percentage from 0.01 to 100", value);
-    ((struct profilers *)request)->run.study.floor = percent / 100;
-}
-
 #define REQUEST struct profilers
 static const struct option_row OPTIONS[] = {
     HEADING(4, "Which profilers, and what they sample:"),
@@ -63,9 +54,10 @@ static const struct option_row OPTIONS[] = {
           "The last cycle of every period: it may keep step with a loop, as nothing in a simulated "
           "core disturbs it"),
     COUNT("seed", "N", sampling.seed, "Of the random choices (default 0)"),
-    TAKE("floor", "PERCENT", take_floor,
-         "As many samples as it takes for this floor of the error of cycle stacks; simulates "
-         "twice, a command from a temporary trace"),
+    PERCENT("floor", run.study.floor,
+            "As many samples as it takes for this floor of the error of cycle stacks; simulates "
+            "twice, a command from a temporary trace",
+            .least = 1, .must = "a percentage from 0.01 to 100"),
     FLAG("systematic", systematic,
          "Also the error that each profiler has when it samples every cycle"),
     COUNT("threads", "N", run.study.options.profile_threads,

@@ -8,14 +8,8 @@
 #include "cmd/interrupt.h"
 #include "cmd/next.h"
 #include "cmd/regions_request.h"
+#include "report/profile_report.h"
 #include "util/text.h"
-
-static bool print_json(json_t *object, struct error *error) {
-    bool good = object && json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
-    json_decref(object);
-    putchar('\n');
-    return good || error_set(error, "out of memory for the report");
-}
 
 /* ---- the choice ---- */
 
@@ -137,7 +131,7 @@ static bool print_report(const struct regions_request *request, struct error *er
         json_t *object = regions_json(&request->report);
         if (predicted)
             json_object_set_new(object, "prediction", prediction_json(&request->prediction));
-        return print_json(object, error);
+        return profile_write_json(object, stdout, error);
     }
     regions_text(&request->report, stdout);
     if (predicted)
@@ -194,7 +188,7 @@ static bool report_sweep(void *verb, struct error *error) {
         !write_file(request, "--svg", request->svg, put_sweep, error))
         return false;
     if (request->verb.output.json)
-        return print_json(sweep_json(sweep), error);
+        return profile_write_json(sweep_json(sweep), stdout, error);
     sweep_text(sweep, request->vector_count, stdout);
     if (sweep->recommended_clusters != SIZE_MAX) {
         char path[4096];

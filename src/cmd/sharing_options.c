@@ -2,10 +2,6 @@
 
 #include "report/trace_notes.h"
 
-static void take_from(struct argp_state *state, void *request, char *value) {
-    ((struct sharing_options_given *)request)->selection.from_symbol = options_from(state, value);
-}
-
 static void take_thread(struct argp_state *state, void *request, char *value) {
     ((struct sharing_options_given *)request)->selection.thread = options_thread(state, value);
 }
@@ -24,7 +20,7 @@ static const struct option_row OPTIONS[] = {
     HEADING(1, "What part of each trace:"),
     SKIP_ROW(selection.skip),
     LIMIT_ROW(selection.limit, "End after N instructions"),
-    FROM_ROW(take_from),
+    FROM_ROW(selection.from_symbol),
     TAKE("thread", "N", take_thread, "The N-th thread of the program (default 0, the first)"),
     HEADING(2, "On which machine:"),
     MACHINE_ROWS(machine.machine, take_setting, "niagara"),

@@ -44,8 +44,11 @@ static const struct option_row OPTIONS[] = {
     COUNT("regions-over", "N", over,
           "A run of more than N instructions is explained by representative regions of it, in a "
           "second run (default 200M)"),
-    COUNT("warm-up", "N", warm_up,
-          "Warm caches and predictors with N instructions before each region (default 15M)"),
+    COUNT(
+        "warm-up", "N", warm_up,
+        "Warm caches and predictors by simulating N instructions before each region (default: 1M; "
+        "what caches hold is rebuilt from when lines were accessed in the 15M before it)",
+        GIVEN(simulate_warm_up)),
     RERUN_ROW(rerun),
     NO_REPEATABLE_ROWS(run.input.repeatable),
     SEED_ROW(run.input.seed),

@@ -10,6 +10,7 @@ struct explain {
     uint64_t over; /* instructions; longer runs are explained by regions; UINT64_MAX: none is */
     bool rerun;
     uint64_t warm_up; /* instructions before each region */
+    bool simulate_warm_up;
     uint32_t regions; /* as many, or all slices there are */
     bool enough;      /* no more than these */
 

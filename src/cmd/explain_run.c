@@ -26,6 +26,7 @@ static bool start(struct explain *explain, struct error *error) {
                                                 .rerun = explain->rerun,
                                                 .sampling = run->study.options.sampling,
                                                 .warm_up = explain->warm_up,
+                                                .simulate_warm_up = explain->simulate_warm_up,
                                                 .regions = explain->regions,
                                                 .enough = explain->enough,
                                                 .saving = run->save_options.save ? &run->save.saving

@@ -83,8 +83,9 @@ enum { OPTIONS_MAX_JOBS = 1024 };
           .least = 1, .most = OPTIONS_MAX_JOBS)
 #define REGIONS_WARM_UP_ROW(member_)                                                               \
     COUNT("warm-up", "N", member_,                                                                 \
-          "Warm caches and predictors with at most N instructions before each region (default: "   \
-          "all that were captured)")
+          "Warm caches and predictors by simulating at most N instructions before each region "    \
+          "(default: 8M; what caches hold is rebuilt from when lines were accessed in all that "   \
+          "was captured)")
 
 /* Of verbs about profiles. */
 #define STORE_ROW(member_)                                                                         \

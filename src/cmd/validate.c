@@ -70,7 +70,7 @@ static const struct option_row OPTIONS[] = {
          "With a list of regions: a trace of the whole run that they are of"),
     TAKE("warm-up", "N[,N...]", take_warm_ups,
          "Simulate regions alone after so many instructions of warm-up each (default 1M,10M,100M; "
-         "'all': everything before them)"),
+         "'all': everything before them, as 'sim --regions' does by default)"),
     JOBS_ROW(jobs, "regions"),
     {0}};
 

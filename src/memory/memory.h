@@ -105,6 +105,17 @@ void memory_warm_load(struct memory *memory, uint64_t address, uint32_t size_byt
 void memory_warm_prefetch(struct memory *memory, uint64_t address, uint32_t insn);
 void memory_warm_fetch(struct memory *memory, uint64_t address);
 
+/* A line that was accessed, and how last (memory/stamps.h). */
+enum stamped_kind { STAMPED_LOAD, STAMPED_STORE, STAMPED_CODE };
+struct stamped_line {
+    uint64_t address; /* of its first byte */
+    uint8_t kind;     /* enum stamped_kind; STORE: it was stored to at some time */
+};
+/* Makes caches and TLBs hold what they would after a run that accessed these lines last, in this
+ * order; on top of what they hold now, which was accessed before. Lines are not longer than the
+ * machine's. Nothing is counted. */
+void memory_rebuild(struct memory *memory, const struct stamped_line *lines, size_t count);
+
 /* Untimed accesses: what a cache simulator without cycles tells of a program's accesses, in program
  * order (Chen 2009 §2.2.1). Every access completes at once, prefetches included. All prefetchers
  * are at work; there is no translation, and nothing is counted. A memory is used either this way or

@@ -54,6 +54,7 @@ static bool add_listed(struct region_run *run, const struct region *region, uint
                                 .start = region->trace_start,
                                 .end = region_trace_stop(region),
                                 .warm = warm,
+                                .stamped = warm == UINT64_MAX,
                                 .only = 0,
                                 .process = region->process,
                                 .thread = region->thread,

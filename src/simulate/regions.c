@@ -1,7 +1,9 @@
-/* A queue of regions and the threads that take from it, under one lock. A thread that is done with
- * a region adds it to the sum, which is a matter of milliseconds, so that no more than `jobs`
- * simulations are in memory. Numbers of instructions depend on the order in which traces come, so
- * they are sorted by place at the end. */
+/* A queue of regions and the threads that take from it, under one lock. A region is warmed, then
+ * simulated; when regions are chained, by two threads, of which the first is at most a region or
+ * two ahead, since what is learned takes memory. A thread that is done with a region adds it to the
+ * sum, which is a matter of milliseconds, so that no more than `jobs` simulations are in memory.
+ * Numbers of instructions depend on the order in which traces come, so they are sorted by place at
+ * the end. */
 #include "simulate/regions.h"
 
 #include <assert.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "simulate/combination.h"
+#include "simulate/warming.h"
 #include "trace/code_union.h"
 #include "util/arena.h"
 #include "util/array.h"
@@ -19,6 +22,8 @@
 
 struct task {
     struct region_trace region; /* name and path are its own */
+    bool warm;                  /* `start` is what is known at its start */
+    struct core_learned start;
     bool done;
     uint64_t warmed;
     struct slice_record record;
@@ -33,6 +38,7 @@ struct region_run {
     pthread_cond_t changed; /* there are more tasks, or no more will come */
     struct task **tasks;
     size_t task_count, task_capacity, taken;
+    size_t warmed; /* tasks, when chained */
     bool complete; /* no more will come */
     bool failed;
     struct error error; /* of the first that failed */
@@ -43,7 +49,7 @@ struct region_run {
     size_t symbol_count;
     struct arena names;
     struct combination *combination;
-    struct core_learned learned; /* by the regions so far of one program, when chained */
+    struct core_learned learned; /* by the regions warmed so far, of one program, when chained */
     uint32_t learned_process;
     uint32_t parts; /* simulations added as such */
     uint32_t levels;
@@ -53,20 +59,24 @@ struct region_run {
     bool crowded; /* no processors are left for simulations to use more threads */
 };
 
+enum { AHEAD = 2 }; /* regions that are warm already */
+
 /* ---- one region ---- */
 
+/* A pass over instructions [from, to) of a region's trace. */
 struct job {
     struct region_run *run;
     struct task *task;
+    uint64_t from, to;
     uint64_t told; /* instructions that the run's sum has */
 };
 
 static void tell_progress(void *context, uint64_t instructions) {
     struct job *job = context;
     struct region_run *run = job->run;
-    uint64_t passed = job->task->region.start - job->task->region.warm;
-    uint64_t now = instructions > passed ? instructions - passed : 0;
-    if (now - job->told < 1000000 && instructions < job->task->region.end)
+    uint64_t reached = instructions < job->to ? instructions : job->to;
+    uint64_t now = reached > job->from ? reached - job->from : 0;
+    if (now == job->told || (now - job->told < 1000000 && reached < job->to))
         return;
     pthread_mutex_lock(&run->lock);
     run->instructions += now - job->told;
@@ -98,7 +108,7 @@ static bool record_region(struct task *task, const struct simulation *simulation
                                     .counted = simulation->counted};
     memcpy(record->states, simulation->states, sizeof record->states);
     parts_of(task->units, record->parts);
-    task->warmed = simulation->warmed;
+    task->warmed = task->region.warm;
     return task->done = true;
 }
 
@@ -134,25 +144,22 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
         observers[i] = run->options.instructions[i];
         observers[i].weight *= (double)region->stands_for / (double)(region->end - region->start);
     }
-    struct simulation_options options = {
-        .machine = run->options.machine,
-        .ideal = run->options.ideal,
-        .sampling = sampling_region(region->start, region->end, region->warm),
-        .selection = {.thread = -1},
-        .graph = run->options.graph,
-        .instructions = observers,
-        .instruction_observer_count = run->options.instruction_observer_count,
-        .progress = tell_progress,
-        .progress_context = job,
-        .stop = run->options.stop,
-        .learned = run->options.chained ? &run->learned : NULL,
-        .one_thread = run->crowded};
+    struct simulation_options options = {.machine = run->options.machine,
+                                         .ideal = run->options.ideal,
+                                         .sampling = sampling_region(region->start, region->end, 0),
+                                         .selection = {.thread = -1},
+                                         .graph = run->options.graph,
+                                         .instructions = observers,
+                                         .instruction_observer_count =
+                                             run->options.instruction_observer_count,
+                                         .progress = tell_progress,
+                                         .progress_context = job,
+                                         .stop = run->options.stop,
+                                         .learned = &job->task->start,
+                                         .one_thread = run->crowded};
     struct simulation simulation;
-    /* Other code and data at the same addresses. */
-    if (run->options.chained && run->learned_process != region->process)
-        core_learned_free(&run->learned);
-    run->learned_process = region->process;
     bool good = simulation_run(trace, &options, &simulation, error);
+    core_learned_free(&job->task->start); /* what is left of it */
     if (good && !simulation.interrupted) {
         uint64_t length = region->end - region->start;
         if (simulation.simulated != length)
@@ -169,15 +176,57 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
     return good;
 }
 
-static bool simulate_region(struct region_run *run, struct task *task, struct error *error) {
-    struct job job = {.run = run, .task = task};
-    struct trace *trace = trace_open(task->region.path, error);
-    if (trace && task->region.only >= 0)
-        trace_only(trace, (uint32_t)task->region.only);
-    bool good = trace && check_trace(run, trace, error) && simulate_trace(&job, trace, error);
+static bool warm_trace(struct job *job, struct trace *trace, struct error *error) {
+    struct region_run *run = job->run;
+    const struct region_trace *region = &job->task->region;
+    const struct warming warming = {.machine = run->options.machine,
+                                    .ideal = run->options.ideal,
+                                    .start = region->start,
+                                    .end = region->end,
+                                    .warm = region->warm,
+                                    .trained = !region->stamped       ? UINT64_MAX
+                                               : run->options.chained ? WARMING_TRAINED_ON
+                                                                      : WARMING_TRAINED,
+                                    .only = region->only,
+                                    .go_on = run->options.chained,
+                                    .stop = run->options.stop,
+                                    .progress = tell_progress,
+                                    .progress_context = job};
+    struct core_learned nothing = {NULL, NULL};
+    /* Other code and data at the same addresses. */
+    if (run->options.chained && run->learned_process != region->process)
+        core_learned_free(&run->learned);
+    if (run->options.chained)
+        run->learned_process = region->process;
+    bool good = warming_run(trace, &warming, run->options.chained ? &run->learned : &nothing,
+                            &job->task->start, error);
+    core_learned_free(&nothing);
+    return good;
+}
+
+/* One pass over the region's trace. */
+static bool pass(struct job *job, bool (*over)(struct job *job, struct trace *, struct error *),
+                 struct error *error) {
+    const struct region_trace *region = &job->task->region;
+    struct trace *trace = trace_open(region->path, error);
+    if (trace && region->only >= 0)
+        trace_only(trace, (uint32_t)region->only);
+    bool good = trace && check_trace(job->run, trace, error) && over(job, trace, error);
     if (trace)
         trace_close(trace);
-    return good || error_prefix(error, "%s: %s", task->region.name, task->region.path);
+    return good || error_prefix(error, "%s: %s", region->name, region->path);
+}
+
+static bool warm_region(struct region_run *run, struct task *task, struct error *error) {
+    const struct region_trace *region = &task->region;
+    struct job job = {
+        .run = run, .task = task, .from = region->start - region->warm, .to = region->start};
+    return pass(&job, warm_trace, error);
+}
+
+static bool simulate_region(struct region_run *run, struct task *task, struct error *error) {
+    struct job job = {.run = run, .task = task, .from = task->region.start, .to = task->region.end};
+    return (task->warm || warm_region(run, task, error)) && pass(&job, simulate_trace, error);
 }
 
 /* ---- threads ---- */
@@ -186,16 +235,44 @@ static bool stopped(const struct region_run *run) {
     return run->failed || (run->options.stop && *run->options.stop);
 }
 
-/* Waits for the next task; NULL: there will be none. */
+static size_t ready(const struct region_run *run) {
+    return run->options.chained ? run->warmed : run->task_count;
+}
+
+/* Waits for the next task to simulate; NULL: there will be none. */
 static struct task *take_task(struct region_run *run) {
     struct task *task = NULL;
     pthread_mutex_lock(&run->lock);
-    while (!stopped(run) && !run->complete && run->taken == run->task_count)
+    while (!stopped(run) && run->taken == ready(run) &&
+           !(run->complete && run->taken == run->task_count))
         pthread_cond_wait(&run->changed, &run->lock);
-    if (!stopped(run) && run->taken < run->task_count)
+    if (!stopped(run) && run->taken < ready(run))
         task = run->tasks[run->taken++];
+    pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->lock);
     return task;
+}
+
+/* Likewise to warm. */
+static struct task *next_to_warm(struct region_run *run) {
+    struct task *task = NULL;
+    pthread_mutex_lock(&run->lock);
+    while (!stopped(run) &&
+           (run->warmed == run->task_count ? !run->complete : run->warmed >= run->taken + AHEAD))
+        pthread_cond_wait(&run->changed, &run->lock);
+    if (!stopped(run) && run->warmed < run->task_count)
+        task = run->tasks[run->warmed];
+    pthread_mutex_unlock(&run->lock);
+    return task;
+}
+
+static void fail(struct region_run *run, const struct error *error) {
+    pthread_mutex_lock(&run->lock);
+    if (!run->failed)
+        run->error = *error;
+    run->failed = true;
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
 }
 
 static void *work(void *context) {
@@ -203,15 +280,31 @@ static void *work(void *context) {
     struct task *task;
     while ((task = take_task(run))) {
         struct error error;
-        if (simulate_region(run, task, &error))
+        if (!simulate_region(run, task, &error))
+            fail(run, &error);
+    }
+    return NULL;
+}
+
+/* Also when it was stopped: whoever waits for it is to see that. */
+static void *warm(void *context) {
+    struct region_run *run = context;
+    struct task *task;
+    while ((task = next_to_warm(run))) {
+        struct error error;
+        if (!warm_region(run, task, &error)) {
+            fail(run, &error);
             continue;
+        }
         pthread_mutex_lock(&run->lock);
-        if (!run->failed)
-            run->error = error;
-        run->failed = true;
+        task->warm = true;
+        run->warmed++;
         pthread_cond_broadcast(&run->changed);
         pthread_mutex_unlock(&run->lock);
     }
+    pthread_mutex_lock(&run->lock);
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
     return NULL;
 }
 
@@ -222,11 +315,18 @@ static bool start_threads(struct region_run *run, struct error *error) {
                     : processors > 1     ? (uint32_t)processors
                                          : 1;
     run->crowded = 2 * (long)jobs > processors;
-    if (!(run->threads = calloc(jobs, sizeof *run->threads)))
+    if (!(run->threads = calloc(jobs + 1, sizeof *run->threads)))
         return error_set(error, "out of memory for threads");
+    if (run->options.chained) {
+        if (pthread_create(&run->threads[0], NULL, warm, run) != 0)
+            return error_set(error, "cannot start a thread");
+        run->thread_count++;
+        jobs++;
+    }
+    const uint32_t others = run->thread_count;
     for (; run->thread_count < jobs; run->thread_count++)
         if (pthread_create(&run->threads[run->thread_count], NULL, work, run) != 0)
-            return run->thread_count > 0 || error_set(error, "cannot start a thread");
+            return run->thread_count > others || error_set(error, "cannot start a thread");
     return true;
 }
 
@@ -267,6 +367,7 @@ static void free_task(struct task *task) {
     free((char *)task->region.name);
     free((char *)task->region.path);
     simulation_free(&task->part);
+    core_learned_free(&task->start);
     free(task->units);
     free(task->numbers);
     free(task);
@@ -276,7 +377,7 @@ void region_run_free(struct region_run *run) {
     if (!run)
         return;
     pthread_mutex_lock(&run->lock);
-    run->taken = run->task_count;
+    run->taken = run->warmed = run->task_count;
     pthread_mutex_unlock(&run->lock);
     end_threads(run);
     for (size_t i = 0; i < run->task_count; i++)
@@ -324,7 +425,7 @@ bool region_run_add(struct region_run *run, const struct region_trace *region,
     }
     if (good)
         run->tasks[run->task_count++] = task;
-    pthread_cond_signal(&run->changed);
+    pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->lock);
     if (!good)
         free_task(task);

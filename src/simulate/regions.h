@@ -5,8 +5,9 @@
  *                              ──► region_run_finish() ──► struct simulation, struct code
  *
  * A region is simulated exactly. What comes before it in its trace warms caches, TLBs and branch
- * predictors. Regions are taken in the order in which they were added, by `jobs` threads at once;
- * the result does not depend on how many. Memory: that of `jobs` simulations and of the sum. */
+ * predictors (simulate/warming.h). Regions are taken in the order in which they were added, by
+ * `jobs` threads at once; the result does not depend on how many. Memory: that of `jobs`
+ * simulations and of the sum. */
 #ifndef CULPRIT_SIMULATE_REGIONS_H
 #define CULPRIT_SIMULATE_REGIONS_H
 
@@ -22,7 +23,8 @@ struct region_run_options {
     enum isa isa;   /* of the traces */
     uint32_t jobs;  /* 0: as many as processors */
     bool chained;   /* each begins with the caches, TLBs and predictors that the one added before it
-                       left: regions are of one thread, added in its order. One job */
+                       left: regions are of one thread, added in its order. One job, and a thread
+                       that warms the next region meanwhile */
     bool reweighted; /* what regions stand for may change until the end: all are kept in memory */
     bool graph;      /* as in struct simulation_options */
     /* See each region with the weight of what it stands for; also those that are then left out
@@ -47,6 +49,7 @@ struct region_trace {
     uint64_t start,
         end;       /* simulated: instructions [start, end) of the trace, of its `only` thread */
     uint64_t warm; /* instructions before it that warm, at most; UINT64_MAX: all there are */
+    bool stamped;  /* by time stamps, but for the last WARMING_TRAINED; else by simulation */
     int only;      /* thread number in the trace: 0 of the trace of a region, whatever other
                       threads are in it; −1: all, of which there should be one */
     uint32_t process, thread; /* whose it is, in the whole run */

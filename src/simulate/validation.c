@@ -184,6 +184,7 @@ static bool add_windows(struct region_run *run, const struct validation *validat
                                           .start = region->first,
                                           .end = region->first + region->instructions,
                                           .warm = warm_up,
+                                          .stamped = warm_up == UINT64_MAX,
                                           .only = (int)region->thread,
                                           .process = region->process,
                                           .thread = 0,

@@ -265,6 +265,7 @@ static bool take_regions(struct explanation *run, uint32_t regions, struct error
                                                .profile = run->profile,
                                                .instructions = run->profiled,
                                                .warm_up = run->request.warm_up,
+                                               .stamped = !run->request.simulate_warm_up,
                                                .regions = regions,
                                                .sampling = run->request.sampling,
                                                .saving = run->request.saving};

@@ -38,6 +38,7 @@ struct explanation_request {
     bool rerun;               /* run it twice even though it changes the world */
     struct sampling sampling; /* of what is sampled systematically */
     uint64_t warm_up;         /* instructions before each region */
+    bool simulate_warm_up;    /* all of them, rather than take time stamps */
     uint32_t regions;         /* as many, or all slices there are */
     bool enough;              /* no more than these, however wide the interval */
     /* A signal ended the run after so many instructions, which are simulated now. May be NULL. */

@@ -173,6 +173,7 @@ static void on_complete(void *context, const struct capture_region *region) {
                                        .start = region_trace_start(region),
                                        .end = region_trace_end(region),
                                        .warm = gap < warm_up ? gap : warm_up,
+                                       .stamped = run->request->stamped,
                                        .only = -1,
                                        .process = region->process,
                                        .thread = region->thread,

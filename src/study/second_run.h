@@ -24,6 +24,7 @@ struct second_run_request {
     struct chunk_profile *profile;  /* complete */
     uint64_t instructions;          /* in it */
     uint64_t warm_up;               /* before each region */
+    bool stamped;                   /* by time stamps, as struct region_trace */
     uint32_t regions;               /* as many, or all slices there are */
     struct sampling sampling;       /* of a third run, when the second goes another way */
     struct saving *saving;          /* keeps the regions; NULL: nothing does */

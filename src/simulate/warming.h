@@ -1,0 +1,36 @@
+/* What caches, TLBs and branch predictors know where a region begins, from what the program
+ * executed before: of the most of it only when each line was accessed last (memory/stamps.h), from
+ * which caches and TLBs are rebuilt; the instructions just before the region are shown to them, and
+ * to the branch predictors, one by one. */
+#ifndef CULPRIT_SIMULATE_WARMING_H
+#define CULPRIT_SIMULATE_WARMING_H
+
+#include "core/core.h"
+#include "trace/trace.h"
+
+/* Instructions with a million branches and more, after which predictors have learned most of what
+ * they will; and when they have learned from the regions before. */
+static const uint64_t WARMING_TRAINED = 8000000, WARMING_TRAINED_ON = 1000000;
+
+/* Of a trace that is at its beginning. In instructions of its one thread. */
+struct warming {
+    const struct machine *machine;
+    uint32_t ideal;      /* enum ideal */
+    uint64_t start, end; /* of the region */
+    uint64_t warm;       /* before it, at most; what comes before those does not count */
+    uint64_t trained;    /* of these, the last ones, at most, are shown one by one */
+    int only;            /* thread number; −1: there is one */
+    bool go_on;          /* `before` learns up to the end of the region */
+    const volatile sig_atomic_t *stop; /* becomes not 0: end early. May be NULL */
+    /* Instructions of the trace so far; may be NULL. */
+    void (*progress)(void *context, uint64_t instructions);
+    void *progress_context;
+};
+
+/* `before`: what is known where the `warm` instructions begin; without memory: nothing. Taken over,
+ * and given back when `go_on` is set. `at_start`: what is known at the start; the caller's, also
+ * when stopped or on failure. */
+bool warming_run(struct trace *trace, const struct warming *warming, struct core_learned *before,
+                 struct core_learned *at_start, struct error *error);
+
+#endif

@@ -61,7 +61,7 @@ static void what_is_refused(void **state) {
     struct categories categories = {0};
     struct error error;
     const char *places;
-    char name[16];
+    char name[24];
     for (int i = 0; i < CATEGORIES_MAX; i++) {
         snprintf(name, sizeof name, "c%d=dmiss", i);
         assert_true(categories_parse(&categories, name, &places, &error));

@@ -29,9 +29,9 @@ extern const struct option_group report_group; /* --json, --output */
 extern const struct option_group legend_group; /* --legend */
 extern const struct option_group grain_group;  /* --by; its struct is an enum report_by */
 
-/* Refuses one file for both the report and the picture. Of the groups above, and of verbs whose own
- * table has these rows. */
-void options_check_output(struct argp_state *state, void *output);
+/* Refuses one file for both the report and the picture; `request`: a struct output_options. Of the
+ * groups above, and of verbs whose own table has these rows. */
+void options_check_output(struct argp_state *state, void *request);
 
 /* ---- rows ---- */
 

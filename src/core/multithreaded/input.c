@@ -4,12 +4,15 @@
 #include "core/multithreaded/multithreaded.h"
 #include "util/array.h"
 
+static bool joins(const struct turn *turn, const struct turn *before) {
+    return turn->kind == TURN_PLAIN && before->kind == TURN_PLAIN && !turn->wait && !before->wait &&
+           before->count < UINT32_MAX;
+}
+
 /* Runs of plain instructions become one turn. */
 static void append(struct hardware_thread *thread, struct turn turn) {
-    struct turn *before = thread->end > thread->at ? &thread->turns[thread->end - 1] : NULL;
-    if (before && turn.kind == TURN_PLAIN && before->kind == TURN_PLAIN && !turn.wait &&
-        !before->wait && before->count < UINT32_MAX)
-        before->count++;
+    if (thread->end > thread->at && joins(&turn, &thread->turns[thread->end - 1]))
+        thread->turns[thread->end - 1].count++;
     else
         thread->turns[thread->end++] = turn;
 }

@@ -24,6 +24,6 @@ struct explain {
 /* Steps of an explanation that may take a second run. */
 bool explain_run(void *explain, struct error *error);
 bool explain_report(void *explain, struct error *error);
-void explain_free(void *explain);
+void explain_free(void *verb);
 
 #endif

@@ -29,7 +29,7 @@ struct profile_run {
 };
 /* Steps: opens the store, the set that the options choose and the report. */
 bool profile_prepare(void *run, struct error *error);
-void profile_free(void *run);
+void profile_free(void *verb);
 
 /* Sets to compare, each of epochs of one store, and the one event they are compared by. */
 struct profile_sets {
@@ -61,6 +61,6 @@ extern const struct option_group compare_group; /* stores as arguments */
 /* Steps: the sets, the report and the table. Fails when that makes less than two sets, and when
  * they do not all have the event (that of --event, or the first set's first) in one unit. */
 bool compare_prepare(void *compare, struct error *error);
-void compare_free(void *compare);
+void compare_free(void *verb);
 
 #endif

@@ -82,10 +82,10 @@ static void make_form(const char *name, unsigned depth, char *form) {
         if (!operator&&(*at == '(' || *at == '{' || *at == '[')) {
             next = behind_bracket(name, at);
         } else if (!operator&& * at == '<' && at> name && inside >= depth) {
-            const char *behind = behind_bracket(name, at);
-            append(form, &length, "<", "<" + 1);
+            const char *behind = behind_bracket(name, at), closing = '>';
+            append(form, &length, at, at + 1);
             append(form, &length, ELLIPSIS, ELLIPSIS + strlen(ELLIPSIS));
-            append(form, &length, ">", ">" + 1);
+            append(form, &length, &closing, &closing + 1);
             at = behind;
             continue;
         } else if (!operator&& * at == '<') {

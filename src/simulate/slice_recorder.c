@@ -37,8 +37,10 @@ bool slice_recorder_move(struct slice_recorder *recorder, struct oracle_result *
     struct oracle_result result;
     oracle_result(recorder->oracle, &result);
     oracle_result_add(total, &result);
-    return pics_move(oracle, oracle_profile(recorder->oracle), 1) &
-           pics_move(golden, golden_profile(recorder->golden), 1);
+    /* Both, whether the first could or not. */
+    const bool oracle_moved = pics_move(oracle, oracle_profile(recorder->oracle), 1);
+    const bool golden_moved = pics_move(golden, golden_profile(recorder->golden), 1);
+    return oracle_moved && golden_moved;
 }
 
 void oracle_result_add(struct oracle_result *total, const struct oracle_result *more) {

@@ -47,8 +47,10 @@ bool simulated_run_open(struct simulated_run *run, int *exec_status, struct erro
         return false;
     options->machine = machine_choice_of(run->machines, trace_isa(run->trace), error);
     options->profiles = run->profiles;
-    options->selection =
-        run->input->command ? (struct selection){.thread = -1} : input_selection(run->input);
+    if (run->input->command)
+        options->selection = (struct selection){.thread = -1};
+    else
+        options->selection = input_selection(run->input);
     options->progress = watch_progress;
     options->progress_context = run->watch;
     options->stop = &run->watch->signal;

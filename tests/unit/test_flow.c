@@ -11,7 +11,7 @@
 
 static void near(double value, double expected, double within) {
     if (!(fabs(value - expected) <= within))
-        fail_msg("%.12f is not %.12f ± %g", value, expected, within, 0);
+        fail_msg("%.12f is not %.12f ± %g", value, expected, within);
 }
 
 struct made {

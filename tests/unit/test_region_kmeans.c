@@ -121,7 +121,7 @@ static void same_as_plain(void **state) {
     for (size_t i = 0; i < MANY; i++) {
         instructions[i] = 500 + (uint64_t)random() % 1000;
         for (int d = 0; d < WIDE; d++)
-            values[i * WIDE + d] = (float)random() / RAND_MAX + (i % 3 == 0 ? 0.4f : 0);
+            values[i * WIDE + d] = (float)random() / (float)RAND_MAX + (i % 3 == 0 ? 0.4f : 0);
     }
     struct projection points = points_of(MANY, WIDE, values, instructions);
     struct kmeans kmeans;

@@ -79,7 +79,7 @@ static void temporary_files_are_removed(void **state) {
 /* As a second signal does, which ends culprit. */
 static void what_is_left_is_abandoned(void **state) {
     (void)state;
-    struct temporaries temporaries = {0}, others = {0};
+    struct temporaries temporaries = {.paths = {NULL}}, others = {.paths = {NULL}};
     struct error error = {0};
     char *folder = make_folder(&temporaries), *other = make_folder(&others);
     char *trace = temporary_trace(&temporaries, "--for", &error);
@@ -98,7 +98,7 @@ static void what_is_left_is_abandoned(void **state) {
 /* Also of a file that is gone. */
 static void errors_do_not_name_them(void **state) {
     (void)state;
-    struct temporaries temporaries = {0};
+    struct temporaries temporaries = {.paths = {NULL}};
     struct error error = {0};
     char expected[sizeof error.message], *folder = make_folder(&temporaries);
     error_set(&error, "region 3: %s/r3.ctrace: too short (%s)", folder, folder);

@@ -38,7 +38,7 @@ void run_begin(struct run *run);
 /* Steps. */
 bool run_prepare(void *run, struct error *error);
 bool run_go(void *run, struct error *error);
-void run_free(void *run);
+void run_free(void *verb);
 
 /* Pieces of run_go(): until the machine is known; what came of the simulation, which was `good`. */
 bool run_open(struct run *run, struct error *error);

@@ -34,6 +34,6 @@ extern const struct verb sim_regions;
 bool sim_prepare(void *sim, struct error *error);
 bool sim_run(void *sim, struct error *error);
 bool sim_report(void *sim, struct error *error);
-void sim_free(void *sim);
+void sim_free(void *verb);
 
 #endif

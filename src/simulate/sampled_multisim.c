@@ -305,8 +305,9 @@ static void draw(struct sampled_multisim *multisim, struct lane *lane) {
     lane->drawn = *credit >= 1;
     if (lane->drawn) {
         *credit -= 1;
-        lane->pairs =
-            multisim->seen[0] < multisim->draw.all_pairs ? (uint32_t)MULTISIM_PAIRS : PAIRS_IN_TURN;
+        lane->pairs = multisim->seen[0] + multisim->seen[1] < multisim->draw.all_pairs
+                          ? (uint32_t)MULTISIM_PAIRS
+                          : PAIRS_IN_TURN;
         lane->first_pair = multisim->next_pair;
         multisim->next_pair = (multisim->next_pair + lane->pairs) % MULTISIM_PAIRS;
     }

@@ -24,6 +24,9 @@ struct multisim_draw {
 #define MULTISIM_DRAW                                                                              \
     ((struct multisim_draw){                                                                       \
         .cell = 50000, .beginning = 200000, .in_full = {1000000, 1000000}, .all_pairs = 1})
+/* Of regions, each a simulation by itself, which begins warm: they have no beginnings. */
+#define MULTISIM_DRAW_OF_REGIONS                                                                   \
+    ((struct multisim_draw){.cell = 50000, .in_full = {1000000, 1000000}, .all_pairs = 1})
 
 struct sampled_multisim;
 /* On cores of this machine, out of order, with these idealised (enum ideal) to begin with. NULL

@@ -204,7 +204,8 @@ static void note_sampled(struct explanation *run, const struct simulation *simul
 
 static bool sample_rest(struct explanation *run, struct error *error) {
     struct forecasting forecasting;
-    if (!forecasting_start(&forecasting, run->machine, run->request.ideal, FORECAST_SOME, error))
+    if (!forecasting_start(&forecasting, run->machine, run->request.ideal, FORECAST_SOME,
+                           MULTISIM_DRAW, error))
         return false;
     const struct simulation_options options = {.machine = run->machine,
                                                .ideal = run->request.ideal,

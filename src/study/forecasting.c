@@ -1,7 +1,8 @@
 #include "study/forecasting.h"
 
 bool forecasting_start(struct forecasting *forecasting, const struct machine *machine,
-                       uint32_t ideal, struct forecast_windows windows, struct error *error) {
+                       uint32_t ideal, struct forecast_windows windows, struct multisim_draw draw,
+                       struct error *error) {
     *forecasting = (struct forecasting){0};
     if (forecast_fits(machine, ideal)) {
         if (!(forecasting->forecast = forecast_new(machine, windows, error)))
@@ -10,7 +11,7 @@ bool forecasting_start(struct forecasting *forecasting, const struct machine *ma
             forecast_observer(forecasting->forecast);
     }
     if (!machine->core.in_order) {
-        if (!(forecasting->multisim = sampled_multisim_new(machine, ideal, MULTISIM_DRAW, error)))
+        if (!(forecasting->multisim = sampled_multisim_new(machine, ideal, draw, error)))
             return false;
         forecasting->observers[forecasting->observer_count++] =
             sampled_multisim_observer(forecasting->multisim);

@@ -23,9 +23,11 @@ struct forecasting_result {
     struct sampled_multisim_result causes;
 };
 
-/* `windows`: what the former looks at. forecasting_end() either way. */
+/* `windows`: what the former looks at; `draw`: what the latter simulates. forecasting_end() either
+ * way. */
 bool forecasting_start(struct forecasting *forecasting, const struct machine *machine,
-                       uint32_t ideal, struct forecast_windows windows, struct error *error);
+                       uint32_t ideal, struct forecast_windows windows, struct multisim_draw draw,
+                       struct error *error);
 /* After the simulation. */
 void forecasting_end(struct forecasting *forecasting, struct forecasting_result *result);
 void forecasting_sum(struct forecasting_result *sum, const struct forecasting_result *more);

@@ -237,7 +237,7 @@ static void close_ends(struct second_run *run) {
 static struct region_run *new_regions(struct second_run *run, struct error *error) {
     struct forecasting *forecasting = &run->result->forecasting;
     if (!forecasting_start(forecasting, run->request->machine, run->request->ideal,
-                           FORECAST_SOME_OF_REGION, error))
+                           FORECAST_SOME_OF_REGION, MULTISIM_DRAW_OF_REGIONS, error))
         return NULL;
     const struct region_run_options options = {
         .machine = run->request->machine,
@@ -334,7 +334,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
         return false;
     watch_trace(run->request->watch, result->trace);
     if (!forecasting_start(&forecasting, run->request->machine, run->request->ideal, FORECAST_SOME,
-                           error))
+                           MULTISIM_DRAW, error))
         return false;
     const struct simulation_options options = {.machine = run->request->machine,
                                                .ideal = run->request->ideal,

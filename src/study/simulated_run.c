@@ -87,7 +87,7 @@ bool simulated_run_go(struct simulated_run *run, int *exec_status, struct error 
     if (run->floor && !rehearse(run, exec_status, error))
         return false;
     if (run->forecasts && !forecasting_start(&run->forecasting, options->machine, options->ideal,
-                                             FORECAST_SOME, error))
+                                             FORECAST_SOME, MULTISIM_DRAW, error))
         return false;
     options->instructions = run->forecasting.observers;
     options->instruction_observer_count = run->forecasting.observer_count;

@@ -16,7 +16,8 @@ static void begin(void *verb) {
     explain->run.study.forecasts = true;
     explain->run.input.repeatable = true;
     explain->run.input.seed = 1;
-    explain->over = 200000000;
+    explain->over = 80000000;
+    explain->kept = 1000000000; /* some 300 MB */
     explain->regions = REGIONS;
     explain->warm_up = 15000000;
 }
@@ -42,8 +43,12 @@ static const struct option_row OPTIONS[] = {
           "these leave more than 3 % open)",
           .least = 2, .most = REGIONS_MOST, .must = "2 to 10000", GIVEN(enough)),
     COUNT("regions-over", "N", over,
-          "A run of more than N instructions is explained by representative regions of it, in a "
-          "second run (default 200M)"),
+          "A run of more than N instructions is explained by representative regions of it (default "
+          "80M)"),
+    COUNT(
+        "keep", "N", kept,
+        "A run of up to N instructions is kept in a temporary file meanwhile; regions of a longer "
+        "one are simulated in a second run (default 1G)"),
     COUNT(
         "warm-up", "N", warm_up,
         "Warm caches and predictors by simulating N instructions before each region (default: 1M; "
@@ -79,9 +84,10 @@ static const struct command_line LINE = {
     .help = "Explains where the cycles of a command, or a trace, go: functions, source lines and "
             "instructions, and what each waited for.\v"
             "Example:\n  culprit explain -- gzip -9 -c /bin/bash > /dev/null\n\n"
-            "A run of up to 200 million instructions is simulated in full. Of a longer one "
-            "representative regions are chosen (SimPoint) and simulated in a second run of the "
-            "command. Processes that the command starts are included. A command that changes the "
+            "A run of up to 80 million instructions is simulated in full. Of a longer one "
+            "representative regions are chosen (SimPoint) and simulated; beyond 1000 million "
+            "instructions, in a second run of the command. Processes that the command starts are "
+            "included. A command that changes the "
             "world, or starts processes, is not run twice: it is sampled in its only run, the "
             "first 50 million instructions in full, then windows of 250,000 in ever longer "
             "periods, 64 of each length. The report says which it was. It goes to standard error, "

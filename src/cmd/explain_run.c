@@ -23,6 +23,7 @@ static bool start(struct explain *explain, struct error *error) {
                                                 .machines = &run->machines,
                                                 .ideal = run->machine.ideal,
                                                 .over = explain->over,
+                                                .kept = explain->kept,
                                                 .rerun = explain->rerun,
                                                 .sampling = run->study.options.sampling,
                                                 .warm_up = explain->warm_up,

@@ -108,7 +108,7 @@ static bool record_region(struct task *task, const struct simulation *simulation
                                     .counted = simulation->counted};
     memcpy(record->states, simulation->states, sizeof record->states);
     parts_of(task->units, record->parts);
-    task->warmed = task->region.warm;
+    task->warmed = simulation->warmed;
     return task->done = true;
 }
 
@@ -160,6 +160,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
     struct simulation simulation;
     bool good = simulation_run(trace, &options, &simulation, error);
     core_learned_free(&job->task->start); /* what is left of it */
+    simulation.warmed = region->warm;
     if (good && !simulation.interrupted) {
         uint64_t length = region->end - region->start;
         if (simulation.simulated != length)
@@ -278,6 +279,7 @@ static void fail(struct region_run *run, const struct error *error) {
 static void *work(void *context) {
     struct region_run *run = context;
     struct task *task;
+    pthread_setname_np(pthread_self(), "regions");
     while ((task = take_task(run))) {
         struct error error;
         if (!simulate_region(run, task, &error))
@@ -290,6 +292,7 @@ static void *work(void *context) {
 static void *warm(void *context) {
     struct region_run *run = context;
     struct task *task;
+    pthread_setname_np(pthread_self(), "warming");
     while ((task = next_to_warm(run))) {
         struct error error;
         if (!warm_region(run, task, &error)) {

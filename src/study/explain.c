@@ -34,6 +34,7 @@ struct explanation {
     uint64_t profiled;      /* instructions */
     int signal;             /* that ended the first run early; 0: none */
     bool begins_again;      /* everything so far is kept */
+    bool from_kept;         /* the file that was kept is read in place of a second run */
     char reason[256];       /* not to profile any longer; empty: there is none */
     struct simulation rest; /* what was sampled behind the profiled part */
     bool has_rest;
@@ -144,14 +145,19 @@ uint64_t explanation_profiled(const struct explanation *run) {
     return run->profiled;
 }
 
-/* Fills `reason` when the run must not be profiled beyond here. */
-static bool must_stop(struct explanation *run) {
-    const struct trace_effect *effect = trace_effect(run->trace);
+/* Fills `reason` when the run cannot be explained by regions. */
+static bool has_several(struct explanation *run) {
     if (chunk_profile_has_children(run->profile))
         snprintf(run->reason, sizeof run->reason, "it has several processes");
     else if (chunk_profile_threaded(run->profile))
         snprintf(run->reason, sizeof run->reason, "it has several threads");
-    else if (effect && chunk_profile_reached(run->profile, effect->thread, effect->position))
+    return run->reason[0] != 0;
+}
+
+/* Likewise when it cannot be run again beyond here. */
+static bool must_stop(struct explanation *run) {
+    const struct trace_effect *effect = trace_effect(run->trace);
+    if (effect && chunk_profile_reached(run->profile, effect->thread, effect->position))
         snprintf(run->reason, sizeof run->reason,
                  "it cannot be repeated (%s; --rerun runs it twice all the same)", effect->what);
     else if (run->input.failure)
@@ -174,6 +180,10 @@ static bool profile(struct explanation *run, struct error *error) {
         if (run->request.watch->signal && run->request.trace)
             break; /* a command is let go on to its end, which is near */
         if (run->profiled <= run->request.over)
+            continue;
+        if (has_several(run))
+            break;
+        if (run->profiled <= run->request.kept)
             continue;
         if (must_stop(run))
             break;
@@ -256,7 +266,8 @@ static void note_loss(struct explanation *run) {
 static bool take_regions(struct explanation *run, uint32_t regions, struct error *error) {
     const struct second_run_request request = {.watch = run->request.watch,
                                                .capture = run->request.capture,
-                                               .trace = run->request.trace,
+                                               .trace =
+                                                   run->from_kept ? run->kept : run->request.trace,
                                                .machine = run->machine,
                                                .ideal = run->request.ideal,
                                                .isa = trace_isa(run->trace),
@@ -315,6 +326,9 @@ static double too_wide(const struct explanation *run) {
 }
 
 static bool explain_by_regions(struct explanation *run, struct error *error) {
+    run->from_kept = run->begins_again && !run->request.trace;
+    if (run->from_kept && !trace_keep_end(run->trace, error))
+        return false;
     if (!take_regions(run, run->request.regions, error))
         return false;
     double half = too_wide(run);
@@ -328,10 +342,8 @@ static bool explain_by_regions(struct explanation *run, struct error *error) {
         run->note_count = 0;
         if (!take_regions(run, run->request.regions * MORE, error))
             return false;
-        note(run,
-             "%" PRIu32
-             " regions left ± %s %% of the CPI open, so more were taken, in one more run",
-             before, text_percent(half, 1).s);
+        note(run, "%" PRIu32 " regions left ± %s %% of the CPI open, so more were taken%s", before,
+             text_percent(half, 1).s, run->from_kept ? "" : ", in one more run");
     }
     forecasting_sum(&run->forecast, &run->second.forecast);
     return true;

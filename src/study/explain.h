@@ -3,15 +3,16 @@
  *   first run    captured, not simulated: basic block vectors of its slices; the beginning is kept
  *                in a file, standard input too; system calls that change the world are watched for
  *   choice       of regions by the vectors
- *   second run   captured: traces of the regions, found by their markers, simulated side by side
- *                while it goes on; its output is nobody's; it is killed before it could change
- *                anything, and when the last region is complete
+ *   second run   captured: traces of the regions, found by their markers, simulated while it goes
+ *                on; its output is nobody's; it is killed before it could change anything, and when
+ *                the last region is complete
  *
- * A run that ends within `over` instructions is all in the file: it is simulated from there, in
- * full. One that by then changes the world, or has several threads, goes on in one pass with
- * systematic sampling, its beginning from the file. One that does later is explained by regions up
- * to there, and with systematic sampling from there on. When the second run goes another way, a
- * third is sampled systematically.
+ * A run that ends within `kept` instructions is all in the file, which is then read in place of a
+ * second run; up to `over` it is simulated from there in full. One that by then has several
+ * threads, or within `kept` changes the world, goes on in one pass with systematic sampling, its
+ * beginning from the file. One that does later is explained by regions up to there, and with
+ * systematic sampling from there on. When the second run goes another way, a third is sampled
+ * systematically.
  *
  * A signal that ends the first run ends no more than that: what was run until then is explained, as
  * if it had ended there. Another one ends that too.
@@ -35,6 +36,7 @@ struct explanation_request {
     const struct machine_choice *machines;
     uint32_t ideal;
     uint64_t over;            /* instructions; longer runs are explained by regions */
+    uint64_t kept;            /* likewise; longer ones are run twice for that */
     bool rerun;               /* run it twice even though it changes the world */
     struct sampling sampling; /* of what is sampled systematically */
     uint64_t warm_up;         /* instructions before each region */

@@ -26,7 +26,7 @@ note() {
 }
 
 by_regions() {
-    run explain --regions-over 5M --regions 20 --json --top 0 --output "$scratch/regions" -- \
+    run explain --keep 0 --regions-over 5M --regions 20 --json --top 0 --output "$scratch/regions" -- \
         gzip -9 -c "$few" >"$scratch/out" &&
         gzip -9 -c "$few" | same_file - "$scratch/out" &&
         json regions 'r["regions"]["count"] == 20' 'r["regions"]["simulated"] == r["regions"]["count"]' \
@@ -50,18 +50,36 @@ END
 }
 check "its CPI and stack are near the full simulation's" like_exact
 
+# Warm by time stamps, by simulation, and from the file of one run: what differs is within the interval.
+same_estimate() {
+    local how
+    for how in "--keep 0 --warm-up 15M" "--keep 1G"; do
+        run explain $how --regions-over 5M --regions 20 --json --top 0 --output "$scratch/other" -- \
+            gzip -9 -c "$few" >"$scratch/out" &&
+            gzip -9 -c "$few" | same_file - "$scratch/out" &&
+            python3 - "$scratch/regions" "$scratch/other" <<'END' || return
+import json, sys
+stamps, other = (json.load(open(path)) for path in sys.argv[1:])
+print(stamps["cpi"], other["cpi"], stamps["regions"]["cpi_half_interval_95"])
+assert stamps["instructions"] == other["instructions"]
+assert abs(stamps["cpi"] / other["cpi"] - 1) < 0.01 + stamps["regions"]["cpi_half_interval_95"] / stamps["cpi"]
+END
+    done
+}
+check "warmed by simulation, or from the file of one run, they say the same" same_estimate
+
 # Data decide how long the same code takes. The first regions leave much open, so more are taken,
 # all slices here; of fewer the interval holds what all of them took. Where slices begin depends on
 # the environment's size, and with it which are chosen: twice the interval is not left by chance.
 takes_more() {
-    run explain --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 260 >/dev/null &&
+    run explain --keep 0 --regions-over 20M --json --top 0 --output "$scratch/more" -- "$scratch/uneven" 260 >/dev/null &&
         json more 'r["regions"]["count"] > 160' 'r["regions"]["count"] == r["regions"]["slices"]' \
             'r["regions"]["cpi_half_interval_95"] == 0' "$(note '160 regions left')"
 }
 check "regions that leave much open are not all that is taken" takes_more
 
 interval() {
-    run explain --regions-over 20M --regions 40 --json --top 0 --output "$scratch/some" -- "$scratch/uneven" 260 >/dev/null &&
+    run explain --keep 0 --regions-over 20M --regions 40 --json --top 0 --output "$scratch/some" -- "$scratch/uneven" 260 >/dev/null &&
         json some 'r["regions"]["count"] == 40' 'r["regions"]["cpi_half_interval_95"] > 0.03 * r["cpi"]' \
             "not ($(note 'regions left'))" "$(note 'CPI within ±')" &&
         python3 - "$scratch/some" "$scratch/more" <<'END'
@@ -79,7 +97,7 @@ END
 check "the interval holds what all slices took, the stack's too" interval
 
 interval_text() {
-    run explain --regions-over 5M --regions 8 --top 0 --output "$scratch/text" -- gzip -9 -c "$few" >/dev/null &&
+    run explain --keep 0 --regions-over 5M --regions 8 --top 0 --output "$scratch/text" -- gzip -9 -c "$few" >/dev/null &&
         sed -n 2p "$scratch/text" | grep -q 'CPI [0-9.]* ± [0-9.]*$' &&
         grep -q '^ stalled  *[0-9.]* ±  *[0-9.]* %' "$scratch/text" &&
         python3 -c 'import sys; assert all(len(line) <= 101 or line.startswith("next") for line in open(sys.argv[1]))' "$scratch/text"
@@ -94,7 +112,7 @@ check "--regions that is no number of regions is refused" bad_regions
 
 from_trace() {
     run trace -o "$scratch/gzip.ctrace" -- gzip -9 -c "$few" >/dev/null 2>&1 &&
-        run explain --regions-over 5M --regions 20 --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
+        run explain --keep 0 --regions-over 5M --regions 20 --json --top 0 "$scratch/gzip.ctrace" >"$scratch/trace" &&
         json trace 'r["regions"]["count"] > 1' 'not r["partial"]' &&
         python3 - "$scratch/regions" "$scratch/trace" <<'END'
 import json, sys
@@ -109,7 +127,7 @@ check "a trace is explained by its regions as the run is" from_trace
 cut_trace() {
     size=$(stat -c %s "$scratch/gzip.ctrace") &&
         head -c $((size / 2)) "$scratch/gzip.ctrace" >"$scratch/cut.ctrace" &&
-        run explain $in_order --regions-over 5M --json --top 0 "$scratch/cut.ctrace" >"$scratch/cut" &&
+        run explain $in_order --keep 0 --regions-over 5M --json --top 0 "$scratch/cut.ctrace" >"$scratch/cut" &&
         json cut 'r["regions"]["count"] > 1' 'r["partial"]' "$(note 'cut short')"
 }
 check "a trace that was cut is explained as far as it goes" cut_trace
@@ -122,7 +140,7 @@ short_run() {
 check "a short run is simulated in full" short_run
 
 from_pipe() {
-    cat "$lines" | run explain $in_order --regions-over 5M --json --top 0 --output "$scratch/pipe" -- \
+    cat "$lines" | run explain $in_order --keep 0 --regions-over 5M --json --top 0 --output "$scratch/pipe" -- \
         sort --parallel=1 >"$scratch/out" &&
         sort "$lines" | same_file - "$scratch/out" &&
         json pipe 'r["regions"]["count"] > 1'
@@ -130,7 +148,7 @@ from_pipe() {
 check "standard input from a pipe is there for the second run" from_pipe
 
 from_file() {
-    { read -r first && run explain $in_order --regions-over 5M --json --top 0 --output "$scratch/file" -- \
+    { read -r first && run explain $in_order --keep 0 --regions-over 5M --json --top 0 --output "$scratch/file" -- \
         sort --parallel=1 >"$scratch/out"; } <"$lines" &&
         tail -n +2 "$lines" | sort | same_file - "$scratch/out" &&
         json file 'r["regions"]["count"] > 1'
@@ -139,7 +157,7 @@ check "standard input from a file begins where it stood, twice" from_file
 
 status_kept() {
     mkdir "$scratch/temporary"
-    TMPDIR=$scratch/temporary run explain $in_order --regions-over 5M --output "$scratch/text" -- \
+    TMPDIR=$scratch/temporary run explain $in_order --keep 0 --regions-over 5M --output "$scratch/text" -- \
         gzip -9 -c "$few" /nowhere >/dev/null 2>&1
     [ $? = 1 ] && grep -q "estimated from" "$scratch/text"
 }
@@ -152,14 +170,14 @@ check "no temporary file is left" left_over
 
 harmful() {
     cp "$few" "$scratch/big"
-    run explain $in_order --regions-over 5M --json --top 0 --output "$scratch/once" -- gzip -9 "$scratch/big" &&
+    run explain $in_order --keep 0 --regions-over 5M --json --top 0 --output "$scratch/once" -- gzip -9 "$scratch/big" &&
         [ ! -e "$scratch/big" ] && gunzip -c "$scratch/big.gz" | same_file - "$few" &&
         json once 'r["regions"] is None' "$(note 'writing')" "$(note --rerun)"
 }
 check "a command that changes the world is run once" harmful
 
 late() {
-    run explain $in_order --regions-over 5M --json --top 0 --output "$scratch/late" -- \
+    run explain $in_order --keep 0 --regions-over 5M --json --top 0 --output "$scratch/late" -- \
         "$scratch/late_effect" "$scratch/made" 600000 &&
         [ "$(wc -l <"$scratch/made")" = 1 ] &&
         json late 'r["regions"]["count"] >= 1' "$(note 'by regions up to')" "$(note 'from there on')" \
@@ -169,7 +187,7 @@ check "up to its first change a run is repeated, from there on sampled" late
 
 rerun() {
     rm -f "$scratch/made"
-    run explain $in_order --regions-over 5M --rerun --json --top 0 --output "$scratch/rerun" -- \
+    run explain $in_order --keep 0 --regions-over 5M --rerun --json --top 0 --output "$scratch/rerun" -- \
         "$scratch/late_effect" "$scratch/made" 600000 &&
         json rerun 'r["regions"]["count"] >= 1' 'r["sampling"] is None' &&
         [ "$(wc -l <"$scratch/made")" -ge 1 ]
@@ -177,14 +195,14 @@ rerun() {
 check "--rerun runs it twice all the same" rerun
 
 inherited() {
-    run explain $in_order --regions-over 10M --json --top 0 --output "$scratch/inherited" -- \
+    run explain $in_order --keep 0 --regions-over 10M --json --top 0 --output "$scratch/inherited" -- \
         bash -c 'echo once >&3; for ((i = 0; i < 800; i++)); do :; done' 3>>"$scratch/three" &&
         json inherited 'r["regions"]["count"] >= 1' && [ "$(cat "$scratch/three")" = once ]
 }
 check "what the second run writes to inherited descriptors goes nowhere" inherited
 
 threads() {
-    run explain $in_order --regions-over 5M --warm 100K --json --top 0 --output "$scratch/threads" -- \
+    run explain $in_order --keep 0 --regions-over 5M --warm 100K --json --top 0 --output "$scratch/threads" -- \
         "$WORKLOADS/x86_64/threads" >/dev/null &&
         json threads 'r["regions"] is None' "$(note 'several threads')"
 }
@@ -192,7 +210,7 @@ skip_without x86_64-workloads "threads are sampled in one pass" ||
     check "threads are sampled in one pass" threads
 
 wanders() {
-    run explain $in_order --no-repeatable --regions-over 5M --json --top 0 --output "$scratch/wanders.json" -- "$scratch/wanders" >/dev/null &&
+    run explain $in_order --no-repeatable --keep 0 --regions-over 5M --json --top 0 --output "$scratch/wanders.json" -- "$scratch/wanders" >/dev/null &&
         json wanders.json "$(note 'another way') or $(note 'not quite as the first')"
 }
 check "a run that does not repeat itself is told so" wanders
@@ -201,17 +219,17 @@ check "a run that does not repeat itself is told so" wanders
 repeats() {
     local times
     for times in 1 2; do
-        run explain $in_order --regions-over 5M --regions 20 --json --top 0 --output "$scratch/repeats$times" -- "$scratch/wanders" >"$scratch/said$times" &&
+        run explain $in_order --keep 0 --regions-over 5M --regions 20 --json --top 0 --output "$scratch/repeats$times" -- "$scratch/wanders" >"$scratch/said$times" &&
             json repeats$times 'r["sampling"] is None' "not ($(note 'another way') or $(note 'not quite as the first'))" || return
     done
-    same_file "$scratch/said1" "$scratch/said2" && run explain $in_order --regions-over 5M --regions 2 --seed 2 -- "$scratch/wanders" >"$scratch/said3" 2>/dev/null &&
+    same_file "$scratch/said1" "$scratch/said2" && run explain $in_order --keep 0 --regions-over 5M --regions 2 --seed 2 -- "$scratch/wanders" >"$scratch/said3" 2>/dev/null &&
         ! cmp -s "$scratch/said1" "$scratch/said3"
 }
 check "random numbers are the same in every run, another seed gives others" repeats
 
 # Of its slices one or two are missing in the second run, and the regions before and behind.
 detours() {
-    run explain $in_order --regions-over 5M --json --top 0 --save --store "$scratch/detours.db" --output "$scratch/detours.json" -- \
+    run explain $in_order --keep 0 --regions-over 5M --json --top 0 --save --store "$scratch/detours.db" --output "$scratch/detours.json" -- \
         "$scratch/detours" "$scratch/out" >"$scratch/out" &&
         json detours.json 'r["sampling"] is None' '100 < r["regions"]["simulated"] < 160' \
             'r["instructions"] == r["instructions_executed"]' \
@@ -250,7 +268,7 @@ check "no place for temporary files: one line" no_folder
 set -m
 report=$scratch/partial
 interrupted() {
-    "$CULPRIT" explain $in_order --regions-over 5M --regions 5 --json -o "$report" -- gzip -9 -c /dev/zero \
+    "$CULPRIT" explain $in_order --keep 0 --regions-over 5M --regions 5 --json -o "$report" -- gzip -9 -c /dev/zero \
         >/dev/null 2>"$scratch/error" &
     local process=$!
     until_used $process 1

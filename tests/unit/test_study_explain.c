@@ -244,6 +244,37 @@ static void a_run_that_diverges_is_sampled(void **state) {
     end(&run);
 }
 
+/* The command writes to a file each time it runs. */
+static void a_run_that_was_kept_is_not_repeated(void **state) {
+    (void)state;
+    static struct run run;
+    char written[TEMPORARY_BYTES], script[TEMPORARY_BYTES + 64], content[8];
+    const int file = mkstemp(temporary_name(written, "ran")),
+              null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    snprintf(script, sizeof script, "echo x >> %s; exec gzip -9 -c /bin/bash", written);
+    char *const command[] = {"sh", "-c", script, NULL};
+    begin(&run, NULL);
+    run.capture = (struct capture_options){.command = command,
+                                           .thread = -1,
+                                           .addresses = true,
+                                           .follow = true,
+                                           .limit = LENGTH,
+                                           .stop_at_limit = true,
+                                           .descriptors = {null, null, null}};
+    run.request.kept = 2 * LENGTH;
+    go(&run);
+    if (!run.good)
+        fail_msg("%s", run.error.message);
+    assert_int_equal(run.kind, EXPLANATION_DONE);
+    assert_true(run.simulation.regions.count > 0);
+    assert_int_equal(run.simulation.executed, explanation_profiled(run.explanation));
+    assert_int_equal(read(file, content, sizeof content), 2);
+    end(&run);
+    close(null);
+    close(file);
+    unlink(written);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trace_too_long_is_explained_by_regions),
@@ -252,6 +283,7 @@ int main(void) {
         cmocka_unit_test(a_second_interrupt_ends_the_choice),
         cmocka_unit_test(an_interrupt_ends_the_simulation),
         cmocka_unit_test(a_run_that_diverges_is_sampled),
+        cmocka_unit_test(a_run_that_was_kept_is_not_repeated),
     };
     return cmocka_run_group_tests(tests, make_trace, remove_trace);
 }

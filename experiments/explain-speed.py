@@ -1,0 +1,145 @@
+"""What takes the time of `culprit explain`, into docs/results/explain-speed.md.
+python3 -B experiments/explain-speed.py [--before CULPRIT] [FILE...]
+
+Processor time by who takes it, from /proc, sampled while it runs: what begins and ends between two samples is
+in the whole alone. Each FILE is compressed by gzip -9 as well. With --before, another build
+explains the same at the same time, so that both find the machine as busy: their ratios hold then,
+not the seconds."""
+import argparse
+import collections
+import json
+import os
+import subprocess
+import tempfile
+import time
+
+from lib import page, run, whole_runs
+
+TICK = os.sysconf("SC_CLK_TCK")
+NAMES = ["sort", "hashjoin", "gzip -9 headers", "sqlite3", "xz headers"]
+WHO = ["emulator", "main", "warming", "regions", "pipeline", "attribution"]
+
+
+def processes(first):
+    found = [first]
+    try:
+        for task in os.listdir(f"/proc/{first}/task"):
+            with open(f"/proc/{first}/task/{task}/children") as children:
+                for child in children.read().split():
+                    found += processes(int(child))
+    except OSError:
+        pass
+    return found
+
+
+def threads(first):
+    """(key, whose, seconds) of each that lives."""
+    for process in processes(first):
+        try:
+            tasks = os.listdir(f"/proc/{process}/task")
+        except OSError:
+            continue
+        for task in tasks:
+            try:
+                with open(f"/proc/{process}/task/{task}/stat") as stat:
+                    head, rest = stat.read().rsplit(")", 1)
+            except OSError:
+                continue
+            name, fields = head.split("(", 1)[1], rest.split()
+            who = "emulator" if process != first else "main" if task == str(process) else name
+            yield (process, task), who, (int(fields[11]) + int(fields[12])) / TICK
+
+
+class Explained:
+    """An explanation that runs."""
+
+    def __init__(self, culprit, command):
+        self.report = tempfile.NamedTemporaryFile()
+        self.output = tempfile.TemporaryFile()  # grep does less when that is /dev/null
+        self.started = time.monotonic()
+        self.seconds = self.whole = None
+        self.last = {}
+        self.child = subprocess.Popen(
+            [culprit, "explain", "--machine", whole_runs.MAIN, "--json", "--top", "1", "--output",
+             self.report.name, "--", *map(str, command)], env=run.ENVIRONMENT,
+            stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.DEVNULL)
+
+    def look(self):
+        """False: it has ended."""
+        if self.seconds is not None:
+            return False
+        for key, who, seconds in threads(self.child.pid):
+            self.last[key] = (who, seconds)
+        ended, status, usage = os.wait4(self.child.pid, os.WNOHANG)
+        if not ended:
+            return True
+        self.child.returncode = status
+        self.seconds = time.monotonic() - self.started
+        self.whole = usage.ru_utime + usage.ru_stime
+        return False
+
+    def by_whom(self):
+        sums = collections.Counter()
+        for who, seconds in self.last.values():
+            sums[who] += seconds
+        return sums
+
+    def cpi(self):
+        with open(self.report.name) as report:
+            return json.load(report)["cpi"]
+
+
+def explain(builds, command):
+    runs = [Explained(build, command) for build in builds]
+    while any([one.look() for one in runs]):
+        time.sleep(0.02)
+    return runs
+
+
+def native(command):
+    times = []
+    for _ in range(3):
+        started = time.monotonic()
+        with tempfile.TemporaryFile() as output:
+            subprocess.run([str(word) for word in command], env=run.ENVIRONMENT, check=True,
+                           stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL)
+        times.append(time.monotonic() - started)
+    return min(times)
+
+
+def write(rows, pairs):
+    """After each run: all of them take long."""
+    text = page.table(["run", "native, s", "explain, s", "× native", "processor s", *WHO], rows)
+    if pairs:
+        text += "\n## Against the build before\n\nBoth at the same time.\n\n" + page.table(
+            ["run", "before, s", "now, s", "ratio", "processor s before", "now", "ratio",
+             "CPI before", "now"], pairs)
+    page.write("explain-speed", "experiments/explain-speed.py", text)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--before")
+    parser.add_argument("files", nargs="*")
+    given = parser.parse_args()
+    commands = [(item.name, item.command) for item in whole_runs.runs() if item.name in NAMES]
+    commands += [(f"gzip -9, {os.path.getsize(name) / 1e6:.0f} MB", ["gzip", "-9", "-c", name])
+                 for name in map(os.path.abspath, given.files)]
+    rows, pairs = [], []
+    for name, command in commands:
+        alone = native(command)
+        now, *before = explain([run.CULPRIT] + ([given.before] if given.before else []), command)
+        sums = now.by_whom()
+        rows.append((name, f"{alone:.2f}", f"{now.seconds:.1f}", f"{now.seconds / alone:.0f}",
+                     f"{now.whole:.1f}", *(f"{sums[who]:.1f}" for who in WHO)))
+        print(rows[-1])
+        for old in before:
+            pairs.append((name, f"{old.seconds:.1f}", f"{now.seconds:.1f}",
+                          f"{now.seconds / old.seconds:.2f}", f"{old.whole:.1f}",
+                          f"{now.whole:.1f}", f"{now.whole / old.whole:.2f}",
+                          f"{old.cpi():.4f}", f"{now.cpi():.4f}"))
+            print(pairs[-1])
+        write(rows, pairs)
+
+
+main()

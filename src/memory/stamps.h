@@ -1,7 +1,6 @@
-/* When each line of data, and each block of code, was accessed last (Barr, Pan, Zhang and Asanović,
- * Accelerating multiprocessor simulation with a memory timestamp record, ISPASS 2005): of however
- * long a stretch of a run, one word per line. What caches of any size and TLBs hold at its end
- * follows from it, for both keep what was used last.
+/* When each line of data, and each block of code, was accessed last: a memory timestamp record
+ * (Barr et al. 2005). Of however long a stretch of a run it is one word per line. What caches of
+ * any size and TLBs hold at its end follows from it, for both keep what was used last.
  *
  *     stamps_events(stamps, events, count)            as the run was captured, in program order
  *     lines = stamps_lines(stamps, span, context, &count)

@@ -50,10 +50,9 @@ bool cache_new(struct cache *cache, const struct machine_cache *machine, const c
     cache->notes = calloc(sets * machine->ways, sizeof *cache->notes);
     cache->used = calloc(sets * machine->ways, sizeof *cache->used);
     cache->flights = calloc(CACHE_MAX_FLIGHTS, sizeof *cache->flights);
-    cache->mshr_free = calloc(machine->mshrs + 1, sizeof *cache->mshr_free);
     cache->trees = calloc(machine->replacement == REPLACE_PLRU ? sets : 1, sizeof *cache->trees);
-    if (!cache->tags || !cache->notes || !cache->used || !cache->flights || !cache->mshr_free ||
-        !cache->trees)
+    if (!cache->tags || !cache->notes || !cache->used || !cache->flights || !cache->trees ||
+        !holds_new(&cache->mshr_holds, machine->mshrs))
         return error_set(error, "out of memory for the %s of %llu bytes: choose a smaller one",
                          name, (unsigned long long)machine->size);
     return true;
@@ -64,7 +63,7 @@ void cache_free(struct cache *cache) {
     free(cache->notes);
     free(cache->used);
     free(cache->flights);
-    free(cache->mshr_free);
+    holds_free(&cache->mshr_holds);
     free(cache->trees);
 }
 
@@ -75,7 +74,7 @@ void cache_restart(struct cache *cache) {
         return;
     memset(cache->notes, 0, (cache->set_mask + 1) * cache->ways * sizeof *cache->notes);
     memset(cache->flights, 0, cache->flight_slots * sizeof *cache->flights);
-    memset(cache->mshr_free, 0, (cache->mshrs + 1) * sizeof *cache->mshr_free);
+    holds_clear(&cache->mshr_holds);
     prefetcher_init(&cache->prefetcher, cache->prefetcher.kind, cache->prefetcher.degree);
 }
 
@@ -149,10 +148,10 @@ static size_t random_victim(struct cache *cache) {
     return (cache->random >> 32) * cache->ways >> 32;
 }
 
-const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t now) {
+struct flight *cache_flight(struct cache *cache, size_t index, uint64_t now) {
     if (!(cache->tags[index] & TAG_PENDING))
         return NULL;
-    const struct flight *flight = &cache->flights[cache->notes[index] & 0xffff];
+    struct flight *flight = &cache->flights[cache->notes[index] & 0xffff];
     if (flight->line == cache_line(cache, index) && flight->ready > now)
         return flight;
     cache->tags[index] &= ~(uint64_t)TAG_PENDING;
@@ -224,38 +223,6 @@ void cache_launch(struct cache *cache, size_t index, struct flight flight, uint6
     cache->flights[slot] = flight;
     cache->notes[index] = (cache->notes[index] & ~0xffffull) | slot;
     cache->tags[index] |= TAG_PENDING;
-}
-
-/* MSHRs free about in the order they were taken, so the one after the last is nearly always it. */
-uint32_t cache_choose_mshr(struct cache *cache, uint64_t cycle) {
-    uint32_t mshr = cache->mshr_cursor, first = mshr;
-    for (uint32_t tried = 0; tried < cache->mshrs; tried++) {
-        mshr = mshr + 1 < cache->mshrs ? mshr + 1 : 0;
-        if (cache->mshr_free[mshr] < cache->mshr_free[first])
-            first = mshr;
-        if (cache->mshr_free[mshr] <= cycle)
-            break;
-    }
-    return cache->mshr_cursor = first;
-}
-
-uint64_t cache_next_mshr(const struct cache *cache, uint64_t cycle) {
-    uint64_t next = UINT64_MAX;
-    for (uint32_t mshr = 0; mshr < cache->mshrs; mshr++)
-        if (cache->mshr_free[mshr] > cycle && cache->mshr_free[mshr] < next)
-            next = cache->mshr_free[mshr];
-    return next;
-}
-
-uint32_t cache_free_mshrs(const struct cache *cache, uint64_t cycle, uint32_t enough) {
-    if (cache->mshrs == 0)
-        return enough;
-    uint32_t free_mshrs = 0, mshr = cache->mshr_cursor;
-    for (uint32_t tried = 0; tried < cache->mshrs && free_mshrs < enough; tried++) {
-        mshr = mshr + 1 < cache->mshrs ? mshr + 1 : 0;
-        free_mshrs += cache->mshr_free[mshr] <= cycle;
-    }
-    return free_mshrs;
 }
 
 static bool set_consistent(const struct cache *cache, size_t set) {

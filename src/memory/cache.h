@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "machine/machine.h"
+#include "memory/holds.h"
 #include "memory/memory.h"
 #include "memory/prefetch.h"
 
@@ -50,6 +51,7 @@ enum flight_kind {
 };
 struct flight {
     uint64_t line;         /* address */
+    uint64_t asked;        /* cycle of the access that asked for it */
     uint64_t start, ready; /* holds its MSHR in [start, ready) */
     uint64_t share;        /* as struct answer has it */
     uint8_t level;         /* enum memory_level that serves it */
@@ -74,8 +76,7 @@ struct cache {
     uint64_t *trees;        /* PLRU: per set, node n in bit n (root 1): 1 points right */
     uint64_t random;        /* state of the generator of random replacement */
     uint32_t mshrs;         /* 0: unlimited */
-    uint32_t mshr_cursor;   /* last one taken */
-    uint64_t *mshr_free;    /* per MSHR, the cycle from which it is free */
+    struct holds mshr_holds;
     struct flight *flights; /* CACHE_MAX_FLIGHTS slots, of which flight_slots are in use */
     uint32_t flight_slots, flight_cursor;
     struct prefetcher prefetcher;
@@ -142,7 +143,7 @@ static inline void cache_touch(struct cache *cache, size_t index) {
 }
 
 /* The fill of a line, or NULL when the line is there at cycle `now`. */
-const struct flight *cache_flight(struct cache *cache, size_t index, uint64_t now);
+struct flight *cache_flight(struct cache *cache, size_t index, uint64_t now);
 
 /* Makes room for a line that is not in the cache and puts it there, settled; returns its index.
  * *victim is the tag of the line that had to go (0: none). A line in flight goes only when every
@@ -153,15 +154,6 @@ size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint6
 
 /* Marks the line at index as in flight; flight->line is set here. */
 void cache_launch(struct cache *cache, size_t index, struct flight flight, uint64_t now);
-
-/* An MSHR that is free at a cycle, else the one that frees first (mshrs must not be 0). */
-uint32_t cache_choose_mshr(struct cache *cache, uint64_t cycle);
-
-/* The first cycle after this one at which an MSHR frees (one must be taken). */
-uint64_t cache_next_mshr(const struct cache *cache, uint64_t cycle);
-
-/* MSHRs free at a cycle, counted up to `enough`. */
-uint32_t cache_free_mshrs(const struct cache *cache, uint64_t cycle, uint32_t enough);
 
 bool cache_consistent(const struct cache *cache, uint64_t now);
 

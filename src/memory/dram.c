@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* GHz or GB/s as whole kHz or kB/s; 0 when out of range. */
 static uint64_t to_kilo(double giga) {
@@ -45,8 +46,7 @@ static bool dram_new_banks(struct dram *dram, const struct machine *machine, str
     dram->row_bytes = m->row;
     dram->queue = m->queue;
     dram->banks = calloc(banks, sizeof *dram->banks);
-    dram->slot_free = calloc((size_t)m->queue + 1, sizeof *dram->slot_free);
-    if (!dram->banks || !dram->slot_free)
+    if (!dram->banks || !holds_new(&dram->slots, m->queue))
         return error_set(error, "out of memory for %u DRAM banks", dram->bank_count);
     return true;
 }
@@ -72,39 +72,86 @@ bool dram_new(struct dram *dram, const struct machine *machine, uint32_t line_by
     return !m->banked || dram_new_banks(dram, machine, error);
 }
 
+/* The row that a bank has open in the end. */
+static uint64_t row_of(const struct dram_bank *bank) {
+    return bank->count ? bank->services[bank->count - 1].open_row_plus_one : 0;
+}
+
+static void open_row(struct dram_bank *bank, uint64_t open_row_plus_one) {
+    bank->services[0] = (struct dram_service){.open_row_plus_one = open_row_plus_one};
+    bank->count = 1;
+}
+
 void dram_restart(struct dram *dram) {
     for (uint32_t bank = 0; bank < dram->bank_count; bank++)
-        dram->banks[bank].free = 0;
-    for (uint32_t slot = 0; dram->slot_free && slot <= dram->queue; slot++)
-        dram->slot_free[slot] = 0;
-    dram->bus_free = dram->bus_part = 0;
+        open_row(&dram->banks[bank], row_of(&dram->banks[bank]));
+    holds_clear(&dram->slots);
+    dram->transfer_count = 0;
 }
 
 void dram_copy(struct dram *dram, const struct dram *from) {
     for (uint32_t bank = 0; bank < dram->bank_count; bank++)
-        dram->banks[bank].open_row_plus_one = from->banks[bank].open_row_plus_one;
+        open_row(&dram->banks[bank], row_of(&from->banks[bank]));
 }
 
 void dram_free(struct dram *dram) {
     free(dram->banks);
-    free(dram->slot_free);
+    holds_free(&dram->slots);
 }
 
-/* One line over the bus, from cycle `earliest` on, after all before it. Returns the cycle at whose
- * start it has crossed; *begin the whole cycle in which it began. */
-static uint64_t transfer(struct dram *dram, uint64_t earliest, uint64_t *begin) {
-    if (dram->bus_free < earliest) {
-        dram->bus_free = earliest;
-        dram->bus_part = 0;
+/* Its place among the transfers by arrival, with room for it. */
+static uint32_t transfer_place(struct dram *dram, uint64_t arrival) {
+    struct dram_transfer *transfers = dram->transfers;
+    uint32_t place = dram->transfer_count;
+    while (place > 0 && transfers[place - 1].arrival > arrival)
+        place--;
+    if (dram->transfer_count == DRAM_TRANSFERS) {
+        const uint32_t dropped = DRAM_TRANSFERS / 2;
+        memmove(transfers, transfers + dropped, (DRAM_TRANSFERS - dropped) * sizeof *transfers);
+        dram->transfer_count -= dropped;
+        place = place > dropped ? place - dropped : 0;
     }
-    *begin = dram->bus_free;
-    dram->bus_free += dram->transfer_whole;
-    dram->bus_part += dram->transfer_part;
-    if (dram->bus_part >= dram->bus_parts) {
-        dram->bus_part -= dram->bus_parts;
-        dram->bus_free++;
+    memmove(transfers + place + 1, transfers + place,
+            (dram->transfer_count - place) * sizeof *transfers);
+    dram->transfer_count++;
+    return place;
+}
+
+/* From cycle `earliest` on, behind the transfer before it and in no other's way: what arrived later
+ * was placed already. Returns the cycle it begins in. */
+static uint64_t place_transfer(struct dram *dram, uint32_t place, uint64_t earliest) {
+    struct dram_transfer *transfer = &dram->transfers[place];
+    const uint32_t behind = dram->transfer_count - place - 1;
+    uint64_t begin = earliest, part = 0;
+    if (place > 0 && transfer[-1].end >= begin) {
+        begin = transfer[-1].end;
+        part = transfer[-1].part;
     }
-    return dram->bus_free + (dram->bus_part > 0);
+    for (uint32_t i = 1; i <= behind; i++)
+        if (begin < transfer[i].end && transfer[i].begin < begin + dram->transfer_whole) {
+            begin = transfer[i].end;
+            part = transfer[i].part;
+        }
+    transfer->begin = begin;
+    transfer->end = begin + dram->transfer_whole;
+    transfer->part = part + dram->transfer_part;
+    if (transfer->part >= dram->bus_parts) {
+        transfer->part -= dram->bus_parts;
+        transfer->end++;
+    }
+    return begin;
+}
+
+/* One line over the bus, from cycle `earliest` on, after all that arrived before it. Returns the
+ * cycle at whose start the line has crossed; *begin the whole cycle in which it began. */
+static uint64_t transfer(struct dram *dram, uint64_t arrival, uint64_t earliest, uint64_t *begin) {
+    const uint32_t place = transfer_place(dram, arrival);
+    const struct dram_transfer *placed = &dram->transfers[place];
+    dram->transfers[place].arrival = arrival;
+    if (place > 0 && placed[-1].arrival > arrival)
+        dram->transfers[place].arrival = placed[-1].arrival;
+    *begin = place_transfer(dram, place, earliest);
+    return placed->end + (placed->part > 0);
 }
 
 static uint64_t transfer_cycles(const struct dram *dram) {
@@ -116,25 +163,47 @@ static uint64_t read_fixed(struct dram *dram, uint64_t cycle) {
     const uint64_t inside = transfer_cycles(dram);
     const uint64_t before = dram->latency > inside ? dram->latency - inside : 0;
     uint64_t begin;
-    const uint64_t end = transfer(dram, cycle + before, &begin);
+    const uint64_t end = transfer(dram, cycle, cycle + before, &begin);
     return end > cycle + dram->latency ? end : cycle + dram->latency;
-}
-
-/* A queue slot that is free at a cycle, else the one that frees first. */
-static uint32_t choose_slot(struct dram *dram, uint64_t cycle) {
-    uint32_t slot = dram->slot_cursor, first = slot;
-    for (uint32_t tried = 0; tried < dram->queue; tried++) {
-        slot = slot + 1 < dram->queue ? slot + 1 : 0;
-        if (dram->slot_free[slot] < dram->slot_free[first])
-            first = slot;
-        if (dram->slot_free[slot] <= cycle)
-            break;
-    }
-    return dram->slot_cursor = first;
 }
 
 static uint64_t later(uint64_t a, uint64_t b) {
     return a > b ? a : b;
+}
+
+static enum dram_row row_case(const struct dram_service *before, uint64_t row) {
+    if (before->open_row_plus_one == 0)
+        return ROW_CLOSED;
+    return before->open_row_plus_one == row + 1 ? ROW_HIT : ROW_CONFLICT;
+}
+
+/* Where a request for a row, which has a slot of the queue from this cycle on, comes among those of
+ * its bank: behind those that arrived before it, and done before those that were placed already. */
+static uint32_t service_place(const struct dram *dram, const struct dram_bank *bank,
+                              uint64_t arrival, uint64_t slot, uint64_t row) {
+    uint32_t place = bank->count;
+    while (place > 1 && bank->services[place - 1].arrival > arrival)
+        place--;
+    for (; place < bank->count; place++) {
+        const struct dram_service *before = &bank->services[place - 1];
+        const uint64_t done = later(slot, before->free) + dram->to_column[row_case(before, row)] +
+                              dram->transfer_whole;
+        if (done <= bank->services[place].start)
+            break;
+    }
+    return place;
+}
+
+static void keep_service(struct dram_bank *bank, uint32_t place, struct dram_service service) {
+    if (bank->count == DRAM_SERVICES) { /* the oldest goes; its place is the next one's */
+        memmove(bank->services, bank->services + 1, (bank->count - 1) * sizeof service);
+        bank->count--;
+        place -= place > 1;
+    }
+    memmove(bank->services + place + 1, bank->services + place,
+            (bank->count - place) * sizeof service);
+    bank->services[place] = service;
+    bank->count++;
 }
 
 uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address) {
@@ -145,29 +214,40 @@ uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address) {
     const uint64_t row_number = address / dram->row_bytes;
     const uint64_t row = row_number / dram->bank_count;
     struct dram_bank *bank = &dram->banks[row_number % dram->bank_count];
-    const uint32_t slot = choose_slot(dram, cycle);
-    uint64_t start = later(cycle, bank->free);
-    if (dram->queue)
-        start = later(start, dram->slot_free[slot]);
+    if (bank->count == 0)
+        open_row(bank, 0);
+    const bool known = bank->services[0].arrival <= cycle;
+    const uint64_t slot = holds_first_free(&dram->slots, cycle);
+    const uint32_t place = service_place(dram, bank, cycle, slot, row);
+    const struct dram_service *before = &bank->services[place - 1];
+    const uint64_t start = known ? later(slot, before->free) : slot;
+    const enum dram_row met = row_case(before, row);
+    dram->row_hits += met == ROW_HIT;
 
-    enum dram_row row_case = ROW_CONFLICT;
-    if (bank->open_row_plus_one == 0)
-        row_case = ROW_CLOSED;
-    else if (bank->open_row_plus_one == row + 1)
-        row_case = ROW_HIT;
-    dram->row_hits += row_case == ROW_HIT;
-    bank->open_row_plus_one = row + 1;
-
-    const uint64_t data = start + dram->to_data[row_case];
+    const uint64_t data = start + dram->to_data[met];
     uint64_t begin;
-    const uint64_t end = transfer(dram, data, &begin);
-    bank->free = start + dram->to_column[row_case] + (begin - data) + dram->transfer_whole;
-    dram->slot_free[slot] = end;
+    const uint64_t end = transfer(dram, cycle, data, &begin);
+    if (known)
+        keep_service(bank, place,
+                     (struct dram_service){.arrival = cycle,
+                                           .start = start,
+                                           .free = start + dram->to_column[met] + (begin - data) +
+                                                   dram->transfer_whole,
+                                           .open_row_plus_one = row + 1});
+    holds_take(&dram->slots, start, end, dram->now);
     return end + dram->latency;
 }
 
 void dram_write(struct dram *dram, uint64_t cycle) {
     dram->writes++;
     uint64_t begin;
-    transfer(dram, cycle, &begin);
+    transfer(dram, cycle, cycle, &begin);
+}
+
+bool dram_consistent(const struct dram *dram) {
+    for (uint32_t i = 0; i < dram->transfer_count; i++)
+        if (dram->transfers[i].part >= dram->bus_parts ||
+            (i && dram->transfers[i].arrival < dram->transfers[i - 1].arrival))
+            return false;
+    return dram->transfer_count <= DRAM_TRANSFERS;
 }

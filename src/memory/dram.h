@@ -15,15 +15,32 @@
 #include <stdint.h>
 
 #include "machine/machine.h"
+#include "memory/holds.h"
 #include "util/error.h"
 
 enum { DRAM_MAX_BANKS = 65536, DRAM_MAX_QUEUE = 65536 };
 enum dram_row { ROW_HIT, ROW_CLOSED, ROW_CONFLICT, ROW_CASES };
 
-struct dram_bank {
-    uint64_t open_row_plus_one; /* 0: closed */
+/* A bank as a request leaves it. */
+struct dram_service {
+    uint64_t arrival, start;    /* cycle of the request, and of its first command */
     uint64_t free;              /* cycle of the next command */
+    uint64_t open_row_plus_one; /* 0: closed */
 };
+enum { DRAM_SERVICES = 8 };
+struct dram_bank {
+    struct dram_service services[DRAM_SERVICES]; /* the last ones, by start; the oldest stands for
+                                                    all before it */
+    uint32_t count;
+};
+
+/* A line that crosses the bus, and is over at cycle end + part / bus_parts. */
+struct dram_transfer {
+    uint64_t arrival, begin, end, part;
+};
+/* So many are kept. What comes before all of them finds the bus, and its bank, free: how busy they
+ * were then is not known any more. */
+enum { DRAM_TRANSFERS = 128 };
 
 struct dram {
     bool banked;
@@ -32,14 +49,15 @@ struct dram {
     uint32_t bank_count, queue;
     uint64_t to_column[ROW_CASES], to_data[ROW_CASES]; /* core cycles, rounded up */
     struct dram_bank *banks;
-    uint32_t slot_cursor; /* last one taken */
-    uint64_t *slot_free;  /* per queue slot */
+    struct holds slots; /* of the queue */
 
-    /* The bus keeps exact time: transfers take transfer_whole + transfer_part / bus_parts cycles
-     * and it is free from cycle bus_free + bus_part / bus_parts on. */
+    /* The bus keeps exact time: transfers take transfer_whole + transfer_part / bus_parts cycles.
+     * The last ones, by arrival; the oldest kept stands for all before it. */
     uint64_t transfer_whole, transfer_part, bus_parts;
-    uint64_t bus_free, bus_part;
+    struct dram_transfer transfers[DRAM_TRANSFERS];
+    uint32_t transfer_count;
 
+    uint64_t now; /* no request will come before this cycle */
     uint64_t reads, writes, row_hits;
 };
 
@@ -51,8 +69,12 @@ void dram_restart(struct dram *dram);
 /* See memory_copy(). */
 void dram_copy(struct dram *dram, const struct dram *from);
 
-/* Cycle at which a line asked for at `cycle` (the miss in the last level) is at the core. */
+/* Cycle at which a line asked for at `cycle` (the miss in the last level) is at the core. One
+ * that comes before others that were asked for already, as in a
+ * core in program order, is served before them. */
 uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address);
 void dram_write(struct dram *dram, uint64_t cycle);
+
+bool dram_consistent(const struct dram *dram);
 
 #endif

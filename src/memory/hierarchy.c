@@ -69,15 +69,10 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
         return;
     }
 
-    uint32_t mshr = 0;
-    if (cache->mshrs) {
-        const uint64_t known = request->cycle + cache->detect;
-        mshr = cache_choose_mshr(cache, known);
-        if (cache->mshr_free[mshr] > known) {
-            beyond.cycle += cache->mshr_free[mshr] - known;
-            cache->statistics.mshr_waits++;
-        }
-    }
+    const uint64_t known = request->cycle + cache->detect;
+    const uint64_t free_from = holds_first_free(&cache->mshr_holds, known);
+    beyond.cycle += free_from - known;
+    cache->statistics.mshr_waits += free_from > known;
     const uint64_t start = beyond.cycle + cache->detect;
     if (cache->next)
         level_read(memory, cache->next, &beyond, answer);
@@ -87,14 +82,16 @@ void level_fill(struct memory *memory, struct cache *cache, const struct request
             .fetched_by = request->sequence,
             .share = bus_share(&memory->dram),
             .level = LEVEL_DRAM};
-    cache->mshr_free[mshr] = answer->ready;
+    holds_take(&cache->mshr_holds, free_from > known ? free_from : request->asked, answer->ready,
+               memory->now);
     const size_t index = level_keep(memory, cache, &beyond, flags);
     if (cache->mshrs) {
         const uint64_t held = answer->ready - start + request->translation;
         const uint64_t share = held * FILL_UNITS / cache->mshrs;
         answer->share = share > answer->share ? share : answer->share;
     }
-    const struct flight flight = {.start = start,
+    const struct flight flight = {.asked = request->asked,
+                                  .start = start,
                                   .ready = answer->ready,
                                   .level = answer->level,
                                   .kind = request->flight,
@@ -146,7 +143,8 @@ uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct
     prefetch.translation = 0;
     while (prefetch_next(memory, cache, &walk)) {
         struct answer answer;
-        if (!request->functional && cache_free_mshrs(cache, prefetch.cycle + cache->detect, 1) == 0)
+        if (!request->functional &&
+            holds_free_at(&cache->mshr_holds, prefetch.cycle + cache->detect, 1) == 0)
             break;
         prefetch.address = walk.address;
         cache->statistics.prefetches += !request->functional;
@@ -168,6 +166,15 @@ static void note_first_use(struct cache *cache, size_t index, const struct fligh
     }
 }
 
+/* A younger access comes before the one that was thought to fetch the line (in program order): it
+ * is fetched for this one, so much earlier. */
+static void ask_earlier(struct flight *flight, uint64_t cycle) {
+    const uint64_t earlier = flight->asked - cycle;
+    flight->asked -= earlier;
+    flight->start -= earlier;
+    flight->ready -= earlier;
+}
+
 void level_read(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer) {
     const size_t index = cache_find(cache, request->address);
@@ -179,7 +186,9 @@ void level_read(struct memory *memory, struct cache *cache, const struct request
         *answer = (struct answer){.ready = request->cycle + cache->latency,
                                   .fetched_by = cache_fetched_by(cache, index),
                                   .level = cache->level};
-        const struct flight *flight = cache_flight(cache, index, memory->now);
+        struct flight *flight = cache_flight(cache, index, memory->now);
+        if (flight && flight->asked > request->asked)
+            ask_earlier(flight, request->asked);
         if (flight && flight->ready > request->cycle && !cache->free_pending_hits) {
             answer->pending = true;
             answer->level = flight->level;
@@ -215,7 +224,9 @@ static uint64_t second_level(struct memory *memory, uint64_t cycle, uint64_t add
     const uint32_t entry = tlb_use(tlb, address);
     uint64_t ready = cycle + tlb->latency;
     if (entry != TLB_NONE)
-        return tlb->items[entry].ready > ready ? tlb->items[entry].ready : ready;
+        return tlb_ready(tlb, entry, cycle + tlb->latency + memory->page_walk) > ready
+                   ? tlb->items[entry].ready
+                   : ready;
     memory->page_walks += !functional;
     ready += memory->page_walk;
     tlb_insert(tlb, address, functional ? 0 : ready);
@@ -230,7 +241,7 @@ uint32_t translate(struct memory *memory, struct tlb *tlb, uint64_t cycle, uint6
     const uint32_t entry = tlb_use(tlb, address);
     uint64_t ready;
     if (entry != TLB_NONE) {
-        ready = tlb->items[entry].ready;
+        ready = tlb_ready(tlb, entry, cycle + memory->l2tlb.latency + memory->page_walk);
         if (ready <= cycle)
             return 0;
     } else {

@@ -20,7 +20,8 @@ struct memory {
     uint32_t ideal; /* enum memory_ideal */
     uint32_t page_walk, page_size;
     uint64_t page_walks;
-    uint64_t now; /* cycle of the last call that was not a settled hit */
+    bool in_program_order; /* `now` is told (memory_advance) */
+    uint64_t now; /* cycle of the last call that was not a settled hit: none to come is earlier */
     /* By enum memory_level that serves a miss: the fewest MSHRs of the levels before it; 0:
      * unlimited. */
     uint32_t mshrs[LEVEL_DRAM + 1];
@@ -30,6 +31,7 @@ enum { FILL_UNITS = 1 << 16 };
 
 /* One line asked of a level. */
 struct request {
+    uint64_t asked; /* cycle in which the core asks: what it gets at once it has from then on */
     uint64_t cycle; /* of the access to the L1, with the waits so far */
     uint64_t address;
     uint64_t sequence;

@@ -67,6 +67,24 @@ static void find_fewest_mshrs(struct memory *memory) {
     }
 }
 
+/* The cycle of an access: where they come in the order of cycles, none to come is earlier. */
+static void set_now(struct memory *memory, uint64_t cycle) {
+    if (!memory->in_program_order)
+        memory->now = memory->dram.now = cycle;
+}
+
+void memory_in_program_order(struct memory *memory) {
+    struct holds *holds[] = {&memory->l1i.mshr_holds, &memory->l1d.mshr_holds,
+                             &memory->l2.mshr_holds, &memory->llc.mshr_holds, &memory->dram.slots};
+    memory->in_program_order = true;
+    for (unsigned i = 0; i < sizeof holds / sizeof *holds; i++)
+        holds[i]->any_order = true;
+}
+
+void memory_advance(struct memory *memory, uint64_t cycle) {
+    memory->now = memory->dram.now = cycle;
+}
+
 struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct error *error) {
     struct memory *memory = calloc(1, sizeof *memory);
     if (!memory)
@@ -167,6 +185,7 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
     bool missed_tlb;
     struct answer answer;
     struct request request = *access;
+    request.asked = access->cycle;
     result->tlb_cycles =
         translate(memory, tlb, request.cycle, request.address, request.functional, &missed_tlb);
     tlb->accesses += !request.functional;
@@ -188,7 +207,7 @@ static void read_line(struct memory *memory, struct cache *l1, struct tlb *tlb,
 /* True when the L1D lacks the MSHRs for the lines of an access that it does not have. One that
  * needs more than there are waits until all are free. */
 static bool lacks_mshrs(const struct cache *l1d, uint64_t cycle, uint64_t address, uint32_t lines) {
-    const uint32_t free_mshrs = cache_free_mshrs(l1d, cycle, lines);
+    const uint32_t free_mshrs = holds_free_at(&l1d->mshr_holds, cycle, lines);
     if (free_mshrs == lines || free_mshrs == l1d->mshrs)
         return false;
     uint32_t needed = 0;
@@ -205,10 +224,10 @@ static void data_access(struct memory *memory, const struct request *access, uin
         return;
     }
     const uint32_t lines = lines_of(l1d, access->address, size_bytes);
-    memory->now = access->cycle;
+    set_now(memory, access->cycle);
     if (lacks_mshrs(l1d, access->cycle, access->address, lines)) {
         l1d->statistics.mshr_waits++;
-        *result = (struct memory_result){.retry = cache_next_mshr(l1d, access->cycle),
+        *result = (struct memory_result){.retry = holds_next_end(&l1d->mshr_holds, access->cycle),
                                          .bringer = UINT64_MAX};
         return;
     }
@@ -228,8 +247,10 @@ static void data_access(struct memory *memory, const struct request *access, uin
 
 /* A hit that the prefetcher learns from too. */
 static __attribute__((noinline)) void train(struct memory *memory, const struct request *access) {
-    memory->now = access->cycle;
-    level_prefetch(memory, &memory->l1d, access, false, false);
+    struct request asked = *access;
+    asked.asked = access->cycle;
+    set_now(memory, access->cycle);
+    level_prefetch(memory, &memory->l1d, &asked, false, false);
 }
 
 /* A load or store. */
@@ -286,7 +307,7 @@ void memory_fetch(struct memory *memory, uint64_t cycle, uint64_t address, uint6
     }
     const struct request access = {
         .cycle = cycle, .address = address, .sequence = sequence, .insn = NO_INSN};
-    memory->now = cycle;
+    set_now(memory, cycle);
     read_line(memory, l1i, &memory->itlb, &access, result);
 }
 
@@ -343,7 +364,7 @@ bool memory_fetch_hits(struct memory *memory, uint64_t cycle, uint64_t address) 
 bool memory_translates(struct memory *memory, uint64_t cycle, uint64_t address) {
     if (memory->ideal & MEMORY_IDEAL_DATA)
         return true;
-    memory->now = cycle;
+    set_now(memory, cycle);
     return tlb_quick_hit(&memory->dtlb, address, cycle);
 }
 
@@ -353,7 +374,7 @@ void memory_translate(struct memory *memory, uint64_t cycle, uint64_t address,
     if (memory->ideal & MEMORY_IDEAL_DATA)
         return;
     bool missed_tlb;
-    memory->now = cycle;
+    set_now(memory, cycle);
     result->tlb_cycles = translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
     result->ready += result->tlb_cycles;
     result->events = missed_tlb ? MEMORY_MISSED_TLB : 0;
@@ -364,18 +385,19 @@ void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, ui
     struct cache *l1d = &memory->l1d;
     if (memory->ideal & MEMORY_IDEAL_DATA)
         return;
-    memory->now = cycle;
+    set_now(memory, cycle);
     const size_t index = cache_find(l1d, address);
     if (index != CACHE_NONE) {
         cache_touch(l1d, index);
         return;
     }
-    if (cache_free_mshrs(l1d, cycle, 1) == 0)
+    if (holds_free_at(&l1d->mshr_holds, cycle, 1) == 0)
         return;
     bool missed_tlb;
     const uint32_t tlb_cycles =
         translate(memory, &memory->dtlb, cycle, address, false, &missed_tlb);
-    const struct request prefetch = {.cycle = cycle + tlb_cycles,
+    const struct request prefetch = {.asked = cycle,
+                                     .cycle = cycle + tlb_cycles,
                                      .address = address,
                                      .sequence = sequence,
                                      .insn = insn,
@@ -467,5 +489,5 @@ bool memory_consistent(const struct memory *memory) {
         if (caches[cache]->tags && !cache_consistent(caches[cache], memory->now))
             return false;
     return tlb_consistent(&memory->itlb) && tlb_consistent(&memory->dtlb) &&
-           tlb_consistent(&memory->l2tlb) && memory->dram.bus_part < memory->dram.bus_parts;
+           tlb_consistent(&memory->l2tlb) && dram_consistent(&memory->dram);
 }

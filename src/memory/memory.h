@@ -56,6 +56,9 @@ enum memory_ideal {
 };
 
 /* NULL on failure (out of memory: absurd sizes are refused by machine_check). */
+/* Accesses come in program order, at any cycle from the one of memory_advance() on. */
+void memory_in_program_order(struct memory *memory);
+void memory_advance(struct memory *memory, uint64_t cycle);
 struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct error *error);
 void memory_free(struct memory *memory);
 

@@ -45,6 +45,14 @@ void tlb_insert(struct tlb *tlb, uint64_t address, uint64_t ready);
 
 bool tlb_consistent(const struct tlb *tlb);
 
+/* The cycle from which an entry's translation is known. One that an access at a later cycle asked
+ * for (in program order) is known at `latest`, by which this access would have it by itself. */
+static inline uint64_t tlb_ready(struct tlb *tlb, uint32_t entry, uint64_t latest) {
+    if (tlb->items[entry].ready > latest)
+        tlb->items[entry].ready = latest;
+    return tlb->items[entry].ready;
+}
+
 static inline uint16_t *tlb_hint(struct tlb *tlb, uint64_t page) {
     return &tlb->hints[(page * 0x9e3779b97f4a7c15u) >> 56];
 }

@@ -99,6 +99,36 @@ static void oldest_ready_issues_first(void **state) {
     program_fixture_free(program);
 }
 
+/* A unit that is not pipelined goes to the older µop. The first division waits for a multiply (5 to
+ * 8): 8 to 18. The second is ready in 5, but has no 10 cycles before the first: 18 to 28. (A
+ * machine that steps would give the unit to the second in 5, and to the first in 15.) A third that
+ * is ready after both comes last. */
+static void divider_goes_to_the_older(void **state) {
+    (void)state;
+    struct machine machine = little_machine();
+    machine.classes[OP_INT_MUL].pool = 0;
+    struct program_fixture *program = program_fixture_new();
+    execute(program, operation(program, OP_INT_MUL, 1, 0));
+    execute(program, operation(program, OP_INT_DIV, 2, 1));
+    execute(program, operation(program, OP_INT_DIV, 3, 0));
+    execute(program, operation(program, OP_INT_DIV, 4, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].issue, 8);
+    assert_int_equal(program->lives[2].issue, 18);
+    assert_int_equal(program->lives[3].issue, 28);
+    /* Ten cycles later the second has time before the first. */
+    program_fixture_free(program);
+    program = program_fixture_new();
+    machine.classes[OP_INT_MUL].latency = 10;
+    execute(program, operation(program, OP_INT_MUL, 1, 0));
+    execute(program, operation(program, OP_INT_DIV, 2, 1));
+    execute(program, operation(program, OP_INT_DIV, 3, 0));
+    simulate(program, &machine, 0);
+    assert_int_equal(program->lives[1].issue, 15);
+    assert_int_equal(program->lives[2].issue, 5);
+    program_fixture_free(program);
+}
+
 /* A ROB of 4: the second packet enters as the first leaves (commit precedes dispatch in a cycle).
  */
 static void rob_limits_dispatch(void **state) {
@@ -339,6 +369,7 @@ int main(void) {
         cmocka_unit_test(slow_wakeup_doubles_a_chain),
         cmocka_unit_test(units_limit_issue),
         cmocka_unit_test(oldest_ready_issues_first),
+        cmocka_unit_test(divider_goes_to_the_older),
         cmocka_unit_test(rob_limits_dispatch),
         cmocka_unit_test(queue_limits_dispatch),
         cmocka_unit_test(registers_limit_dispatch),

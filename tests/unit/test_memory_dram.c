@@ -155,6 +155,32 @@ static void behind_the_caches(void **state) {
     memory_free(memory);
 }
 
+/* Asked in the order of a program, not of cycles: what comes first is served first. */
+static void what_arrives_first_is_served_first(void **state) {
+    (void)state;
+    struct machine machine = banked_machine();
+    struct dram dram = new_dram(&machine);
+    assert_int_equal(dram_read(&dram, 2000, 0), 2082);
+    /* Long before it, in the same bank: as if it were alone. */
+    assert_int_equal(dram_read(&dram, 1000, 2048), 1082);
+    /* Data at 2042 too, but the line that came 5 cycles before, in the other bank, has the bus
+     * until 2052. */
+    assert_int_equal(dram_read(&dram, 2005, 1024), 2092);
+    /* Data at 2037: the bus is free, but not for 10 cycles before the line that was placed. */
+    struct dram other = new_dram(&machine);
+    dram_read(&other, 2000, 0);
+    assert_int_equal(dram_read(&other, 1995, 1024), 2092);
+    dram_free(&other);
+    /* A bank that was to serve another row from 2000 on, and has no time for this one before. */
+    other = new_dram(&machine);
+    dram_read(&other, 1000, 0);
+    assert_int_equal(dram_read(&other, 2000, 2048), 2000 + 66 + 10 + 30);
+    /* Conflict, 46 cycles to the column command, from 1990 on: behind it, from 2056 on. */
+    assert_int_equal(dram_read(&other, 1990, 4096), 2056 + 66 + 10 + 30);
+    dram_free(&other);
+    dram_free(&dram);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(row_hit_closed_conflict),
                                        cmocka_unit_test(row_hits_stream_at_bus_speed),
@@ -164,6 +190,7 @@ int main(void) {
                                        cmocka_unit_test(fractions_are_kept_exactly),
                                        cmocka_unit_test(bandwidth_of_a_long_stream),
                                        cmocka_unit_test(fixed_latency),
-                                       cmocka_unit_test(behind_the_caches)};
+                                       cmocka_unit_test(behind_the_caches),
+                                       cmocka_unit_test(what_arrives_first_is_served_first)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ bool ooo_warm(struct ooo *core, const struct core_input *input, struct error *er
 void ooo_statistics(const struct ooo *core, struct core_statistics *statistics) {
     wait_for_pipeline(core);
     *statistics = core->statistics;
-    statistics->cycles = core->last_commit;
+    statistics->cycles = core->now.commit;
     branch_statistics(core->predictor, &statistics->branch);
     core_subtract_branches(&statistics->branch, &core->warmed_branch);
     memory_statistics(core->memory, &statistics->memory);

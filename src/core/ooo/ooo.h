@@ -1,23 +1,27 @@
 /* The out-of-order core, inside. Only the files of this folder include this.
  *
- * Each cycle runs the stages in reverse order of the pipeline, as in SimpleScalar: commit, store
- * drain, issue, dispatch, fetch; so a later stage of the same cycle can use what a stage frees, and
- * what a stage makes waits for the next cycle. When no stage did anything, the clock jumps to the
- * next cycle in which one could.
+ * No cycle is stepped through. The core takes one µop after the other, in program order, and says
+ * of each in which cycle it was fetched, dispatched, ready, issued, complete and committed: from
+ * the cycles of the µops before it, and from what is free when. Issue takes the oldest ready µop
+ * first, so an older µop never waits for a younger one, and giving out slots and units in program
+ * order, each at the first free cycle from the one in which the µop is ready, gives the schedule of
+ * a machine that steps. The equations (timing.c), of µop i:
  *
- * µops have sequence numbers in program order and live in one ring from fetch to commit:
+ *     fetch(i)    = its packet's cycle: width, aligned block, taken branches, lines, redirects,
+ * room dispatch(i) = max(fetch(i) + depth, dispatch(i-1), dispatch(i-width) + 1, commit(i-ROB),
+ *                       room in its issue queue, registers, load and store queue)
+ *     ready(i)    = max(dispatch(i) + 1, results of its producers, what it waits for in memory)
+ *     issue(i)    = the first cycle from ready(i) with a slot of its queue and a unit of its pool
+ *     complete(i) = issue(i) + latency; of a load, what memory says of an access in issue(i)
+ *     commit(i)   = max(complete(i) + 1, commit(i-1), commit(i-width) + 1)
  *
- *      head                 tail                  next
- *       |  reorder buffer     |  fetch buffer       |
- *       oldest not committed  next to dispatch      next to fetch
- *
- * A consumer hangs itself on its producer's list at dispatch; when the producer's completion cycle
- * becomes known (at its issue, mostly) the producer tells its consumers, and the one whose last
- * operand this was enters the calendar at the cycle it becomes ready. Nothing is ever searched.
+ * They are the nodes and edges of the dependence graph of Fields and others (graph/). Stages have a
+ * header each (fetch.h, dispatch.h, issue.h, loads_stores.h, commit.h), so that they become one
+ * loop.
  *
  * What depends on program order alone is done ahead, by the thread that pushes input: µops, fusion
- * and branch prediction (predecode.c), renaming and the store that a load depends on (order.c),
- * into a stream of µops; the pipeline takes them from there and may run on a thread of its own. */
+ * and branch prediction (predecode.c), into a stream of µops; timing takes them from there and may
+ * run on a thread of its own. */
 #ifndef CULPRIT_CORE_OOO_OOO_H
 #define CULPRIT_CORE_OOO_OOO_H
 
@@ -30,7 +34,7 @@
 #define UNKNOWN UINT64_MAX
 enum { NO_LINK = UINT32_MAX };
 
-enum uop_state_flags {
+enum ooo_flags {
     /* The low six are those of enum tap_uop_flags. */
     U_LAST = 1 << 0, /* of its instruction */
     U_LOAD = 1 << 1,
@@ -46,23 +50,21 @@ enum uop_state_flags {
     U_SERIAL_END = 1 << 10,   /* nothing dispatches until it has committed */
     U_HOLD_LOADS = 1 << 11,   /* no later load dispatches until it has committed */
     U_WAIT_HEAD = 1 << 12,    /* issues only at the head, with no older store undrained */
-    U_ISSUED = 1 << 13,       /* left its issue queue */
-    U_VIOLATED = 1 << 14,     /* load that read before an older store to its address */
-    U_TAKES_SHIFT = 16,       /* what it holds, and gives back, in four bits */
-    U_INT_REGISTER = 1 << 16, /* physical register, until commit */
+    U_ISSUED = 1 << 13,       /* of lives only */
+    U_INT_REGISTER = 1 << 16, /* physical register, until commit: 1 << (16 + enum held_kind) */
     U_FP_REGISTER = 1 << 17,
     U_LOAD_ENTRY = 1 << 18,   /* of the load queue, until commit */
+    U_HELD = 7 << 16,         /* any of these */
     U_BRANCH_ENTRY = 1 << 19, /* of the unresolved branches, until it has executed */
     U_PREFETCH = 1 << 29,
     U_ELIMINATED = 1 << 30, /* needs no functional unit */
     U_MOVE = 1 << 20,       /* eliminated copy: its destination is its source */
     U_TAKEN = 1 << 21,
-    U_FORWARDED = 1 << 22,
+    U_FORWARDED = 1 << 22,    /* of lives only */
     U_FIRST = 1 << 23,        /* of its instruction, or of a fused pair */
     U_NEW_LINE = 1 << 24,     /* its instruction begins in another line than the one before ended */
     U_CROSSES_LINE = 1 << 25, /* and ends in another than it begins */
     U_NEW_BLOCK = 1 << 26,    /* begins in another aligned fetch block than the one before */
-    U_DEPENDS = 1 << 28,      /* load that overlaps an older store in the queue */
     U_LATE = 1 << 27,         /* branch whose target fetch learns only at decode */
 
     U_PLACE = U_NEW_LINE | U_CROSSES_LINE | U_NEW_BLOCK,        /* only with U_FIRST */
@@ -92,19 +94,18 @@ static_assert(U_LAST == (int)LIFE_LAST && U_LOAD == (int)LIFE_LOAD && U_STORE ==
                   !(U_LIFE & (LIFE_DISPATCHED | LIFE_COMPLETED | LIFE_FLUSHED | LIFE_COVERED)),
               "so do those of lives");
 
-/* Which of a µop's links hangs on a producer's list. */
-enum { LINK_DATA = UOP_MAX_SOURCES, LINK_STORE, LINK_COUNT };
-
-/* What a µop is: the static part of its state, flags changing as it lives. */
+/* What a µop is. */
 struct uop_kind {
-    uint32_t flags;  /* enum uop_state_flags */
-    uint8_t pending; /* operands not yet known, once it is dispatched; in the stream: its index
-                        within its instruction */
+    uint32_t flags; /* enum ooo_flags */
+    uint8_t index;  /* within its instruction */
     uint8_t operation;
     uint8_t queue; /* issue queue; NO_QUEUE: issues nowhere */
     uint8_t pool;
 };
-enum { NO_QUEUE = MACHINE_MAX_QUEUES }; /* its free entries never run out */
+enum { NO_QUEUE = MACHINE_MAX_QUEUES };
+
+/* What a µop may hold from dispatch to commit. */
+enum held_kind { HELD_INT, HELD_FP, HELD_LOAD, HELD_KINDS };
 
 /* Beside the registers: what an operand that a µop does not have reads, and writes. */
 enum { RENAME_READ_NONE = REG_COUNT, RENAME_WRITE_NONE, RENAME_COUNT };
@@ -151,96 +152,99 @@ struct stream_uop {
 };
 static_assert(sizeof(struct stream_uop) == 32, "two to a cache line");
 
-/* What program order says of a µop in the stream (order.c). */
-struct uop_order {
-    /* How many µops back the last writer of each source is, and that of a store's data; 0: there is
-     * none that can be in flight. An eliminated move's destination has the writer of its source. */
-    uint16_t producer[UOP_MAX_SOURCES + 1]; /* the last: of stores only */
-    /* Load: how many stores back the youngest store is that overlaps it; 0: none in reach. */
-    uint16_t store;
-    uint16_t insns; /* begun up to it and with it: low bits */
-    /* Events before it enters the reorder buffer. The pipeline adds those of the front end. */
-    uint16_t psv : 15;
-    uint16_t covered : 1; /* that store holds all the load reads */
-};
-static_assert(sizeof(struct uop_order) == 16, "four to a cache line");
-enum { ORDER_MAX = UINT16_MAX }; /* no window is larger */
-
-struct store_range {
-    uint64_t address, end;
-};
-
 /* A dynamic instruction with its accesses, as predecode takes it. */
 struct input {
     const struct dynamic_insn *insn;
     const struct memory_access *accesses; /* its own */
 };
 
-/* What the pipeline keeps of a µop, in one cache line; what does not change stays in the stream. */
-struct uop_state {
-    uint64_t complete;   /* cycle its result is there; UNKNOWN until issue determines it */
-    uint64_t when;       /* waiting: latest known operand; issued: cycle consumers may issue */
-    uint32_t consumers;  /* list of links: slot × 8 + LINK_* */
-    uint32_t next_ready; /* list of a calendar bucket: slot */
-    uint32_t link[LINK_COUNT];
-    struct uop_kind is;
-    /* Low bits of the number of a store, or (U_DEPENDS) of the store a load needs. */
-    uint32_t store;
-    uint16_t psv;
-    uint16_t reserved;
-};
-static_assert(sizeof(struct uop_state) == 64, "one cache line");
-
-/* µops that were fetched together. */
-struct packet {
-    uint64_t end;                    /* sequence number behind its last µop */
-    uint64_t arrives;                /* cycle in which it is through the front end */
-    uint32_t delay_cache, delay_tlb; /* cycles that it waited for */
-};
+/* ---- what is held until when ---- */
 
 /* A store queue entry, from dispatch to the cache write. */
 struct store_entry {
     uint64_t uop;
     uint64_t address, end;
-    uint64_t data_ready; /* cycle its data is there; UNKNOWN */
-    uint64_t resolved;   /* cycle its address is known; UNKNOWN */
-    uint64_t complete;   /* cycle address and data are known; UNKNOWN */
-    uint64_t release;    /* drain begun: cycle the entry is free; UNKNOWN */
+    uint64_t issue;    /* its address is known to loads that issue from this cycle on */
+    uint64_t complete; /* cycle address and data are there */
+    uint64_t known;    /* and the one from which that is known: its data's producer has issued */
+    uint64_t commit;   /* cycle; UNKNOWN: not computed yet */
+    uint64_t release;  /* cycle the entry is free: the line is owned, and that of all older ones.
+                          Known once it has been drained */
     uint32_t insn;
-    uint32_t forward_waiters; /* loads that wait for its data: list of slots by link[LINK_STORE] */
-    uint32_t drain_waiters;   /* loads it covers in part only: wait until it is in the cache */
-    uint32_t speculated;      /* loads that passed it before its address was known */
-    uint16_t write_latency;   /* drain begun: cycles until the line is owned, UINT16_MAX at most; 1:
-                                 no longer than the store before it */
-    uint16_t fill;            /* cycles that it holds an MSHR */
-    uint8_t write_level;      /* enum memory_level that serves the line */
+    uint16_t write_latency; /* cycles until the line is owned, UINT16_MAX at most; 1: no longer than
+                               the store before it */
+    uint16_t fill;          /* cycles that it holds an MSHR */
+    uint8_t write_level;    /* enum memory_level that serves the line */
 };
 
-/* Events in the future by cycle: a wheel of arrays for the next WHEEL_CYCLES, to which most µops go
- * without a branch; a ring of lists beyond; a list for those beyond that. */
-enum { WHEEL_CYCLES = 64, CALENDAR_CYCLES = 4096 };
-struct calendar {
-    uint32_t *wheel; /* WHEEL_CYCLES arrays of slots, as long as the ring of µops each */
-    uint32_t wheel_count[WHEEL_CYCLES];
-    uint64_t wheel_bits;              /* arrays that are not empty */
-    uint32_t bucket[CALENDAR_CYCLES]; /* slots, by next_ready */
-    uint64_t bits[CALENDAR_CYCLES / 64];
-    uint64_t summary;
-    uint32_t far; /* slots due beyond the ring */
-    uint64_t far_earliest;
+/* What issues in one cycle. Given out in program order, in cycles to come. */
+struct issue_slots {
+    uint16_t queue[MACHINE_MAX_QUEUES]; /* µops that each queue issues: so many leave it */
+    uint16_t pool[MACHINE_MAX_POOLS];   /* units of each pool that are taken */
+};
+static_assert(sizeof(struct issue_slots) == 32, "two to a cache line");
+
+/* Cycles that are kept apart, from the last dispatch on. What issues later, behind a long chain of
+ * misses, takes no slots; it is noted when its cycle comes so near (issue.h). */
+enum { SLOT_CYCLES = 1 << 14 };
+struct far_issue {
+    uint64_t cycle;
+    uint8_t queue, pool, branch;
+};
+
+/* The cycles of one µop. */
+struct uop_cycles {
+    uint64_t fetch, dispatch, ready, issue;
+    uint64_t complete; /* its result is there */
+    uint64_t wake;     /* its consumers may issue */
+    uint64_t commit;
+    uint16_t psv;
+    bool violated; /* a load that read before an older store to its address; number of that: */
+    uint64_t passed_store;
+};
+
+/* Where the core stands: behind the last µop. Squashed work takes it back to what it was. */
+struct standing {
+    /* fetch: the packet that µops join as long as it is open */
+    uint64_t packet; /* number */
+    uint64_t packet_cycle, fetch_resume;
+    uint32_t packet_uops, packet_insns, block_insns, packet_taken;
+    uint32_t delay_cache, delay_tlb;           /* cycles that the packet waited for lines */
+    uint32_t next_delay_cache, next_delay_tlb; /* that the next one does */
+    bool packet_open;
+    uint64_t insns; /* begun */
+    /* dispatch */
+    uint64_t dispatch;               /* of the last µop */
+    uint64_t serial_hold, load_hold; /* commits that all µops, or loads, wait for */
+    uint64_t held[HELD_KINDS];       /* µops so far that hold one of each until commit */
+    /* by register: when its value wakes those who read it; with lives, who writes it; where
+     * operations may take no time, when that issued */
+    uint64_t wake[RENAME_COUNT], writer[RENAME_COUNT], issue[RENAME_COUNT];
+    uint64_t stores; /* dispatched so far: the next one's number */
+    uint64_t commit; /* of the last µop */
+};
+
+/* A record of the tap whose cycle has come for all that may come before it, or not yet (records.c).
+ */
+struct waiting_record {
+    uint64_t cycle, first; /* µop */
+    uint64_t empty, word;  /* as in the record; the payload of a flush */
+    uint32_t count;
+    uint8_t kind, flags; /* enum tap_kind, enum tap_empty */
+};
+struct record_queue {
+    struct waiting_record *items;
+    uint32_t begin, end;
 };
 
 /* The stream is filled and handed over in chunks of about so many µops; so many may be under way.
  */
 enum { CHUNK_UOPS = 2048, CHUNKS = 4, GATHER_MAX = 16 };
 
-/* Most µops that become ready go to one of the last so many places of the list of ready ones. */
-enum { READY_STEPS = 4, READY_ZEROS = READY_STEPS + 1 };
-
 enum { STORE_SLOTS = 4096, WAIT_TABLE = 4096 };
-
-enum { POOL_SLOTS = 16 }; /* MACHINE_MAX_POOLS, as two vectors */
-static_assert((int)MACHINE_MAX_POOLS <= (int)POOL_SLOTS, "every pool has its slot");
+enum {
+    ORDER_MAX = UINT16_MAX
+}; /* no window is larger, and no life names a producer farther back */
 
 struct ooo {
     /* ---- configuration, idealisations applied ---- */
@@ -250,51 +254,39 @@ struct ooo {
     struct machine_queue queues[MACHINE_MAX_QUEUES];
     struct machine_pool pools[MACHINE_MAX_POOLS];
     struct machine_class classes[OP_COUNT];
-    uint16_t pool_units[POOL_SLOTS];
+    uint16_t pool_units[MACHINE_MAX_POOLS];
     uint16_t queue_issues[MACHINE_MAX_QUEUES]; /* µops a queue may issue in a cycle */
-    uint32_t queue_pools[MACHINE_MAX_QUEUES];  /* bit set: the pools of a queue */
-    uint32_t open_pools; /* bit set: those with a place when a cycle begins, so all */
     struct timing {
         uint32_t latency, wake; /* cycles from issue to the result, and to the issue of consumers */
+        uint32_t interval;      /* cycles that a unit is taken */
     } timing[OP_COUNT];
-    uint32_t slow_pools;   /* bit set: those with classes that are not pipelined */
     uint32_t load_latency; /* of a load that hits, its address generation included */
     uint32_t l1i_latency, l1d_latency, btb_miss_penalty, taken_bubble;
     uint32_t fetch_line_shift;
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
-    uint32_t fetch_capacity;
-    uint32_t int_available, fp_available; /* renaming registers beyond the architectural ones */
-    uint32_t branches_available;
+    uint32_t fetch_capacity;                    /* µops between fetch and dispatch */
+    uint64_t lookahead;          /* µops that may be in flight, for a flush to squash */
+    uint32_t limits[HELD_KINDS]; /* of what is held until commit; UINT32_MAX: none */
+    uint32_t branches_available; /* unresolved ones; UINT32_MAX: no limit */
+    bool zero_latencies;         /* idealised: some operations take no time */
+    uint32_t packet_limit;       /* packets in flight; 0: no limit */
     bool isa_known;
 
     /* ---- the rooms it drives ---- */
     struct memory *memory;
     struct branch_predictor *predictor;
-    struct tap *tap;
-    struct tap_buffer *buffer;
-    struct tap_state tap_state;
-    uint32_t tap_kinds;
-    struct kept_life *lives; /* by slot; NULL: not wanted */
-    uint8_t dispatch_held;   /* enum dispatch_block: what held the µop at the tail last */
-    struct life_cursor {
-        uint64_t insns;  /* instructions begun up to the µop shown last */
-        uint32_t packet; /* that it was fetched in, or an older one */
-    } life_cursor;
 
     /* ---- input window, as both sides of the hand-over see it ---- */
     const struct code *code;
-    struct stream_uop *stream;     /* [head, produced) */
-    struct uop_order *order;       /* beside it */
-    uint64_t *insn_starts;         /* sequence number of each instruction's first µop */
-    uint64_t *marks;               /* sequence numbers of µops at which fetch has to look */
-    uint64_t stream_mask;          /* of all four */
+    struct stream_uop *stream; /* [0, produced): as many as are on their way, or may be squashed */
+    uint64_t stream_mask;
     struct memory_access *gathers; /* accesses of µops that have several */
     uint64_t gather_mask;
     struct prepared_uop *prepared[PREPARED_CHUNKS]; /* by static µop, in the order in which they
                                                        were first executed; chunks never move */
 
     /* ---- the input side's own; the long array above keeps what it writes for every instruction
-     * out of the cache lines that the pipeline reads ---- */
+     * out of the cache lines that timing reads ---- */
     struct known_insn *known; /* by static instruction */
     size_t known_capacity;
     uint32_t known_count;
@@ -309,19 +301,12 @@ struct ooo {
     uint32_t fused_operands; /* µop of a compare whose branch comes next; UINT32_MAX: none */
     uint32_t fused_places;
     uint64_t last_begin, last_end; /* first and last byte of the instruction before */
-    uint64_t writer[RENAME_COUNT]; /* sequence number of the last writer */
-    uint64_t insns_seen, marks_seen, stores_seen; /* up to the last chunk that was put in order */
-    /* The youngest stores: as many as the queue holds, or for lives LIFE_STORES_BACK times as many.
-     */
-    struct store_range *store_ranges;
-    uint32_t store_range_mask, store_reach;
-    uint64_t youngest_store[STORE_SLOTS]; /* number + 1 by hashed 8-byte granule; 0 none */
 
-    /* ---- hand-over: the input side above fills chunks of the stream, the pipeline below runs as
-     * far as the last chunk handed over reaches, on the executor's thread if there is one ---- */
+    /* ---- hand-over: the input side above fills chunks of the stream, timing below takes all of
+     * them, on the executor's thread if there is one ---- */
     struct executor *executor;
     struct chunk {
-        uint64_t produced, insns, marks; /* at its end; a fused pair is one instruction */
+        uint64_t produced; /* at its end */
         uint64_t ticket;
         bool all; /* run until everything has committed */
     } chunks[CHUNKS];
@@ -329,71 +314,64 @@ struct ooo {
     uint64_t chunk_start, gather_start; /* of the chunk being filled */
     atomic_bool failed;                 /* `error` is set */
     struct error error;
-    uint64_t available, available_insns, available_marks; /* end of the last chunk */
+    uint64_t available; /* end of the last chunk */
 
-    /* ---- time ---- */
-    uint64_t cycle;
-    bool progress; /* some stage did something in this cycle */
+    /* ---- timing ---- */
+    uint64_t next; /* sequence number of the first µop that has not been taken */
+    uint64_t mask; /* of the rings by µop, which hold twice the µops that may be in flight */
+    uint64_t *dispatch, *commit;
+    uint64_t *held[HELD_KINDS]; /* commits of those who held one, by how many held one before */
+    uint64_t *packet_commit;    /* by packet: of its last µop */
+    struct standing now;
+    uint64_t end_of_time;          /* squashed work: the cycle of the flush; else UNKNOWN */
+    uint64_t first_squashed_store; /* and the number of its first store */
 
-    /* ---- µops ---- */
-    struct uop_state *uops; /* and one behind the ring, complete for ever */
-    uint32_t mask;          /* ring size − 1 */
-    uint64_t head, tail, next;
+    /* issue; cycles up to `left` are over, and cleared */
+    struct issue_slots slots[SLOT_CYCLES];
+    uint64_t slot_bits[SLOT_CYCLES / 64]; /* set: something issues in that cycle */
+    uint16_t *branch_slots;               /* branches that resolve; NULL: no limit of them */
+    uint64_t left;
+    uint64_t occupancy; /* µops in each queue, 16 bits each */
+    uint32_t branches;  /* unresolved */
+    struct far_issue *far;
+    uint32_t far_count, far_capacity;
+    uint64_t far_earliest;
 
-    /* ---- fetch ---- */
-    uint64_t fetched_insns;
-    uint64_t next_mark;    /* number of the first mark not passed */
-    uint64_t fetch_resume; /* cycle; UNKNOWN while a branch or flush decides it */
-    uint32_t fetch_lines;  /* U_NEW_LINE, U_CROSSES_LINE: done for the next instruction */
-    uint32_t fetch_delay_cache, fetch_delay_tlb; /* cycles that the next packet waited for */
-    /* Packets in flight, to commit: [packet_oldest, packet_end), those committed meanwhile let go
-     * when fetch wants room; [packet_head, packet_end) are on their way through the front end, and
-     * the one behind them never arrives. */
-    struct packet *packets;
-    uint32_t packet_mask, packet_oldest, packet_head, packet_end;
-    uint32_t packet_limit;
-    uint64_t arrived; /* sequence number behind the last µop that came through the front end */
-
-    /* ---- dispatch ---- */
-    uint32_t queue_free[NO_QUEUE + 1]; /* entries; by uop_kind.queue */
-    uint32_t loads_free, int_free, fp_free, branches_free;
-    uint64_t room;                   /* at least so many µops may certainly enter */
-    uint64_t serial_hold, load_hold; /* µops that must have committed; sequence number + 1 */
-
-    /* ---- issue ---- */
-    struct calendar calendar;
-    uint64_t *ready; /* µops that may issue, of all queues, oldest first, behind READY_ZEROS zeros:
-                        as ready_entry */
-    uint32_t ready_count;
-    uint64_t *fresh; /* became ready in the cycle being issued (zero latencies) */
-    uint32_t fresh_count;
-    bool issuing;
-    uint64_t unit_free[MACHINE_MAX_POOLS][16]; /* pools with unpipelined classes */
-
-    /* ---- stores: numbers grow; [head, drain) being written, [drain, tail) waiting ---- */
+    /* stores by number: [drained, now.stores) are not in the cache yet */
     struct store_entry *stores;
     uint32_t store_mask;
-    uint64_t store_head, store_drain, store_tail;
-    uint64_t drain_resume;
-    uint64_t wait_table[WAIT_TABLE]; /* loads that violated: epoch + 1 */
+    uint64_t drained;
+    uint64_t drain_cycle, last_release;
+    uint32_t drained_in_cycle;
+    struct store_range {
+        uint64_t address, end;
+    } * store_ranges; /* of the youngest stores: as many as the queue holds, or for lives
+                         LIFE_STORES_BACK times as many */
+    uint32_t store_range_mask, store_reach;
+    uint64_t youngest_store[STORE_SLOTS]; /* number + 1 by hashed 8-byte granule; 0 none */
+    uint64_t wait_table[WAIT_TABLE];      /* loads that violated: epoch + 1 */
 
-    /* ---- commit ---- */
-    uint32_t empty_reason; /* enum tap_empty should the ROB be found empty */
-    uint64_t last_commit;
-    uint64_t entered_empty; /* cycle at which a µop last entered an empty ROB */
+    /* ---- tap ---- */
+    struct tap *tap;
+    struct tap_buffer *buffer;
+    struct tap_state tap_state;
+    uint32_t tap_kinds;
+    bool merge;                   /* records of fetch and dispatch, too */
+    uint64_t *words;              /* by µop: its tap_uop word */
+    struct packed_life *lives;    /* by µop; NULL: not wanted */
+    uint64_t record_mask;         /* of both */
+    struct packed_life *squashed; /* by a flush whose record waits, if it does */
+    size_t squashed_count, squashed_capacity;
+    struct waiting_record group; /* the commit that µops join as long as their cycle is the same */
+    uint32_t group_flags;        /* of its last µop */
+    uint8_t empty_reason;        /* enum tap_empty should the ROB be found empty */
+    uint64_t last_close;         /* cycle of the last commit or flush */
+    struct waiting_record dispatching, fetching; /* the groups that µops join */
+    struct record_queue closings, dispatches, fetches;
 
     struct core_statistics statistics;
     struct branch_statistics warmed_branch; /* what warming added: not to be reported */
 };
-
-/* ---- stages; each sets core->progress when it did something ---- */
-void commit_stage(struct ooo *core);
-void drain_stage(struct ooo *core);
-void issue_stage(struct ooo *core);
-void dispatch_stage(struct ooo *core);
-/* Takes the place of dispatch_stage() when the reorder buffer is full and lives are recorded. */
-void dispatch_full(struct ooo *core);
-void fetch_stage(struct ooo *core);
 
 /* Puts instructions into the stream, in order, until the chunk is full; returns how many. The chunk
  * may end within a repeated instruction: hand it over, then go on from there. insns[count] is there
@@ -403,22 +381,46 @@ uint32_t predecode_run(struct ooo *core, const struct dynamic_insn *insns, uint3
 /* The same for one; `next` is its successor, or NULL. False: the chunk is full. */
 bool predecode_step(struct ooo *core, const struct input *input, const struct dynamic_insn *next);
 
-/* Puts in order what the chunk was filled with (order.c). */
-void order_chunk(struct ooo *core);
-
 /* Looks up what the µops of a static instruction are on this machine (prepare.c). */
 bool prepare(struct ooo *core, uint32_t insn_number, struct error *error);
 /* Registers that renaming may hand out: those beyond the architectural state. */
 bool set_registers(struct ooo *core, enum isa isa, struct error *error);
 
-/* Hands the stream over to the pipeline as far as it is filled; with `all`, waits until everything
- * has committed (ooo.c). */
+/* The machine with its idealisations (configure.c). */
+void configure(struct ooo *core, const struct machine *machine);
+
+/* Hands the stream over to timing as far as it is filled; with `all`, waits until everything has
+ * committed (ooo.c). */
 bool hand_over(struct ooo *core, bool all, struct error *error);
 void wait_for_pipeline(const struct ooo *core);
+
+/* Takes all µops of the stream; with `all`, time goes on behind the last commit (timing.c). */
+void run_timing(struct ooo *core, bool all);
+
+/* ---- records of the tap (records.c) ---- */
+/* The µops that commit together are known. */
+void end_group(struct ooo *core);
+/* The µop at `first` flushes all from it on, in this cycle; `empty` as in tap.h. Its life and those
+ * of the squashed are in `squashed`. */
+void flush_record(struct ooo *core, uint64_t cycle, uint64_t first, uint64_t word, uint64_t empty);
+/* The µop was fetched, or entered, in this cycle. Only where core->merge. */
+void note_fetch(struct ooo *core, uint64_t at, uint64_t cycle);
+void note_dispatch(struct ooo *core, uint64_t at, uint64_t cycle);
+/* Nothing more happens before this cycle: shows what did. UNKNOWN: all. */
+void show_until(struct ooo *core, uint64_t cycle);
+
+/* A stage: part of the one loop over µops. */
+#define STAGE static inline __attribute__((always_inline))
 
 /* ---- shared pieces ---- */
 static inline uint64_t lesser(uint64_t a, uint64_t b) {
     return a < b ? a : b;
+}
+static inline uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+static inline uint16_t low16(uint64_t cycles) {
+    return cycles < UINT16_MAX ? (uint16_t)cycles : UINT16_MAX;
 }
 static inline bool chunk_is_full(const struct ooo *core) {
     return core->produced - core->chunk_start >= CHUNK_UOPS ||
@@ -427,93 +429,11 @@ static inline bool chunk_is_full(const struct ooo *core) {
 static inline struct prepared_uop *prepared_at(const struct ooo *core, uint32_t static_uop) {
     return &core->prepared[static_uop >> PREPARED_SHIFT][static_uop % PREPARED_CHUNK];
 }
-static inline struct uop_state *uop_at(struct ooo *core, uint64_t sequence) {
-    return &core->uops[sequence & core->mask];
-}
 static inline const struct stream_uop *stream_at(const struct ooo *core, uint64_t sequence) {
     return &core->stream[sequence & core->stream_mask];
 }
-static inline const struct uop_order *order_at(const struct ooo *core, uint64_t sequence) {
-    return &core->order[sequence & core->stream_mask];
-}
-/* What is known of a µop in the stream before it is dispatched: by program order, and now. */
-static inline struct uop_order *front_end_of(struct ooo *core, uint64_t sequence) {
-    return &core->order[sequence & core->stream_mask];
-}
-static inline uint32_t slot_of(const struct ooo *core, const struct uop_state *uop) {
-    return (uint32_t)(uop - core->uops);
-}
-static inline uint64_t sequence_of(const struct ooo *core, const struct uop_state *uop) {
-    return core->head + ((slot_of(core, uop) - core->head) & core->mask);
-}
-
-/* What a kind of µop holds: four counts of 16 bits each, of integer registers, fp registers, load
- * queue entries and unresolved branches. */
-static inline uint64_t resources_of(uint32_t flags) {
-    static const uint64_t by_kind[16] = {
-        0x0000000000000000, 0x0000000000000001, 0x0000000000010000, 0x0000000000010001,
-        0x0000000100000000, 0x0000000100000001, 0x0000000100010000, 0x0000000100010001,
-        0x0001000000000000, 0x0001000000000001, 0x0001000000010000, 0x0001000000010001,
-        0x0001000100000000, 0x0001000100000001, 0x0001000100010000, 0x0001000100010001,
-    };
-    return by_kind[flags >> U_TAKES_SHIFT & 15];
-}
-
-/* A µop in the list of the ready. */
-static inline uint64_t ready_entry(uint64_t sequence, uint32_t pool) {
-    return sequence * POOL_SLOTS + pool;
-}
-
-/* Puts the µop on the wheel for a cycle at most WHEEL_CYCLES − 1 ahead if `condition`; without a
- * branch, since neither the condition nor the distance follows a pattern. */
-static inline void wheel_put_if(struct ooo *core, uint32_t slot, uint64_t cycle, bool condition) {
-    struct calendar *calendar = &core->calendar;
-    uint32_t at = cycle % WHEEL_CYCLES, count = calendar->wheel_count[at];
-    calendar->wheel[at * (core->mask + 1) + count] = slot;
-    calendar->wheel_count[at] = count + condition;
-    calendar->wheel_bits |= (uint64_t)condition << at;
-}
-
-/* All operands known: the µop may issue from `cycle` on (calendar.c). */
-void schedule(struct ooo *core, struct uop_state *uop, uint64_t cycle);
-/* Moves what is due at the current cycle to the ready µops. */
-void calendar_deliver(struct ooo *core);
-/* Earliest cycle after the current one with an event; UNKNOWN if there is none. */
-uint64_t calendar_next(const struct ooo *core);
-void calendar_clear(struct ooo *core);
-
-/* The window is empty: everything that limits dispatch is free. */
-void free_window(struct ooo *core);
-
-/* ---- load/store queue (lsq.c) ---- */
-void store_enter(struct ooo *core, struct uop_state *uop, uint64_t sequence, uint64_t data_ready);
-/* The load depends on this store, which is in the queue. */
-void load_enter(struct ooo *core, struct uop_state *load, uint64_t sequence, uint64_t number);
-/* Issues a load in this cycle: to the cache, to forwarding, or back to wait. */
-void load_issue(struct ooo *core, struct uop_state *load);
-/* The store's address operands are there: resolves its address, and finds violations. */
-void store_issue(struct ooo *core, struct uop_state *uop);
-/* The cycle of the store's data is known. */
-void store_data(struct ooo *core, struct uop_state *uop, uint64_t ready);
-void stores_squash(struct ooo *core);
-
-/* ---- tap ---- */
-/* Appends a record: n µops were fetched or dispatched. A failure of a worker is kept in
- * core->failed. */
-void tap_emit(struct ooo *core, unsigned kind, unsigned n);
-
-/* The buffer has no room for what may come next: hands it over. */
-void tap_next_buffer(struct ooo *core);
-
-/* ---- lives (lives.c) ---- */
-/* The µops from `first` on have entered; the first one had been held. */
-void lives_dispatched(struct ooo *core, uint64_t first, uint8_t held);
-/* The µops [first, end) committed or (LIFE_FLUSHED) were squashed: shows their lives.
- */
-void lives_show(struct ooo *core, uint64_t first, uint64_t end, enum life_flags squashed);
-
-static inline struct kept_life *life_of(struct ooo *core, const struct uop_state *uop) {
-    return core->lives ? &core->lives[slot_of(core, uop)] : NULL;
+static inline struct store_entry *store_at(struct ooo *core, uint64_t number) {
+    return &core->stores[number & core->store_mask];
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* Static instructions as this machine has them: made when an instruction is first executed, from
- * its µops and the machine's classes; and what the machine has to give to µops in flight. */
+ * its µops and the machine's classes. */
 #include "core/ooo/ooo.h"
 
 #include <stdlib.h>
@@ -90,7 +90,7 @@ bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
         struct prepared_uop *prepared = prepared_at(core, core->prepared_count + k);
         *prepared = (struct prepared_uop){
             .is = {.flags = flags,
-                   .pending = (uint8_t)k,
+                   .index = (uint8_t)k,
                    .operation = uop->operation,
                    .pool = (uint8_t)pool,
                    .queue = flags & U_ELIMINATED ? NO_QUEUE : (uint8_t)core->pools[pool].queue},
@@ -111,14 +111,9 @@ bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
     return true;
 }
 
-void free_window(struct ooo *core) {
-    core->loads_free = core->machine.load_queue;
-    core->int_free = core->int_available;
-    core->fp_free = core->fp_available;
-    core->branches_free = core->branches_available;
-    for (uint32_t queue = 0; queue < core->queue_count; queue++)
-        core->queue_free[queue] = core->queues[queue].entries;
-    core->queue_free[NO_QUEUE] = 1;
+/* How many µops may hold one until commit: beyond the window's size that is no limit. */
+static uint32_t held_limit(const struct machine_core *machine, uint32_t size, uint32_t fixed) {
+    return size && size - fixed < machine->rob ? size - fixed : UINT32_MAX;
 }
 
 /* Registers that renaming may hand out: those beyond the architectural state. */
@@ -132,9 +127,9 @@ bool set_registers(struct ooo *core, enum isa isa, struct error *error) {
                          "state: core.int_registers above %u and core.fp_registers above %u are "
                          "needed",
                          machine->int_registers, machine->fp_registers, integer, fp);
-    core->int_available = machine->int_registers ? machine->int_registers - integer : UINT32_MAX;
-    core->fp_available = machine->fp_registers ? machine->fp_registers - fp : UINT32_MAX;
+    core->limits[HELD_INT] = held_limit(machine, machine->int_registers, integer);
+    core->limits[HELD_FP] = held_limit(machine, machine->fp_registers, fp);
+    core->limits[HELD_LOAD] = held_limit(machine, machine->load_queue, 0);
     core->isa_known = true;
-    free_window(core);
     return true;
 }

@@ -1,0 +1,102 @@
+/* Dispatch, in order: a µop enters the reorder buffer, its issue queue and the load or store queue
+ * in the first cycle in which all have room. */
+#ifndef CULPRIT_CORE_OOO_DISPATCH_H
+#define CULPRIT_CORE_OOO_DISPATCH_H
+
+#include "core/ooo/issue.h"
+
+/* The cycle in which a store is in the cache, it and all before it (loads_stores.h). */
+uint64_t release_of(struct ooo *core, uint64_t number);
+
+/* What holds a µop, and until when. The first of several that end in the same cycle counts. */
+struct bound {
+    uint64_t cycle;
+    enum dispatch_block by;
+};
+
+STAGE void bound_by(struct bound *bound, uint64_t cycle, enum dispatch_block by) {
+    bound->by = cycle > bound->cycle ? by : bound->by;
+    bound->cycle = later(bound->cycle, cycle);
+}
+
+/* A reorder buffer entry, register or queue entry that is held until commit: free when the µop
+ * commits that took the one `limit` before. */
+STAGE void bound_by_held(const struct ooo *core, const struct standing *now, struct bound *bound,
+                         enum held_kind kind, enum dispatch_block by) {
+    if (now->held[kind] >= core->limits[kind])
+        bound_by(bound, core->held[kind][(now->held[kind] - core->limits[kind]) & core->mask], by);
+}
+
+/* Serialising instructions and fences. */
+STAGE void bound_by_order(const struct standing *now, uint32_t flags, struct bound *bound) {
+    bound_by(bound, now->serial_hold, DISPATCH_SERIALISING);
+    if (flags & U_SERIAL)
+        bound_by(bound, now->commit, DISPATCH_SERIALISING);
+    if (flags & U_LOAD)
+        bound_by(bound, now->load_hold, DISPATCH_SERIALISING);
+}
+
+/* Branches leave when they have executed, out of order: waits until one has. */
+static __attribute__((noinline)) void bound_by_branches(struct ooo *core, struct bound *bound) {
+    leave_until(core, bound->cycle);
+    while (core->branches >= core->branches_available) {
+        bound_by(bound, bound->cycle + 1, DISPATCH_BRANCHES);
+        leave_until(core, bound->cycle);
+    }
+}
+
+/* The cycle in which the µop enters; it takes its place in its queue. False, and nothing is taken:
+ * that is not before `end`. */
+STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
+                          const struct stream_uop *stream, uint64_t end, struct uop_cycles *uop,
+                          enum dispatch_block *held) {
+    const struct machine_core *machine = &core->machine;
+    const uint32_t flags = stream->is.flags;
+    /* In order, so many a cycle, when it is through the front end. */
+    const uint64_t delivered =
+        later(later(uop->fetch + machine->frontend_depth, now->dispatch),
+              core->dispatch[(at - machine->dispatch_width) & core->mask] + 1);
+    struct bound bound = {delivered, DISPATCH_FREE};
+    bound_by(&bound, core->commit[(at - machine->rob) & core->mask], DISPATCH_ROB);
+    bound_by_order(now, flags, &bound);
+    if (flags & U_HELD) {
+        if (flags & U_INT_REGISTER)
+            bound_by_held(core, now, &bound, HELD_INT, DISPATCH_REGISTERS);
+        if (flags & U_FP_REGISTER)
+            bound_by_held(core, now, &bound, HELD_FP, DISPATCH_REGISTERS);
+        if (flags & U_LOAD_ENTRY)
+            bound_by_held(core, now, &bound, HELD_LOAD, DISPATCH_LOAD_QUEUE);
+    }
+    if (flags & U_STORE && now->stores >= machine->store_queue) {
+        const uint64_t oldest = now->stores - machine->store_queue;
+        if (oldest >= core->drained && store_at(core, oldest)->commit >= end)
+            return false;
+        const uint64_t before = bound.cycle;
+        bound_by(&bound, release_of(core, oldest), DISPATCH_STORE_QUEUE);
+        if (bound.cycle > before && now->commit < bound.cycle) /* meanwhile the ROB was empty */
+            uop->psv |= PSV_DR_SQ;
+    }
+    if (flags & U_BRANCH_ENTRY && core->branch_slots && bound.cycle < end)
+        bound_by_branches(core, &bound);
+    if (bound.cycle >= end)
+        return false;
+    leave_until(core, bound.cycle);
+    if (stream->is.queue != NO_QUEUE) {
+        const uint32_t shift = 16 * stream->is.queue;
+        const uint32_t entries = core->queues[stream->is.queue].entries;
+        while ((core->occupancy >> shift & UINT16_MAX) >= entries) {
+            bound_by(&bound, bound.cycle + 1, DISPATCH_QUEUE);
+            leave_until(core, bound.cycle);
+        }
+        if (bound.cycle >= end)
+            return false;
+        core->occupancy += UINT64_C(1) << shift;
+        core->branches += core->branch_slots && flags & U_BRANCH_ENTRY;
+    }
+    uop->dispatch = now->dispatch = bound.cycle;
+    core->dispatch[at & core->mask] = bound.cycle;
+    *held = bound.by;
+    return true;
+}
+
+#endif

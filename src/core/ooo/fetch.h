@@ -1,0 +1,113 @@
+/* Fetch, along the committed path: packets limited by width, by an aligned block of bytes, by taken
+ * branches, by the room behind fetch, and cut by instruction cache and TLB misses. A mispredicted
+ * branch stops fetch until it has executed; a flushing instruction, a system call or a signal until
+ * it has committed (what a real core fetches, and squashes, meanwhile is not modelled). */
+#ifndef CULPRIT_CORE_OOO_FETCH_H
+#define CULPRIT_CORE_OOO_FETCH_H
+
+#include "core/ooo/loads_stores.h"
+
+/* The open packet, if there is one, takes no more µops. */
+static inline void close_packet(struct standing *now) {
+    now->packet += now->packet_uops != 0;
+    now->packet_uops = 0;
+    now->packet_open = false;
+}
+
+/* A packet of its own cycle: after the one before, when fetch may go on, when there is room in the
+ * fetch buffer and in the fetch target queue, which keeps a packet until its last µop commits. */
+static __attribute__((noinline)) void open_packet(struct ooo *core, struct standing *now,
+                                                  uint64_t room) {
+    const bool empty = now->packet_open && now->packet_uops == 0;
+    close_packet(now);
+    uint64_t cycle = later(later(now->packet_cycle + 1, now->fetch_resume), room);
+    if (core->packet_limit && now->packet >= core->packet_limit)
+        cycle = later(cycle, core->packet_commit[(now->packet - core->packet_limit) & core->mask]);
+    now->packet_open = true;
+    now->packet_cycle = cycle;
+    drain_until(core, cycle);
+    memory_advance(core->memory, cycle); /* nothing to come is earlier */
+    now->packet_insns = now->block_insns = now->packet_taken = 0;
+    now->delay_cache = (empty ? now->delay_cache : 0) + now->next_delay_cache;
+    now->delay_tlb = (empty ? now->delay_tlb : 0) + now->next_delay_tlb;
+    now->next_delay_cache = now->next_delay_tlb = 0;
+}
+
+/* Brings the line of an address to the front end for this µop. False: it comes so late that the
+ * µop begins another packet, at fetch_resume. */
+static inline bool fetch_line(struct ooo *core, struct standing *now, uint64_t at, uint64_t address,
+                              struct uop_cycles *uop) {
+    const uint64_t cycle = now->packet_cycle;
+    if (memory_fetch_hits(core->memory, cycle, address))
+        return true;
+    struct memory_result result;
+    memory_fetch(core->memory, cycle, address, at, &result);
+    const uint64_t hit = cycle + core->l1i_latency;
+    if (result.events & MEMORY_MISSED_L1)
+        uop->psv |= PSV_DR_L1;
+    if (result.events & MEMORY_MISSED_TLB)
+        uop->psv |= PSV_DR_TLB;
+    if (result.ready <= hit)
+        return true;
+    const uint32_t delay = (uint32_t)(result.ready - hit);
+    const uint32_t tlb = result.tlb_cycles < delay ? result.tlb_cycles : delay;
+    now->next_delay_tlb += tlb;
+    now->next_delay_cache += delay - tlb;
+    now->fetch_resume = cycle + delay;
+    return false;
+}
+
+/* The lines that an instruction begins and ends in, where the one before did not. */
+static __attribute__((noinline)) void fetch_lines(struct ooo *core, struct standing *now,
+                                                  uint64_t at, const struct stream_uop *stream,
+                                                  uint64_t room, struct uop_cycles *uop) {
+    const struct prepared_uop *prepared = prepared_at(core, stream->static_uop);
+    const uint32_t flags = stream->is.flags;
+    const uint64_t begin = prepared->insn_address;
+    const uint64_t last = flags & U_FUSED ? stream->address : begin + prepared->insn_length - 1;
+    if (flags & U_NEW_LINE && !fetch_line(core, now, at, begin, uop))
+        open_packet(core, now, room);
+    if (flags & U_CROSSES_LINE && !fetch_line(core, now, at, last, uop))
+        open_packet(core, now, room);
+}
+
+/* The cycle in which the µop is fetched. */
+STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
+                       const struct stream_uop *stream, struct uop_cycles *uop) {
+    const uint32_t flags = stream->is.flags;
+    const bool first = flags & U_FIRST;
+    const uint64_t room = core->dispatch[(at - core->fetch_capacity) & core->mask];
+    if (!now->packet_open || room > now->packet_cycle ||
+        (first && now->packet_insns == core->machine.fetch_width) ||
+        (flags & U_NEW_BLOCK && now->block_insns))
+        open_packet(core, now, room);
+    if (flags & (U_NEW_LINE | U_CROSSES_LINE))
+        fetch_lines(core, now, at, stream, room, uop);
+    now->insns += first;
+    now->packet_insns += first;
+    now->block_insns += first;
+    now->packet_uops++;
+    uop->fetch = now->packet_cycle;
+}
+
+/* What a branch or a flushing instruction does to what is fetched behind it. */
+static inline void redirect_fetch(const struct ooo *core, struct standing *now, uint32_t flags,
+                                  const struct uop_cycles *uop) {
+    const struct machine_core *machine = &core->machine;
+    if (flags & U_FLUSH)
+        now->fetch_resume =
+            uop->commit + (flags & U_SYSCALL ? machine->syscall_cycles : machine->flush_penalty);
+    else if (flags & U_MISPREDICTED)
+        now->fetch_resume = uop->complete + machine->redirect;
+    else if (flags & U_LATE)
+        now->fetch_resume = now->packet_cycle + 1 + core->btb_miss_penalty;
+    else if (core->taken_bubble)
+        now->fetch_resume = now->packet_cycle + 1 + core->taken_bubble;
+    else if (++now->packet_taken < machine->taken_branches) {
+        now->block_insns = 0; /* and goes on in another block */
+        return;
+    }
+    close_packet(now);
+}
+
+#endif

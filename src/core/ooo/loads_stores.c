@@ -1,0 +1,185 @@
+/* Loads that meet a store or miss, and stores that leave the queue. */
+#include "core/ooo/loads_stores.h"
+
+/* ---- which store a load depends on ---- */
+
+enum { GRANULE_SHIFT = 3 };
+
+static uint32_t granule_slot(uint64_t granule) {
+    return (uint32_t)(granule ^ granule >> 12) % STORE_SLOTS;
+}
+
+void note_store(struct ooo *core, uint64_t number, const struct stream_uop *store) {
+    const uint64_t size = store->access_count ? store->size_bytes : 0;
+    core->store_ranges[number & core->store_range_mask] =
+        (struct store_range){store->address, store->address + size};
+    if (size == 0)
+        return;
+    const uint64_t last = (store->address + size - 1) >> GRANULE_SHIFT;
+    for (uint64_t granule = store->address >> GRANULE_SHIFT; granule <= last; granule++)
+        core->youngest_store[granule_slot(granule)] = number + 1;
+}
+
+/* Begins with the youngest that wrote to one of the load's granules. A squashed store may stand
+ * there in place of an older one: then with the youngest of all. */
+struct store_met find_store(const struct ooo *core, const struct stream_uop *load) {
+    const uint64_t end = load->address + load->size_bytes, last = (end - 1) >> GRANULE_SHIFT;
+    const uint64_t seen = core->now.stores;
+    uint64_t number = 0;
+    for (uint64_t granule = load->address >> GRANULE_SHIFT; granule <= last; granule++)
+        number = later(number, core->youngest_store[granule_slot(granule)]);
+    number = lesser(number, seen);
+    if (!number || seen - number >= core->store_reach)
+        return (struct store_met){UNKNOWN, false};
+    do {
+        const struct store_range *store =
+            &core->store_ranges[(number - 1) & core->store_range_mask];
+        if (load->address < store->end && store->address < end)
+            return (struct store_met){number - 1, load->access_count == 1 &&
+                                                      store->address <= load->address &&
+                                                      end <= store->end};
+    } while (--number && seen - number < core->machine.store_queue);
+    return (struct store_met){UNKNOWN, false};
+}
+
+/* ---- stores leave the queue ---- */
+
+/* Writes a committed store to the cache, when an MSHR is free if it needs one. */
+static void write_store(struct ooo *core, struct store_entry *store, uint64_t cycle) {
+    const uint32_t size = (uint32_t)(store->end - store->address);
+    uint64_t owned = cycle + 1;
+    store->write_latency = 1;
+    store->write_level = LEVEL_L1;
+    store->fill = 0;
+    if (size && /* its address is in the trace */
+        !memory_store_hits(core->memory, cycle, store->address, size, store->uop, store->insn)) {
+        struct memory_result result;
+        memory_store(core->memory, cycle, store->address, size, store->uop, store->insn, &result);
+        while (result.retry) {
+            cycle = result.retry;
+            memory_store(core->memory, cycle, store->address, size, store->uop, store->insn,
+                         &result);
+        }
+        owned = later(cycle + 1, result.events & MEMORY_MISSED_L1 ? result.ready : 0);
+        store->fill = low16(result.fill_cycles);
+        store->write_level = result.level;
+        if (store->fill || owned > core->last_release)
+            store->write_latency = low16(owned - cycle);
+    }
+    core->drained_in_cycle = cycle > core->drain_cycle ? 1 : core->drained_in_cycle + 1;
+    core->drain_cycle = cycle;
+    store->release = core->last_release = later(owned, core->last_release);
+}
+
+void drain_one(struct ooo *core) {
+    struct store_entry *store = store_at(core, core->drained);
+    write_store(core, store, next_drain(core));
+    core->drained++;
+}
+
+uint64_t release_of(struct ooo *core, uint64_t number) {
+    if (core->end_of_time != UNKNOWN && number >= core->first_squashed_store)
+        return core->end_of_time; /* or later: never seen */
+    while (core->drained <= number)
+        drain_one(core);
+    return store_at(core, number)->release;
+}
+
+/* ---- loads ---- */
+
+uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t ready,
+                        struct uop_cycles *uop) {
+    const uint32_t address_latency = core->classes[OP_LOAD].latency;
+    if (forwards(core, met)) {
+        const struct store_entry *store = store_at(core, met->number);
+        const uint64_t complete = store->complete;
+        const uint64_t early = complete > address_latency ? complete - address_latency : 0;
+        return later(ready, later(early, store->known));
+    }
+    const uint64_t release = release_of(core, met->number);
+    if (release > ready)
+        uop->psv |= PSV_ST_FW;
+    return later(ready, release);
+}
+
+static void forward(struct ooo *core, uint64_t at, const struct uop_kind *is,
+                    const struct store_met *met, struct uop_cycles *uop, struct kept_life *kept) {
+    const struct store_entry *store = store_at(core, met->number);
+    const uint32_t address_latency = core->classes[OP_LOAD].latency;
+    if (store->complete > uop->issue + address_latency) /* its data are not there: once more */
+        uop->issue = take_unit(core, is, later(store->complete - address_latency, store->known));
+    const uint64_t start = later(store->complete, uop->issue + address_latency);
+    uop->complete = uop->wake = start + forward_latency(core, met);
+    core->statistics.forwarded++;
+    if (kept) {
+        kept->store_back = (uint32_t)(at - store->uop);
+        kept->l1_latency = low16(uop->complete - uop->issue);
+    }
+}
+
+/* All its accesses, at uop->issue. Returns the cycle at which to ask again for want of an MSHR, or
+ * 0. */
+static uint64_t access_memory(struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                              struct uop_cycles *uop, struct kept_life *kept) {
+    const uint64_t cycle = uop->issue, hit = cycle + core->l1d_latency;
+    const uint32_t l1_latency = core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency;
+    const uint32_t address_latency = core->classes[OP_LOAD].latency;
+    struct memory_result last = {.bringer = UNKNOWN};
+    uint64_t ready = hit;
+    for (uint32_t i = 0; i < stream->access_count; i++) {
+        const struct memory_access *access =
+            &core->gathers[(stream->access + i) & core->gather_mask];
+        const uint64_t address = i ? access->address : stream->address;
+        const uint32_t size = i ? access->size_bytes : stream->size_bytes;
+        struct memory_result result;
+        if (stream->is.flags & U_PREFETCH) {
+            memory_prefetch(core->memory, cycle, address, at, stream->insn);
+            continue;
+        }
+        memory_load(core->memory, cycle, address, size, at, stream->insn, &result);
+        if (result.retry)
+            return result.retry;
+        uop->psv |= signature_of(&result, true);
+        if (result.ready > ready || last.bringer == UNKNOWN)
+            last = result;
+        ready = later(ready, result.ready);
+    }
+    const uint64_t beyond_l1 = ready - hit;
+    uop->complete = uop->wake = cycle + address_latency + l1_latency + beyond_l1;
+    if (kept) {
+        kept->brought_by = last.bringer + 1;
+        kept->memory_level = last.level;
+        kept->memory_events = last.events;
+        kept->l1_latency = low16(address_latency + l1_latency);
+        kept->miss_latency = (uint32_t)beyond_l1;
+        kept->walk_latency = low16(lesser(last.tlb_cycles, beyond_l1));
+        kept->fill = low16(last.fill_cycles);
+    }
+    return 0;
+}
+
+void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                          const struct store_met *met, struct uop_cycles *uop,
+                          struct kept_life *kept) {
+    for (;;) {
+        const bool meets = met->number != UNKNOWN && in_queue(core, met->number, uop->issue);
+        const bool passes = meets && store_at(core, met->number)->issue > uop->issue;
+        if (meets && !passes && forwards(core, met)) {
+            forward(core, at, &stream->is, met, uop, kept);
+            return;
+        }
+        if (meets && !passes) { /* until the cache has it */
+            uop->issue = take_unit(core, &stream->is, release_of(core, met->number));
+            uop->psv |= PSV_ST_FW;
+        }
+        const uint64_t retry = access_memory(core, at, stream, uop, kept);
+        if (!retry) {
+            uop->violated = passes;
+            uop->passed_store = met->number;
+            return;
+        }
+        if (kept)
+            kept->mshr_wait += (uint32_t)(retry - uop->issue);
+        uop->issue = take_unit(core, &stream->is, retry);
+    }
+}

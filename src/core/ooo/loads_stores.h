@@ -1,0 +1,154 @@
+/* Loads and stores in flight.
+ *
+ * The trace gives every address, so the store a load depends on is known from the beginning: the
+ * youngest older one that overlaps it, if it is still in the queue when the load dispatches. What
+ * the hardware would know at the load's issue then decides: it forwards when the store's address
+ * and data are known, waits when the data is not or when the store covers only a part, and goes
+ * ahead to the cache when the store's address is still unknown. The last is found out when the
+ * store's address comes: a memory ordering violation, flushed when the load reaches the head. A
+ * store that covers only a part cannot forward: the load waits until the cache has it, which then
+ * has all older ones too.
+ *
+ * A store leaves the queue, in order, once it has committed and its line is owned. It is written
+ * when a µop dispatches after that cycle, or something waits for it, so that the cache meets the
+ * accesses of loads and stores nearly in the order of cycles. */
+#ifndef CULPRIT_CORE_OOO_LOADS_STORES_H
+#define CULPRIT_CORE_OOO_LOADS_STORES_H
+
+#include "core/ooo/issue.h"
+#include "tap/life.h"
+
+/* ---- which store a load depends on, by program order (order.c) ---- */
+
+/* A load's youngest older store that overlaps it, among those that can still be in the queue (with
+ * lives: or that one alone if it is in reach). */
+struct store_met {
+    uint64_t number; /* UNKNOWN: none */
+    bool covers;     /* it holds all the load reads */
+};
+void note_store(struct ooo *core, uint64_t number, const struct stream_uop *store);
+struct store_met find_store(const struct ooo *core, const struct stream_uop *load);
+
+/* ---- stores leave (stores.c) ---- */
+
+/* The cycle in which the oldest store that has not been drained can be: so many a cycle, behind its
+ * commit. */
+static inline uint64_t next_drain(const struct ooo *core) {
+    const bool full = core->drained_in_cycle >= core->machine.store_drain;
+    return later(core->stores[core->drained & core->store_mask].commit, core->drain_cycle + full);
+}
+
+void drain_one(struct ooo *core);
+
+/* All stores that can be drained up to this cycle are. */
+STAGE void drain_until(struct ooo *core, uint64_t cycle) {
+    while (core->drained < core->now.stores && next_drain(core) <= cycle)
+        drain_one(core);
+}
+
+uint64_t release_of(struct ooo *core, uint64_t number);
+
+/* Whether the store is in the queue still at this cycle. */
+static inline bool in_queue(struct ooo *core, uint64_t number, uint64_t cycle) {
+    while (core->drained <= number && next_drain(core) <= cycle)
+        drain_one(core);
+    return number >= core->drained || store_at(core, number)->release > cycle;
+}
+
+/* ---- stores issue ---- */
+
+static inline uint16_t signature_of(const struct memory_result *result, bool load) {
+    uint16_t psv = 0;
+    if (result->events & MEMORY_MISSED_L1)
+        psv |= PSV_ST_L1;
+    if (result->events & MEMORY_MISSED_TLB)
+        psv |= PSV_ST_TLB;
+    if (load && result->events & MEMORY_MISSED_LLC)
+        psv |= PSV_ST_LLC;
+    return psv;
+}
+
+/* A store issues when its address can be computed, and is complete when its data are there too. */
+STAGE void execute_store(struct ooo *core, struct standing *now, uint64_t at,
+                         const struct stream_uop *stream, uint8_t data, struct uop_cycles *uop,
+                         struct kept_life *kept) {
+    const uint64_t number = now->stores++;
+    struct store_entry *store = store_at(core, number);
+    uint64_t resolved = uop->issue + core->classes[OP_STORE].latency;
+    *store = (struct store_entry){.uop = at,
+                                  .address = stream->address,
+                                  .end = stream->address +
+                                         (stream->access_count ? stream->size_bytes : 0),
+                                  .insn = stream->insn,
+                                  .issue = uop->issue,
+                                  .commit = UNKNOWN};
+    note_store(core, number, stream);
+    if (store->end != store->address &&
+        !memory_translates(core->memory, uop->issue, store->address)) {
+        struct memory_result result;
+        memory_translate(core->memory, uop->issue, store->address, &result);
+        const uint64_t walk = result.ready - uop->issue;
+        uop->psv |= signature_of(&result, false);
+        resolved += walk;
+        if (kept) {
+            kept->miss_latency = (uint32_t)walk;
+            kept->walk_latency = low16(walk);
+        }
+    }
+    store->complete = uop->complete = uop->wake = later(resolved, now->wake[data]);
+    store->known = later(uop->issue, now->issue[data]);
+}
+
+/* ---- loads ---- */
+
+/* Whether this store, which overlaps the load, hands it what it reads. */
+static inline bool forwards(const struct ooo *core, const struct store_met *met) {
+    return met->covers || core->ideal & IDEAL_STFWD;
+}
+
+/* From address and data to the value. What stfwd takes away is a wait: what is forwarded only
+ * thanks to it is never later than from the cache. */
+static inline uint32_t forward_latency(const struct ooo *core, const struct store_met *met) {
+    const uint32_t latency = core->machine.store_forward;
+    if (core->ideal & IDEAL_DL1)
+        return 0;
+    return met->covers || latency < core->l1d_latency ? latency : core->l1d_latency;
+}
+
+/* Of a load predicted to depend on the store: it does not issue before what it needs is there. */
+uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t ready,
+                        struct uop_cycles *uop);
+
+/* Whether the load is held back until the store's address is known. */
+STAGE bool waits_for_store(const struct ooo *core, uint32_t insn, uint64_t cycle) {
+    enum { EPOCH_SHIFT = 14 };
+    if (core->machine.disambiguation != DISAMBIGUATE_WAIT_TABLE)
+        return core->machine.disambiguation == DISAMBIGUATE_PERFECT;
+    const uint64_t marked = core->wait_table[insn % WAIT_TABLE];
+    return marked && (cycle >> EPOCH_SHIFT) + 1 - marked <= 1;
+}
+
+/* A load at uop->issue, which may become later: from the store it depends on, or from the cache. */
+void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                          const struct store_met *met, struct uop_cycles *uop,
+                          struct kept_life *kept);
+
+/* A load that depends on no store in the queue. */
+STAGE void execute_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                        struct uop_cycles *uop, struct kept_life *kept) {
+    static const struct store_met NONE = {UNKNOWN, false};
+    uint64_t bringer;
+    if (stream->access_count != 1 || stream->is.flags & U_PREFETCH ||
+        !memory_load_hits(core->memory, uop->issue, stream->address, stream->size_bytes, at,
+                          stream->insn, kept ? &bringer : NULL)) {
+        execute_waiting_load(core, at, stream, &NONE, uop, kept);
+        return;
+    }
+    uop->complete = uop->wake = uop->issue + core->load_latency;
+    if (kept) {
+        kept->brought_by = bringer + 1;
+        kept->l1_latency = low16(core->load_latency);
+    }
+}
+
+#endif

@@ -1,0 +1,407 @@
+/* The equations, µop after µop, and what happens when a load has read too early: the work behind it
+ * is computed up to the flush, shown as squashed, and taken back. */
+#include "core/ooo/dispatch.h"
+#include "core/ooo/fetch.h"
+#include "core/ooo/loads_stores.h"
+
+#include <string.h>
+
+#include "util/array.h"
+
+/* What an operand that is not there reads is never written: cycle 0. */
+STAGE uint64_t operands_ready(const struct standing *now, const struct prepared_uop *operands,
+                              uint64_t soonest) {
+    uint64_t ready =
+        later(soonest, later(now->wake[operands->source[0]], now->wake[operands->source[1]]));
+    if (operands->many)
+        for (uint32_t i = 2; i < UOP_MAX_SOURCES; i++)
+            ready = later(ready, now->wake[operands->source[i]]);
+    return ready;
+}
+
+STAGE void write_result(uint64_t *of, const struct prepared_uop *operands, uint64_t value) {
+    of[operands->destination[0]] = value;
+    of[operands->destination[1]] = value;
+    if (operands->many)
+        for (uint32_t i = 2; i < UOP_MAX_DESTINATIONS; i++)
+            of[operands->destination[i]] = value;
+}
+
+/* An eliminated move's destination is another name for its source. */
+STAGE void rename_result(const struct ooo *core, struct standing *now,
+                         const struct prepared_uop *operands, uint32_t flags, uint64_t at,
+                         const struct uop_cycles *uop, bool lives) {
+    if (__builtin_expect((flags & U_MOVE) != 0, 0)) {
+        now->wake[operands->destination[0]] = now->wake[operands->source[0]];
+        now->writer[operands->destination[0]] = now->writer[operands->source[0]];
+        now->issue[operands->destination[0]] = now->issue[operands->source[0]];
+        return;
+    }
+    write_result(now->wake, operands, uop->wake);
+    if (__builtin_expect(core->zero_latencies, 0))
+        write_result(now->issue, operands, flags & U_ELIMINATED ? uop->dispatch : uop->issue);
+    if (lives)
+        write_result(now->writer, operands, at);
+}
+
+/* A µop that waits to be the oldest, and for all stores before it to have left: it may go in the
+ * cycle after both. */
+static uint64_t ready_at_head(struct ooo *core, const struct standing *now, uint64_t ready) {
+    ready = later(ready, now->commit + 1);
+    return now->stores ? later(ready, release_of(core, now->stores - 1) + 1) : ready;
+}
+
+static inline uint16_t distance_back(uint64_t at, uint64_t writer) {
+    return at - writer <= ORDER_MAX ? (uint16_t)(at - writer) : 0;
+}
+
+/* Of a life, what program order says: whom the µop depends on. */
+static inline void note_producers(const struct standing *now, const struct prepared_uop *operands,
+                                  uint32_t flags, uint64_t at, struct packed_life *life) {
+    memset(life->producer, 0, sizeof life->producer);
+    if (flags & U_ELIMINATED)
+        return;
+    for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
+        life->producer[i] = distance_back(at, now->writer[operands->source[i]]);
+    life->producer[UOP_MAX_SOURCES] = distance_back(at, now->writer[operands->data]);
+}
+
+/* Issue and execution of a load. */
+STAGE void run_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                    struct uop_cycles *uop, struct packed_life *life) {
+    struct store_met met = {UNKNOWN, false};
+    struct kept_life *kept = life ? &life->kept : NULL;
+    if (stream->access_count)
+        met = find_store(core, stream);
+    if (life && met.number != UNKNOWN) {
+        life->stores_back = (uint16_t)(core->now.stores - met.number);
+        life->flags |= met.covers ? LIFE_COVERED : 0;
+    }
+    if (met.number != UNKNOWN && (core->now.stores - met.number > core->machine.store_queue ||
+                                  !in_queue(core, met.number, uop->dispatch)))
+        met.number = UNKNOWN;
+    if (met.number != UNKNOWN && waits_for_store(core, stream->insn, uop->dispatch))
+        uop->ready = wait_for_store(core, &met, uop->ready, uop);
+    uop->issue = take_slot(core, &stream->is, uop->ready);
+    if (kept)
+        kept->unit_wait = (uint32_t)(uop->issue - uop->ready);
+    if (uop->issue >= core->end_of_time) /* squashed before */
+        uop->complete = uop->wake = uop->issue;
+    else if (met.number == UNKNOWN)
+        execute_load(core, at, stream, uop, kept);
+    else
+        execute_waiting_load(core, at, stream, &met, uop, kept);
+}
+
+/* Ready, issue, complete. */
+STAGE void execute(struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                   const struct prepared_uop *operands, struct uop_cycles *uop,
+                   struct packed_life *life) {
+    struct standing *now = &core->now;
+    const uint32_t flags = stream->is.flags;
+    if (flags & U_ELIMINATED) {
+        uop->complete = uop->dispatch;
+        if (flags & U_WAIT_HEAD)
+            uop->complete = ready_at_head(core, now, uop->dispatch);
+        uop->wake = uop->complete;
+        return;
+    }
+    uop->ready = operands_ready(now, operands, uop->dispatch + core->machine.dispatch_to_issue);
+    if (__builtin_expect((flags & U_WAIT_HEAD) != 0, 0))
+        uop->ready = ready_at_head(core, now, uop->ready);
+    if (flags & (U_LOAD | U_STORE))
+        drain_until(core, uop->dispatch);
+    if (flags & U_LOAD) {
+        run_load(core, at, stream, uop, life);
+        return;
+    }
+    uop->issue = take_slot(core, &stream->is, uop->ready);
+    if (life)
+        life->kept.unit_wait = (uint32_t)(uop->issue - uop->ready);
+    if (flags & U_STORE) {
+        execute_store(core, now, at, stream, operands->data, uop, life ? &life->kept : NULL);
+        return;
+    }
+    const struct timing timing = core->timing[stream->is.operation];
+    uop->complete = uop->issue + timing.latency;
+    uop->wake = uop->issue + timing.wake;
+}
+
+/* In order, so many a cycle, each a few cycles after its result is there. */
+STAGE void commit_stage(struct ooo *core, uint64_t at, uint32_t flags, struct uop_cycles *uop) {
+    struct standing *now = &core->now;
+    const uint64_t before = core->commit[(at - core->machine.commit_width) & core->mask] + 1;
+    const uint64_t done = uop->complete + core->machine.complete_to_commit;
+    const uint64_t commit = later(later(done, now->commit), before);
+    uop->commit = now->commit = commit;
+    core->commit[at & core->mask] = commit;
+    core->packet_commit[now->packet & core->mask] = commit;
+    for (uint32_t kind = 0; kind < HELD_KINDS; kind++) {
+        core->held[kind][now->held[kind] & core->mask] = commit;
+        now->held[kind] += flags >> (16 + kind) & 1;
+    }
+    if (flags & U_STORE)
+        store_at(core, now->stores - 1)->commit = commit;
+    if (__builtin_expect((flags & (U_SERIAL_END | U_HOLD_LOADS)) != 0, 0)) {
+        now->serial_hold = flags & U_SERIAL_END ? commit : now->serial_hold;
+        now->load_hold = flags & U_HOLD_LOADS ? commit : now->load_hold;
+    }
+}
+
+STAGE void count(struct core_statistics *statistics, uint32_t flags) {
+    statistics->loads += (flags & U_LOAD) != 0;
+    statistics->stores += (flags & U_STORE) != 0;
+    statistics->instructions += (flags & U_LAST) + ((flags & U_FUSED) != 0);
+}
+
+static inline uint16_t front_psv(uint32_t flags) {
+    return flags & U_FLUSH ? PSV_FL_EX : flags & U_MISPREDICTED ? PSV_FL_MB : 0;
+}
+
+/* ---- lives ---- */
+
+static void begin_life(const struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                       const struct prepared_uop *operands, struct packed_life *life) {
+    *life = (struct packed_life){.uop = at,
+                                 .insn_number = core->now.insns - 1,
+                                 .insn = stream->insn,
+                                 .uop_index = stream->is.index,
+                                 .operation = stream->is.operation,
+                                 .flags = stream->is.flags & U_LIFE};
+    note_producers(&core->now, operands, stream->is.flags, at, life);
+}
+
+/* What the write met of the store whose queue entry this one took. */
+static void note_write(struct ooo *core, struct kept_life *kept) {
+    if (core->now.stores <= core->machine.store_queue) {
+        kept->write_latency = kept->write_level = 0;
+        return;
+    }
+    const struct store_entry *before =
+        store_at(core, core->now.stores - 1 - core->machine.store_queue);
+    kept->write_latency = before->write_latency;
+    kept->write_level = before->write_level;
+    kept->fill = before->fill;
+}
+
+static void end_life(struct ooo *core, const struct uop_cycles *uop, uint64_t end,
+                     struct packed_life *life) {
+    life->end = end;
+    life->psv = uop->psv;
+    life->fetch = (uint32_t)uop->fetch;
+    life->fetch_delay_cache = core->now.delay_cache;
+    life->fetch_delay_tlb = core->now.delay_tlb;
+    life->complete = (uint32_t)uop->complete;
+    life->flags |= LIFE_DISPATCHED | LIFE_COMPLETED;
+    life->kept.dispatch = (uint32_t)uop->dispatch;
+    if (!(life->flags & LIFE_ELIMINATED)) {
+        life->flags |= LIFE_ISSUED;
+        life->kept.ready = (uint32_t)uop->ready;
+        life->kept.issue = (uint32_t)uop->issue;
+    }
+    if (life->kept.store_back)
+        life->flags |= LIFE_FORWARDED;
+    if (life->flags & LIFE_STORE)
+        note_write(core, &life->kept);
+}
+
+/* ---- squashed work ---- */
+
+static void take_back(struct ooo *core, const struct standing *before, uint64_t cycle) {
+    core->now = *before;
+    leave_until(core, cycle);
+    clear_slots(core); /* nothing older issues any more */
+}
+
+/* What became of a squashed µop until the flush. */
+static void squash_life(const struct uop_cycles *uop, uint64_t flush, bool dispatched,
+                        struct packed_life *life) {
+    const uint32_t kept = LIFE_DISPATCHED | LIFE_ISSUED | LIFE_COMPLETED;
+    life->flags |= LIFE_FLUSHED;
+    if (!dispatched) {
+        life->flags &= ~(kept | LIFE_FORWARDED);
+        life->kept = (struct kept_life){.dispatch_block = life->kept.dispatch_block};
+        life->complete = 0;
+        return;
+    }
+    const bool issued = life->flags & LIFE_ISSUED && uop->issue < flush;
+    if (!issued && !(life->flags & LIFE_ELIMINATED)) {
+        life->flags &= ~(uint32_t)(LIFE_ISSUED | LIFE_COMPLETED);
+        life->complete = 0;
+    }
+}
+
+static void keep_squashed(struct ooo *core, const struct packed_life *life) {
+    if (array_reserve((void **)&core->squashed, &core->squashed_capacity, core->squashed_count + 1,
+                      sizeof *core->squashed))
+        core->squashed[core->squashed_count++] = *life;
+}
+
+/* The µops behind the load at `first` that are fetched before the flush: they take slots and units,
+ * and their accesses leave their marks in the caches. */
+static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
+    bool dispatching = true;
+    for (uint64_t at = first + 1; at < core->available; at++) {
+        const struct stream_uop *stream = stream_at(core, at);
+        const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
+        const uint32_t flags = stream->is.flags;
+        struct uop_cycles uop = {.psv = front_psv(flags)};
+        struct packed_life life;
+        enum dispatch_block held = DISPATCH_FREE;
+        if (core->now.fetch_resume >= flush && !core->now.packet_open)
+            return;
+        if (!dispatching && at - core->fetch_capacity > first)
+            return; /* no room behind fetch */
+        if (flags & U_WAIT_HEAD)
+            return;
+        fetch_stage(core, &core->now, at, stream, &uop);
+        if (uop.fetch >= flush)
+            return;
+        if (core->merge)
+            note_fetch(core, at, uop.fetch);
+        if (core->lives)
+            begin_life(core, at, stream, operands, &life);
+        dispatching =
+            dispatching && dispatch_stage(core, &core->now, at, stream, flush, &uop, &held);
+        if (dispatching) {
+            if (core->merge)
+                note_dispatch(core, at, uop.dispatch);
+            execute(core, at, stream, operands, &uop, core->lives ? &life : NULL);
+            rename_result(core, &core->now, operands, flags, at, &uop, core->lives != NULL);
+            uop.commit = flush;
+            commit_stage(core, at, flags, &uop);
+        }
+        if (core->lives) {
+            end_life(core, &uop, flush, &life);
+            life.kept.dispatch_block = (uint8_t)held;
+            squash_life(&uop, flush, dispatching, &life);
+            keep_squashed(core, &life);
+        }
+        if (flags & U_ENDS_PACKET) {
+            if (flags & (U_FLUSH | U_MISPREDICTED) && !dispatching)
+                uop.complete = uop.commit = flush;
+            redirect_fetch(core, &core->now, flags, &uop);
+        }
+    }
+}
+
+/* The load has read too early, which is found out when it reaches the head: everything from it on
+ * is squashed and fetched again. */
+static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t at,
+                                                      const struct uop_cycles *load,
+                                                      struct packed_life *life,
+                                                      const struct standing *before) {
+    enum { EPOCH_SHIFT = 14 };
+    const struct stream_uop *stream = stream_at(core, at);
+    const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
+    const uint64_t flush = before->commit + 1;
+    struct uop_cycles squashed = *load;
+    if (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE)
+        core->wait_table[stream->insn % WAIT_TABLE] =
+            (store_at(core, load->passed_store)->issue >> EPOCH_SHIFT) + 1;
+    core->statistics.ordering_violations++;
+    end_group(core);
+    squashed.psv |= PSV_FL_MO;
+    if (core->lives) {
+        end_life(core, &squashed, flush, life);
+        squash_life(&squashed, flush, true, life);
+        keep_squashed(core, life);
+    }
+    rename_result(core, &core->now, operands, stream->is.flags, at, load, core->lives != NULL);
+    core->now.commit = flush;
+    commit_stage(core, at, stream->is.flags, &squashed);
+    core->end_of_time = flush;
+    core->first_squashed_store = before->stores;
+    run_squashed(core, at, flush);
+    core->end_of_time = UNKNOWN;
+    const uint64_t word = tap_uop(stream->insn, squashed.psv, stream->is.flags & U_TAP);
+    flush_record(core, flush, at, word,
+                 load->dispatch > core->last_close ? load->dispatch - core->last_close : 0);
+    take_back(core, before, flush);
+    close_packet(&core->now);
+    core->now.commit = flush;
+    core->now.fetch_resume = flush + core->machine.violation_penalty;
+    core->now.next_delay_cache = core->now.next_delay_tlb = 0;
+}
+
+/* ---- one µop ---- */
+
+STAGE void take_uop(struct ooo *core, uint64_t at, bool lives) {
+    const struct stream_uop *stream = stream_at(core, at);
+    const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
+    const uint32_t flags = stream->is.flags;
+    struct standing *now = &core->now;
+    struct packed_life *life = lives ? &core->lives[at & core->record_mask] : NULL;
+    struct uop_cycles uop;
+    uint16_t carried = 0;
+    for (;;) {
+        enum dispatch_block held = DISPATCH_FREE;
+        uop.psv = carried | front_psv(flags);
+        uop.violated = false;
+        fetch_stage(core, now, at, stream, &uop);
+        if (lives)
+            begin_life(core, at, stream, operands, life);
+        dispatch_stage(core, now, at, stream, UNKNOWN, &uop, &held);
+        if (lives)
+            life->kept.dispatch_block = (uint8_t)held;
+        if (core->merge) {
+            note_fetch(core, at, uop.fetch);
+            note_dispatch(core, at, uop.dispatch);
+        }
+        execute(core, at, stream, operands, &uop, life);
+        if (__builtin_expect(!uop.violated, 1))
+            break;
+        struct standing before = *now;
+        before.insns -= (flags & U_FIRST) != 0;
+        flush_violation(core, at, &uop, life, &before);
+        carried = PSV_FL_MO | (uop.psv & (PSV_DR_L1 | PSV_DR_TLB));
+    }
+    rename_result(core, now, operands, flags, at, &uop, lives);
+    commit_stage(core, at, flags, &uop);
+    count(&core->statistics, flags);
+    if (uop.commit != core->group.cycle || core->group.count == core->machine.commit_width) {
+        end_group(core);
+        core->group = (struct waiting_record){.cycle = uop.commit, .first = at, .kind = TAP_COMMIT};
+    }
+    core->group.count++;
+    core->group_flags = flags;
+    core->words[at & core->record_mask] = tap_uop(stream->insn, uop.psv, flags & U_TAP);
+    if (lives)
+        end_life(core, &uop, uop.commit, life);
+    if (flags & U_FLUSH) {
+        core->statistics.flushes++;
+        core->statistics.system_calls += (flags & U_SYSCALL) != 0;
+    }
+    if (flags & U_ENDS_PACKET)
+        redirect_fetch(core, now, flags, &uop);
+    if (core->merge)
+        show_until(core, now->packet_cycle);
+}
+
+static void run_plain(struct ooo *core, uint64_t end) {
+    for (; core->next < end; core->next++)
+        take_uop(core, core->next, false);
+}
+
+static void run_with_lives(struct ooo *core, uint64_t end) {
+    for (; core->next < end; core->next++)
+        take_uop(core, core->next, true);
+}
+
+void run_timing(struct ooo *core, bool all) {
+    const uint64_t first = core->next;
+    const uint64_t left = all ? 0 : lesser(core->lookahead, core->available - first);
+    const uint64_t end = core->available - left;
+    if (core->lives)
+        run_with_lives(core, end);
+    else
+        run_plain(core, end);
+    core->statistics.uops += core->next - first;
+    if (!all)
+        return;
+    end_group(core);
+    show_until(core, UNKNOWN);
+    drain_until(core, core->now.commit);
+    close_packet(&core->now);
+    core->now.fetch_resume = later(core->now.fetch_resume, core->now.commit + 1);
+}

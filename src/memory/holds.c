@@ -1,0 +1,109 @@
+/* A plain list, from which what is over goes when it is full. */
+#include "memory/holds.h"
+
+#include <stdlib.h>
+
+bool holds_new(struct holds *holds, uint32_t places) {
+    *holds = (struct holds){.capacity = 2 * places + 64, .places = places};
+    return places == 0 || (holds->items = calloc(holds->capacity, sizeof *holds->items)) != NULL;
+}
+
+void holds_free(struct holds *holds) {
+    free(holds->items);
+}
+
+void holds_clear(struct holds *holds) {
+    holds->count = 0;
+    holds->full_from = holds->full_until = 0;
+}
+
+/* Whoever asks from the full cycles on goes behind them; who comes before does not reach farther.
+ */
+static bool is_needed(const struct holds *holds, const struct hold *hold, uint64_t now) {
+    const uint64_t reached = holds->full_from + (holds->any_order ? holds->length : 0);
+    return hold->end > now && (hold->begin <= reached || hold->end > holds->full_until);
+}
+
+static void drop_over(struct holds *holds, uint64_t now) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < holds->count; i++)
+        if (is_needed(holds, &holds->items[i], now))
+            holds->items[kept++] = holds->items[i];
+    holds->count = kept;
+}
+
+/* The hold that ends first gives way to another, when more are kept than ever have been. */
+static void drop_first(struct holds *holds) {
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < holds->count; i++)
+        if (holds->items[i].end < holds->items[first].end)
+            first = i;
+    holds->items[first] = holds->items[--holds->count];
+}
+
+void holds_take(struct holds *holds, uint64_t begin, uint64_t end, uint64_t now) {
+    if (holds->places == 0)
+        return;
+    if (holds->count >= holds->places + 32 || holds->count == holds->capacity)
+        drop_over(holds, now);
+    if (holds->count == holds->capacity)
+        drop_first(holds);
+    holds->items[holds->count++] = (struct hold){begin, end};
+    holds->length = end - begin;
+}
+
+/* A hold that begins before that cycle is in the way of one that begins in this one. */
+static uint64_t reach_from(const struct holds *holds, uint64_t cycle) {
+    return holds->any_order ? cycle + 1 + holds->length : UINT64_MAX;
+}
+
+static bool is_full(const struct holds *holds, uint64_t cycle) {
+    return holds->full_from <= cycle && cycle < holds->full_until;
+}
+
+static uint32_t held_at(const struct holds *holds, uint64_t cycle) {
+    const uint64_t reach = reach_from(holds, cycle);
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < holds->count; i++)
+        held += (holds->items[i].begin < reach) & (cycle < holds->items[i].end);
+    return held;
+}
+
+uint32_t holds_free_at(const struct holds *holds, uint64_t cycle, uint32_t enough) {
+    if (holds->places == 0 || holds->count + enough <= holds->places)
+        return is_full(holds, cycle) ? 0 : enough;
+    if (is_full(holds, cycle))
+        return 0;
+    const uint32_t held = held_at(holds, cycle);
+    const uint32_t left = held < holds->places ? holds->places - held : 0;
+    return left < enough ? left : enough;
+}
+
+static void note_full(struct holds *holds, uint64_t from, uint64_t until) {
+    const bool apart = from > holds->full_until || until < holds->full_from;
+    if (apart && until < holds->full_until)
+        return; /* the later ones are asked for more */
+    holds->full_from = apart || from < holds->full_from ? from : holds->full_from;
+    holds->full_until = until > holds->full_until ? until : holds->full_until;
+}
+
+uint64_t holds_next_end(struct holds *holds, uint64_t cycle) {
+    if (is_full(holds, cycle))
+        return holds->full_until;
+    const uint64_t reach = reach_from(holds, cycle);
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < holds->count; i++) {
+        const struct hold *hold = &holds->items[i];
+        if (hold->begin < reach && cycle < hold->end && hold->end < next)
+            next = hold->end;
+    }
+    if (held_at(holds, cycle) >= holds->places)
+        note_full(holds, cycle, next);
+    return next;
+}
+
+uint64_t holds_first_free(struct holds *holds, uint64_t cycle) {
+    while (holds_free_at(holds, cycle, 1) == 0)
+        cycle = holds_next_end(holds, cycle);
+    return cycle;
+}

@@ -1,6 +1,6 @@
-/* Inside the room: a machine while its keys are being set. Queues and pools are still referred to
- * by name, so that a file may name one before it describes it and a derived machine may replace
- * those of its base; draft_settle turns names into indices. */
+/* Inside of the machine room: a machine while its keys are being set. Queues and pools are still
+ * referred to by name, so that a file may name one before it describes it and a derived machine may
+ * replace those of its base; draft_settle turns names into indices. */
 #ifndef CULPRIT_MACHINE_DRAFT_H
 #define CULPRIT_MACHINE_DRAFT_H
 

@@ -1,4 +1,4 @@
-/* Inside the room: where machines are found. */
+/* Inside of the machine room: where machines are found. */
 #ifndef CULPRIT_MACHINE_FIND_H
 #define CULPRIT_MACHINE_FIND_H
 

@@ -1,4 +1,4 @@
-/* Inside the room: the keys of machine.def as a table, and values of keys as text. */
+/* Inside of the machine room: the keys of machine.def as a table, and values of keys as text. */
 #ifndef CULPRIT_MACHINE_KEY_H
 #define CULPRIT_MACHINE_KEY_H
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 bool holds_new(struct holds *holds, uint32_t places) {
-    *holds = (struct holds){.capacity = 2 * places + 64, .places = places};
+    *holds = (struct holds){.capacity = 8 * places + 512, .places = places};
     return places == 0 || (holds->items = calloc(holds->capacity, sizeof *holds->items)) != NULL;
 }
 
@@ -44,8 +44,10 @@ static void drop_first(struct holds *holds) {
 void holds_take(struct holds *holds, uint64_t begin, uint64_t end, uint64_t now) {
     if (holds->places == 0)
         return;
-    if (holds->count >= holds->places + 32 || holds->count == holds->capacity)
+    if (holds->count >= holds->full_count || holds->count == holds->capacity) {
         drop_over(holds, now);
+        holds->full_count = holds->count + 32;
+    }
     if (holds->count == holds->capacity)
         drop_first(holds);
     holds->items[holds->count++] = (struct hold){begin, end};

@@ -17,6 +17,7 @@ struct hold {
 struct holds {
     struct hold *items; /* those that may not be over */
     uint32_t count, capacity;
+    uint32_t full_count; /* so many, and those that are over are looked for */
     /* In all these cycles no place was free for who asked: those who ask again need not look, and
      * of holds within them nothing else is to be known. So a long queue is a few holds. */
     uint64_t full_from, full_until;

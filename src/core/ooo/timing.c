@@ -133,6 +133,8 @@ STAGE void commit_stage(struct ooo *core, uint64_t at, uint32_t flags, struct uo
     const uint64_t before = core->commit[(at - core->machine.commit_width) & core->mask] + 1;
     const uint64_t done = uop->complete + core->machine.complete_to_commit;
     const uint64_t commit = later(later(done, now->commit), before);
+    assert(uop->fetch + core->machine.frontend_depth <= uop->dispatch);
+    assert(uop->dispatch <= uop->complete && uop->complete < commit && now->commit <= commit);
     uop->commit = now->commit = commit;
     core->commit[at & core->mask] = commit;
     core->packet_commit[now->packet & core->mask] = commit;

@@ -1,4 +1,4 @@
-/* Inside of struct pics, for the workers that add to it for every committed µop. Most cycles carry
+/* The layout of struct pics, for workers that add to it for every committed µop. Most cycles carry
  * no event, so those lie in a plain array by instruction; the others in an open-addressing table of
  * (instruction, signature). */
 #ifndef CULPRIT_ATTRIBUTE_PICS_H

@@ -110,8 +110,9 @@ static bool report_one_pass(void *explain, struct error *error) {
 static const struct verb ONE_PASS = {
     .prepare = run_prepare, .run = run_go, .report = report_one_pass, .free = run_free};
 
-/* A command is run as study/explain.h says, unless only a part of it is asked for, or several
- * processes, or a trace comes from a pipe: then it is sampled in one pass. */
+/* Explained as study/explain.h says: a command, unless a part of its run is asked for by --skip,
+ * --from, --thread, --for or --on-signal; and the whole of a trace in a regular file. All else, and
+ * what --exact or --systematic asks for, is simulated in one pass. */
 static const struct verb *choose(void *verb) {
     return may_be_run_twice(verb) ? &verb_explain : &ONE_PASS;
 }

@@ -1,13 +1,12 @@
-/* µops become steps: distances become places of rows, as far as the rings reach and the edge can
- * matter. */
+/* µops become steps: the distance of an edge becomes the place of a row (graph/lanes/layout.h), if
+ * the ring still holds that row and the edge can matter. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/lanes/step.h"
+#include "graph/lanes/layout.h"
 #include "graph/lanes/weights.h"
-#include "util/power_of_two.h"
 
-enum { FAR = GRAPH_FAR + 1, MISSES = 1024, FETCHES = 256, PACKETS = 1024 };
+enum { FAR = GRAPH_FAR + 1 };
 /* As many rows of weights as a µop may need at most. */
 enum { WEIGHTS_OF_UOP = 22, FEW = 32 };
 
@@ -67,54 +66,15 @@ void lanes_fill_weights(const struct lanes_decoder *decoder, struct lanes_group 
     lanes_weights_fill(&decoder->weights, group);
 }
 
-static struct lanes_ring ring(struct lanes_layout *layout, uint32_t rows) {
-    struct lanes_ring ring = {layout->places, rows};
-    /* Rows that are written together shall not compete for the same lines of a cache. */
-    layout->places += (rows + 5) * LANES_GROUP;
-    return ring;
-}
-
-/* A ring is no longer than what is looked back for, so that as much as can be stays in a cache. */
-void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *machine,
-                       uint32_t window) {
-    layout->ideal = window != 0;
-    layout->window = window ? window : machine->window;
-    layout->places = LANES_WEIGHTS * LANES_GROUP;
-    layout->fetch = ring(layout, FETCHES);
-    layout->dispatch = ring(layout, larger(machine->fetch_room, machine->dispatch_width));
-    layout->execute = ring(layout, smaller(layout->window, machine->window));
-    layout->complete = ring(layout, layout->window);
-    /* The commits that fetch may wait for lie farther back. */
-    layout->commit = ring(
-        layout, larger(larger(layout->window, machine->commit_width), layout->ideal ? 0 : PACKETS));
-    layout->stores = ring(layout, LANES_STORES);
-    layout->misses = ring(layout, MISSES);
-    layout->written = ring(layout, power_of_two_from(machine->store_drain + 1));
-    layout->left = ring(layout, 1);
-    layout->groups_left = ring(
-        layout, power_of_two_from(graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP + 1));
-    layout->large = layout->places * 4 > LANES_LARGE;
-}
-
 /* ---- places ---- */
 
-/* Of rings of 2^n rows, that are not gone on in from µop to µop. */
-static inline uint32_t place(struct lanes_ring ring, uint32_t ordinal) {
-    return ring.base + (ordinal & (ring.rows - 1)) * LANES_GROUP;
-}
-
-/* So far behind place `at` of the µop at hand. */
-static inline uint32_t behind(struct lanes_ring ring, uint32_t at, uint32_t distance) {
-    uint32_t from = at - distance * LANES_GROUP;
-    return at - ring.base >= distance * LANES_GROUP ? from : from + ring.rows * LANES_GROUP;
-}
-
-/* The same, of the µops of the fragment; `reach`: what is farther does not matter. */
+/* The row `distance` µops behind place `at` of the µop at hand; NEVER if that is before the
+ * fragment, or farther than `reach`, where the edge does not matter. */
 static inline uint32_t back(const struct lanes_decoder *decoder, struct lanes_ring ring,
                             uint32_t at, uint32_t distance, uint32_t reach) {
     uint32_t most = decoder->number < reach ? (uint32_t)decoder->number : reach;
     /* A distance of 0 is the largest of all. */
-    return distance - 1 < most ? behind(ring, at, distance) : (uint32_t)LANES_NEVER_ROW;
+    return distance - 1 < most ? lanes_behind(ring, at, distance) : (uint32_t)LANES_NEVER_ROW;
 }
 
 static inline uint32_t complete_back(const struct lanes_decoder *decoder,
@@ -132,36 +92,6 @@ static inline uint32_t commit_back(const struct lanes_decoder *decoder,
     return back(decoder, layout->commit, layout->at.commit, distance, layout->commit.rows);
 }
 
-/* Places of the first µop of a fragment; what is as far back as bandwidth has it comes to the begin
- * of its ring with the µop that it counts for first. */
-static void begin_places(const struct lanes_decoder *decoder, struct lanes_layout *layout) {
-    const struct graph_machine *machine = &decoder->machine;
-    const struct lanes_ring rings[LANES_MOVING] = {
-        layout->fetch,  layout->dispatch, layout->execute,  layout->complete,
-        layout->commit, layout->dispatch, layout->dispatch, layout->commit};
-    const uint32_t distances[LANES_MOVING] = {
-        [5] = machine->fetch_room, machine->dispatch_width, machine->commit_width};
-    uint32_t *at = (uint32_t *)&layout->at, *end = (uint32_t *)&layout->end;
-    uint32_t *size = (uint32_t *)&layout->size;
-    for (uint32_t i = 0; i < LANES_MOVING; i++) {
-        size[i] = rings[i].rows * LANES_GROUP;
-        end[i] = rings[i].base + size[i];
-        at[i] = distances[i] ? end[i] - distances[i] * LANES_GROUP : rings[i].base;
-    }
-}
-
-typedef uint32_t places __attribute__((vector_size(16), may_alias));
-enum { PLACES = sizeof(struct lanes_moving) / sizeof(places) };
-
-static inline void move_on(struct lanes_layout *layout) {
-    places *at = (places *)&layout->at;
-    const places *end = (const places *)&layout->end, *size = (const places *)&layout->size;
-    _Pragma("GCC unroll 2") for (uint32_t i = 0; i < PLACES; i++) {
-        places next = at[i] + LANES_GROUP;
-        at[i] = next - ((places)(next == end[i]) & size[i]);
-    }
-}
-
 /* C of a store. */
 static uint32_t store_commit(const struct lanes_decoder *decoder, const struct lanes_layout *layout,
                              uint32_t distance) {
@@ -169,7 +99,7 @@ static uint32_t store_commit(const struct lanes_decoder *decoder, const struct l
         return LANES_NEVER_ROW;
     uint32_t ordinal = decoder->ordinal_at[(decoder->number - distance) % FAR];
     if (ordinal % 2 && decoder->stores - (ordinal / 2 - 1) <= LANES_STORES)
-        return place(layout->stores, ordinal / 2 - 1);
+        return lanes_place(layout->stores, ordinal / 2 - 1);
     return commit_back(decoder, layout, distance);
 }
 
@@ -208,7 +138,7 @@ static void decode_fetch(struct lanes_decoder *decoder, const struct lanes_layou
     }
     if (decoder->last_flags & GRAPH_MISPREDICTED) {
         step->flags |= STEP_MISPREDICTED;
-        extra->previous = behind(layout->complete, layout->at.complete, 1);
+        extra->previous = lanes_behind(layout->complete, layout->at.complete, 1);
         extra->redirect = lanes_weight_of(&decoder->weights, GRAPH_PART_MISPREDICT,
                                           decoder->last_insn, decoder->machine.redirect);
         extra->redirect_keep =
@@ -225,7 +155,7 @@ static inline void decode_bandwidth(const struct lanes_decoder *decoder,
     const struct graph_machine *machine = &decoder->machine;
     step->fetch_weight = (uint16_t)common->fetch_weight;
     step->fetch_from = common->fetch_weight
-                           ? behind(layout->fetch, layout->at.fetch, common->fetch_distance)
+                           ? lanes_behind(layout->fetch, layout->at.fetch, common->fetch_distance)
                            : (uint32_t)LANES_NEVER_ROW;
     if (__builtin_expect(decoder->number >= decoder->bandwidth, 1))
         return;
@@ -243,7 +173,7 @@ static inline void decode_dispatch(const struct lanes_decoder *decoder,
     uint32_t nearest = layout->ideal ? common->serial : common->entry;
     nearest = smaller(nearest, layout->window - 1);
     step->commit_from = nearest < decoder->number
-                            ? behind(layout->commit, layout->at.commit, nearest + 1)
+                            ? lanes_behind(layout->commit, layout->at.commit, nearest + 1)
                             : (uint32_t)LANES_NEVER_ROW;
     if (layout->ideal || !common->uop->queue_entry)
         return;
@@ -254,7 +184,8 @@ static inline void decode_dispatch(const struct lanes_decoder *decoder,
 /* Of the write so many ago. */
 static inline uint32_t write_back(const struct lanes_decoder *decoder, struct lanes_ring ring,
                                   uint32_t ago) {
-    return ago <= decoder->writes ? place(ring, decoder->writes - ago) : (uint32_t)LANES_NEVER_ROW;
+    return ago <= decoder->writes ? lanes_place(ring, decoder->writes - ago)
+                                  : (uint32_t)LANES_NEVER_ROW;
 }
 
 static bool frees_entry(const struct lanes_decoder *decoder, const struct graph_uop *uop) {
@@ -271,10 +202,10 @@ static void decode_write(struct lanes_decoder *decoder, const struct lanes_layou
     extra->committed = store_commit(decoder, layout, uop->store_entry);
     extra->written_before = write_back(decoder, layout->written, 1);
     extra->drain_from = write_back(decoder, layout->written, machine->store_drain);
-    extra->at_written = place(layout->written, decoder->writes);
+    extra->at_written = lanes_place(layout->written, decoder->writes);
     extra->write_weight = lanes_weight(&decoder->weights, set, uop->write_wait, 1);
     extra->left_before = write_back(decoder, layout->left, 1);
-    extra->at_left = place(layout->left, decoder->writes);
+    extra->at_left = lanes_place(layout->left, decoder->writes);
     if (!layout->ideal || graph_more_entries(machine, window) == 0) {
         step->flags |= STEP_ENTRY;
         extra->entry_free = extra->at_left;
@@ -283,8 +214,8 @@ static void decode_write(struct lanes_decoder *decoder, const struct lanes_layou
         uint32_t ago = graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP;
         step->flags |= STEP_ENTRY | STEP_GROUP_LEFT;
         extra->entry_free =
-            ago <= group ? place(layout->groups_left, group - ago) : LANES_NEVER_ROW;
-        extra->at_group_left = place(layout->groups_left, group);
+            ago <= group ? lanes_place(layout->groups_left, group - ago) : LANES_NEVER_ROW;
+        extra->at_group_left = lanes_place(layout->groups_left, group);
     }
     extra->mshrs = graph_mshrs(machine, window, uop->level);
     if (mshrs_counts(uop->fill) && extra->mshrs) {
@@ -392,11 +323,11 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
         extra->fetched_by = complete_back(decoder, layout, uop->fetched_by);
         if (extra->fetched_by == LANES_NEVER_ROW && pending && uop->fetched_by <= decoder->number) {
             uint32_t ordinal = decoder->ordinal_at[(decoder->number - uop->fetched_by) % FAR];
-            if (ordinal && ordinal % 2 == 0 && decoder->misses - (ordinal / 2 - 1) <= MISSES)
-                extra->fetched_by = place(layout->misses, ordinal / 2 - 1);
+            if (ordinal && ordinal % 2 == 0 && decoder->misses - (ordinal / 2 - 1) <= LANES_MISSES)
+                extra->fetched_by = lanes_place(layout->misses, ordinal / 2 - 1);
         }
         extra->fetched_by_keep = lanes_keep_of(&decoder->weights, part, uop->insn);
-        extra->at_miss = place(layout->misses, decoder->misses);
+        extra->at_miss = lanes_place(layout->misses, decoder->misses);
     }
     if (has_store(decoder, uop) &&
         (uop->flags & (GRAPH_FORWARDED | GRAPH_COVERED) || step->flags & STEP_PART)) {
@@ -517,14 +448,14 @@ static inline void decode(struct lanes_decoder *decoder, struct lanes_layout *la
     if (frees_entry(decoder, uop))
         decode_write(decoder, layout, uop, step, extra);
     if (common->flags & STEP_STORE)
-        extra->at_store = place(layout->stores, decoder->stores);
+        extra->at_store = lanes_place(layout->stores, decoder->stores);
     if (!(common->flags & STEP_ELIMINATED)) {
         decode_ready(decoder, layout, common, step, extra);
         if (uop->flags & (GRAPH_LOAD | GRAPH_STORE))
             decode_execution(decoder, layout, uop, step, extra);
     }
     layout->extra_count += (step->flags & WITH_EXTRA) != 0;
-    move_on(layout);
+    lanes_move_on(layout);
 }
 
 /* The edge of fetch bandwidth that counts, with its distance; returns its weight, 0: none. */
@@ -541,7 +472,7 @@ static uint32_t fetch_edge(struct lanes_decoder *decoder, const struct graph_uop
     uint32_t nearest = uop->flags & GRAPH_BREAK ? 0 : GRAPH_FAR;
     nearest = smaller(nearest, less_one(uop->fetch_width));
     nearest = smaller(nearest, less_one(uop->fetch_taken)) + 1;
-    if (nearest > FETCHES || number - nearest <= decoder->reach)
+    if (nearest > LANES_FETCHES || number - nearest <= decoder->reach)
         return 0;
     decoder->reach = number - nearest;
     *distance = nearest;
@@ -593,7 +524,7 @@ uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const 
     for (uint32_t i = 0; i < layout_count; i++) {
         layouts[i]->extra_count = 0;
         if (decoder->number == 0)
-            begin_places(decoder, layouts[i]);
+            lanes_layout_begin(layouts[i], &decoder->machine);
     }
     uint32_t made = 0;
     for (; made < count && made < LANES_CHUNK; made++) {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "graph/lanes/step.h"
+#include "graph/lanes/layout.h"
 
 enum { LAYOUTS = CATEGORIES_MAX + 1, HUGE_PAGE = 1 << 21, LATE = 1 << 29 };
 

@@ -206,8 +206,6 @@ struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
                                         const struct categories *categories,
                                         const struct lanes_slots *slots);
 void lanes_decoder_free(struct lanes_decoder *decoder);
-void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *machine,
-                       uint32_t window);
 /* Makes steps of the next µops of the fragment, in all layouts, and fills rows of weights in all
  * groups; returns of how many. */
 uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const *layouts,

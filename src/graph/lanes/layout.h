@@ -1,0 +1,42 @@
+/* Where the rows of a layout are: each kind of node has a ring of rows, in which the row of a µop
+ * is reached by its distance from the µop at hand. Inside of graph/lanes/. */
+#ifndef CULPRIT_GRAPH_LANES_LAYOUT_H
+#define CULPRIT_GRAPH_LANES_LAYOUT_H
+
+#include "graph/lanes/step.h"
+
+/* Rows of the rings of missing loads and of F, which the rings' users must know. */
+enum { LANES_MISSES = 1024, LANES_FETCHES = 256 };
+
+/* The rings of a machine, with the window as it is (`window` 0) or idealised to so many µops. */
+void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *machine,
+                       uint32_t window);
+/* The places of the first µop of a fragment. */
+void lanes_layout_begin(struct lanes_layout *layout, const struct graph_machine *machine);
+
+/* The row of the `ordinal`-th of its kind, of a ring of 2^n rows (those not in lanes_moving). */
+static inline uint32_t lanes_place(struct lanes_ring ring, uint32_t ordinal) {
+    return ring.base + (ordinal & (ring.rows - 1)) * LANES_GROUP;
+}
+
+/* The row of the µop that is `distance` before the one whose row is at `at`. */
+static inline uint32_t lanes_behind(struct lanes_ring ring, uint32_t at, uint32_t distance) {
+    uint32_t from = at - distance * LANES_GROUP;
+    return at - ring.base >= distance * LANES_GROUP ? from : from + ring.rows * LANES_GROUP;
+}
+
+typedef uint32_t lanes_places __attribute__((vector_size(16), may_alias));
+
+/* To the rows of the next µop. */
+static inline void lanes_move_on(struct lanes_layout *layout) {
+    enum { VECTORS = sizeof layout->at / sizeof(lanes_places) };
+    lanes_places *at = (lanes_places *)&layout->at;
+    const lanes_places *end = (const lanes_places *)&layout->end;
+    const lanes_places *size = (const lanes_places *)&layout->size;
+    _Pragma("GCC unroll 2") for (uint32_t i = 0; i < VECTORS; i++) {
+        lanes_places next = at[i] + LANES_GROUP;
+        at[i] = next - ((lanes_places)(next == end[i]) & size[i]);
+    }
+}
+
+#endif

@@ -1,5 +1,5 @@
 /* Machine code found by following control from the procedure's first byte (recursive descent), and
- * then from whatever lies between and is no padding. Of this room only: cfg.c makes blocks of it.
+ * then from whatever lies between and is no padding. Inside of this room: cfg.c makes blocks of it.
  *
  * Each offset is decoded once at most, and tables of jumps are read within a budget, so that time
  * and memory grow with the code's size, whatever it holds. */

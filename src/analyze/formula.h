@@ -1,6 +1,6 @@
 /* A value as a formula over what registers held at an earlier place, made by going back through the
  * code that computed it: each step puts what an instruction computes in the place of the register
- * that it writes. Of this room only.
+ * that it writes. Inside of this room.
  *
  *     jmp *%rax            rax
  *     add %rdx,%rax        rax + rdx

@@ -1,6 +1,6 @@
 /* Where indirect jumps lead, as far as the code before them shows (DCPI §6.1.1): through tables of
  * addresses or of distances, bounded by a comparison, a mask or the size of the index; to constant
- * addresses; to other procedures. Of this room only. */
+ * addresses; to other procedures. Inside of this room. */
 #ifndef CULPRIT_ANALYZE_JUMP_TABLE_H
 #define CULPRIT_ANALYZE_JUMP_TABLE_H
 

@@ -1,4 +1,4 @@
-/* Loops of a graph whose edges are there. Of this room only. */
+/* Loops of a graph whose edges are there. Inside of this room. */
 #ifndef CULPRIT_ANALYZE_LOOPS_H
 #define CULPRIT_ANALYZE_LOOPS_H
 

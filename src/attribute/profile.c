@@ -13,9 +13,9 @@
 
 bool profiles_go_together(const struct profile_options *a, const struct profile_options *b) {
     const struct profiler *of_a = a->profiler, *of_b = b->profiler;
-    bool same_place = of_a->at_commit || of_b->at_commit ? of_a->at_commit && of_b->at_commit
+    bool same_stage = of_a->at_commit || of_b->at_commit ? of_a->at_commit && of_b->at_commit
                                                          : of_a->tags == of_b->tags;
-    return same_place && a->sampling.mode == b->sampling.mode &&
+    return same_stage && a->sampling.mode == b->sampling.mode &&
            a->sampling.period == b->sampling.period && a->sampling.samples == b->sampling.samples &&
            a->sampling.seed == b->sampling.seed;
 }
@@ -88,13 +88,13 @@ bool group_log(struct profile_group *group, uint64_t cycle, const uint32_t *name
 
 enum { GONE = UINT32_MAX };
 
-/* Drops the rows that the next level does not keep; writes where the others are now. */
-static void thin_log(struct profile_group *group, uint32_t *places) {
+/* Drops the rows that the next level does not keep; new_rows[]: where each one is now, or GONE. */
+static void thin_log(struct profile_group *group, uint32_t *new_rows) {
     struct sample_log *log = &group->log;
     uint32_t width = group->count, kept = 0;
     for (size_t row = 0; row < log->count; row++) {
         bool keep = sampler_keeps(&group->sampler, log->cycles[row]);
-        places[row] = keep ? kept : GONE;
+        new_rows[row] = keep ? kept : GONE;
         if (!keep)
             continue;
         log->cycles[kept] = log->cycles[row];
@@ -105,11 +105,11 @@ static void thin_log(struct profile_group *group, uint32_t *places) {
     log->count = kept;
 }
 
-static void thin_pending(struct profile_lane *lane, const uint32_t *places) {
+static void thin_pending(struct profile_lane *lane, const uint32_t *new_rows) {
     size_t kept = 0;
     for (size_t i = 0; i < lane->pending_count; i++) {
         struct pending_sample pending = lane->pending[i];
-        pending.value = places[pending.value];
+        pending.value = new_rows[pending.value];
         if (pending.value != GONE)
             lane->pending[kept++] = pending;
     }
@@ -117,13 +117,13 @@ static void thin_pending(struct profile_lane *lane, const uint32_t *places) {
 }
 
 static bool double_period(struct profile_group *group) {
-    uint32_t *places = malloc((group->log.count + 1) * sizeof *places);
-    if (!places)
+    uint32_t *new_rows = malloc((group->log.count + 1) * sizeof *new_rows);
+    if (!new_rows)
         return false;
-    thin_log(group, places);
+    thin_log(group, new_rows);
     for (struct profile_lane *lane = group->lanes; lane; lane = lane->next)
-        thin_pending(lane, places);
-    free(places);
+        thin_pending(lane, new_rows);
+    free(new_rows);
     group->sampler.level++;
 
     uint64_t period = sampler_period(&group->sampler);

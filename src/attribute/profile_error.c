@@ -81,8 +81,8 @@ void reduced_profile_free(struct reduced_profile *reduced) {
     memset(reduced, 0, sizeof *reduced);
 }
 
-/* < 0, 0, > 0 as the cell's place is before, at, behind the other's. */
-static int compare_places(const struct pics_cell *a, const struct pics_cell *b) {
+/* < 0, 0, > 0 as the cell comes before, at, after the other in their order. */
+static int compare_cells(const struct pics_cell *a, const struct pics_cell *b) {
     if (a->insn != b->insn)
         return a->insn < b->insn ? -1 : 1;
     return (a->psv > b->psv) - (a->psv < b->psv);
@@ -99,7 +99,7 @@ double profile_error(const struct reduced_profile *profile,
     uint64_t i = 0, j = 0;
     while (i < profile->count && j < reference->count) {
         const struct pics_cell *cell = &profile->cells[i], *truth = &reference->cells[j];
-        int order = compare_places(cell, truth);
+        int order = compare_cells(cell, truth);
         if (order == 0) {
             wide found = (wide)cell->units * reference->total;
             wide there = (wide)truth->units * profile->total;

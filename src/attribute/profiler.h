@@ -7,7 +7,7 @@
  *     profile_lane_free(lane);                                    when its tap has been flushed
  *     profile_group_finish(group, results, &error);
  *
- * Profiles that look at the same cycles in the same place are a group, which finds each sampled
+ * Profiles that look at the same cycles in the same stage are a group, which finds each sampled
  * cycle once for all of them. All lanes of a group run on one executor's thread. The result does
  * not depend on how the lanes' buffers interleave, nor on which thread takes them, nor on the
  * groups. */

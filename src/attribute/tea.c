@@ -18,14 +18,14 @@ static unsigned at_commit(const struct commit_view *view, uint64_t *uops) {
 }
 
 /* Paper B §3, beside TIP: two bits for DR-L1 and DR-TLB in each entry of the fetch buffer, in three
- * registers of fetch and in each place of decode and dispatch; nine in each of the reorder buffer;
+ * registers of fetch and in each slot of decode and dispatch; nine in each of the reorder buffer;
  * a bit for DR-SQ in dispatch, and for ST-TLB in each entry of the load and the store queue; two
  * bytes for the last committed. ST-FW, the tenth event, which is ours, would be one bit more in
  * each entry of the reorder buffer: it is not counted. */
 static uint32_t storage_bytes(const struct machine_core *core) {
     enum { FRONT_END = 2, FETCH = 3, LAST_COMMITTED = 16 };
-    uint32_t places = core->fetch_buffer + FETCH + 2 * core->dispatch_width;
-    uint32_t bits = FRONT_END * places + PSV_TEA_BITS * core->rob + 1 + core->load_queue +
+    uint32_t slots = core->fetch_buffer + FETCH + 2 * core->dispatch_width;
+    uint32_t bits = FRONT_END * slots + PSV_TEA_BITS * core->rob + 1 + core->load_queue +
                     core->store_queue + LAST_COMMITTED;
     return tip_storage_bytes(core) + (bits + 7) / 8;
 }

@@ -1,5 +1,5 @@
 /* Inside of the branch room: the predictors, one .c file each. Every `*_predict` predicts, then
- * trains with the truth, in one call. A branch's place in a table comes from address >> 1: no
+ * trains with the truth, in one call. A branch's index in a table comes from address >> 1: no
  * branch is one byte long, so two branches never share it. */
 #ifndef CULPRIT_BRANCH_PREDICTORS_H
 #define CULPRIT_BRANCH_PREDICTORS_H

@@ -109,20 +109,21 @@ static inline void push_outcome(struct tage *tage, bool taken) {
 
 /* ---- tables ---- */
 
-/* The branch's entry in each table (place), its tag there, and a bit for each table that has it. */
-static inline uint32_t look_up(const struct tage *tage, uint64_t branch, uint32_t *place,
+/* The branch's entry in each table (its number), its tag there, and a bit for each table that has
+ * it. */
+static inline uint32_t look_up(const struct tage *tage, uint64_t branch, uint32_t *entry,
                                uint32_t *tag) {
     const struct tage_entry *entries = tage->entries;
     tage_lanes all_hits = {};
     uint32_t mixed = (uint32_t)(branch ^ branch >> tage->index.width);
     uint32_t group = 0;
     do {
-        uint32_t *at = place + group * TAGE_LANES;
-        tage_lanes places =
+        uint32_t *at = entry + group * TAGE_LANES;
+        tage_lanes numbers =
             ((tage->index.folded[group] ^ mixed) & tage->index.mask) + tage->first_entry[group];
         tage_lanes tags =
             ((tage->tag.folded[group] << 1 ^ (uint32_t)branch) & tage->tag_mask) | VALID;
-        memcpy(at, &places, sizeof places);
+        memcpy(at, &numbers, sizeof numbers);
         tage_lanes stored = {entries[at[0]].tag, entries[at[1]].tag, entries[at[2]].tag,
                              entries[at[3]].tag};
         all_hits |= (tage_lanes)(stored == tags) & tage->hit[group];
@@ -152,22 +153,22 @@ static __attribute__((noinline)) void age(struct tage *tage) {
  * useful, the first such with probability 1/2, so that tables do not fill in lockstep. When all
  * are useful they become less so. */
 static __attribute__((noinline)) void allocate(struct tage *tage, uint32_t first,
-                                               const uint32_t *place, const uint32_t *tag,
+                                               const uint32_t *entry, const uint32_t *tag,
                                                bool taken) {
     uint32_t chosen = tage->tables;
     for (uint32_t t = first; t < tage->tables; t++) {
-        if (tage->entries[place[t]].useful)
+        if (tage->entries[entry[t]].useful)
             continue;
         chosen = t;
         if (next_random(tage) & 1)
             break;
     }
     if (chosen < tage->tables)
-        tage->entries[place[chosen]] =
+        tage->entries[entry[chosen]] =
             (struct tage_entry){(uint16_t)tag[chosen], taken ? 0 : -1, 0};
     else
         for (uint32_t t = first; t < tage->tables; t++)
-            tage->entries[place[t]].useful--;
+            tage->entries[entry[t]].useful--;
 }
 
 static inline void step(int8_t *counter, bool taken) {
@@ -188,9 +189,9 @@ static void judge(struct tage *tage, struct tage_entry *provider, bool is_new, b
 }
 
 bool tage_predict(struct tage *tage, uint64_t address, bool taken) {
-    uint32_t place[TAGE_GROUPS * TAGE_LANES], tag[TAGE_GROUPS * TAGE_LANES];
+    uint32_t entry[TAGE_GROUPS * TAGE_LANES], tag[TAGE_GROUPS * TAGE_LANES];
     uint64_t branch = address >> 1;
-    uint32_t hits = look_up(tage, branch, place, tag);
+    uint32_t hits = look_up(tage, branch, entry, tag);
     uint8_t *base = &tage->base.counters[branch & tage->base.mask];
     bool predicted = *base >= 2;
     uint32_t longer = 0; /* first table with a longer history than the provider's */
@@ -198,10 +199,10 @@ bool tage_predict(struct tage *tage, uint64_t address, bool taken) {
         counter_train(base, taken);
     } else {
         uint32_t first = 31 - (uint32_t)__builtin_clz(hits), others = hits ^ 1u << first;
-        struct tage_entry *provider = &tage->entries[place[first]], *second = NULL;
+        struct tage_entry *provider = &tage->entries[entry[first]], *second = NULL;
         bool alternate = predicted, primary = provider->counter >= 0;
         if (others) {
-            second = &tage->entries[place[31 - (uint32_t)__builtin_clz(others)]];
+            second = &tage->entries[entry[31 - (uint32_t)__builtin_clz(others)]];
             alternate = second->counter >= 0;
         }
         bool useful = provider->useful, is_new = !useful && (uint8_t)(provider->counter + 1) <= 1;
@@ -218,7 +219,7 @@ bool tage_predict(struct tage *tage, uint64_t address, bool taken) {
             counter_train(base, taken);
     }
     if (predicted != taken && longer < tage->tables)
-        allocate(tage, longer, place, tag, taken);
+        allocate(tage, longer, entry, tag, taken);
     if (!--tage->until_ageing)
         age(tage);
     push_outcome(tage, taken);

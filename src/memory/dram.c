@@ -99,31 +99,31 @@ void dram_free(struct dram *dram) {
     holds_free(&dram->slots);
 }
 
-/* Its place among the transfers by arrival, with room for it. */
-static uint32_t transfer_place(struct dram *dram, uint64_t arrival) {
+/* Its index among the transfers by arrival, with room for it. */
+static uint32_t transfer_index(struct dram *dram, uint64_t arrival) {
     struct dram_transfer *transfers = dram->transfers;
-    uint32_t place = dram->transfer_count;
-    while (place > 0 && transfers[place - 1].arrival > arrival)
-        place--;
+    uint32_t index = dram->transfer_count;
+    while (index > 0 && transfers[index - 1].arrival > arrival)
+        index--;
     if (dram->transfer_count == DRAM_TRANSFERS) {
         const uint32_t dropped = DRAM_TRANSFERS / 2;
         memmove(transfers, transfers + dropped, (DRAM_TRANSFERS - dropped) * sizeof *transfers);
         dram->transfer_count -= dropped;
-        place = place > dropped ? place - dropped : 0;
+        index = index > dropped ? index - dropped : 0;
     }
-    memmove(transfers + place + 1, transfers + place,
-            (dram->transfer_count - place) * sizeof *transfers);
+    memmove(transfers + index + 1, transfers + index,
+            (dram->transfer_count - index) * sizeof *transfers);
     dram->transfer_count++;
-    return place;
+    return index;
 }
 
 /* From cycle `earliest` on, behind the transfer before it and in no other's way: what arrived later
  * was placed already. Returns the cycle it begins in. */
-static uint64_t place_transfer(struct dram *dram, uint32_t place, uint64_t earliest) {
-    struct dram_transfer *transfer = &dram->transfers[place];
-    const uint32_t behind = dram->transfer_count - place - 1;
+static uint64_t put_on_bus(struct dram *dram, uint32_t index, uint64_t earliest) {
+    struct dram_transfer *transfer = &dram->transfers[index];
+    const uint32_t behind = dram->transfer_count - index - 1;
     uint64_t begin = earliest, part = 0;
-    if (place > 0 && transfer[-1].end >= begin) {
+    if (index > 0 && transfer[-1].end >= begin) {
         begin = transfer[-1].end;
         part = transfer[-1].part;
     }
@@ -145,12 +145,12 @@ static uint64_t place_transfer(struct dram *dram, uint32_t place, uint64_t earli
 /* One line over the bus, from cycle `earliest` on, after all that arrived before it. Returns the
  * cycle at whose start the line has crossed; *begin the whole cycle in which it began. */
 static uint64_t transfer(struct dram *dram, uint64_t arrival, uint64_t earliest, uint64_t *begin) {
-    const uint32_t place = transfer_place(dram, arrival);
-    const struct dram_transfer *placed = &dram->transfers[place];
-    dram->transfers[place].arrival = arrival;
-    if (place > 0 && placed[-1].arrival > arrival)
-        dram->transfers[place].arrival = placed[-1].arrival;
-    *begin = place_transfer(dram, place, earliest);
+    const uint32_t index = transfer_index(dram, arrival);
+    const struct dram_transfer *placed = &dram->transfers[index];
+    dram->transfers[index].arrival = arrival;
+    if (index > 0 && placed[-1].arrival > arrival)
+        dram->transfers[index].arrival = placed[-1].arrival;
+    *begin = put_on_bus(dram, index, earliest);
     return placed->end + (placed->part > 0);
 }
 
@@ -179,30 +179,30 @@ static enum dram_row row_case(const struct dram_service *before, uint64_t row) {
 
 /* Where a request for a row, which has a slot of the queue from this cycle on, comes among those of
  * its bank: behind those that arrived before it, and done before those that were placed already. */
-static uint32_t service_place(const struct dram *dram, const struct dram_bank *bank,
+static uint32_t service_index(const struct dram *dram, const struct dram_bank *bank,
                               uint64_t arrival, uint64_t slot, uint64_t row) {
-    uint32_t place = bank->count;
-    while (place > 1 && bank->services[place - 1].arrival > arrival)
-        place--;
-    for (; place < bank->count; place++) {
-        const struct dram_service *before = &bank->services[place - 1];
+    uint32_t index = bank->count;
+    while (index > 1 && bank->services[index - 1].arrival > arrival)
+        index--;
+    for (; index < bank->count; index++) {
+        const struct dram_service *before = &bank->services[index - 1];
         const uint64_t done = later(slot, before->free) + dram->to_column[row_case(before, row)] +
                               dram->transfer_whole;
-        if (done <= bank->services[place].start)
+        if (done <= bank->services[index].start)
             break;
     }
-    return place;
+    return index;
 }
 
-static void keep_service(struct dram_bank *bank, uint32_t place, struct dram_service service) {
-    if (bank->count == DRAM_SERVICES) { /* the oldest goes; its place is the next one's */
+static void keep_service(struct dram_bank *bank, uint32_t index, struct dram_service service) {
+    if (bank->count == DRAM_SERVICES) { /* the oldest goes; its index is the next one's */
         memmove(bank->services, bank->services + 1, (bank->count - 1) * sizeof service);
         bank->count--;
-        place -= place > 1;
+        index -= index > 1;
     }
-    memmove(bank->services + place + 1, bank->services + place,
-            (bank->count - place) * sizeof service);
-    bank->services[place] = service;
+    memmove(bank->services + index + 1, bank->services + index,
+            (bank->count - index) * sizeof service);
+    bank->services[index] = service;
     bank->count++;
 }
 
@@ -218,8 +218,8 @@ uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address) {
         open_row(bank, 0);
     const bool known = bank->services[0].arrival <= cycle;
     const uint64_t slot = holds_first_free(&dram->slots, cycle);
-    const uint32_t place = service_place(dram, bank, cycle, slot, row);
-    const struct dram_service *before = &bank->services[place - 1];
+    const uint32_t index = service_index(dram, bank, cycle, slot, row);
+    const struct dram_service *before = &bank->services[index - 1];
     const uint64_t start = known ? later(slot, before->free) : slot;
     const enum dram_row met = row_case(before, row);
     dram->row_hits += met == ROW_HIT;
@@ -228,7 +228,7 @@ uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address) {
     uint64_t begin;
     const uint64_t end = transfer(dram, cycle, data, &begin);
     if (known)
-        keep_service(bank, place,
+        keep_service(bank, index,
                      (struct dram_service){.arrival = cycle,
                                            .start = start,
                                            .free = start + dram->to_column[met] + (begin - data) +

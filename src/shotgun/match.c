@@ -34,11 +34,11 @@ enum { SETTLING_SAMPLES = 4 };
 static void find_unsettled(struct shotgun_index *index, const uint32_t *order) {
     for (uint32_t insn = 0; insn < index->insn_count; insn++) {
         uint32_t begin = index->first[insn], end = index->first[insn + 1], once = 0;
-        for (uint32_t place = begin, next; place < end; place = next) {
-            uint32_t target = index->samples[order[place]].target;
-            for (next = place + 1; next < end && index->samples[order[next]].target == target;)
+        for (uint32_t at = begin, next; at < end; at = next) {
+            uint32_t target = index->samples[order[at]].target;
+            for (next = at + 1; next < end && index->samples[order[next]].target == target;)
                 next++;
-            once += next == place + 1;
+            once += next == at + 1;
         }
         index->unsettled[insn] = end - begin >= SETTLING_SAMPLES && once > (end - begin) / 2;
     }
@@ -82,11 +82,11 @@ void shotgun_index_free(struct shotgun_index *index) {
     *index = (struct shotgun_index){0};
 }
 
-static const struct shotgun_sample *sample_at(const struct shotgun_index *index, uint32_t place) {
-    return &index->samples[index->order[place]];
+static const struct shotgun_sample *sample_at(const struct shotgun_index *index, uint32_t at) {
+    return &index->samples[index->order[at]];
 }
 
-/* The first place from `begin` to `end` whose context is not below. */
+/* The first position from `begin` to `end` whose context is not below. */
 static uint32_t bisect(const struct shotgun_index *index, uint32_t begin, uint32_t end,
                        uint64_t context) {
     while (begin < end) {
@@ -110,14 +110,14 @@ static const struct shotgun_sample *closest(const struct shotgun_index *index, u
                                             uint64_t *random, unsigned *bits) {
     uint32_t chosen = begin, equal = 0;
     *bits = 0;
-    for (uint32_t place = begin; place < end; place++) {
-        unsigned match = closeness(sample_at(index, place)->context, context, there);
+    for (uint32_t at = begin; at < end; at++) {
+        unsigned match = closeness(sample_at(index, at)->context, context, there);
         if (equal && match < *bits)
             continue;
         equal = equal && match == *bits ? equal + 1 : 1;
         *bits = match;
         if (equal == 1 || random_fraction(random) * equal < 1)
-            chosen = place;
+            chosen = at;
     }
     return sample_at(index, chosen);
 }

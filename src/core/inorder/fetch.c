@@ -35,10 +35,10 @@ static bool bring_line(struct inorder *core, struct inorder_uop *uop, uint64_t a
 
 /* What the first instruction of the packet lies in is there. */
 static bool lines_present(struct inorder *core, struct inorder_uop *uop) {
-    uint64_t last = uop->place + uop->length - 1;
+    uint64_t last = uop->pc + uop->length - 1;
     if (!(uop->flags & I_REACHED)) {
         uop->flags |= I_REACHED;
-        if (line_of(core, uop->place) != core->line && !bring_line(core, uop, uop->place))
+        if (line_of(core, uop->pc) != core->line && !bring_line(core, uop, uop->pc))
             return false;
     }
     return line_of(core, last) == core->line || bring_line(core, uop, last);
@@ -76,10 +76,10 @@ static void fetch_packet(struct inorder *core) {
     for (; core->fetched < limit; core->fetched++) {
         struct inorder_uop *uop = uop_at(core, core->fetched);
         if (uop->flags & I_FIRST && uop != first &&
-            (line_of(core, uop->place) != core->line ||
-             line_of(core, uop->place + uop->length - 1) != core->line ||
+            (line_of(core, uop->pc) != core->line ||
+             line_of(core, uop->pc + uop->length - 1) != core->line ||
              (bandwidth &&
-              (insns == machine->fetch_width || !same_block(core, uop->place, first->place)))))
+              (insns == machine->fetch_width || !same_block(core, uop->pc, first->pc)))))
             break;
         insns += (uop->flags & I_FIRST) != 0;
         uop->arrives = arrives;

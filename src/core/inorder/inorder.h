@@ -43,7 +43,7 @@ enum { NOTHING_READ = REG_COUNT, NOTHING_WRITTEN, OPERANDS };
 
 struct inorder_uop {
     uint64_t address; /* of its memory access */
-    uint64_t place;   /* of its instruction */
+    uint64_t pc;      /* address of its instruction */
     uint64_t arrives; /* cycle in which it can be at the head; set when fetched */
     uint32_t insn;
     uint32_t size_bytes; /* of the access; 0: none */
@@ -75,7 +75,7 @@ struct result {
 struct write_line {
     uint64_t line;    /* address >> shift */
     uint64_t entered; /* cycle */
-    uint64_t release; /* cycle from which its place is free; UNKNOWN: not written yet */
+    uint64_t release; /* cycle from which its entry is free; UNKNOWN: not written yet */
     uint32_t insn;
     uint64_t uop;
 };
@@ -143,8 +143,8 @@ void inorder_fetch_head(struct inorder *core);
 /* Room in the fetch buffer from `cycle` on. */
 void inorder_room(struct inorder *core, uint64_t cycle);
 
-/* The cycle, from `cycle` on, in which a store to the line has a place in the write buffer. */
-uint64_t inorder_store_place(struct inorder *core, uint64_t address, uint64_t cycle);
+/* The cycle, from `cycle` on, in which a store to the line has an entry in the write buffer. */
+uint64_t inorder_store_entry(struct inorder *core, uint64_t address, uint64_t cycle);
 void inorder_store_enter(struct inorder *core, const struct inorder_uop *uop, uint64_t sequence,
                          uint64_t cycle);
 /* The cycle in which all that is in the write buffer is written. */

@@ -45,7 +45,7 @@ static struct inorder_uop *put(struct inorder *core, uint32_t number,
                                const struct static_insn *insn, const struct uop *uop,
                                uint32_t flags) {
     struct inorder_uop *to = uop_at(core, core->end++);
-    *to = (struct inorder_uop){.place = insn->address,
+    *to = (struct inorder_uop){.pc = insn->address,
                                .insn = number,
                                .flags = (uint16_t)flags,
                                .operation = uop->operation,

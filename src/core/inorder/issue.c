@@ -85,7 +85,7 @@ static struct wait earliest_issue(struct inorder *core, const struct inorder_uop
     if (uop->flags & I_WAIT_STORES)
         wait_for(&wait, inorder_stores_done(core), STALL_SYNCHRONISATION, NULL);
     if (uop->flags & I_STORE && uop->size_bytes)
-        wait_for(&wait, inorder_store_place(core, uop->address, wait.until), STALL_WRITE_BUFFER,
+        wait_for(&wait, inorder_store_entry(core, uop->address, wait.until), STALL_WRITE_BUFFER,
                  NULL);
     if (wait.until == core->cycle && !slot_left(core, uop))
         wait = (struct wait){core->cycle + 1, STALL_SLOT, NULL};

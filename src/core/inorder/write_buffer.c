@@ -1,5 +1,5 @@
 /* The write buffer: lines wait in the order in which stores came, are written one at a time, and
- * keep their places until they are. A store to a line that waits joins it. */
+ * keep their entries until they are. A store to a line that waits joins it. */
 #include "core/inorder/inorder.h"
 
 static uint64_t line_of(const struct inorder *core, uint64_t address) {
@@ -41,17 +41,17 @@ static bool joins(struct inorder *core, uint64_t line) {
     return false;
 }
 
-static void free_places(struct inorder *core, uint64_t cycle) {
+static void free_entries(struct inorder *core, uint64_t cycle) {
     while (core->freed < core->written && line_at(core, core->freed)->release <= cycle)
         core->freed++;
 }
 
-uint64_t inorder_store_place(struct inorder *core, uint64_t address, uint64_t cycle) {
-    uint64_t places = core->machine.core.store_queue;
+uint64_t inorder_store_entry(struct inorder *core, uint64_t address, uint64_t cycle) {
+    uint64_t entries = core->machine.core.store_queue;
     inorder_advance(core, cycle);
-    free_places(core, cycle);
+    free_entries(core, cycle);
     if (core->ideal & IDEAL_BW ? core->entered - core->freed < WRITE_LINES
-                               : core->entered - core->freed < places)
+                               : core->entered - core->freed < entries)
         return cycle;
     if (joins(core, line_of(core, address)))
         return cycle;

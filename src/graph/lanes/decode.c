@@ -99,7 +99,7 @@ static uint32_t store_commit(const struct lanes_decoder *decoder, const struct l
         return LANES_NEVER_ROW;
     uint32_t ordinal = decoder->ordinal_at[(decoder->number - distance) % FAR];
     if (ordinal % 2 && decoder->stores - (ordinal / 2 - 1) <= LANES_STORES)
-        return lanes_place(layout->stores, ordinal / 2 - 1);
+        return lanes_row(layout->stores, ordinal / 2 - 1);
     return commit_back(decoder, layout, distance);
 }
 
@@ -184,7 +184,7 @@ static inline void decode_dispatch(const struct lanes_decoder *decoder,
 /* Of the write so many ago. */
 static inline uint32_t write_back(const struct lanes_decoder *decoder, struct lanes_ring ring,
                                   uint32_t ago) {
-    return ago <= decoder->writes ? lanes_place(ring, decoder->writes - ago)
+    return ago <= decoder->writes ? lanes_row(ring, decoder->writes - ago)
                                   : (uint32_t)LANES_NEVER_ROW;
 }
 
@@ -202,10 +202,10 @@ static void decode_write(struct lanes_decoder *decoder, const struct lanes_layou
     extra->committed = store_commit(decoder, layout, uop->store_entry);
     extra->written_before = write_back(decoder, layout->written, 1);
     extra->drain_from = write_back(decoder, layout->written, machine->store_drain);
-    extra->at_written = lanes_place(layout->written, decoder->writes);
+    extra->at_written = lanes_row(layout->written, decoder->writes);
     extra->write_weight = lanes_weight(&decoder->weights, set, uop->write_wait, 1);
     extra->left_before = write_back(decoder, layout->left, 1);
-    extra->at_left = lanes_place(layout->left, decoder->writes);
+    extra->at_left = lanes_row(layout->left, decoder->writes);
     if (!layout->ideal || graph_more_entries(machine, window) == 0) {
         step->flags |= STEP_ENTRY;
         extra->entry_free = extra->at_left;
@@ -214,8 +214,8 @@ static void decode_write(struct lanes_decoder *decoder, const struct lanes_layou
         uint32_t ago = graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP;
         step->flags |= STEP_ENTRY | STEP_GROUP_LEFT;
         extra->entry_free =
-            ago <= group ? lanes_place(layout->groups_left, group - ago) : LANES_NEVER_ROW;
-        extra->at_group_left = lanes_place(layout->groups_left, group);
+            ago <= group ? lanes_row(layout->groups_left, group - ago) : LANES_NEVER_ROW;
+        extra->at_group_left = lanes_row(layout->groups_left, group);
     }
     extra->mshrs = graph_mshrs(machine, window, uop->level);
     if (mshrs_counts(uop->fill) && extra->mshrs) {
@@ -324,10 +324,10 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
         if (extra->fetched_by == LANES_NEVER_ROW && pending && uop->fetched_by <= decoder->number) {
             uint32_t ordinal = decoder->ordinal_at[(decoder->number - uop->fetched_by) % FAR];
             if (ordinal && ordinal % 2 == 0 && decoder->misses - (ordinal / 2 - 1) <= LANES_MISSES)
-                extra->fetched_by = lanes_place(layout->misses, ordinal / 2 - 1);
+                extra->fetched_by = lanes_row(layout->misses, ordinal / 2 - 1);
         }
         extra->fetched_by_keep = lanes_keep_of(&decoder->weights, part, uop->insn);
-        extra->at_miss = lanes_place(layout->misses, decoder->misses);
+        extra->at_miss = lanes_row(layout->misses, decoder->misses);
     }
     if (has_store(decoder, uop) &&
         (uop->flags & (GRAPH_FORWARDED | GRAPH_COVERED) || step->flags & STEP_PART)) {
@@ -448,7 +448,7 @@ static inline void decode(struct lanes_decoder *decoder, struct lanes_layout *la
     if (frees_entry(decoder, uop))
         decode_write(decoder, layout, uop, step, extra);
     if (common->flags & STEP_STORE)
-        extra->at_store = lanes_place(layout->stores, decoder->stores);
+        extra->at_store = lanes_row(layout->stores, decoder->stores);
     if (!(common->flags & STEP_ELIMINATED)) {
         decode_ready(decoder, layout, common, step, extra);
         if (uop->flags & (GRAPH_LOAD | GRAPH_STORE))

@@ -18,8 +18,8 @@ struct nodes {
     vector fetch[VECTORS], dispatch[VECTORS], execute[VECTORS], complete[VECTORS], commit[VECTORS];
 };
 
-/* Of row `place` the vector k. */
-#define ROW(place) (((vector *)(rows + (place)))[k])
+/* Vector k of a row. */
+#define ROW(row) (((vector *)(rows + (row)))[k])
 
 INLINE vector where(vector mask, vector then, vector otherwise) {
     return (then & mask) | (otherwise & ~mask);

@@ -80,7 +80,7 @@ static void add_counter(struct lanes_slots *slots, struct lanes_slot *slot, uint
 }
 
 /* A limit that others keep already needs no counter. */
-static void place_queue(struct lanes_slots *slots, const struct graph_machine *machine,
+static void count_queue(struct lanes_slots *slots, const struct graph_machine *machine,
                         uint32_t queue) {
     uint32_t issue = machine->queue_issue[queue], units = 0;
     for (uint32_t pool = 0; pool < MACHINE_MAX_POOLS; pool++)
@@ -141,14 +141,14 @@ static bool group_init(struct graph_lanes *lanes, struct lanes_group *group, uin
     group->layout = layout_of(lanes, window);
     group->mshrs = calloc(LANES_GROUP, sizeof *group->mshrs);
     if (!group->layout || !group->mshrs ||
-        !(group->rows = allocate(group->layout->places * sizeof(int32_t))))
+        !(group->rows = allocate(group->layout->length * sizeof(int32_t))))
         return false;
     lanes_fill_weights(lanes->decoder, group);
     return (group->planes = allocate(planes_bytes(lanes))) != NULL;
 }
 
 /* Half a group of some sets, with their last to fill it. */
-static void place_sets(uint32_t *lanes, const uint32_t *sets, uint32_t from, uint32_t count) {
+static void put_sets(uint32_t *lanes, const uint32_t *sets, uint32_t from, uint32_t count) {
     for (uint32_t lane = 0; lane < LANES_BOUND; lane++)
         lanes[lane] = sets[from + lane < count ? from + lane : count - 1];
 }
@@ -159,8 +159,8 @@ static bool add_window(struct graph_lanes *lanes, const uint32_t *bound, uint32_
     for (uint32_t from = 0; from < bound_count; from += LANES_BOUND) {
         struct lanes_group *group = &lanes->groups[lanes->group_count++];
         group->free = other_count != 0;
-        place_sets(group->sets, bound, from, bound_count);
-        place_sets(group->sets + LANES_BOUND, group->free ? others : bound, from, bound_count);
+        put_sets(group->sets, bound, from, bound_count);
+        put_sets(group->sets + LANES_BOUND, group->free ? others : bound, from, bound_count);
         if (!group_init(lanes, group, window))
             return false;
     }
@@ -283,7 +283,7 @@ struct graph_lanes *graph_lanes_new(const struct graph_machine *machine,
         else
             categories_standard(&lanes->categories);
         for (uint32_t queue = 0; queue < MACHINE_MAX_QUEUES; queue++)
-            place_queue(&lanes->slots, machine, queue);
+            count_queue(&lanes->slots, machine, queue);
         while (!lanes_level_usable(level) || !fits_level(&lanes->slots, level))
             level--;
         /* What completed a window ago is before dispatch only if wakeup takes no longer. */
@@ -331,7 +331,7 @@ static void move(struct lanes_group *group, uint32_t lane) {
         return;
     mshrs_move(&group->mshrs[lane], by);
     int32_t *rows = (int32_t *)group->rows;
-    for (uint32_t at = LANES_WEIGHTS * LANES_GROUP; at < group->layout->places; at += LANES_GROUP) {
+    for (uint32_t at = LANES_WEIGHTS * LANES_GROUP; at < group->layout->length; at += LANES_GROUP) {
         int32_t *cycle = &rows[at + lane];
         *cycle = *cycle - by > -LATE ? *cycle - by : -LATE;
     }

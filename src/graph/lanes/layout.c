@@ -13,9 +13,9 @@ static inline uint32_t larger(uint32_t a, uint32_t b) {
 }
 
 static struct lanes_ring ring(struct lanes_layout *layout, uint32_t rows) {
-    struct lanes_ring ring = {layout->places, rows};
+    struct lanes_ring ring = {layout->length, rows};
     /* Rows that are written together must not compete for the same lines of a cache. */
-    layout->places += (rows + 5) * LANES_GROUP;
+    layout->length += (rows + 5) * LANES_GROUP;
     return ring;
 }
 
@@ -24,7 +24,7 @@ void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *
                        uint32_t window) {
     layout->ideal = window != 0;
     layout->window = window ? window : machine->window;
-    layout->places = LANES_WEIGHTS * LANES_GROUP;
+    layout->length = LANES_WEIGHTS * LANES_GROUP;
     layout->fetch = ring(layout, LANES_FETCHES);
     layout->dispatch = ring(layout, larger(machine->fetch_room, machine->dispatch_width));
     layout->execute = ring(layout, smaller(layout->window, machine->window));
@@ -38,7 +38,7 @@ void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *
     layout->left = ring(layout, 1);
     layout->groups_left = ring(
         layout, power_of_two_from(graph_more_entries(machine, window) / GRAPH_ENTRY_GROUP + 1));
-    layout->large = layout->places * 4 > LANES_LARGE;
+    layout->large = layout->length * 4 > LANES_LARGE;
 }
 
 /* A place that trails by a bandwidth edge starts that far before the end of its ring, and so

@@ -15,7 +15,7 @@ void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *
 void lanes_layout_begin(struct lanes_layout *layout, const struct graph_machine *machine);
 
 /* The row of the `ordinal`-th of its kind, of a ring of 2^n rows (those not in lanes_moving). */
-static inline uint32_t lanes_place(struct lanes_ring ring, uint32_t ordinal) {
+static inline uint32_t lanes_row(struct lanes_ring ring, uint32_t ordinal) {
     return ring.base + (ordinal & (ring.rows - 1)) * LANES_GROUP;
 }
 
@@ -25,17 +25,17 @@ static inline uint32_t lanes_behind(struct lanes_ring ring, uint32_t at, uint32_
     return at - ring.base >= distance * LANES_GROUP ? from : from + ring.rows * LANES_GROUP;
 }
 
-typedef uint32_t lanes_places __attribute__((vector_size(16), may_alias));
+typedef uint32_t lanes_offsets __attribute__((vector_size(16), may_alias));
 
 /* To the rows of the next µop. */
 static inline void lanes_move_on(struct lanes_layout *layout) {
-    enum { VECTORS = sizeof layout->at / sizeof(lanes_places) };
-    lanes_places *at = (lanes_places *)&layout->at;
-    const lanes_places *end = (const lanes_places *)&layout->end;
-    const lanes_places *size = (const lanes_places *)&layout->size;
+    enum { VECTORS = sizeof layout->at / sizeof(lanes_offsets) };
+    lanes_offsets *at = (lanes_offsets *)&layout->at;
+    const lanes_offsets *end = (const lanes_offsets *)&layout->end;
+    const lanes_offsets *size = (const lanes_offsets *)&layout->size;
     _Pragma("GCC unroll 2") for (uint32_t i = 0; i < VECTORS; i++) {
-        lanes_places next = at[i] + LANES_GROUP;
-        at[i] = next - ((lanes_places)(next == end[i]) & size[i]);
+        lanes_offsets next = at[i] + LANES_GROUP;
+        at[i] = next - ((lanes_offsets)(next == end[i]) & size[i]);
     }
 }
 

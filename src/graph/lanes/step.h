@@ -125,7 +125,7 @@ struct lanes_layout {
     bool ideal;      /* no other edges of the window */
     struct lanes_ring fetch, dispatch, execute, complete, commit, stores, misses, written, left,
         groups_left;
-    uint32_t places;
+    uint32_t length;                   /* of all rings and weights, in cycles */
     struct lanes_moving at, end, size; /* of the next µop; of each, its ring's end and size */
     bool large;                        /* than caches are */
     uint32_t extra_count;

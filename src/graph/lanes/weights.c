@@ -35,7 +35,7 @@ static void fill(const struct lanes_weights *weights, struct lanes_group *group,
     uint32_t always = row->key >> KEY_ALWAYS & (KEY_CYCLES - 1);
     for (uint32_t lane = 0; lane < LANES_GROUP; lane++) {
         uint32_t of_lane = group->sets[lane] & set;
-        put(group, row->place + lane,
+        put(group, row->row + lane,
             cycles == KEEP ? -(int32_t)categories_keep(categories, of_lane)
                            : (int32_t)(always + categories_weight(categories, of_lane, cycles)));
     }
@@ -47,7 +47,7 @@ void lanes_weights_fill(const struct lanes_weights *weights, struct lanes_group 
         put(group, LANES_NEVER_ROW + lane, group->narrow ? LANES_NARROW_NEVER : LANES_NEVER);
     }
     for (uint32_t at = 0; at < LANES_WEIGHTS_HASH; at++)
-        if (weights->rows[at].place)
+        if (weights->rows[at].row)
             fill(weights, group, &weights->rows[at]);
 }
 
@@ -57,13 +57,13 @@ uint32_t lanes_weight(struct lanes_weights *weights, uint32_t set, uint32_t cycl
         return LANES_NOTHING_ROW;
     uint64_t key = cycles | (uint64_t)always << KEY_ALWAYS | (uint64_t)set << KEY_SET;
     uint32_t at = (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 40) % LANES_WEIGHTS_HASH;
-    for (; weights->rows[at].place; at = (at + 1) % LANES_WEIGHTS_HASH)
+    for (; weights->rows[at].row; at = (at + 1) % LANES_WEIGHTS_HASH)
         if (weights->rows[at].key == key)
-            return weights->rows[at].place;
+            return weights->rows[at].row;
     weights->rows[at] = (struct lanes_weight_row){key, weights->count++ * LANES_GROUP};
     for (uint32_t i = 0; i < weights->group_count; i++)
         fill(weights, &weights->groups[i], &weights->rows[at]);
-    return weights->rows[at].place;
+    return weights->rows[at].row;
 }
 
 uint32_t lanes_weight_of(struct lanes_weights *weights, unsigned part, uint32_t insn,

@@ -16,8 +16,8 @@ struct lanes_weights {
     uint32_t group_count;
     uint32_t count; /* of rows */
     struct lanes_weight_row {
-        uint64_t key;   /* cycles, always, categories: see lanes_weight() */
-        uint32_t place; /* 0: free */
+        uint64_t key; /* cycles, always, categories: see lanes_weight() */
+        uint32_t row; /* 0: free */
     } rows[LANES_WEIGHTS_HASH];
 };
 

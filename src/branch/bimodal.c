@@ -1,5 +1,5 @@
-/* Bimodal (Smith 1981): a table of two-bit counters, one for each branch as long as they last.
- * Counters start at weakly not taken. */
+/* Bimodal (Smith 1981): a table of two-bit counters, one for each branch while there are enough of
+ * them. Counters start at weakly not taken. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 
 #include "branch/predictors.h"
 
-/* Whose successor is not known yet. */
+/* A branch whose successor is not known yet. */
 struct awaiting_branch {
     uint64_t address;
     enum branch_kind kind; /* BRANCH_NONE: there is none */
@@ -61,7 +61,7 @@ static void direction_free(struct branch_predictor *predictor) {
     }
 }
 
-/* Arrays of `to` are filled as those of `from`. */
+/* Copies the direction predictor. The arrays of `to` have the sizes of those of `from`. */
 static void direction_copy(struct branch_predictor *to, const struct branch_predictor *from) {
     switch (from->direction) {
 #define PREDICTOR(value, word)                                                                     \

@@ -36,12 +36,13 @@ enum branch_outcome branch_predict(struct branch_predictor *predictor, uint64_t 
                                    enum branch_kind kind, uint32_t length, bool taken,
                                    uint64_t next);
 
-/* In place of branch_predict() for the last branch before a pause, whose successor is not known
- * yet. The next branch_follow() tells it, and the predictor then learns as if it had been known at
- * once. branch_follow() must come before any other branch. */
+/* Instead of branch_predict(), for the last branch before a pause, whose successor is not known
+ * yet. The next branch_follow() tells the successor, and the predictor then learns as if it had
+ * been known at once. branch_follow() must come before any other branch. */
 void branch_await(struct branch_predictor *predictor, uint64_t address, enum branch_kind kind,
                   uint32_t length, bool taken);
-/* `next`: address of the instruction after the pause. Does nothing when no branch waits for it. */
+/* `next` is the address of the instruction after the pause. Does nothing if no branch waits for
+ * it. */
 void branch_follow(struct branch_predictor *predictor, uint64_t next);
 
 struct branch_statistics {

@@ -110,8 +110,8 @@ struct btb {
 };
 bool btb_init(struct btb *btb, uint32_t entries, uint32_t ways);
 void btb_copy(struct btb *btb, const struct btb *from);
-/* True when the branch was in it; *target is then the one it held. The branch is now the most
- * recent of its set, with target `next`. Not for a perfect one. */
+/* Returns whether the branch was in the buffer; *target is then the target that it held. Makes the
+ * branch the most recent of its set, with target `next`. Not for a perfect BTB. */
 bool btb_predict(struct btb *btb, uint64_t address, uint64_t next, uint64_t *target);
 
 /* Targets selected by the branch and the targets of the last indirect branches. */
@@ -127,8 +127,8 @@ struct indirect {
 };
 bool indirect_init(struct indirect *indirect, uint32_t entries);
 void indirect_copy(struct indirect *indirect, const struct indirect *from);
-/* True when it knows the branch on this path; *target is then its prediction. `fallback_right`:
- * the BTB's target, used when it does not know, was right. */
+/* Returns whether it knows the branch on this path; *target is then its prediction.
+ * `fallback_right`: the BTB's target, used when it does not know, was right. */
 bool indirect_predict(struct indirect *indirect, uint64_t address, uint64_t next,
                       bool fallback_right, uint64_t *target);
 

@@ -149,9 +149,9 @@ static __attribute__((noinline)) void age(struct tage *tage) {
     tage->until_ageing = AGEING_PERIOD;
 }
 
-/* After a misprediction: the branch gets an entry in a table from `first` on whose own is not
- * useful, the first such with probability 1/2, so that tables do not fill in lockstep. When all
- * are useful they become less so. */
+/* After a misprediction: gives the branch an entry in a table from `first` on where its own is not
+ * useful: in the first such with probability 1/2, else in a later one, so that tables do not fill
+ * in lockstep. If all are useful, they become less so. */
 static __attribute__((noinline)) void allocate(struct tage *tage, uint32_t first,
                                                const uint32_t *entry, const uint32_t *tag,
                                                bool taken) {

@@ -1,4 +1,5 @@
-/* One door for the kinds of cores. Batches go through it, not instructions. */
+/* Calls the kind of core that the machine asks for. The indirection costs once per batch, not per
+ * instruction. */
 #include <stdlib.h>
 
 #include "core/cores.h"

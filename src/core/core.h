@@ -38,7 +38,7 @@ bool ideal_parse(const char *list, uint32_t *ideal, struct error *error);
 const char *ideal_name(unsigned index);        /* of bit 1 << index */
 const char *ideal_description(unsigned index); /* for help */
 
-/* What a core has learned, apart from it: caches, TLBs and predictors. */
+/* What a core has learned: caches, TLBs and predictors. It can be kept without the core. */
 struct core_learned {
     struct memory *memory; /* NULL: nothing yet */
     struct branch_predictor *predictor;
@@ -48,13 +48,13 @@ struct executor;
 struct stall_causes;
 struct core_options {
     uint32_t ideal;            /* enum ideal */
-    struct executor *executor; /* thread that runs the pipeline; NULL: the caller's. Cores may share
-                                  one. Results are the same */
+    struct executor *executor; /* the thread that runs the pipeline; NULL: the caller's. Cores may
+                                  share one. Results do not depend on it */
     struct tap *tap;           /* NULL: none */
     struct stall_causes
         *causes; /* of a core in order: filled in (core/stall_causes.h). NULL: none */
-    /* What the core begins with, learned on the same machine; it is taken over when the core is
-     * made. NULL, or without memory: nothing is learned. */
+    /* What the core starts with, learned on the same machine; core_new() takes it over. NULL, or
+     * without memory: it starts with nothing learned. */
     struct core_learned *learned;
 };
 
@@ -67,8 +67,8 @@ void core_free(struct core *core);
 struct core_input {
     const struct code *code;
     const struct dynamic_insn *insns;
-    const struct memory_access *accesses; /* those of an instruction begin with
-                                             accesses[insn->memory − first_access] */
+    const struct memory_access
+        *accesses; /* an instruction's begin at accesses[insn->memory − first_access] */
     uint32_t insn_count, access_count, first_access;
 };
 static inline struct core_input core_input_of(const struct code *code,
@@ -90,9 +90,9 @@ bool core_push(struct core *core, const struct core_input *input, struct error *
  * shown on the tap. */
 bool core_warm(struct core *core, const struct core_input *input, struct error *error);
 
-/* Shows these caches and TLBs instruction `number` of the input with its accesses, as warming does.
- * *line: that of the last byte of the instruction before, in units of 1 << fetch_line_shift bytes,
- * UINT64_MAX: not known; then of this one. */
+/* Warms these caches and TLBs with instruction `number` of the input and its accesses. *line is the
+ * line of the last byte of the instruction before, in units of 1 << fetch_line_shift bytes
+ * (UINT64_MAX: not known); it becomes that of this instruction. */
 void core_warm_memory(struct memory *memory, uint32_t fetch_line_shift,
                       const struct core_input *input, uint32_t number, uint64_t *line);
 
@@ -102,17 +102,17 @@ bool core_drain(struct core *core, struct error *error);
 /* core_drain, and flushes the tap, even when the former fails. */
 bool core_finish(struct core *core, struct error *error);
 
-/* Takes out of a core what it has learned; time begins anew. The core must have finished, and may
- * only be freed then. */
+/* Moves what the core has learned to *learned, where time starts at 0 again. The core must have
+ * finished, and may only be freed afterwards. */
 void core_give(struct core *core, struct core_learned *learned);
 void core_learned_free(struct core_learned *learned);
-/* The caches as left by all that was pushed so far, except for what is still in the pipeline. Valid
- * until the next call that pushes, warms or drains. */
+/* The caches after all instructions pushed so far, except those still in the pipeline. Valid until
+ * the next call that pushes, warms or drains. */
 const struct memory *core_memory(const struct core *core);
 const struct branch_predictor *core_predictor(const struct core *core);
 
 /* Copies what this memory and predictor have learned, for cores of the same machine with these
- * idealisations (enum ideal); time begins anew. False: `copy` is empty. */
+ * idealisations (enum ideal); in the copy time starts at 0 again. False: `copy` is empty. */
 bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
                        const struct memory *memory, const struct branch_predictor *predictor,
                        struct error *error);

@@ -27,14 +27,14 @@ CORE_KIND(inorder) /* core/inorder/ */
 /* ---- what they share (shared.c) ---- */
 
 /* Warms caches, TLBs and the predictor with these instructions; what the predictor counts meanwhile
- * is added to `warmed`. False: the trace lacks what an instruction names. */
+ * is added to `warmed`. False: the input names code or accesses that the trace does not have. */
 bool core_warm_learned(const struct core_learned *learned, uint32_t fetch_line_shift,
                        const struct core_input *input, struct branch_statistics *warmed,
                        struct error *error);
 /* Takes the branches of `warmed` out of `all`. */
 void core_subtract_branches(struct branch_statistics *all, const struct branch_statistics *warmed);
 
-/* What a core begins with. NULL members: failed. */
+/* Makes what a core starts with. On failure its members are NULL. */
 bool core_learned_new(struct core_learned *learned, const struct machine *machine,
                       const struct core_options *options, struct error *error);
 

@@ -1,4 +1,4 @@
-/* What everything that runs the instructions of a trace asks of its input: cores, and models. */
+/* Checks of input, for whatever runs the instructions of a trace: cores and models. */
 #ifndef CULPRIT_CORE_INPUT_H
 #define CULPRIT_CORE_INPUT_H
 

@@ -18,7 +18,7 @@ static void add_branches(struct branch_statistics *to, const struct branch_stati
         sums[i] += ((const uint64_t *)what)[i];
 }
 
-/* As it meets the predictor when it is simulated. `followed`: insn[1] is its successor. */
+/* As in simulation. `followed`: insn[1] is its successor. */
 static void warm_branch(struct branch_predictor *predictor, const struct code *code,
                         const struct dynamic_insn *dynamic, bool followed) {
     const struct static_insn *insn = &code->insns[dynamic->insn];
@@ -32,7 +32,7 @@ static void warm_branch(struct branch_predictor *predictor, const struct code *c
         branch_await(predictor, insn->address, insn->branch, insn->length, taken);
 }
 
-/* The lines that it begins and ends in, as fetch asks for them. */
+/* Warms the lines that the instruction begins and ends in, as fetch asks for them. */
 static void warm_fetch(struct memory *memory, uint32_t line_shift, const struct static_insn *insn,
                        uint64_t *line) {
     const uint64_t last = insn->address + insn->length - 1;

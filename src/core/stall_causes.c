@@ -123,7 +123,7 @@ void stall_causes_add(struct stall_causes *causes, uint32_t insn, enum stall_cau
         causes->failed = !grow(causes);
 }
 
-/* A table that grew large would take long to clear each time. */
+/* A table that grew large is replaced by a small one, since clearing it takes long. */
 void stall_causes_clear_cycles(struct stall_causes *causes) {
     struct stall_cell *small =
         causes->capacity > FIRST_CAPACITY ? calloc(FIRST_CAPACITY, sizeof *small) : NULL;

@@ -48,8 +48,8 @@ const char *stall_event_name(enum stall_event event); /* "imiss" */
 
 struct stall_cell {
     uint32_t insn;    /* that stood at the head */
-    uint32_t culprit; /* instruction to blame: the load, the branch; `insn` itself where it is no
-                         other */
+    uint32_t culprit; /* the instruction to blame: the load, the branch; `insn` itself if there is
+                         no other */
     uint32_t cause;
     uint64_t cycles;
 };

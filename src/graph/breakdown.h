@@ -28,13 +28,14 @@ void breakdown_free(struct breakdown *breakdown);
 
 /* The same categories, all times 0: a sum to add to. */
 void breakdown_clear(struct breakdown *breakdown);
-/* Adds times and instructions of another thread, fragment or program with as many categories. */
+/* Adds the times and instructions of another thread, fragment or program. It must have as many
+ * categories. */
 void breakdown_add(struct breakdown *sum, const struct breakdown *part);
 
-/* The same as another; as breakdown_init(). */
+/* Copies a breakdown; otherwise as breakdown_init(). */
 bool breakdown_copy(struct breakdown *breakdown, const struct breakdown *from, struct error *error);
-/* Makes it stand for so many instructions: times are multiplied by `factor`, and rounded to whole
- * cycles, so that sums of breakdowns do not depend on their order. */
+/* Scales the breakdown to so many instructions: times are multiplied by `factor`, and rounded to
+ * whole cycles, so that sums of breakdowns do not depend on their order. */
 void breakdown_scale(struct breakdown *breakdown, uint64_t instructions, double factor);
 
 static inline uint32_t breakdown_sets(const struct breakdown *breakdown) {
@@ -52,8 +53,8 @@ void breakdown_icosts(const struct breakdown *breakdown, double *icosts);
 char *breakdown_set_name(const struct breakdown *breakdown, uint32_t set, char *text,
                          uint32_t size);
 
-/* Sets with `least` to `most` members whose icost was measured, the largest |icost| first; into
- * sets[], which has room for all, and returns how many. */
+/* Writes the sets with `least` to `most` members whose icost was measured, the largest |icost|
+ * first, to sets[], which must have room for all. Returns how many there are. */
 uint32_t breakdown_rank(const struct breakdown *breakdown, const double *icosts, uint32_t least,
                         uint32_t most, uint32_t *sets);
 
@@ -63,19 +64,19 @@ struct breakdown_error {
      * reference is 5 % of the time or more (Table IX); 0 when there are none. */
     double mean, largest;
     uint32_t sets;
-    /* False alarms: of the sets asked for those of 5 % or more as measured, and less than half of
-     * that in the reference. */
+    /* False alarms: how many of the sets asked for are 5 % or more as measured, and less than half
+     * of that in the reference. */
     uint32_t false_alarms;
-    /* Of the pairs whose icost is over 2 % of the time in either: how many there are, and in how
-     * many the sign is the same. */
+    /* How many pairs have an icost over 2 % of the time in either, and how many of them have the
+     * same sign in both. */
     uint32_t pairs, same_sign;
 };
-/* Of breakdowns with as many categories; what either did not measure is left out. */
+/* Compares breakdowns with as many categories. What either did not measure is left out. */
 struct breakdown_error breakdown_compare(const struct breakdown *reference,
                                          const struct breakdown *measured, const uint32_t *sets,
                                          uint32_t set_count);
 
-/* In place of a category whose pairs are looked at. */
+/* No category is chosen for its pairs. */
 enum { BREAKDOWN_NO_FOCUS = UINT32_MAX };
 
 /* The category that costs most: the largest share of the time, on average over breakdowns of the

@@ -1,4 +1,4 @@
-/* What a life record says of one µop, and what the cycles of the µops before it say of it. */
+/* A µop's edges come from its own life record and from the cycles of the µops before it. */
 #include "graph/build.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "graph/structure.h"
 #include "memory/memory.h"
 
-/* What the µops before one must still tell: of the latest RECENT. Cycles are the low 32 bits, as in
+/* What is kept of the latest RECENT µops, for those that follow. Cycles are the low 32 bits, as in
  * the records, and compared as differences. */
 enum { RECENT = 1 << 12 };
 struct recent {
@@ -18,13 +18,13 @@ struct recent {
     bool load, woken; /* a one-cycle operation that the wakeup loop makes longer */
 };
 
-/* The last µop that issued in a cycle, at the place of the cycle's low bits. */
+/* The last µop that issued in each cycle, indexed by the cycle's low bits. */
 enum { ISSUED = 1 << 12 };
 struct issued {
     uint32_t cycle, uop; /* low bits of its position */
 };
 
-/* What all µops of an operation have alike. */
+/* What all µops of an operation have in common. */
 struct kind {
     uint32_t flags; /* GRAPH_SHORT or GRAPH_LONG */
     uint16_t execution;
@@ -160,7 +160,7 @@ static void set_queue(const struct graph_builder *builder, const struct packed_l
         uop->queue_entry = (uint16_t)back;
 }
 
-/* The weight of the edge from the commit before, where fetch waited for that. */
+/* The weight of the edge from the commit before, if fetch waited for that commit. */
 static uint16_t after_commit(const struct graph_builder *builder, const struct packed_life *life) {
     if (builder->last_flags & LIFE_SYSTEM_CALL)
         return cycles(builder->syscall_cycles + 1);
@@ -263,7 +263,7 @@ static void set_store_wait(const struct graph_builder *builder, const struct pac
     }
 }
 
-/* What waits for the head waits for all older stores to drain. */
+/* A µop that waits for the head waits for all older stores to drain. */
 static void set_head_wait(const struct graph_builder *builder, const struct packed_life *life,
                           struct graph_uop *uop) {
     uint32_t since, commit = recent(builder, 1)->commit;

@@ -58,16 +58,15 @@ struct categories {
     uint32_t restricted;              /* set of the others */
 };
 
-/* One more, as a user writes it:
+/* Reads one more category, as a user writes it:
  *
  *     NAME=PART[,PART...][:CHANGE][@PLACE[,PLACE...]]     or without NAME=, the only part's
  *
  * PART: a standard category, which stands for its parts; icache, itlb; dtlb, l2, llc, dram (data
  * misses by what served them; dtlb: translation, wherever the data comes from then), write; an
- * operation ("int_mul").
- * CHANGE: -N, N cycles faster; N%, what is left of it. PLACE: see simulate/category_places.h;
- * `places` points to them inside `text`, NULL: all instructions; the set of instructions is empty
- * then, of CATEGORY_INSNS. */
+ * operation ("int_mul"). CHANGE: -N, N cycles faster; N%, what is left of it. PLACE: see
+ * simulate/category_places.h; `places` points to them inside `text`, NULL: all instructions. The
+ * set of instructions is then empty, of CATEGORY_INSNS. */
 enum { CATEGORY_INSNS = 1 << 24 };
 bool categories_parse(struct categories *categories, const char *text, const char **places,
                       struct error *error);

@@ -23,7 +23,7 @@ static bool executes(unsigned operation) {
            operation != OP_SYSTEM && operation != OP_CLOCK;
 }
 
-/* 0: there is none of that name. */
+/* The parts of that name; 0: there is none. */
 static uint64_t parts_named(const char *name, size_t length) {
     struct categories standard;
     categories_standard(&standard);

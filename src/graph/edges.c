@@ -1,4 +1,4 @@
-/* The edges that evaluate.c takes the latest of, listed. */
+/* Lists the edges of which evaluate.c takes the latest. */
 #include "graph/edges.h"
 
 struct list {
@@ -6,7 +6,7 @@ struct list {
     uint32_t count, index; /* index: of the µop they lead to */
 };
 
-/* Distances of 0 and beyond the fragment's begin: there is no such edge. */
+/* Adds an edge, unless its distance is 0 or leads to before the fragment. */
 static inline void add(struct list *list, enum graph_edge_kind kind, uint64_t distance,
                        enum graph_node from, enum graph_node to, int64_t weight) {
     if (distance == 0 || distance > list->index)
@@ -54,12 +54,13 @@ static void add_fetch(struct list *list, const struct graph_machine *machine,
         list->edges[i].apart = (int32_t)wait;
 }
 
-/* Whether it takes the store queue entry of a store of the fragment. */
+/* Whether the µop takes over the store queue entry of a store of the fragment. */
 static bool frees_entry(const struct graph_uop *uop, uint32_t index) {
     return uop->store_entry && uop->store_entry <= index;
 }
 
-/* The distance from a µop that takes an entry to the one that did so many takings ago; 0: none. */
+/* The distance from a µop that takes an entry back to the one that took its entry so many entries
+ * ago; 0: none. */
 static uint32_t takings_back(const struct graph_uop *uop, uint32_t index, uint32_t count) {
     for (uint32_t back = 1; back <= index; back++)
         if (frees_entry(uop - back, index - back) && --count == 0)

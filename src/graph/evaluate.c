@@ -20,10 +20,10 @@ static_assert((int)DRAINS > (int)GRAPH_DRAIN_MOST, "the writes of a cycle before
 struct graph_evaluation {
     struct graph_machine machine;
     const struct categories *categories;
-    struct categories standard; /* those, unless the caller's */
-    uint32_t set;               /* of the categories that are idealised */
-    bool bandwidth;             /* is not among their parts */
-    uint32_t window;            /* what they make of it; 0: it is not */
+    struct categories standard; /* used unless the caller gives its own */
+    uint32_t set;               /* the categories that are idealised */
+    bool bandwidth;             /* bandwidth is not idealised */
+    uint32_t window;            /* the idealised window; 0: it is not idealised */
     uint64_t number;
     struct graph_uop last;
     struct graph_nodes nodes[NODES];
@@ -148,8 +148,9 @@ static void write_store(struct graph_evaluation *evaluation, const struct graph_
     nodes->left = evaluation->left[number % GRAPH_WRITES] = cycle;
 }
 
-/* When an entry is free for the µop whose write was the last: with a larger store queue that of an
- * older store, once for each group. */
+/* When the µop has a store queue entry, if it takes over that of the latest write: when that store
+ * has left the queue. With a larger store queue: when a store so many writes earlier had left,
+ * looked at once for each group of entries. */
 static int64_t entry_free(const struct graph_evaluation *evaluation) {
     uint64_t more = graph_more_entries(&evaluation->machine, evaluation->window);
     uint64_t last = evaluation->writes - 1;
@@ -195,7 +196,7 @@ static inline bool forwards_part(const struct graph_evaluation *evaluation,
            !keep(evaluation, GRAPH_PART_FORWARD, uop->insn);
 }
 
-/* What the store's write, or all stores' before, took beyond a cycle. */
+/* How long the store's write, or those of all stores before, took beyond a cycle. */
 static inline uint32_t drain(const struct graph_evaluation *evaluation,
                              const struct graph_uop *uop) {
     return uop->store_wait ? weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->store_wait) : 0;
@@ -264,9 +265,9 @@ static int64_t complete(const struct graph_evaluation *evaluation, const struct 
     return cycle;
 }
 
-/* The first cycle from `cycle` on in which the pool and its queue have a place, which is taken. The
- * older µops have theirs already. Nothing is taken before `dispatched` any more, and what is
- * GRAPH_SLOTS later is not looked at. */
+/* Takes a slot in the first cycle from `cycle` on in which both the pool and its queue have one
+ * free. The older µops have taken theirs already. Slots before `dispatched` are not asked for any
+ * more, and those GRAPH_SLOTS later are not looked at. */
 static int64_t take_slot(struct graph_evaluation *evaluation, int64_t dispatched, int64_t cycle,
                          uint32_t pool) {
     const struct graph_machine *machine = &evaluation->machine;

@@ -1,5 +1,5 @@
-/* Node times of a graph under one idealisation, plainly: the reference for graph/lanes.h, and what
- * checks a graph against the run it was built from. */
+/* Node times of a graph under one idealisation, in plain code: the reference for graph/lanes.h, and
+ * what checks a graph against the run that it was built from. */
 #ifndef CULPRIT_GRAPH_EVALUATE_H
 #define CULPRIT_GRAPH_EVALUATE_H
 
@@ -46,7 +46,7 @@ static inline uint32_t graph_mshrs(const struct graph_machine *machine, uint32_t
 struct graph_evaluation;
 /* `ideal`: enum ideal, without dlong. NULL: out of memory. */
 struct graph_evaluation *graph_evaluation_new(const struct graph_machine *machine, uint32_t ideal);
-/* With a set of these categories, which must stay as they are; NULL: the standard ones. */
+/* Likewise with a set of these categories, which must outlive it; NULL: the standard ones. */
 struct graph_evaluation *graph_evaluation_new_of(const struct graph_machine *machine,
                                                  const struct categories *categories, uint32_t set);
 void graph_evaluation_free(struct graph_evaluation *evaluation);

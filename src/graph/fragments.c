@@ -1,6 +1,6 @@
-/* A fragment is a block of memory of `length` µops; those of fragments given up are used again. A
- * piece has the number of its place in its core's graph plus that of the core, so that the first
- * pieces of many short threads are thinned out as well. */
+/* A fragment is a block of memory of `length` µops; blocks of fragments that were given up are used
+ * again. A piece's number is its position in its core's graph plus the core's number, so that the
+ * first pieces of many short threads are thinned out as well. */
 #include "graph/fragments.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@ struct stream {
     struct stream *next;
     uint64_t piece;      /* number of the present one */
     uint32_t at;         /* µops of it so far */
-    struct block *block; /* that it is kept in; NULL: it is not */
+    struct block *block; /* where it is kept; NULL: it is not kept */
 };
 
 struct block {
     uint64_t piece;
-    struct stream *stream; /* that is filling it; NULL: none is any more */
+    struct stream *stream; /* the one that fills it; NULL: none does any more */
     uint32_t count;
     struct graph_uop *uops;
 };

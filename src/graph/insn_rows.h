@@ -8,7 +8,7 @@
 #include "graph/fragments.h"
 #include "util/array.h"
 
-/* Makes rows, cleared, up to the last instruction of a fragment. False when memory is out. */
+/* Makes cleared rows up to the last instruction of a fragment. False: out of memory. */
 static inline bool insn_rows_reserve(void **rows, size_t *count, size_t *capacity, size_t row_size,
                                      const struct graph_fragment *fragment) {
     uint32_t last = 0;

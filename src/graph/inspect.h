@@ -6,7 +6,7 @@
 #include "graph/loads.h"
 #include "graph/slack.h"
 
-/* What is to be told. */
+/* What to find out. */
 enum inspection_part { INSPECT_CRITICAL = 1, INSPECT_SLACK = 2, INSPECT_LOADS = 4 };
 
 struct inspection_options {

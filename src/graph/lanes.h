@@ -19,7 +19,7 @@
 enum lanes_level {
     LANES_PLAIN, /* whatever the compiler makes of vectors */
     LANES_AVX2,
-    LANES_AVX2_NARROW, /* of 16 bits as far as they do */
+    LANES_AVX2_NARROW, /* 16-bit cycles where these suffice */
     LANES_AVX512,
     LANES_AVX512_NARROW, /* likewise */
     LANES_BEST           /* of those that the processor has */

@@ -1,6 +1,6 @@
-/* A fragment is evaluated again for each load and each pair, from µops without the parts that a
- * miss has. Sets of loads of which a fragment has no miss cost it nothing, so that only pairs which
- * meet in a fragment are evaluated there. */
+/* A fragment is evaluated again for each load and each pair, with the parts of a miss taken out of
+ * its µops. A fragment that has no miss of a set of loads is not evaluated for it, so a pair costs
+ * time only in fragments where both miss. */
 #include "graph/loads.h"
 
 #include <stdlib.h>
@@ -62,8 +62,8 @@ static int by_cost(const void *left, const void *right) {
     return by_wait(left, right);
 }
 
-/* Puts `most` of `count` loads, or all, in front: half of them the first by `order`, then those
- * that waited longest. Returns how many. */
+/* Moves `most` of `count` loads, or all, to the front: half of them the first by `order`, then
+ * those that waited longest. Returns how many. */
 static uint32_t choose(struct load_cost *loads, size_t count, uint32_t most,
                        int (*order)(const void *, const void *)) {
     if (count <= most)
@@ -100,7 +100,8 @@ static bool choose_loads(const struct load_tally *tally, const struct critical *
 struct measure {
     struct load_costs *costs;
     const struct graph_fragments *fragments;
-    struct graph_evaluation *evaluation, *dmiss; /* of nothing idealised, of all data misses */
+    struct graph_evaluation *evaluation,
+        *dmiss;                        /* with nothing idealised; with all data misses idealised */
     uint8_t *number_of;                /* by static instruction: of a load + 1; 0: another */
     int64_t (*single)[LOADS_MOST + 1]; /* [fragment]: its length without each load's misses; the
                                           last: as it is */
@@ -152,7 +153,7 @@ static void measure_singles(const struct measure *measure) {
     }
 }
 
-/* Of one pair in one fragment: whole cycles. */
+/* The icost of one pair in one fragment, in whole cycles. */
 static int64_t pair_icost(const struct measure *measure, uint32_t f, const struct load_cost *first,
                           const struct load_cost *second) {
     uint32_t a = measure->number_of[first->insn] - 1u, b = measure->number_of[second->insn] - 1u;

@@ -11,8 +11,8 @@
 
 /* By static instruction, over fragments. */
 struct load_tally_insn {
-    uint64_t executions, misses; /* of loads; of them, that waited beyond L1 */
-    uint64_t wait;               /* cycles that they did, overlapping ones too; and for MSHRs */
+    uint64_t executions, misses; /* all, and those that waited beyond the L1 */
+    uint64_t wait; /* cycles of these waits, overlapping ones counted each, and waits for MSHRs */
 };
 /* All zero: of no fragments. */
 struct load_tally {

@@ -1,7 +1,7 @@
 /* MSHRs as a resource in time: how many are held, in buckets of MSHR_CYCLES cycles. A miss begins
- * with the first bucket from which there is one for it in every bucket of its fill; those that come
- * earlier in the program have theirs already, whenever they begin. A fill counts in as many buckets
- * as its length is nearest to: one of less than half a bucket, as from the next level, takes none.
+ * with the first bucket from which on every bucket of its fill has a free MSHR. Misses earlier in
+ * the program have taken theirs already, whenever they begin. The length of a fill is rounded to
+ * whole buckets: one of less than half a bucket, as from the next level, takes none.
  *
  * All zero: none is held, at cycle 0. */
 #ifndef CULPRIT_GRAPH_MSHRS_H
@@ -13,15 +13,15 @@
 
 enum {
     MSHR_CYCLES = 32,
-    MSHR_BUCKETS = 2048, /* looked at, of which so many are behind dispatch: */
+    MSHR_BUCKETS = 2048, /* looked at, MSHR_BEHIND of them behind dispatch */
     MSHR_BEHIND = 512,
-    MSHR_BLOCK = 64, /* as many are forgotten at a time */
+    MSHR_BLOCK = 64, /* forgotten at a time */
     MSHR_MOST = 127  /* MSHRs that are counted */
 };
 
 struct mshrs {
-    /* From no bucket in [from, to) on are there `count` buckets in a row with fewer than `limit`
-     * held. As buckets only fill, these need not be looked at again. */
+    /* No bucket in [from, to) begins `count` buckets in a row with fewer than `limit` held. Since
+     * buckets only fill up, these need not be looked at again. */
     struct {
         int64_t from, to, count;
         uint32_t limit;
@@ -83,7 +83,7 @@ static inline int64_t mshrs_find(const struct mshrs *mshrs, int64_t at, int64_t 
     return at;
 }
 
-/* The same, and keeps the longest stretch in vain. */
+/* The same, and remembers the longest stretch that it searched in vain. */
 static inline int64_t mshrs_find_quickly(struct mshrs *mshrs, int64_t at, int64_t count,
                                          uint32_t limit) {
     if (at >= mshrs->full.from && at < mshrs->full.to && count >= mshrs->full.count &&

@@ -1,4 +1,4 @@
-/* Where the latest µops of a kind are: a ring of their numbers. */
+/* The numbers of the latest µops of a kind, in a ring. */
 #ifndef CULPRIT_GRAPH_POSITIONS_H
 #define CULPRIT_GRAPH_POSITIONS_H
 
@@ -13,14 +13,14 @@ struct positions {
     uint64_t count; /* since positions_begin() */
 };
 
-/* None so far: their places are farther back than any distance. */
+/* There are none so far: all are farther back than any distance. */
 static inline void positions_begin(struct positions *positions) {
     positions->count = 0;
     for (uint64_t i = 0; i <= positions->mask; i++)
         positions->at[i] = UINT64_MAX / 2;
 }
 
-/* Holds the last `reach` and one more. False: out of memory. */
+/* A ring of the last `reach` and one more. False: out of memory. */
 static inline bool positions_new(struct positions *positions, uint32_t reach) {
     uint64_t size = 1;
     while (size < (uint64_t)reach + 1)
@@ -41,8 +41,9 @@ static inline uint16_t distance_to(uint64_t number, uint64_t other) {
     return distance <= GRAPH_FAR ? (uint16_t)distance : 0;
 }
 
-/* Distance from a µop to the one of the kind `back` ones ago, from 1, the latest, to the reach (one
- * more if the µop itself was added last). 0: there are not so many, or it is too far. */
+/* The distance from a µop back to the `back`-th latest of the kind. `back` is 1, the latest, up to
+ * the reach (one more if the µop itself was added last). 0: there are not so many, or it is too
+ * far. */
 static inline uint16_t positions_back(const struct positions *positions, uint64_t number,
                                       uint32_t back) {
     return distance_to(number, positions->at[(positions->count - back) & positions->mask]);

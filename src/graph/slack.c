@@ -1,6 +1,6 @@
-/* The latest time of a node is the earliest, over the edges that lead from it, of the latest time
- * of where they lead less their weight. Edges are listed by where they lead: from the last node
- * back, each gives its own latest time to those it waits for. */
+/* The latest time of a node is the minimum, over the edges that leave it, of the latest time of the
+ * edge's end less its weight. Edges are listed by the node they lead to, so the walk goes from the
+ * last node back, and each node passes its latest time on to those that it waits for. */
 #include "graph/slack.h"
 
 #include <stdlib.h>

@@ -22,7 +22,7 @@ struct graph_structure *graph_structure_new(const struct machine *machine, enum 
     uint32_t integer = isa == ISA_X86_64 ? 16 : 32, fp = 32;
     structure->fetch_width = core->fetch_width;
     structure->taken_branches = core->taken_branches;
-    /* A longer one never holds up what the window does not. */
+    /* a longer queue never holds up dispatch before the window does */
     structure->load_queue = core->load_queue < core->rob ? core->load_queue : 0;
     structure->store_queue = core->store_queue;
     structure->int_registers = core->int_registers > integer ? core->int_registers - integer : 0;
@@ -66,8 +66,8 @@ static void note_taken(struct graph_structure *structure, uint64_t number) {
     structure->stop = back ? number + 2 - back : 0;
 }
 
-/* What a µop takes of `count` it has from the one that took it so many before; no limit: from none.
- */
+/* The distance to the µop that took one of `count` entries so many takings ago, whose entry the µop
+ * takes over. 0: there is none, or no limit. */
 static inline uint16_t take(struct positions *positions, uint64_t number, uint32_t count) {
     if (!count)
         return 0;

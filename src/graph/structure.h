@@ -8,7 +8,7 @@
 
 #include "graph/graph.h"
 
-/* What a µop is beyond its flags, as its life record says it. */
+/* What a µop's life record says of it beyond its flags. */
 enum graph_traits {
     TRAIT_INT_REGISTER = LIFE_INT_REGISTER, /* holds one until it commits */
     TRAIT_FP_REGISTER = LIFE_FP_REGISTER,
@@ -22,7 +22,7 @@ struct graph_structure;
 struct graph_structure *graph_structure_new(const struct machine *machine, enum isa isa);
 void graph_structure_free(struct graph_structure *structure);
 
-/* Nothing is known of what was before the next µop. */
+/* The next µop is the first of a graph. */
 void graph_structure_begin(struct graph_structure *structure);
 
 /* The next µop, whose flags say what it is: sets fetch_width, fetch_taken, load_entry, store_entry,
@@ -30,7 +30,7 @@ void graph_structure_begin(struct graph_structure *structure);
  * matter. */
 void graph_structure_add(struct graph_structure *structure, struct graph_uop *uop, unsigned traits);
 
-/* From the µop added last, a load: the distance to the store that is so many stores back. */
+/* The distance from the µop added last, a load, to the store that is so many stores back. */
 uint16_t graph_structure_store(const struct graph_structure *structure, uint32_t stores_back);
 
 #endif

@@ -67,8 +67,8 @@ void cache_free(struct cache *cache) {
     free(cache->trees);
 }
 
-/* A note says which access fetched a line, and its flight. Accesses and instructions are numbered
- * anew now, for the stride prefetcher as well. */
+/* A note says which access fetched a line, and its flight. Accesses and instructions get new
+ * numbers from now on, which concerns the stride prefetcher as well. */
 void cache_restart(struct cache *cache) {
     if (!cache->tags)
         return;
@@ -78,7 +78,7 @@ void cache_restart(struct cache *cache) {
     prefetcher_init(&cache->prefetcher, cache->prefetcher.kind, cache->prefetcher.degree);
 }
 
-/* What was never written stays so, and costs no memory. */
+/* Copies words, except zeros: memory that was never written stays untouched and costs nothing. */
 static void copy_words(uint64_t *to, const uint64_t *from, size_t count) {
     enum { PAGE_WORDS = 512 };
     static const uint64_t NOTHING[PAGE_WORDS];
@@ -122,7 +122,7 @@ void cache_copy_lines(struct cache *cache, const struct cache *other) {
     cache->random = other->random;
 }
 
-/* Turns the nodes on the path to the line's way away from it. */
+/* Makes the nodes on the path to the line's way point away from it. */
 void cache_turn_tree(struct cache *cache, size_t index) {
     uint64_t *tree = &cache->trees[index / cache->ways];
     for (size_t node = index % cache->ways + cache->ways; node > 1; node /= 2) {
@@ -202,8 +202,9 @@ size_t cache_insert(struct cache *cache, uint64_t address, uint64_t flags, uint6
     return index;
 }
 
-/* A slot whose fill is over. Fills end about in the order they start, so the slot after the last
- * one taken is nearly always free; when none of the next eight is, the slots double. */
+/* Finds a slot whose fill is over. Fills end in about the order in which they start, so the slot
+ * after the last one taken is nearly always free. When none of the next eight is, the number of
+ * slots doubles. */
 static uint32_t free_slot(struct cache *cache, uint64_t now) {
     for (uint32_t tried = 0; tried < 8; tried++) {
         cache->flight_cursor = (cache->flight_cursor + 1) & (cache->flight_slots - 1);

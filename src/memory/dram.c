@@ -1,5 +1,5 @@
-/* Times that machines give in DRAM clocks or bytes per second become core cycles once, here, in
- * integers: clocks and bandwidths are taken as whole kHz and kB/s. */
+/* Machines give times in DRAM clocks and bytes per second. They become core cycles once, here, in
+ * integers: clocks and bandwidths are rounded to whole kHz and kB/s. */
 #include "memory/dram.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ bool dram_new(struct dram *dram, const struct machine *machine, uint32_t line_by
     return !m->banked || dram_new_banks(dram, machine, error);
 }
 
-/* The row that a bank has open in the end. */
+/* The row that a bank has open after its last request. */
 static uint64_t row_of(const struct dram_bank *bank) {
     return bank->count ? bank->services[bank->count - 1].open_row_plus_one : 0;
 }
@@ -99,7 +99,7 @@ void dram_free(struct dram *dram) {
     holds_free(&dram->slots);
 }
 
-/* Its index among the transfers by arrival, with room for it. */
+/* Makes room for a transfer among those by arrival. Returns its index. */
 static uint32_t transfer_index(struct dram *dram, uint64_t arrival) {
     struct dram_transfer *transfers = dram->transfers;
     uint32_t index = dram->transfer_count;
@@ -117,8 +117,9 @@ static uint32_t transfer_index(struct dram *dram, uint64_t arrival) {
     return index;
 }
 
-/* From cycle `earliest` on, behind the transfer before it and in no other's way: what arrived later
- * was placed already. Returns the cycle it begins in. */
+/* Puts the transfer on the bus at cycle `earliest` or later, after the one before it. Those that
+ * arrived later have their time already, and are not moved. Returns the cycle in which it
+ * begins. */
 static uint64_t put_on_bus(struct dram *dram, uint32_t index, uint64_t earliest) {
     struct dram_transfer *transfer = &dram->transfers[index];
     const uint32_t behind = dram->transfer_count - index - 1;
@@ -142,8 +143,9 @@ static uint64_t put_on_bus(struct dram *dram, uint32_t index, uint64_t earliest)
     return begin;
 }
 
-/* One line over the bus, from cycle `earliest` on, after all that arrived before it. Returns the
- * cycle at whose start the line has crossed; *begin the whole cycle in which it began. */
+/* Moves one line over the bus, at cycle `earliest` or later, after all that arrived before it.
+ * Returns the cycle at whose start the line has crossed; *begin is the whole cycle in which it
+ * began. */
 static uint64_t transfer(struct dram *dram, uint64_t arrival, uint64_t earliest, uint64_t *begin) {
     const uint32_t index = transfer_index(dram, arrival);
     const struct dram_transfer *placed = &dram->transfers[index];
@@ -177,8 +179,9 @@ static enum dram_row row_case(const struct dram_service *before, uint64_t row) {
     return before->open_row_plus_one == row + 1 ? ROW_HIT : ROW_CONFLICT;
 }
 
-/* Where a request for a row, which has a slot of the queue from this cycle on, comes among those of
- * its bank: behind those that arrived before it, and done before those that were placed already. */
+/* Where a request for a row, which has a slot of the queue from this cycle on, comes among the
+ * requests of its bank: after those that arrived before it, and finished before those that have
+ * their time already. */
 static uint32_t service_index(const struct dram *dram, const struct dram_bank *bank,
                               uint64_t arrival, uint64_t slot, uint64_t row) {
     uint32_t index = bank->count;
@@ -195,7 +198,7 @@ static uint32_t service_index(const struct dram *dram, const struct dram_bank *b
 }
 
 static void keep_service(struct dram_bank *bank, uint32_t index, struct dram_service service) {
-    if (bank->count == DRAM_SERVICES) { /* the oldest goes; its index is the next one's */
+    if (bank->count == DRAM_SERVICES) { /* the oldest is dropped; the next takes its index */
         memmove(bank->services, bank->services + 1, (bank->count - 1) * sizeof service);
         bank->count--;
         index -= index > 1;

@@ -38,8 +38,8 @@ struct dram_bank {
 struct dram_transfer {
     uint64_t arrival, begin, end, part;
 };
-/* So many are kept. What comes before all of them finds the bus, and its bank, free: how busy they
- * were then is not known any more. */
+/* So many transfers are kept. A request earlier than all of them finds the bus, and its bank, free:
+ * how busy they were then is no longer known. */
 enum { DRAM_TRANSFERS = 128 };
 
 struct dram {
@@ -69,9 +69,9 @@ void dram_restart(struct dram *dram);
 /* See memory_copy(). */
 void dram_copy(struct dram *dram, const struct dram *from);
 
-/* Cycle at which a line asked for at `cycle` (the miss in the last level) is at the core. One
- * that comes before others that were asked for already, as in a
- * core in program order, is served before them. */
+/* The cycle at which a line asked for at `cycle` (the miss in the last level) is at the core. A
+ * core in program order may ask for cycles earlier than before; such a request is served before the
+ * later ones. */
 uint64_t dram_read(struct dram *dram, uint64_t cycle, uint64_t address);
 void dram_write(struct dram *dram, uint64_t cycle);
 

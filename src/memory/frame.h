@@ -1,6 +1,6 @@
 /* Page frames of programs that share a physically indexed cache. Each program (address space) has
- * its own frame for each page, chosen as if at random, as an operating system does that does not
- * colour pages: the same pages of two programs meet in the same sets only by chance. */
+ * its own frame for each page, chosen as if at random, like an operating system without page
+ * colouring: pages of two programs fall into the same sets only by chance. */
 #ifndef CULPRIT_MEMORY_FRAME_H
 #define CULPRIT_MEMORY_FRAME_H
 

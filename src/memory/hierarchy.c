@@ -47,7 +47,7 @@ static bool long_miss_is_ideal(const struct memory *memory, const struct cache *
     return memory->ideal & MEMORY_IDEAL_LONG && request->data && !cache->next;
 }
 
-/* The bus to memory is as a level with one MSHR. */
+/* The bus to memory counts as a level with one MSHR. */
 static uint64_t bus_share(const struct dram *dram) {
     return dram->transfer_whole * FILL_UNITS + dram->transfer_part * FILL_UNITS / dram->bus_parts;
 }
@@ -113,7 +113,7 @@ struct prefetch_walk prefetch_lines(struct cache *cache, const struct request *r
                                   .left = step ? cache->prefetcher.degree : 0};
 }
 
-/* It stops at the end of the address space, and some prefetchers at that of the page. */
+/* Stops at the end of the address space; some prefetchers stop at the end of the page. */
 bool prefetch_next(const struct memory *memory, const struct cache *cache,
                    struct prefetch_walk *walk) {
     const uint64_t page = ~(uint64_t)(memory->page_size - 1);
@@ -131,7 +131,7 @@ bool prefetch_next(const struct memory *memory, const struct cache *cache,
     return false;
 }
 
-/* Fetches what the level's prefetcher asks for, as far as MSHRs are free. */
+/* Fetches what the level's prefetcher asks for, as long as MSHRs are free. */
 uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
                         bool missed, bool first_use) {
     struct prefetch_walk walk = prefetch_lines(cache, request, missed, first_use);
@@ -166,8 +166,8 @@ static void note_first_use(struct cache *cache, size_t index, const struct fligh
     }
 }
 
-/* A younger access comes before the one that was thought to fetch the line (in program order): it
- * is fetched for this one, so much earlier. */
+/* In program order, a younger access may come at an earlier cycle than the one that fetched the
+ * line. The line is then fetched for the younger one, that much earlier. */
 static void ask_earlier(struct flight *flight, uint64_t cycle) {
     const uint64_t earlier = flight->asked - cycle;
     flight->asked -= earlier;

@@ -31,7 +31,8 @@ enum { FILL_UNITS = 1 << 16 };
 
 /* One line asked of a level. */
 struct request {
-    uint64_t asked; /* cycle in which the core asks: what it gets at once it has from then on */
+    uint64_t
+        asked; /* cycle in which the core asks; a line that it gets at once is there from then on */
     uint64_t cycle; /* of the access to the L1, with the waits so far */
     uint64_t address;
     uint64_t sequence;
@@ -64,7 +65,7 @@ static inline uint64_t level_flags(const struct request *request) {
     return (request->store ? TAG_DIRTY : 0) | (request->prefetch ? TAG_PREFETCHED : 0);
 }
 
-/* Puts a line that it does not have into a level, with these flags; a dirty victim is written back.
+/* Puts a line into a level that does not have it, with these flags; a dirty victim is written back.
  * Returns its index. */
 size_t level_keep(struct memory *memory, struct cache *cache, const struct request *request,
                   uint64_t flags);
@@ -73,8 +74,8 @@ size_t level_keep(struct memory *memory, struct cache *cache, const struct reque
 void level_fill(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer);
 
-/* What the prefetcher of a level does about a read; `request` as it was asked. Returns the shares
- * of its fills. */
+/* Lets the prefetcher of a level answer a read; `request` as it was asked. Returns the shares of
+ * its fills. */
 uint64_t level_prefetch(struct memory *memory, struct cache *cache, const struct request *request,
                         bool missed, bool first_use);
 
@@ -95,8 +96,8 @@ struct prefetch_walk prefetch_lines(struct cache *cache, const struct request *r
 bool prefetch_next(const struct memory *memory, const struct cache *cache,
                    struct prefetch_walk *walk);
 
-/* A demand access hits a line: its use is noted. True: the first use of a line that a prefetch
- * fetched. */
+/* Notes the use of a line that a demand access hits. True: it is the first use of a line that a
+ * prefetch fetched. */
 static inline bool level_hit(struct cache *cache, size_t index, bool store) {
     const bool first_use = cache->tags[index] & TAG_PREFETCHED;
     cache_touch(cache, index);

@@ -1,8 +1,8 @@
-/* The door: hits here, everything else through hierarchy.c.
+/* Handles hits; everything else goes through hierarchy.c.
  *
  * A settled hit is an access within one line that is in the L1, not in flight and not prefetched
- * since its last use, on a page whose translation is at hand: nothing changes but the order of use.
- * All other accesses are cut into lines; each is translated, then read through its L1. */
+ * since its last use, on a page whose translation is at hand: it changes only the order of use. All
+ * other accesses are cut into lines; each is translated, then read through its L1. */
 #include "memory/memory.h"
 
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static void find_fewest_mshrs(struct memory *memory) {
     }
 }
 
-/* The cycle of an access: where they come in the order of cycles, none to come is earlier. */
+/* Sets the cycle of an access. Unless accesses come in program order, none to come is earlier. */
 static void set_now(struct memory *memory, uint64_t cycle) {
     if (!memory->in_program_order)
         memory->now = memory->dram.now = cycle;

@@ -18,8 +18,8 @@ struct memory;
 
 enum memory_level { LEVEL_L1, LEVEL_L2, LEVEL_LLC, LEVEL_DRAM };
 
-/* What happened to an access. ST-L1 and ST-LLC (paper B Table B.1) follow from these: a hit under
- * an in-flight miss sets MISSED_L1, and MISSED_LLC if that fill missed the LLC. */
+/* What happened to an access. ST-L1 and ST-LLC (paper B Table B.1) follow from these: a hit on a
+ * line in flight sets MISSED_L1, and MISSED_LLC if its fill missed the LLC. */
 enum memory_event {
     MEMORY_MISSED_L1 = 1 << 0,
     MEMORY_MISSED_LLC = 1 << 1,
@@ -114,18 +114,18 @@ struct stamped_line {
     uint64_t address; /* of its first byte */
     uint8_t kind;     /* enum stamped_kind; STORE: it was stored to at some time */
 };
-/* Makes caches and TLBs hold what they would after a run that accessed these lines last, in this
- * order; on top of what they hold now, which was accessed before. Lines are not longer than the
- * machine's. Nothing is counted. */
+/* Makes caches and TLBs hold what they would after a run whose last accesses to these lines were in
+ * this order, after what they hold now. Lines are not longer than the machine's. Nothing is
+ * counted. */
 void memory_rebuild(struct memory *memory, const struct stamped_line *lines, size_t count);
 
 /* Untimed accesses: what a cache simulator without cycles tells of a program's accesses, in program
- * order (Chen 2009 §2.2.1). Every access completes at once, prefetches included. All prefetchers
+ * order (Chen 2009 §2.2.1). Every access completes at once, and so do prefetches. All prefetchers
  * are at work; there is no translation, and nothing is counted. A memory is used either this way or
  * with cycles, never both.
  *
- * A block is a line of the last level. With each is kept which access fetched it, or whose prefetch
- * did: the number that the caller gave that access (below 2^47). Inner levels copy it. */
+ * A block is a line of the last level. Each block keeps the number of the access that fetched it,
+ * or whose prefetch did, as the caller numbered it (below 2^47). Inner levels copy it. */
 #define UNTIMED_NOBODY UINT64_MAX /* as an argument: not to be kept; as a result: not known */
 enum untimed_event {
     UNTIMED_MISS = 1 << 0,            /* no level had it */

@@ -1,4 +1,4 @@
-/* The rows of machine/prefetchers.def as direct calls. */
+/* Calls the prefetchers of machine/prefetchers.def directly, without pointers. */
 #include "memory/prefetch.h"
 
 #include <string.h>

@@ -32,7 +32,7 @@ struct prefetcher {
     };
 };
 
-/* `degree` 0: 1. Remembers nothing yet. */
+/* An untrained prefetcher. `degree` 0 stands for 1. */
 void prefetcher_init(struct prefetcher *prefetcher, enum prefetcher_kind kind, uint32_t degree);
 
 /* A demand access. */
@@ -41,11 +41,11 @@ struct prefetch_trigger {
     uint32_t line_bytes;
     uint32_t insn;  /* that made it; NO_INSN: not known */
     bool missed;    /* it started a fill */
-    bool first_use; /* of a line that a prefetch brought */
+    bool first_use; /* of a line that a prefetch fetched */
 };
 
-/* Takes note of it. Returns the step in bytes from its address to the first prefetch, the next ones
- * being as far apart; 0: no prefetch. */
+/* Trains the prefetcher with the access. Returns the step in bytes from its address to the first
+ * prefetch, which is also the step from each prefetch to the next; 0: no prefetch. */
 int64_t prefetch_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger);
 
 #define PREFETCHER(value, word, in_page, by_instruction)                                           \

@@ -1,5 +1,5 @@
-/* Sequential prefetchers: the block behind the one that triggers it. Next-line stays in the page
- * (machine/prefetchers.def); on-miss and tagged are those of the hybrid model (Chen 2009). */
+/* Sequential prefetchers fetch the block after the one that triggers them. Next-line stays in the
+ * page (machine/prefetchers.def); on-miss and tagged are those of the hybrid model (Chen 2009). */
 #include "memory/prefetch.h"
 
 int64_t next_line_step(struct prefetcher *prefetcher, const struct prefetch_trigger *trigger) {

@@ -1,11 +1,10 @@
-/* Accesses outside time, see memory.h. A line's note holds, in place of a flight, what is known of
- * how its block came to the last level; a fill copies it from level to level. */
+/* Untimed accesses (memory.h). In place of a flight, a line's note holds what is known of how its
+ * block came to the last level; a fill copies it from level to level. */
 #include "memory/hierarchy.h"
 
 enum { NOTE_PREFETCHED = 1 << 0, NOTE_USED = 1 << 1, NOTE_SHIFT = 16 };
 
-/* One line that somebody wants; levels beyond the one whose prefetcher wants it see a read like any
- * other. */
+/* One line to fetch. Levels beyond the one whose prefetcher wants it see a read like any other. */
 struct wish {
     struct request request;
     bool demand;     /* by the program itself, not by a prefetch */
@@ -16,7 +15,7 @@ struct wish {
 
 static void read_level(struct memory *memory, struct cache *cache, struct wish *wish);
 
-/* Brings a line that a level does not have. */
+/* Fetches a line that a level does not have. */
 static void fill(struct memory *memory, struct cache *cache, struct wish *wish) {
     const struct request request = wish->request;
     if (cache->next) {
@@ -31,7 +30,7 @@ static void fill(struct memory *memory, struct cache *cache, struct wish *wish) 
     cache->notes[level_keep(memory, cache, &request, level_flags(&request))] = wish->note;
 }
 
-/* Nothing is noted of a line when it is not known which access fetched it. */
+/* A line is not noted when it is not known which access fetched it. */
 static void note_along(struct untimed_result *result, uint64_t note) {
     if (note >> NOTE_SHIFT == 0)
         return;
@@ -40,7 +39,7 @@ static void note_along(struct untimed_result *result, uint64_t note) {
     result->events |= UNTIMED_ALONG | (note & NOTE_PREFETCHED ? UNTIMED_ALONG_PREFETCHED : 0);
 }
 
-/* What the prefetcher of a level does about a read. */
+/* Lets the prefetcher of a level answer a read. */
 static void prefetch(struct memory *memory, struct cache *cache, const struct wish *wish,
                      bool missed, bool first_use) {
     struct prefetch_walk walk = prefetch_lines(cache, &wish->request, missed, first_use);
@@ -75,7 +74,8 @@ static void read_level(struct memory *memory, struct cache *cache, struct wish *
         prefetch(memory, cache, wish, missed, first_use);
 }
 
-/* From who triggered to what is told: that anybody did, and that nobody but others than the L1D. */
+/* Turns the set of levels that triggered prefetches into events: whether any did, and whether only
+ * levels beyond the L1D did. */
 static void finish_triggers(struct untimed_result *result) {
     if (result->events & UNTIMED_TRIGGERED)
         result->events &= (uint8_t)~UNTIMED_BEYOND;
@@ -83,7 +83,7 @@ static void finish_triggers(struct untimed_result *result) {
         result->events |= UNTIMED_TRIGGERED;
 }
 
-/* An access of several lines waits for the most recent of the accesses that fetched them. */
+/* Of an access of several lines, the most recent of the accesses that fetched them counts. */
 static void take_note(struct untimed_result *result, uint64_t note) {
     const uint64_t fetched_by_plus_one = note >> NOTE_SHIFT;
     if (fetched_by_plus_one <= result->fetched_by + 1 && result->fetched_by + 1 != 0)
@@ -109,8 +109,8 @@ static void read_lines(struct memory *memory, struct wish *wish, uint32_t size_b
     finish_triggers(wish->result);
 }
 
-/* A line within the L1 that was used before needs no more than its use noted, unless the
- * prefetcher learns from every access. */
+/* A line in the L1 that was used before needs only its use noted, unless the prefetcher learns from
+ * every access. */
 void memory_untimed(struct memory *memory, uint64_t address, uint32_t size_bytes, bool store,
                     uint64_t number, uint32_t insn, struct untimed_result *result) {
     struct cache *l1d = &memory->l1d;

@@ -1,4 +1,5 @@
-/* One pass over the records. The room needed is known before, since buffers count their records. */
+/* Made in one pass over the records. The memory needed is known beforehand, since buffers count
+ * their records. */
 #include "tap/index.h"
 
 #include <stdlib.h>

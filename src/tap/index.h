@@ -9,7 +9,7 @@
 #include "tap/tap.h"
 
 struct shared_index {
-    pthread_mutex_t lock; /* of whoever makes it */
+    pthread_mutex_t lock; /* held while it is made */
     atomic_bool made;
     struct tap_index index;
     struct tap_point *points; /* closing, dispatch, fetch */
@@ -18,7 +18,7 @@ struct shared_index {
 
 void shared_index_init(struct shared_index *shared);
 void shared_index_end(struct shared_index *shared);
-/* The buffer is about to be filled anew. */
+/* Drops the index, before the buffer is filled anew. */
 static inline void shared_index_forget(struct shared_index *shared) {
     atomic_store_explicit(&shared->made, false, memory_order_relaxed);
 }

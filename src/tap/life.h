@@ -1,5 +1,5 @@
-/* Life of one µop: what the dependence graph, detailed samples and the pipeline view are made of.
- * All cycles absolute. */
+/* The life of one µop, of which the dependence graph, detailed samples and the pipeline view are
+ * made. All cycles are absolute. */
 #ifndef CULPRIT_TAP_LIFE_H
 #define CULPRIT_TAP_LIFE_H
 
@@ -74,7 +74,7 @@ enum dispatch_block {
     DISPATCH_SERIALISING
 };
 
-/* What the core keeps of a µop from its dispatch on. Cycles are the low bits. */
+/* What the core keeps of a µop from its dispatch on. Of cycles it keeps the low bits. */
 struct kept_life {
     uint32_t dispatch, ready, issue;
     uint32_t unit_wait, mshr_wait, miss_latency;

@@ -1,5 +1,6 @@
-/* What workers may know of static instructions: a table that never moves. The thread that reads the
- * trace adds instructions before they are simulated; workers read those that their records name. */
+/* What workers know of static instructions: a table whose rows never move. The thread that reads
+ * the trace adds instructions before they are simulated; workers read those that their records
+ * name. */
 #ifndef CULPRIT_TAP_PLACES_H
 #define CULPRIT_TAP_PLACES_H
 
@@ -28,7 +29,7 @@ enum { PLACES_IMAGES = 1 << 16 };
 
 struct places {
     enum isa isa;
-    /* How many of those below are filled in: what records name, and perhaps more. */
+    /* How many of the entries below are filled in: at least those that records name. */
     atomic_uint count, image_count;
     struct place *chunks[PLACES_CHUNKS];
     const char *images[PLACES_IMAGES]; /* paths; the code's */

@@ -1,5 +1,5 @@
-/* A list of free buffers under one lock, last in first out, so that no more of them are touched
- * than are needed at once. Tens of thousands of cycles lie between two visits of a thread. */
+/* Free buffers are a list under one lock, last in first out, so that no more buffers are touched
+ * than are needed at once. A thread comes here once in tens of thousands of cycles. */
 #include "tap/pool.h"
 
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 struct pooled {
     struct tap_buffer buffer; /* the first member: what the others see */
     struct pooled *next;      /* free ones */
-    atomic_uint references;   /* executors that still have to see it */
+    atomic_uint references;   /* executors that have not given it back yet */
     struct shared_index index;
     uint64_t words[TAP_BUFFER_WORDS];
-    struct packed_life lives[TAP_BUFFER_LIVES]; /* not touched unless they are wanted */
+    struct packed_life lives[TAP_BUFFER_LIVES]; /* written only if a worker wants them */
 };
 
 struct tap_bus {

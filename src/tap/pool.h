@@ -5,11 +5,12 @@
 
 #include "tap/tap.h"
 
-/* A tap comes or goes. Each holds a buffer, so there may be one more, or one less. */
+/* A tap comes or goes. Each tap holds a buffer, so the pool may have one buffer more, or one
+ * less. */
 void pool_join(struct tap_bus *bus);
 void pool_leave(struct tap_bus *bus);
 
-/* An empty buffer; waits while TAP_POOL_BUFFERS are under way. NULL: out of memory. */
+/* An empty buffer. Waits while TAP_POOL_BUFFERS are in use. NULL: out of memory. */
 struct tap_buffer *pool_take(struct tap_bus *bus);
 
 /* Hands the buffer to `references` executors, each of which gives it back once. */
@@ -18,7 +19,7 @@ void pool_give_back(struct tap_bus *bus, struct tap_buffer *buffer);
 
 /* A worker failed; the first failure is kept. */
 void pool_fail(struct tap_bus *bus, const struct error *error);
-/* False, with that failure, when there was one. */
+/* False, with the first failure, if a worker failed. */
 bool pool_good(struct tap_bus *bus, struct error *error);
 
 #endif

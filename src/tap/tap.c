@@ -1,7 +1,7 @@
-/* The bus: the core fills a buffer of the pool; a full one goes, counted, to every executor that
- * has workers for it, whose thread calls them in turn and gives the buffer back. The core only
- * hands over and takes the next, so more workers on other threads cost it nothing but a wait when
- * they fall behind by the whole pool. */
+/* The bus: the core fills a buffer of the pool. A full buffer goes to every executor that has
+ * workers for it; the executor's thread calls its workers in turn and gives the buffer back, which
+ * is counted. The core only hands over and takes the next buffer. More workers on other threads
+ * therefore cost it nothing, unless they fall behind by the whole pool: then it waits. */
 #include "tap/tap.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ struct tap {
     uint64_t number; /* of the next buffer handed over */
     struct tap_buffer *current;
     struct tap_worker workers[TAP_MAX_WORKERS];
-    bool failed[TAP_MAX_WORKERS]; /* each its executor's own */
+    bool failed[TAP_MAX_WORKERS]; /* each is written by its executor alone */
     struct group groups[TAP_MAX_WORKERS];
 };
 static_assert(TAP_MAX_WORKERS <= 64, "one bit each");

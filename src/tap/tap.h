@@ -76,7 +76,7 @@ static inline uint64_t tap_header(unsigned kind, unsigned flags, unsigned n, uin
     return kind | flags << 3 | n << 8 | empty << 16 | delta << 40;
 }
 
-/* Writes a header, in one word or three; returns the word behind it. */
+/* Writes a header of one word or three. Returns the word behind it. */
 static inline uint64_t *tap_put_header(uint64_t *word, unsigned kind, unsigned flags, unsigned n,
                                        uint64_t empty, uint64_t delta) {
     if (delta <= TAP_FIELD_MAX && empty <= TAP_FIELD_MAX) {
@@ -152,7 +152,7 @@ struct tap_state {
     uint64_t dispatched, fetched;
 };
 
-/* Brings the state from before a record to after it. */
+/* Advances the state from before a record to after it. */
 static inline void tap_advance(struct tap_state *state, const struct tap_record *record) {
     state->cycle += record->delta;
     if (record->kind == TAP_COMMIT) {
@@ -189,7 +189,7 @@ struct tap_buffer {
     struct shared_index *index; /* inside of the tap */
 };
 
-/* A record's place. */
+/* Where a record is. */
 struct tap_point {
     uint64_t cycle;    /* of the record */
     uint64_t sequence; /* number of its first µop */
@@ -224,8 +224,8 @@ struct tap_worker {
     uint32_t kinds;
     bool (*consume)(void *context, const struct tap_buffer *buffer, struct error *error);
     void *context;
-    /* The thread it runs on, behind the core; workers on the same one run in turn. NULL: the
-     * core's own. */
+    /* The executor on whose thread it runs, behind the core; workers with the same one run in turn.
+     * NULL: the core's own thread. */
     struct executor *executor;
     /* A slow analysis is split over several workers: this one gets the buffers whose number %
      * parts is `part`. 0 parts: all. */

@@ -7,7 +7,7 @@ static uint64_t line_of(const struct inorder *core, uint64_t address) {
     return address / core->machine.l1i.line;
 }
 
-/* Brings a line at the cycle of fetch; false: it comes later, and so does the packet. */
+/* Fetches a line at the cycle of fetch. False: it arrives later, and so does the packet. */
 static bool bring_line(struct inorder *core, struct inorder_uop *uop, uint64_t address) {
     struct memory_result result;
     uint64_t now = core->fetch_cycle, hit = now + core->machine.l1i.latency;
@@ -33,7 +33,7 @@ static bool bring_line(struct inorder *core, struct inorder_uop *uop, uint64_t a
     return false;
 }
 
-/* What the first instruction of the packet lies in is there. */
+/* Whether the lines that the packet's first instruction lies in have arrived. */
 static bool lines_present(struct inorder *core, struct inorder_uop *uop) {
     uint64_t last = uop->pc + uop->length - 1;
     if (!(uop->flags & I_REACHED)) {
@@ -49,7 +49,7 @@ static bool same_block(const struct inorder *core, uint64_t a, uint64_t b) {
     return bytes == 0 || a / bytes == b / bytes;
 }
 
-/* What the end of the packet does to the next one. */
+/* How the end of a packet delays the next one. */
 static void end_packet(struct inorder *core, uint32_t flags) {
     const struct machine_branch *branch = &core->machine.branch;
     core->fetch_cycle++;

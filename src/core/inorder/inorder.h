@@ -37,8 +37,8 @@ enum inorder_flags {
     I_REACHED = 1 << 15 /* its packet has begun to be fetched */
 };
 
-/* Registers and, behind them, one that is none: its value is always there, and what is written to
- * it is never read. */
+/* Operands are registers, or one of two dummies behind them: NOTHING_READ is always ready, and
+ * NOTHING_WRITTEN is never read. */
 enum { NOTHING_READ = REG_COUNT, NOTHING_WRITTEN, OPERANDS };
 
 struct inorder_uop {
@@ -58,7 +58,7 @@ static_assert(sizeof(struct inorder_uop) <= 64, "one cache line");
 
 enum { INPUT_UOPS = 8192, PACKET_UOPS = 64 };
 
-/* Why the front end had nothing for the head, of a packet that came late. */
+/* Why a packet came late, so that the front end had nothing for the head. */
 struct front_delay {
     uint32_t cache, tlb; /* cycles beyond an L1 hit */
 };
@@ -136,11 +136,11 @@ static inline struct inorder_uop *uop_at(const struct inorder *core, uint64_t se
     return &core->uops[sequence % INPUT_UOPS];
 }
 
-/* Fetches and writes what has its cycle up to `cycle`. */
+/* Does the fetches and writes that are due up to `cycle`. */
 void inorder_advance(struct inorder *core, uint64_t cycle);
-/* Fetches the head of the queue, whenever that is. */
+/* Advances until the µop at the head of the queue is fetched. */
 void inorder_fetch_head(struct inorder *core);
-/* Room in the fetch buffer from `cycle` on. */
+/* The fetch buffer has room from `cycle` on. */
 void inorder_room(struct inorder *core, uint64_t cycle);
 
 /* The cycle, from `cycle` on, in which a store to the line has an entry in the write buffer. */

@@ -1,4 +1,4 @@
-/* From dynamic instructions to µops in the ring, in program order: branches meet the predictor, a
+/* From dynamic instructions to µops in the ring, in program order: branches are predicted, and a
  * memory operand becomes one µop for each access, of at most PIECE_BYTES. The last instruction of
  * the input waits for its successor, which tells where its branch went. */
 #include <string.h>
@@ -59,8 +59,8 @@ static struct inorder_uop *put(struct inorder *core, uint32_t number,
     return to;
 }
 
-/* A µop for each piece of each access of its operand, by loads or by stores as it is one; one
- * without if there is none. */
+/* One µop for each piece of each access of the operand: a load or a store, as the operand is.
+ * Without accesses, one µop that accesses nothing. */
 static bool put_memory(struct inorder *core, uint32_t number, const struct static_insn *insn,
                        const struct uop *uop, uint32_t flags, const struct accesses *accesses,
                        struct error *error) {

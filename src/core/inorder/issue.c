@@ -92,7 +92,7 @@ static struct wait earliest_issue(struct inorder *core, const struct inorder_uop
     return wait;
 }
 
-/* ---- what it leaves ---- */
+/* ---- what an issue changes ---- */
 
 static uint32_t latency_of(const struct inorder *core, const struct inorder_uop *uop) {
     uint32_t latency = core->machine.classes[uop->operation].latency;
@@ -145,7 +145,7 @@ static void write_results(struct inorder *core, const struct inorder_uop *uop,
         core->all_done = result->ready;
 }
 
-/* What it decides about fetch. */
+/* Where fetch has to wait for this µop, it goes on from here. */
 static void redirect(struct inorder *core, const struct inorder_uop *uop, uint64_t cycle) {
     const struct machine_core *machine = &core->machine.core;
     if (uop->flags & I_FLUSH)
@@ -169,8 +169,8 @@ static void count(struct core_statistics *statistics, uint32_t flags) {
 
 /* ---- the cycles that the head owned ---- */
 
-/* Cycles of a wait for an operand: as long as its maker takes when it hits; then for translation;
- * then for the line. */
+/* Divides the cycles of a wait for an operand: first as long as its producer takes when it hits,
+ * then translation, then the line. */
 static void record_operand(struct inorder *core, const struct inorder_uop *uop,
                            const struct result *result, uint64_t from, uint64_t until) {
     uint64_t marks[] = {result->hit_ready, result->hit_ready + result->tlb, until};
@@ -184,8 +184,8 @@ static void record_operand(struct inorder *core, const struct inorder_uop *uop,
     }
 }
 
-/* Cycles without the head being there, which end at its arrival: the packet's misses are the last
- * of them. */
+/* Cycles in which the head had not arrived. They end at its arrival, and the packet's misses are
+ * the last of them. */
 static void record_front_end(struct inorder *core, const struct inorder_uop *uop, uint64_t from) {
     struct front_delay delay = core->delays[uop->packet % INPUT_UOPS];
     uint64_t left = uop->arrives - from;
@@ -200,7 +200,7 @@ static void record_front_end(struct inorder *core, const struct inorder_uop *uop
     stall_causes_add(core->causes, uop->insn, other, core->last_insn, rest);
 }
 
-/* The head stood there from the cycle after the last issue; it issues at `cycle`. */
+/* Records the head's cycles: from the one after the last issue until it issues at `cycle`. */
 static void record(struct inorder *core, const struct inorder_uop *uop, const struct wait *wait,
                    uint64_t cycle) {
     uint64_t from = core->cycle + 1;

@@ -72,7 +72,7 @@ static void put_lines(const struct chip *chip, struct hardware_thread *thread,
         }
 }
 
-/* All its accesses but the last line of the last one, whose turn is returned. */
+/* Puts all accesses but the last line of the last one, whose turn is returned. */
 static struct turn put_accesses(const struct chip *chip, struct hardware_thread *thread,
                                 const struct memory_access *accesses, uint32_t count) {
     uint32_t shift = (uint32_t)__builtin_ctz(chip->machine.l1d.line);
@@ -121,8 +121,8 @@ static void end_program(struct hardware_thread *thread) {
     thread->begun = false;
 }
 
-/* Room for two lines of code, a turn, and two for each access, of each instruction; for what was
- * held and the end of the program. */
+/* Makes room: for each instruction two lines of code, a turn, and two turns for each access; and
+ * for the turn held and the end of the program. */
 static bool make_room(struct hardware_thread *thread, uint32_t insn_count, uint32_t access_count,
                       struct error *error) {
     if (thread->at == thread->end)

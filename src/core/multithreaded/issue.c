@@ -1,7 +1,7 @@
-/* One core between two requests to the L2: whose turn it is, and what suspends a thread. Of a
- * thread core->next[] holds the cycle in which it does something, which is to issue or, where its
- * bit in `looking` is set, to look up the line of its next instruction. In one cycle the issue
- * comes first, then look-ups by the threads' numbers. */
+/* One core between two requests to the L2: which thread issues, and what suspends a thread.
+ * core->next[] holds for each thread the cycle of its next action: it issues or, where its bit in
+ * `looking` is set, looks up the line of its next instruction. In one cycle the issue comes first,
+ * then look-ups in the order of the threads' numbers. */
 #include "core/multithreaded/multithreaded.h"
 
 static const struct turn *turn_of(const struct hardware_thread *thread) {
@@ -47,7 +47,7 @@ void chip_core_begin(struct chip *chip, struct chip_core *core) {
             begin_turn(chip, core, i, 1);
 }
 
-/* The thread, which could have gone on in cycle `from`, can in cycle `ready`. */
+/* The thread could have gone on in cycle `from`; it is suspended until cycle `ready`. */
 static void suspend(struct hardware_thread *thread, enum suspension cause, uint64_t from,
                     uint64_t ready) {
     if (ready <= from)
@@ -121,7 +121,7 @@ static void look_up(struct chip *chip, struct chip_core *core, uint32_t number) 
         ask(core, number, physical, true);
 }
 
-/* Of several plain turns as many as nobody else could take part in. */
+/* Issues as many plain turns at once as no other thread can come between. */
 static void issue_plain(struct chip *chip, struct chip_core *core, uint32_t number,
                         uint64_t until) {
     struct hardware_thread *thread = &core->threads[number];
@@ -196,7 +196,7 @@ void chip_core_answer(struct chip *chip, struct chip_core *core, uint64_t there,
 
 /* ---- whose turn it is ---- */
 
-/* The least of all; an issue waits for the slot and its turn. */
+/* The earliest next action of all threads. An issue waits for the issue slot and for its turn. */
 static uint64_t first_of_all(const struct chip *chip, const struct chip_core *core) {
     uint64_t first = NEVER, slot = next_issue(core->slot);
     for (uint32_t i = 0; i < chip->threads_per_core; i++) {

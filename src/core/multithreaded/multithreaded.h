@@ -123,7 +123,7 @@ void chip_core_answer(struct chip *chip, struct chip_core *core, uint64_t there,
 
 /* ---- shared.c ---- */
 
-/* Answers what the core asks; no other core asks earlier. */
+/* Serves the core's request. No other core has an earlier one. */
 void shared_serve(struct chip *chip, struct chip_core *core);
 
 #endif

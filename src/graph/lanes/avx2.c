@@ -18,8 +18,8 @@ INLINE bool is_any(vector mask) {
     return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
 }
 
-/* Number of the lowest bit that is set; 32: none. Alone, it is the exponent of a float, with the
- * sign when it is the highest. */
+/* The number of the lowest bit that is set; 32: none. A number with this bit alone, made a float,
+ * has it as its exponent, and the sign when it is the highest bit. */
 INLINE bits lowest(bits x) {
     __m256 alone = _mm256_cvtepi32_ps((__m256i)(x & -x));
     bits number = (((bits)_mm256_castps_si256(alone) >> 23) & 255) - 127;

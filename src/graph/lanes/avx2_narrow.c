@@ -1,6 +1,6 @@
 /* Narrow lanes, with AVX2: sixteen to a vector. Issue slots are looked for word by word: of the
- * cycles that have a slot left those from a lane's own on are kept, and the lowest bit of them is
- * the one that is taken. */
+ * cycles with a free slot, those from a lane's own cycle on are kept, and the lowest of them is
+ * taken. */
 #include "graph/lanes/step.h"
 
 #if defined __x86_64__
@@ -64,7 +64,8 @@ INLINE bits number_of(bits bit) {
     return look_up(table, bit * 0x09af >> 12);
 }
 
-/* Of a word the bits of the cycles from `cycle` on, which is twice in each lane, 255 for none. */
+/* The bits of a word for the cycles from `cycle` on. cycle_twice has it twice in each lane, 255 for
+ * none. */
 INLINE bits from_on(bits cycle_twice, uint32_t word) {
     const __m128i table =
         _mm_setr_epi8(-1, -2, -4, -8, -16, -32, -64, -128, 0, 0, 0, 0, 0, 0, 0, 0);

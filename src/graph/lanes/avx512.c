@@ -29,15 +29,16 @@ INLINE bits lowest(bits x) {
 
 enum { PLANE_BYTES = LANES_WORDS * LANES_PLANE_ROW };
 
-/* Where a counter is full, but for the planes behind `bit`: `full` is so for those before. */
+/* The cycles in which a counter is full, as far as the planes up to `bit` tell: `full` tells it for
+ * those before. */
 INLINE __m512i and_needed(__m512i full, __m512i value, uint32_t limit, uint32_t bit) {
     __m512i needed = _mm512_set1_epi32(limit >> bit & 1 ? -1 : 0);
     return _mm512_ternarylogic_epi32(full, value, needed, 0xd0); /* full & (value | ~needed) */
 }
 
-/* From `cycle` on the first that is not occupied, `occupied` being the words that cycles are in;
- * the step there, which may lead to another word. Bits are rotated so that each lane's cycle comes
- * first, and the ones there are counted. */
+/* The steps from `cycle` to the first cycle that is not occupied, which may be in another word.
+ * `occupied` has for each lane the word that its cycle is in. Bits are rotated so that the lane's
+ * cycle comes first, and then the ones from there are counted. */
 INLINE __m512i step_to_free(__m512i occupied, __m512i cycle) {
     __m512i ahead = _mm512_rorv_epi32(occupied, cycle), all = _mm512_set1_epi32(-1);
     __m512i ones = _mm512_andnot_si512(_mm512_sub_epi32(ahead, all), ahead);
@@ -48,7 +49,7 @@ INLINE __mmask16 same_word(__mmask16 lanes, __m512i a, __m512i b) {
     return _mm512_mask_testn_epi32_mask(lanes, _mm512_xor_si512(a, b), _mm512_set1_epi32(~31));
 }
 
-/* Of a counter; the compiler knows `count`, so that their words stay in registers. */
+/* The planes of a counter. The compiler knows `count`, so that their words stay in registers. */
 struct planes {
     char *first;
     uint32_t count, limit;
@@ -83,7 +84,7 @@ INLINE void count_word(const struct planes *planes, uint32_t at, const __m512i *
     }
 }
 
-/* Likewise, of each lane the first or, where `second`, the second word. */
+/* Likewise, for each lane the first word or, where `second`, the second. */
 INLINE __m512i load_either(const struct planes *planes, uint32_t at, __mmask16 second,
                            __m512i *value) {
     __m512i full = _mm512_set1_epi32(-1);
@@ -111,8 +112,8 @@ INLINE uint32_t words_of(__m512i cycle, __mmask16 lanes) {
         _mm512_maskz_sllv_epi32(lanes, _mm512_set1_epi32(1), number));
 }
 
-/* Takes slots of those `pending` of a vector, word by word. Words do not wait for one another: so
- * lanes that go on to the next are left for another round. */
+/* Takes slots for the `pending` lanes of a vector, word by word. Words do not wait for one another,
+ * so lanes that go on to the next word are left for another round. */
 INLINE vector take_by_word(struct lanes_group *group, const struct planes *one,
                            const struct planes *other, vector dispatch, vector execute, unsigned k,
                            __mmask16 pending) {
@@ -152,7 +153,7 @@ INLINE vector take_by_word(struct lanes_group *group, const struct planes *one,
     return (vector)_mm512_add_epi32(cycle, base);
 }
 
-/* Takes slots of the lanes that have found none nearby; first moves the window, where it lags. */
+/* Takes slots for the lanes that found none nearby. Moves the window first if it lags. */
 INLINE void take_far(struct lanes_group *group, const struct planes *one,
                      const struct planes *other, const vector *dispatch, vector *execute,
                      uint64_t far) {
@@ -165,8 +166,8 @@ INLINE void take_far(struct lanes_group *group, const struct planes *one,
         }
 }
 
-/* Most cycles lie in the first two words, where nothing is GRAPH_SLOTS behind dispatch, and have a
- * place in their word. Returns the lanes that still look for one. */
+/* Most cycles lie in the first two words, where nothing is GRAPH_SLOTS behind dispatch, and find a
+ * slot in their word. Returns the lanes that still look for one. */
 INLINE uint64_t take_near(struct lanes_group *group, const struct planes *one,
                           const struct planes *other, struct nodes *nodes) {
     static_assert(GRAPH_SLOTS >= 64, "two words compete");
@@ -195,7 +196,7 @@ INLINE uint64_t take_near(struct lanes_group *group, const struct planes *one,
     return far;
 }
 
-/* One for each number of planes of the two counters; none has more than LANES_BITS. */
+/* One case for each number of planes of the two counters; none has more than LANES_BITS. */
 #define TAKE(ones, others)                                                                         \
     TARGET __attribute__((noinline)) static void take_far_##ones##_##others(                       \
         struct lanes_group *group, const struct lanes_slot *slot, const vector *dispatch,          \

@@ -1,5 +1,5 @@
 /* Narrow lanes, with AVX-512: thirty-two to a vector. Issue slots are looked for in the 16 cycles
- * from a lane's own on, be they in one word or two. */
+ * from a lane's own on, whether they are in one word or in two. */
 #include "graph/lanes/step.h"
 
 #if defined __x86_64__
@@ -55,8 +55,8 @@ INLINE bits only(lanes_mask lanes, bits x) {
     return (bits)_mm512_maskz_mov_epi16(lanes, (__m512i)x);
 }
 
-/* Of `lanes` that look for a slot from `from` on, the first cycle that is not full of 16, which are
- * the bits from there on of `low` and then of `high`; their mask. */
+/* Finds for `lanes` the first cycle from `from` on that is not full, among 16 cycles: the bits of
+ * `low` from there on, then those of `high`. Returns the lanes that found one. */
 INLINE lanes_mask find_free(bits low, bits high, bits from, lanes_mask lanes, bits *free_at) {
     bits ahead = shift_down(low, high, from);
     bits ones = ~(ahead + 1) & ahead;
@@ -83,8 +83,8 @@ INLINE uint32_t set_of(bits word_of, lanes_mask lanes) {
     for (uint32_t rest = (set), word; rest && (word = (uint32_t)__builtin_ctz(rest), true);        \
          rest &= rest - 1)
 
-/* `lanes` look for a slot in the 16 cycles from theirs on; they get its cycle, or `limit` or what
- * is behind the 16. Returns those that may look on. */
+/* `lanes` look for a slot in the 16 cycles from theirs on; each gets the cycle found, or `limit`,
+ * or the one behind the 16. Returns those that may look on. */
 INLINE lanes_mask take_anywhere(struct lanes_group *group, const struct planes *one,
                                 const struct planes *other, unsigned k, bits limit,
                                 lanes_mask lanes, bits *cycle) {

@@ -1,5 +1,5 @@
-/* µops become steps: the distance of an edge becomes the place of a row (graph/lanes/layout.h), if
- * the ring still holds that row and the edge can matter. */
+/* µops become steps: the distance of an edge becomes a row (graph/lanes/layout.h), if the ring
+ * still holds it and the edge can matter. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ enum { WEIGHTS_OF_UOP = 22, FEW = 32 };
 
 struct lanes_decoder {
     struct graph_machine machine;
-    uint32_t bandwidth; /* how far back the edges of dispatch and commit bandwidth go at most */
+    uint32_t bandwidth; /* the edges of dispatch and commit bandwidth go back so far at most */
     const struct categories *categories;
     const struct lanes_slots *slots;
     uint64_t number; /* of the next µop in the fragment */
@@ -20,11 +20,11 @@ struct lanes_decoder {
     int64_t reach; /* the latest µop behind which a cycle of fetch has ended */
     uint32_t stores, misses;
     uint32_t writes; /* of stores, in the fragment */
-    /* Of the latest µops, which store it is, counted from 1, times 2 plus 1, or which miss times 2;
-     * 0: neither. */
+    /* For each of the latest µops: if it is the n-th store, counted from 1, 2n + 1; if it is the
+     * n-th miss, 2n; 0: neither. */
     uint32_t ordinal_at[FAR];
     struct lanes_weights weights;
-    uint32_t executions[OP_COUNT][8][FEW]; /* places of weights plus 1; 0: not yet known */
+    uint32_t executions[OP_COUNT][8][FEW]; /* rows of weights plus 1; 0: not yet known */
 };
 
 static inline uint32_t smaller(uint32_t a, uint32_t b) {
@@ -66,10 +66,10 @@ void lanes_fill_weights(const struct lanes_decoder *decoder, struct lanes_group 
     lanes_weights_fill(&decoder->weights, group);
 }
 
-/* ---- places ---- */
+/* ---- rows ---- */
 
-/* The row `distance` µops behind place `at` of the µop at hand; NEVER if that is before the
- * fragment, or farther than `reach`, where the edge does not matter. */
+/* The row `distance` µops behind row `at` of the µop at hand; NEVER if that is before the fragment,
+ * or farther than `reach`, where the edge does not matter. */
 static inline uint32_t back(const struct lanes_decoder *decoder, struct lanes_ring ring,
                             uint32_t at, uint32_t distance, uint32_t reach) {
     uint32_t most = decoder->number < reach ? (uint32_t)decoder->number : reach;
@@ -92,7 +92,7 @@ static inline uint32_t commit_back(const struct lanes_decoder *decoder,
     return back(decoder, layout->commit, layout->at.commit, distance, layout->commit.rows);
 }
 
-/* C of a store. */
+/* The row of a store's C. */
 static uint32_t store_commit(const struct lanes_decoder *decoder, const struct lanes_layout *layout,
                              uint32_t distance) {
     if (distance == 0 || distance > decoder->number)
@@ -105,12 +105,13 @@ static uint32_t store_commit(const struct lanes_decoder *decoder, const struct l
 
 /* ---- steps ---- */
 
-/* What of a µop is alike in all layouts. */
+/* What is the same of a µop in all layouts. */
 struct common {
     const struct graph_uop *uop;
     uint32_t flags; /* of steps */
     uint32_t fetch_distance, fetch_weight, execution;
-    /* How far back, less 1, the nearest C is that D waits for; without the window and with it. */
+    /* The distance, less 1, to the nearest C that D waits for: without the window's other edges,
+     * and with them. */
     uint32_t serial, entry;
     bool alone; /* waits for nothing but a producer or two before it issues */
 };
@@ -181,7 +182,7 @@ static inline void decode_dispatch(const struct lanes_decoder *decoder,
     extra->queue_entry = execute_back(decoder, layout, common->uop->queue_entry);
 }
 
-/* Of the write so many ago. */
+/* The row of the write so many writes ago. */
 static inline uint32_t write_back(const struct lanes_decoder *decoder, struct lanes_ring ring,
                                   uint32_t ago) {
     return ago <= decoder->writes ? lanes_row(ring, decoder->writes - ago)
@@ -343,7 +344,7 @@ static void decode_load(struct lanes_decoder *decoder, const struct lanes_layout
     }
 }
 
-/* MSHRs: waits as observed, or counted. */
+/* Waits for MSHRs: as observed, or by counting them. */
 static void decode_mshr(struct lanes_decoder *decoder, const struct lanes_layout *layout,
                         const struct graph_uop *uop, struct lanes_step *step,
                         struct lanes_extra *extra) {
@@ -374,7 +375,7 @@ static void decode_execution(struct lanes_decoder *decoder, const struct lanes_l
     }
 }
 
-/* EP, but for what of a load is beyond the L1. */
+/* The weight of EP, without what a load takes beyond the L1. */
 static uint32_t find_execution(struct lanes_decoder *decoder, const struct graph_uop *uop) {
     const struct categories *categories = decoder->categories;
     if (uop->flags & GRAPH_LOAD)
@@ -388,7 +389,7 @@ static uint32_t find_execution(struct lanes_decoder *decoder, const struct graph
                         0);
 }
 
-/* It is most often one of few. */
+/* The same from a table, since it is nearly always one of a few. */
 static uint32_t execution_weight(struct lanes_decoder *decoder, const struct graph_uop *uop) {
     if (decoder->categories->restricted || uop->execution >= FEW ||
         (uop->flags & GRAPH_STORE && uop->walk))
@@ -402,7 +403,7 @@ static uint32_t execution_weight(struct lanes_decoder *decoder, const struct gra
     return *found - 1;
 }
 
-/* Of the machine's latencies and slots a step adds few, */
+/* The most that the machine's own latencies and slots may add to a cycle in one step. */
 enum { OF_MACHINE = LANES_NARROW_STEP / 2 };
 
 bool lanes_machine_is_narrow(const struct graph_machine *machine) {
@@ -417,7 +418,7 @@ bool lanes_machine_is_narrow(const struct graph_machine *machine) {
     return sum <= OF_MACHINE;
 }
 
-/* and of what was observed these. */
+/* Whether what was observed adds more than the rest of LANES_NARROW_STEP. */
 static bool is_large(const struct graph_uop *uop) {
     uint32_t sum = uop->after_commit + uop->fetch_cache + uop->fetch_tlb + uop->unit_wait +
                    uop->mshr_wait + uop->execution + uop->walk + uop->miss + uop->store_wait +
@@ -498,7 +499,7 @@ static struct common find_common(struct lanes_decoder *decoder, const struct gra
     return common;
 }
 
-/* What the next µop must know of this one. */
+/* Remembers what the next µop must know of this one. */
 static inline void remember(struct lanes_decoder *decoder, const struct graph_uop *uop) {
     bool store = uop->flags & GRAPH_STORE;
     bool missed = uop->flags & GRAPH_LOAD && !(uop->flags & GRAPH_ELIMINATED) &&

@@ -1,4 +1,4 @@
-/* Included by graph/lanes_LEVEL.c: evaluates the steps of a layout for the lanes of one group. The
+/* Included by graph/lanes/LEVEL.c: evaluates the steps of a layout for the lanes of one group. The
  * file says which instructions may be used (TARGET), the types of a cycle (CYCLE) and of its bits
  * (BITS), how many of them a vector has (WIDTH), and what plain GNU C has no operator for: latest()
  * and is_any(). */
@@ -10,10 +10,10 @@ enum { VECTORS = LANES_GROUP / WIDTH, BOUND = LANES_BOUND / WIDTH, NARROW = size
 
 #define INLINE      TARGET __attribute__((always_inline)) static inline
 #define EACH_VECTOR _Pragma("GCC unroll 16") for (unsigned k = 0; k < VECTORS; k++)
-/* Of the lanes that are bound by bandwidth. */
+/* Each vector of the lanes that are bound by bandwidth. */
 #define EACH_BOUND _Pragma("GCC unroll 16") for (unsigned k = 0; k < BOUND; k++)
 
-/* The nodes of the µop at hand and, of F, D and C, at first those of the one before. */
+/* The nodes of the µop at hand. F, D and C hold at first those of the µop before. */
 struct nodes {
     vector fetch[VECTORS], dispatch[VECTORS], execute[VECTORS], complete[VECTORS], commit[VECTORS];
 };
@@ -28,8 +28,8 @@ INLINE vector where(vector mask, vector then, vector otherwise) {
 INLINE vector latest(vector a, vector b);
 INLINE bool is_any(vector mask);
 
-/* Takes slots in the cycles that nodes->execute has, or in later ones, which it has then
- * (graph/lanes/slots.h). */
+/* Takes a slot for each lane, in the cycle nodes->execute or the first later one that has a slot,
+ * which becomes nodes->execute (graph/lanes/slots.h). */
 INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
                        struct nodes *nodes);
 
@@ -95,7 +95,7 @@ INLINE void step_fetch(struct lanes_group *group, const struct lanes_step *step,
     EACH_BOUND ROW(step->at.fetch) = nodes->fetch[k];
 }
 
-/* The cycles of a row, for which MSHRs are taken. */
+/* Takes MSHRs at the cycles of a row, which moves to when they are free. */
 TARGET __attribute__((noinline)) static void take_mshrs(struct lanes_group *group,
                                                         const struct lanes_extra *extra,
                                                         const vector *dispatch, CYCLE *cycle) {
@@ -226,7 +226,7 @@ INLINE void step_complete(const struct lanes_step *step, const struct lanes_extr
         EACH_VECTOR ROW(extra->at_miss) = nodes->complete[k];
 }
 
-/* The rows that a step finds in no cache: those that were last used a window ago. */
+/* Prefetches the rows of a step that are in no cache: those last used a window ago. */
 INLINE void prefetch(const struct lanes_step *step, const CYCLE *rows) {
     EACH_VECTOR {
         __builtin_prefetch(&ROW(step->at.commit), 1);
@@ -234,8 +234,8 @@ INLINE void prefetch(const struct lanes_step *step, const CYCLE *rows) {
     }
 }
 
-/* Whether narrow lanes hold what the step makes of the nodes before it: LANES_NARROW_STEP cycles
- * more than any at most. */
+/* Whether narrow lanes can hold the nodes of this step: at most LANES_NARROW_STEP cycles more than
+ * any node before. */
 TARGET __attribute__((noinline)) static bool fits_rarely(const struct lanes_group *group,
                                                          const struct lanes_step *step,
                                                          const struct lanes_extra *extra) {

@@ -79,7 +79,7 @@ static void add_counter(struct lanes_slots *slots, struct lanes_slot *slot, uint
     slot->counters[slot->count++] = slots->counter_count++;
 }
 
-/* A limit that others keep already needs no counter. */
+/* Makes the counters of a queue. A limit that other limits imply needs no counter. */
 static void count_queue(struct lanes_slots *slots, const struct graph_machine *machine,
                         uint32_t queue) {
     uint32_t issue = machine->queue_issue[queue], units = 0;
@@ -124,7 +124,7 @@ static void *allocate(size_t bytes) {
     size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     void *memory = aligned_alloc(HUGE_PAGE, whole);
     if (memory) {
-        /* Scattered over more pages than the processor keeps translations of. */
+        /* rows are scattered over more pages than the TLB has entries */
         madvise(memory, whole, MADV_HUGEPAGE);
         memset(memory, 0, bytes);
     }
@@ -147,13 +147,14 @@ static bool group_init(struct graph_lanes *lanes, struct lanes_group *group, uin
     return (group->planes = allocate(planes_bytes(lanes))) != NULL;
 }
 
-/* Half a group of some sets, with their last to fill it. */
+/* Fills half a group with these sets, and what is left with the last of them. */
 static void put_sets(uint32_t *lanes, const uint32_t *sets, uint32_t from, uint32_t count) {
     for (uint32_t lane = 0; lane < LANES_BOUND; lane++)
         lanes[lane] = sets[from + lane < count ? from + lane : count - 1];
 }
 
-/* The sets of one window. As many are bound by bandwidth as not, or all are. */
+/* Makes the groups of the sets of one window. In each, half of the sets are bound by bandwidth, or
+ * all are. */
 static bool add_window(struct graph_lanes *lanes, const uint32_t *bound, uint32_t bound_count,
                        const uint32_t *others, uint32_t other_count, uint32_t window) {
     for (uint32_t from = 0; from < bound_count; from += LANES_BOUND) {
@@ -167,8 +168,8 @@ static bool add_window(struct graph_lanes *lanes, const uint32_t *bound, uint32_
     return true;
 }
 
-/* All sets, those first that agree about what makes a µop wait long for a slot: so they share
- * vectors, and the others need not look as far ahead. */
+/* Orders the sets so that those in which a µop waits long for a slot share vectors; the others then
+ * need not look as far ahead. */
 static void order_sets(const struct categories *categories, uint32_t *ordered) {
     const uint32_t *parts = categories->everywhere;
     uint32_t all = (1u << categories->count) - 1, made = 0;
@@ -324,7 +325,7 @@ void graph_lanes_free(struct graph_lanes *lanes) {
     free(lanes);
 }
 
-/* Moves the times of a lane back, rows and all, so far that dispatch comes within two periods. */
+/* Moves the times of a lane back, with its rows, until dispatch is within two periods. */
 static void move(struct lanes_group *group, uint32_t lane) {
     int32_t by = (group->dispatch[lane] / MSHR_PERIOD - 1) * MSHR_PERIOD;
     if (by <= 0)
@@ -353,9 +354,9 @@ static void move_late(struct graph_lanes *lanes) {
 /* ---- narrow groups ---- */
 
 #if defined __x86_64__
-/* Moving a group costs what narrow lanes gain in as many steps as a fourth of its rows: where it
- * comes more often, but for a few times, wide ones are faster, and it is tried again later and
- * later. */
+/* Moving a group costs as much as narrow lanes save in a number of steps, a fourth of the group's
+ * rows. If a group has to be moved more often than that, except for a few times, it is faster wide;
+ * narrow is then tried again at growing intervals. */
 static void move_or_widen(const struct graph_lanes *lanes, struct lanes_group *group, uint32_t at) {
     uint64_t number = lanes->number + at;
     uint32_t rows = lanes_rows(group->layout, number);

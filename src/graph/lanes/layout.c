@@ -41,7 +41,7 @@ void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *
     layout->large = layout->length * 4 > LANES_LARGE;
 }
 
-/* A place that trails by a bandwidth edge starts that far before the end of its ring, and so
+/* An offset that trails by a bandwidth edge starts that far before the end of its ring, and so
  * reaches the ring's first row at the first µop that has the edge. */
 void lanes_layout_begin(struct lanes_layout *layout, const struct graph_machine *machine) {
     const struct lanes_ring rings[LANES_MOVING] = {

@@ -11,7 +11,7 @@ enum { LANES_MISSES = 1024, LANES_FETCHES = 256 };
 /* The rings of a machine, with the window as it is (`window` 0) or idealised to so many µops. */
 void lanes_layout_init(struct lanes_layout *layout, const struct graph_machine *machine,
                        uint32_t window);
-/* The places of the first µop of a fragment. */
+/* Sets the offsets for the first µop of a fragment. */
 void lanes_layout_begin(struct lanes_layout *layout, const struct graph_machine *machine);
 
 /* The row of the `ordinal`-th of its kind, of a ring of 2^n rows (those not in lanes_moving). */

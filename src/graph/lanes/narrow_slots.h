@@ -31,7 +31,7 @@ INLINE bits lag_of(const struct lanes_group *group, vector dispatch, unsigned k)
               *end = plane + (counter)->bits * PLANE_BYTES;                                        \
          plane < end; plane += PLANE_BYTES)
 
-/* Moves the words of `lanes` down, of which the last become empty. */
+/* Moves the words of `lanes` down; the last ones become empty. */
 INLINE void move_words(char *plane, uint32_t words, uint32_t by, lanes_mask lanes) {
     for (uint32_t word = 0; word < words; word++) {
         bits from = word + by < words ? WORD(plane, word + by) : (bits){0};
@@ -39,7 +39,8 @@ INLINE void move_words(char *plane, uint32_t words, uint32_t by, lanes_mask lane
     }
 }
 
-/* Shifts the words by less than two; returns the bits that are left, and of the last word too. */
+/* Shifts the words by less than two words. Returns the bits that are left, and adds those of the
+ * last word to *last. */
 INLINE bits shift_words(char *plane, uint32_t words, bits by, bits *last) {
     lanes_mask word_more = at_least(by, WORD_CYCLES);
     bits here = WORD(plane, 0), next = WORD(plane, 1), any = {0};
@@ -90,7 +91,7 @@ INLINE void keep_up(struct lanes_group *group, vector dispatch, unsigned k) {
 
 /* ---- words of counters ---- */
 
-/* Of a counter; the compiler knows `count`, so that their words stay in registers. */
+/* The planes of a counter. The compiler knows `count`, so that their words stay in registers. */
 struct planes {
     char *first;
     uint32_t count, limit;
@@ -107,7 +108,7 @@ INLINE struct planes planes_of(const struct lanes_group *group, const struct lan
     _Pragma("GCC unroll 4") for (uint32_t bit = 0; bit < (planes)->count;                          \
                                  bit++, plane += PLANE_BYTES)
 
-/* Where the counter is full: all planes of bits that are set in its limit. */
+/* The cycles in which the counter is full: all planes of bits that are set in its limit. */
 INLINE bits full_cycles(const struct planes *planes, uint32_t at) {
     bits full = ~(bits){0};
     EACH_PLANE(planes, at) {
@@ -155,7 +156,7 @@ INLINE vector take_far(struct lanes_group *group, const struct planes *one,
                        const struct planes *other, vector dispatch, vector execute, unsigned k,
                        lanes_mask lanes);
 
-/* One for each number of planes of the two counters; none has more than LANES_BITS. */
+/* One case for each number of planes of the two counters; none has more than LANES_BITS. */
 #define EACH_TAKE                                                                                  \
     TAKE(1, 0)                                                                                     \
     TAKE(2, 0)                                                                                     \

@@ -18,7 +18,7 @@ INLINE bool is_any(vector mask) {
     return any != 0;
 }
 
-/* Number of the lowest bit that is set; 32: none. */
+/* The number of the lowest bit that is set; 32: none. */
 INLINE bits lowest(bits x) {
     bits number;
     for (unsigned i = 0; i < WIDTH; i++)

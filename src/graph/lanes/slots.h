@@ -1,13 +1,13 @@
-/* Included after graph/lanes/kernel.h: issue slots. Of each queue and pool that limits issue
- * the planes of a counter show, for every lane, how many slots are taken in each cycle of a window
- * that begins at `base`. Bits of a word are 32 cycles: the first cycle in which all counters have a
- * place is found with a shift, and counted there as an adder does. The window follows dispatch,
- * since nothing is taken before it any more. */
+/* Included after graph/lanes/kernel.h: issue slots. For each queue and pool that limits issue, the
+ * planes of a counter hold, for every lane, how many slots are taken in each cycle of a window that
+ * begins at `base`. The bits of a word are 32 cycles. A shift finds the first cycle in which all
+ * counters have a slot left, and one is added there as an adder does. The window follows dispatch,
+ * since no slot is taken before it any more. */
 
 #define PLANE(plane, word)                                                                         \
     (((bits *)(group->planes + ((plane)*LANES_WORDS + (word)) * LANES_PLANE_ROW))[k])
 
-/* Shifts the planes of a counter; whether any bit of the last word is left. */
+/* Shifts the planes of a counter. Returns whether any bit of the last word is left. */
 INLINE bool slide_counter(struct lanes_group *group, const struct lanes_counter *counter,
                           unsigned k, bits by) {
     uint32_t last = group->words[k] - 1;

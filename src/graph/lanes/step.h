@@ -27,24 +27,24 @@
 
 enum {
     LANES_GROUP = 128,
-    LANES_BOUND = 64,                  /* lanes of a group that are bound by bandwidth: the first */
-    LANES_CHUNK = 1024,                /* steps */
-    LANES_AHEAD = 6,                   /* so many steps rows are prefetched */
-    LANES_LARGE = 8 << 20,             /* bytes of rows: more than a second-level cache has */
+    LANES_BOUND = 64,      /* the first lanes of a group, which are bound by bandwidth */
+    LANES_CHUNK = 1024,    /* steps */
+    LANES_AHEAD = 6,       /* steps ahead that rows are prefetched */
+    LANES_LARGE = 8 << 20, /* bytes of rows: more than a second-level cache has */
     LANES_PLANE_ROW = 4 * LANES_BOUND, /* bytes */
-    LANES_STORES = 2048,               /* latest, whose commits are kept */
+    LANES_STORES = 2048,               /* the latest, of which the commits are kept */
     LANES_WEIGHTS = 2048,              /* rows of weights */
     LANES_WORDS = 8,                   /* of 32 cycles each, in which slots are counted, */
     LANES_BITS = 4, /* planes of a counter at most, but for wide lanes of less than AVX-512 */
-    LANES_LAG = 16  /* of which so many are behind dispatch at most */
+    LANES_LAG = 16  /* at most so many of these cycles are behind dispatch */
 };
 static_assert(LANES_LAG + GRAPH_SLOTS <= 32 * LANES_WORDS, "the window holds all that compete");
 /* Earlier than anything; rows 0 and 1 of the weights are nothing and this. */
 #define LANES_NEVER (-(1 << 30))
 
-/* Narrow cycles. A step may begin while none is later than LAST, and adds STEP at most. Dispatch is
- * moved back to DISPATCH: MSHRs are counted up to MSHR_BEHIND + MSHR_BLOCK buckets behind it, and
- * what is NEVER stays before all that matters with any weight added. */
+/* Narrow cycles. A step may begin while no cycle is later than LAST, and adds at most STEP.
+ * Dispatch is moved back to DISPATCH: MSHRs are counted in up to MSHR_BEHIND + MSHR_BLOCK buckets
+ * behind it, and NEVER stays before everything that matters, whatever weight is added. */
 enum {
     LANES_NARROW_NEVER = -30000,
     LANES_NARROW_STEP = 8000,
@@ -80,14 +80,14 @@ enum step_flags {
     STEP_POOL = 24             /* shift: the pool that a slot is taken of */
 };
 
-/* Places of rows, in cycles from the first, that go on by a row from µop to µop: of its own nodes,
- * and of those as far back as bandwidth has it. */
+/* The rows of a µop's own nodes, and those as far back as bandwidth edges reach. Each moves on by a
+ * row from µop to µop. */
 struct lanes_moving {
     uint32_t fetch, dispatch, execute, complete, commit, room_from, dispatch_from, width_from;
 } __attribute__((aligned(32)));
 enum { LANES_MOVING = sizeof(struct lanes_moving) / sizeof(uint32_t) };
 
-/* Numbers are places of rows unless said otherwise. */
+/* Numbers are rows unless said otherwise. */
 struct lanes_step {
     struct lanes_moving at;
     uint32_t fetch_from, commit_from, producer[2];
@@ -99,7 +99,7 @@ struct lanes_step {
 };
 static_assert(sizeof(struct lanes_step) == 64, "one cache line");
 
-/* What few steps have. */
+/* What only few steps have. */
 struct lanes_extra {
     uint32_t after_commit, redirect, redirect_keep, previous, late, packet, cache, tlb; /* fetch */
     uint32_t queue_entry;                                                     /* dispatch */
@@ -119,17 +119,18 @@ struct lanes_ring {
     uint32_t base, rows;
 };
 
-/* Where the rows are, of groups with the same window; and the steps made for them. */
+/* Where the rows are in groups with the same window, and the steps made for them. */
 struct lanes_layout {
     uint32_t window; /* CD */
     bool ideal;      /* no other edges of the window */
     struct lanes_ring fetch, dispatch, execute, complete, commit, stores, misses, written, left,
         groups_left;
-    uint32_t length;                   /* of all rings and weights, in cycles */
-    struct lanes_moving at, end, size; /* of the next µop; of each, its ring's end and size */
-    bool large;                        /* than caches are */
+    uint32_t length; /* of all rings and weights, in cycles */
+    struct lanes_moving at, end,
+        size;   /* `at`: rows of the next µop; `end`, `size`: of each one's ring */
+    bool large; /* larger than caches */
     uint32_t extra_count;
-    /* The last are prefetched for only. */
+    /* The last LANES_AHEAD are only read for prefetching. */
     struct lanes_step steps[LANES_CHUNK + LANES_AHEAD] __attribute__((aligned(64)));
     struct lanes_extra extras[LANES_CHUNK];
 };
@@ -144,7 +145,8 @@ struct lanes_counter {
 };
 enum { LANES_COUNTERS = MACHINE_MAX_QUEUES + MACHINE_MAX_POOLS };
 
-/* What a µop of a pool takes a slot of, `count` of them; none: there is always one. */
+/* The counters in which a µop of a pool takes a slot, `count` of them. None: there is always a
+ * slot. */
 struct lanes_slot {
     uint32_t counters[2];
     uint32_t count;
@@ -158,7 +160,7 @@ struct lanes_slots {
 
 struct lanes_group {
     const struct lanes_layout *layout;
-    bool free; /* the others are used too: they are not bound */
+    bool free; /* the lanes behind LANES_BOUND are used too, and not bound by bandwidth */
     bool narrow;
     uint64_t paid;       /* µops of the fragment, from which on it may be moved or become narrow */
     uint32_t widened;    /* how often, in the fragment */
@@ -181,7 +183,7 @@ struct lanes_group {
     const struct graph_machine *machine;
 };
 
-/* Evaluates the steps [from, count); returns the first that it has not evaluated, since a narrow
+/* Evaluates the steps [from, count). Returns the first that it has not evaluated, because a narrow
  * group may not hold its cycles. */
 typedef uint32_t lanes_kernel(struct lanes_group *group, uint32_t from, uint32_t count);
 lanes_kernel lanes_run_plain, lanes_run_avx2, lanes_run_avx2_narrow, lanes_run_avx512,
@@ -196,7 +198,7 @@ bool lanes_move_narrow(struct lanes_group *group, uint64_t number);
 bool lanes_narrow(struct lanes_group *group, uint64_t number);
 /* Makes a narrow group wide. After either, the rows of weights must be filled anew. */
 void lanes_widen(struct lanes_group *group, uint64_t number);
-/* How many rows these look at. */
+/* How many rows these three functions go over. */
 uint32_t lanes_rows(const struct lanes_layout *layout, uint64_t number);
 
 /* ---- decoding ---- */
@@ -207,12 +209,12 @@ struct lanes_decoder *lanes_decoder_new(const struct graph_machine *machine,
                                         const struct lanes_slots *slots);
 void lanes_decoder_free(struct lanes_decoder *decoder);
 /* Makes steps of the next µops of the fragment, in all layouts, and fills rows of weights in all
- * groups; returns of how many. */
+ * groups. Returns how many µops it took. */
 uint32_t lanes_decode(struct lanes_decoder *decoder, struct lanes_layout *const *layouts,
                       uint32_t layout_count, struct lanes_group *groups, uint32_t group_count,
                       const struct graph_uop *uops, uint32_t count);
 void lanes_decoder_begin(struct lanes_decoder *decoder); /* a fragment */
-/* Fills all rows of weights anew: of a group that has become narrow or wide. */
+/* Fills all rows of weights anew, for a group that has become narrow or wide. */
 void lanes_fill_weights(const struct lanes_decoder *decoder, struct lanes_group *group);
 /* Whether steps of this machine's own latencies are far from LANES_NARROW_STEP. */
 bool lanes_machine_is_narrow(const struct graph_machine *machine);

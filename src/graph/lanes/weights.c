@@ -1,9 +1,9 @@
-/* A hash table with the places of the rows. */
+/* A hash table of the rows. */
 #include "graph/lanes/weights.h"
 
 #include <string.h>
 
-/* Instead of cycles: a mask. */
+/* In place of cycles: the row is a mask. */
 enum { KEEP = 1 << 16 };
 enum { KEY_ALWAYS = 17, KEY_SET = 34, KEY_CYCLES = 1 << 17 };
 

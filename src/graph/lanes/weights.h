@@ -1,11 +1,11 @@
 /* Rows of the weights that a category can change: one for each weight and set of categories that
- * has come up, in all groups at the same place. Inside of graph/lanes/lanes.c. */
+ * has come up, the same row in all groups. Inside of graph/lanes/lanes.c. */
 #ifndef CULPRIT_GRAPH_LANES_WEIGHTS_H
 #define CULPRIT_GRAPH_LANES_WEIGHTS_H
 
 #include "graph/lanes/step.h"
 
-/* Places of the rows that are always there: of 0, and of what is earlier than anything. */
+/* The rows that are always there: of 0, and of what is earlier than anything. */
 enum { LANES_NOTHING_ROW = 0, LANES_NEVER_ROW = LANES_GROUP };
 
 enum { LANES_WEIGHTS_HASH = 4 * LANES_WEIGHTS };
@@ -21,23 +21,25 @@ struct lanes_weights {
     } rows[LANES_WEIGHTS_HASH];
 };
 
-/* `weights` are all zero; without groups at first. `categories` must stay. */
+/* `weights` must be all zero, and has no groups at first. `categories` must outlive it. */
 void lanes_weights_init(struct lanes_weights *weights, const struct categories *categories);
 /* Whether so many more can come up. */
 bool lanes_weights_hold(const struct lanes_weights *weights, uint32_t more);
-/* Forgets all; places that were returned are void. */
+/* Forgets all rows; those that were returned are void. */
 void lanes_weights_clear(struct lanes_weights *weights);
 /* Fills all rows of a group. */
 void lanes_weights_fill(const struct lanes_weights *weights, struct lanes_group *group);
 
-/* The place of the row of `always` cycles and what the categories of `set` leave of `cycles`; both
- * are less than 65,536. */
+/* The row of `always` cycles plus what the categories of `set` leave of `cycles`. Both must be less
+ * than 65,536. */
 uint32_t lanes_weight(struct lanes_weights *weights, uint32_t set, uint32_t cycles,
                       uint32_t always);
-/* What the categories that change `part` (enum graph_part) of an instruction leave of `cycles`. */
+/* The row of what the categories that change `part` (enum graph_part) of an instruction leave of
+ * `cycles`. */
 uint32_t lanes_weight_of(struct lanes_weights *weights, unsigned part, uint32_t insn,
                          uint32_t cycles);
-/* Likewise all bits set where none of them removes it, and 0 where one does. */
+/* The row of masks: all bits set where none of those categories removes the part, 0 where one
+ * does. */
 uint32_t lanes_keep_of(struct lanes_weights *weights, unsigned part, uint32_t insn);
 
 #endif

@@ -18,7 +18,7 @@ enum { WIDTH = 16 };
 typedef int16_t narrow __attribute__((vector_size(2 * WIDTH), may_alias));
 typedef int32_t wide __attribute__((vector_size(4 * WIDTH), may_alias));
 
-/* Only if a group can go on for as many cycles as a step takes, and more, is it worth it. */
+/* A group becomes or stays narrow only if it can then go on for at least two steps. */
 enum { ROOM = 2 * LANES_NARROW_STEP };
 
 static inline int32_t later(int32_t a, int32_t b) {
@@ -27,8 +27,8 @@ static inline int32_t later(int32_t a, int32_t b) {
 
 /* ---- rows ---- */
 
-/* The rows of a layout that may hold cycles of a fragment with so many µops so far: ranges of
- * places, in their order. Stores and misses are counted on from fragment to fragment. */
+/* The rows of a layout that may hold cycles when the fragment has so many µops: ranges of rows, in
+ * ascending order. Stores and misses are counted on from fragment to fragment. */
 enum { RANGES = 10 };
 struct range {
     uint32_t from, to;
@@ -71,7 +71,7 @@ static int32_t ahead(int32_t dispatch) {
     return later(dispatch - LANES_NARROW_DISPATCH, 0);
 }
 
-/* Of the cycles of a lane, by how much they are to be moved. */
+/* The cycles of a lane that must fit after the move, and by how much it moves. */
 struct moving {
     int32_t fetch, commit, left, oldest, by;
     int64_t filled; /* MSHRs, until then */
@@ -87,8 +87,8 @@ static bool fits(const struct lanes_layout *layout, uint32_t lane, const struct 
     return layout->ideal || cycle->oldest - cycle->by > LANES_NARROW_NEVER;
 }
 
-/* What was long ago becomes NEVER. Without a sign, so that a lane may move by more than half of
- * what 16 bits hold. */
+/* What was long ago becomes NEVER. Cycles are compared as unsigned numbers, so that a lane may move
+ * by more than half of the range of 16 bits. */
 TARGET static void move_row(int16_t *row, const uint16_t *by, uint32_t lanes) {
     const __m256i sign = _mm256_set1_epi16(INT16_MIN);
     const __m256i never = _mm256_set1_epi16(LANES_NARROW_NEVER - INT16_MIN);
@@ -164,7 +164,7 @@ static void narrow_planes(struct lanes_group *group) {
     }
 }
 
-/* Vectors have other lanes then: all may count in all words. */
+/* Any counter may now count in any word, since vectors have other lanes than before. */
 static void count_anywhere(struct lanes_group *group, uint32_t words) {
     uint32_t taken = 0;
     for (uint32_t k = 0; k < LANES_BOUND / 4; k++)
@@ -177,7 +177,7 @@ static void count_anywhere(struct lanes_group *group, uint32_t words) {
 
 /* ---- becoming wide or narrow ---- */
 
-/* In place, the last first; `by`: what is added. */
+/* In place, from the last cycle to the first. `by` is added. */
 TARGET static void widen_row(const void *from, void *to, const int32_t *by, uint32_t lanes) {
     for (uint32_t lane = lanes; lane > 0; lane -= WIDTH) {
         wide cycle = __builtin_convertvector(((const narrow *)from)[lane / WIDTH - 1], wide);
@@ -214,7 +214,7 @@ void lanes_widen(struct lanes_group *group, uint64_t number) {
     group->narrow = false;
 }
 
-/* In place, the first first. */
+/* In place, from the first cycle to the last. */
 TARGET static void narrow_row(const void *from, void *to, const int32_t *by, uint32_t lanes) {
     for (uint32_t lane = 0; lane < lanes; lane += WIDTH) {
         wide cycle = ((const wide *)from)[lane / WIDTH] - ((const wide *)by)[lane / WIDTH];

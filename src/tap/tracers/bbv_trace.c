@@ -16,8 +16,8 @@ struct bbv {
     uint64_t interval;
     const struct places *places;
     struct bbv_writer writer; /* of thread 0 */
-    bool alone;               /* FILE is a device or a pipe: no files lie beside it */
-    uint32_t *ids;            /* by first instruction: from 1; 0 none */
+    bool alone;    /* FILE is a device or a pipe, so no other files are written beside it */
+    uint32_t *ids; /* by first instruction: from 1; 0 none */
     size_t id_capacity;
     uint32_t *firsts; /* by id − 1 */
     size_t first_capacity;
@@ -51,7 +51,7 @@ static void *open_bbv(const struct tracer_options *options, struct error *error)
     return bbv;
 }
 
-/* What the ids mean, so that they can be found again in another run. */
+/* Writes what the ids stand for, so that blocks can be found again in another run. */
 static bool write_blocks(const struct bbv *bbv, struct error *error) {
     char *path;
     if (bbv->alone)
@@ -97,8 +97,8 @@ static void lane_free(struct lane *lane) {
     free(lane);
 }
 
-/* The format knows no threads: thread 0 has FILE, thread n has FILE.n, or nothing if that cannot
- * be. */
+/* The format has no threads: thread 0 is written to FILE, thread n to FILE.n, or nowhere if FILE is
+ * a device. */
 static void *begin(void *tracer, struct tap_source source, struct error *error) {
     struct bbv *bbv = tracer;
     struct lane *lane = calloc(1, sizeof *lane);
@@ -124,7 +124,7 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
     return lane;
 }
 
-/* The interval as a line; its counts begin anew. */
+/* Writes the interval as a line and clears its counts. */
 static bool write_interval(struct lane *lane, struct error *error) {
     if (!bbv_writer_begin(lane->writer, error))
         return false;

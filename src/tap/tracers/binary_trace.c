@@ -1,5 +1,5 @@
-/* The binary trace: the buffers as they are, each behind the static code that it names for the
- * first time, in blocks (docs/tap-format.md, of which the file's head says the essence). */
+/* The binary trace: buffers in blocks, as they are, each preceded by the static code that it names
+ * for the first time (docs/tap-format.md; the head of the file has a summary). */
 #include <stdlib.h>
 
 #include "tap/tracers/tracer.h"
@@ -94,7 +94,7 @@ static bool write_image(struct binary *binary, struct error *error) {
            stream_write(&binary->stream, "\0\0\0\0\0\0\0", padding, error);
 }
 
-/* Static code that is known now; as far as a chunk of the table goes. */
+/* Writes the static code that is known by now, up to the end of a chunk of the table. */
 static bool write_places(struct binary *binary, uint32_t count, struct error *error) {
     uint64_t first = binary->insns;
     uint32_t end = (uint32_t)((first >> PLACES_SHIFT) + 1) << PLACES_SHIFT;
@@ -107,7 +107,8 @@ static bool write_places(struct binary *binary, uint32_t count, struct error *er
            stream_write(&binary->stream, place_of(binary->places, (uint32_t)first), bytes, error);
 }
 
-/* So that the file does not depend on what other workers want. Returns how many words are kept. */
+/* Keeps commits and flushes alone, so that the file does not depend on what other workers want.
+ * Returns how many words are kept. */
 static uint32_t keep_closings(const struct tap_buffer *buffer, uint64_t *kept) {
     const uint64_t *word = buffer->words, *end = word + buffer->used;
     struct tap_state state = buffer->start;

@@ -76,7 +76,7 @@ static bool make_text(struct csv *csv, uint32_t insn) {
     return true;
 }
 
-/* An instruction where its last µop commits; what happened to it behind a '!'. */
+/* Writes an instruction when its last µop commits, and its events behind a '!'. */
 static inline char *put_uop(struct csv *csv, char *to, uint64_t uop, bool *room) {
     uint32_t insn = tap_uop_insn(uop), psv = tap_uop_psv(uop);
     if (insn >= csv->capacity || !csv->texts[insn].length) {

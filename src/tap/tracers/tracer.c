@@ -1,5 +1,5 @@
-/* What the lanes of a tracer share is touched on its thread alone, so lanes begin and end there as
- * well, by jobs that wait in its queue like any other. */
+/* A tracer has a lane for each core. What its lanes share is touched on the tracer's thread alone,
+ * so lanes begin and end there as well, by jobs that wait in its queue like any other. */
 #include "tap/tracers/tracer.h"
 
 #include <ctype.h>
@@ -94,7 +94,7 @@ static bool parse_seed(struct tracer *tracer, const char *text, struct error *er
            error_set(error, "seed '%s' is no number", text);
 }
 
-/* One of the settings behind the file's name. */
+/* Parses one of the settings behind the file's name. */
 static bool parse_setting(struct tracer *tracer, const char *text, struct error *error) {
     if (!strncmp(text, "start=", 6))
         return trigger_parse(text + 6, &tracer->start, error);
@@ -112,8 +112,8 @@ static bool parse_setting(struct tracer *tracer, const char *text, struct error 
                      text);
 }
 
-/* Whether what stands behind a comma is a setting, "word=...", be it mistyped, and not the end of a
- * file's name: that has a dot or a slash in it. */
+/* Whether the text behind a comma is a setting, "word=...", even a mistyped one, and not the end of
+ * a file's name, which has a dot or a slash in it. */
 static bool is_setting(const char *text) {
     const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz");
     return (length && text[length] == '=') || !strpbrk(text, "./");
@@ -125,7 +125,7 @@ static char *last_setting(char *text) {
     return comma && is_setting(comma + 1) ? comma : NULL;
 }
 
-/* Two tracers that write one file leave nothing of it that can be read; a device takes them all. */
+/* Two tracers that write the same file would garble it; a device may be given to any number. */
 static bool check_file(const struct tracers *tracers, struct error *error) {
     const char *path = tracers->list[tracers->count - 1].path;
     struct stat file;

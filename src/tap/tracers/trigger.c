@@ -1,6 +1,7 @@
-/* The gate walks the records until its stop has come, counting what the triggers ask for. The part
- * of a buffer that lies between is shown as a buffer of its own, with the state at its first
- * record, over the same words; a buffer that lies between as a whole is passed on as it is. */
+/* The gate walks the records until the stop has come, counting what the triggers ask for. A part of
+ * a buffer that lies between start and stop is shown as a buffer of its own over the same words,
+ * with the state at its first record. A buffer that lies between as a whole is passed on as it
+ * is. */
 #include "tap/tracers/trigger.h"
 
 #include <ctype.h>
@@ -104,7 +105,7 @@ static void count(const struct gate *gate, struct watch *watch, const struct tap
     }
 }
 
-/* True from the record on in which it comes true. */
+/* True from the record on in which the trigger comes true. */
 static bool watch_record(const struct gate *gate, struct watch *watch, uint64_t cycle,
                          const struct tap_record *record) {
     const struct trigger *trigger = &watch->trigger;
@@ -120,7 +121,7 @@ static bool watch_record(const struct gate *gate, struct watch *watch, uint64_t 
                               : watch->executions >= trigger->count;
 }
 
-/* Shows of the lives those that ended in [from, stop): as the records of these cycles. */
+/* Limits the lives to those that ended in [from, stop), as the records of these cycles. */
 static void cut_lives(const struct tap_buffer *buffer, uint64_t from, uint64_t stop,
                       struct tap_buffer *view) {
     uint32_t first = 0, end = buffer->life_count;

@@ -21,16 +21,17 @@ struct trigger {
 /* "cycle:N", "insn:N", "0xADDRESS" or "0xADDRESS:N". The error says what would be right. */
 bool trigger_parse(const char *text, struct trigger *trigger, struct error *error);
 
-/* A worker seen through a start and a stop, for one tap. `places` is read for markers only and must
- * be taught. The inner worker's context must live as long. NULL: out of memory. */
+/* A worker behind a gate with a start and a stop, for one tap. `places` is read for markers only;
+ * it must have learned the code. The inner worker's context must live as long as the gate. NULL:
+ * out of memory. */
 struct gate;
 struct gate *gate_new(const struct tap_worker *worker, const struct trigger *start,
                       const struct trigger *stop, const struct places *places);
 void gate_free(struct gate *gate);
-/* Sets *started and *stopped if that has come, and leaves them as they are if not. Does nothing of
- * a `gate` that is NULL. */
+/* Sets *started and *stopped if the start and the stop have come, and leaves them as they are if
+ * not. Does nothing if `gate` is NULL. */
 void gate_tell(const struct gate *gate, bool *started, bool *stopped);
-/* To be added to the tap in place of the inner one. */
+/* The worker to add to the tap instead of the inner one. */
 struct tap_worker gate_worker(struct gate *gate);
 
 #endif

@@ -17,68 +17,49 @@
 #include "attribute/span.h"
 #include "util/array.h"
 
-enum { FIRST_SLOTS = 1024, MAX_FRAMES = 1 << 16, STUB_INSNS = 4 };
+enum { MAX_FRAMES = 1 << 16, STUB_INSNS = 4 };
 
 /* ---- the tree ---- */
 
-static uint32_t hash(uint32_t parent, uint32_t insn) {
-    uint64_t key = ((uint64_t)parent << 32 | insn) * 0x9e3779b97f4a7c15u;
-    return (uint32_t)(key >> 32);
-}
-
 bool call_stacks_init(struct call_stacks *stacks, const struct places *places) {
-    *stacks = (struct call_stacks){.places = places, .mask = FIRST_SLOTS - 1};
-    stacks->slots = calloc(FIRST_SLOTS, sizeof *stacks->slots);
-    return stacks->slots;
+    *stacks = (struct call_stacks){.places = places};
+    return hash_index_reserve(&stacks->index, 1);
 }
 
 void call_stacks_end(struct call_stacks *stacks) {
     free(stacks->nodes);
-    free(stacks->slots);
+    hash_index_free(&stacks->index);
     free(stacks->sites);
 }
 
-static uint32_t *find_slot(const struct call_stacks *stacks, uint32_t parent, uint32_t insn) {
-    uint32_t at = hash(parent, insn) & stacks->mask;
-    for (; stacks->slots[at]; at = (at + 1) & stacks->mask) {
-        const struct call_node *node = &stacks->nodes[stacks->slots[at] - 1];
-        if (node->parent == parent && node->insn == insn)
-            break;
-    }
-    return &stacks->slots[at];
-}
-
-static bool grow(struct call_stacks *stacks) {
-    uint32_t *slots = calloc(2 * ((size_t)stacks->mask + 1), sizeof *slots);
-    if (!slots)
-        return false;
-    free(stacks->slots);
-    stacks->slots = slots;
-    stacks->mask = 2 * stacks->mask + 1;
-    for (uint32_t i = 0; i < stacks->node_count; i++)
-        *find_slot(stacks, stacks->nodes[i].parent, stacks->nodes[i].insn) = i + 1;
-    return true;
+static uint32_t find_node(const struct call_stacks *stacks, uint32_t parent, uint32_t insn) {
+    const uint64_t hash = hash_number((uint64_t)parent << 32 | insn);
+    size_t at;
+    for (uint32_t i = hash_index_first(&stacks->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&stacks->index, hash, &at))
+        if (stacks->nodes[i].parent == parent && stacks->nodes[i].insn == insn)
+            return i;
+    return CALL_NONE;
 }
 
 /* CALL_NONE: out of memory. */
 static uint32_t add_node(struct call_stacks *stacks, uint32_t parent, uint32_t insn,
                          uint32_t depth) {
-    if (2 * (uint64_t)stacks->node_count > stacks->mask && !grow(stacks))
-        return CALL_NONE;
-    if (!array_room(stacks->nodes, stacks->node_capacity, stacks->node_count + 1))
+    if (!array_room(stacks->nodes, stacks->node_capacity, stacks->node_count + 1) ||
+        !hash_index_add(&stacks->index, hash_number((uint64_t)parent << 32 | insn),
+                        stacks->node_count))
         return CALL_NONE;
     stacks->nodes[stacks->node_count] =
         (struct call_node){.parent = parent, .insn = insn, .depth = depth};
-    *find_slot(stacks, parent, insn) = ++stacks->node_count;
-    return stacks->node_count - 1;
+    return stacks->node_count++;
 }
 
 /* The stack of a function called from `parent`. */
 static uint32_t child(struct call_stacks *stacks, uint32_t parent, uint32_t insn) {
     uint32_t depth = stacks->nodes[parent].depth + 1;
-    uint32_t found = *find_slot(stacks, parent, insn);
-    if (found)
-        return found - 1;
+    uint32_t found = find_node(stacks, parent, insn);
+    if (found != CALL_NONE)
+        return found;
     if (depth > CALL_MAX_DEPTH || stacks->node_count >= CALL_MAX_STACKS)
         return parent;
     return add_node(stacks, parent, insn, depth);
@@ -88,8 +69,8 @@ static uint32_t child(struct call_stacks *stacks, uint32_t parent, uint32_t insn
 
 bool call_thread_init(struct call_thread *thread, struct call_stacks *stacks, uint32_t number) {
     *thread = (struct call_thread){.stacks = stacks, .entered = STUB_INSNS};
-    uint32_t known = *find_slot(stacks, CALL_NONE, number);
-    thread->root = known ? known - 1 : add_node(stacks, CALL_NONE, number, 0);
+    uint32_t known = find_node(stacks, CALL_NONE, number);
+    thread->root = known != CALL_NONE ? known : add_node(stacks, CALL_NONE, number, 0);
     thread->node = thread->last_node = thread->root;
     return thread->root != CALL_NONE;
 }

@@ -6,6 +6,7 @@
 
 #include "tap/places.h"
 #include "tap/tap.h"
+#include "util/hash_index.h"
 
 /* Calls deeper than CALL_MAX_DEPTH count for the function at that depth. At most CALL_MAX_STACKS
  * stacks are told apart; the cycles of further ones go to the stack that they would extend. */
@@ -26,8 +27,7 @@ struct call_stacks {
     struct call_node *nodes; /* callers before callees */
     size_t node_capacity;
     uint32_t node_count;
-    uint32_t *slots; /* by parent and insn: node + 1; 0 free */
-    uint32_t mask;
+    struct hash_index index; /* of the nodes, by parent and insn */
     uint32_t *sites; /* by static instruction: the function + 1 that a call returned to there */
     size_t site_capacity;
 };

@@ -2,15 +2,17 @@
 #ifndef CULPRIT_LIVE_NAMES_H
 #define CULPRIT_LIVE_NAMES_H
 
-#include "live/key_index.h"
+#include <stddef.h>
+
 #include "util/arena.h"
+#include "util/hash_index.h"
 
 struct names {
     struct arena arena;
     const char **items;
     size_t count, capacity;
     size_t bytes;
-    struct key_index index;
+    struct hash_index index;
 };
 
 /* The one copy, which lives as long as the names; NULL: out of memory. "" needs none. */

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "live/address_map.h"
-#include "live/key_index.h"
 #include "live/proc_files.h"
 #include "util/array.h"
+#include "util/hash_index.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -27,7 +27,7 @@ struct replay {
     struct live_sink sink;
     struct replayed *items;
     size_t count, capacity;
-    struct key_index index;
+    struct hash_index index;
     uint32_t serial;
     struct replay_statistics statistics;
 };
@@ -49,47 +49,31 @@ void replay_free(struct replay *replay) {
     for (size_t i = 0; i < replay->count; i++)
         address_map_free(&replay->items[i].map);
     free(replay->items);
-    key_index_free(&replay->index);
+    hash_index_free(&replay->index);
     free(replay);
 }
 
-static uint64_t hash_of(uint32_t pid) {
-    return XXH3_64bits(&pid, sizeof pid);
-}
-
 static struct replayed *find(struct replay *replay, uint32_t pid) {
-    const struct key_index *index = &replay->index;
-    if (!index->capacity)
-        return NULL;
-    for (size_t at = key_index_start(index, hash_of(pid)); index->slots[at] != KEY_INDEX_NONE;
-         at = key_index_next(index, at))
-        if (replay->items[index->slots[at]].process.key.pid == pid)
-            return &replay->items[index->slots[at]];
+    size_t at;
+    for (uint32_t i = hash_index_first(&replay->index, hash_number(pid), &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&replay->index, hash_number(pid), &at))
+        if (replay->items[i].process.key.pid == pid)
+            return &replay->items[i];
     return NULL;
-}
-
-static bool enter_room(struct replay *replay) {
-    if (!key_index_is_full(&replay->index))
-        return true;
-    if (!key_index_resize(&replay->index, replay->count * 2))
-        return false;
-    for (size_t i = 0; i < replay->count; i++)
-        key_index_enter(&replay->index, hash_of(replay->items[i].process.key.pid), (uint32_t)i);
-    return true;
 }
 
 static struct replayed *find_or_add(struct replay *replay, uint32_t pid, struct error *error) {
     struct replayed *process = find(replay, pid);
     if (process)
         return process;
-    if (!array_room(replay->items, replay->capacity, replay->count + 1) || !enter_room(replay)) {
+    if (!array_room(replay->items, replay->capacity, replay->count + 1) ||
+        !hash_index_add(&replay->index, hash_number(pid), (uint32_t)replay->count)) {
         no_memory(error);
         return NULL;
     }
-    process = &replay->items[replay->count];
+    process = &replay->items[replay->count++];
     *process =
         (struct replayed){.process.key = {.pid = pid, .exec = ++replay->serial}, .threads = 1};
-    key_index_enter(&replay->index, hash_of(pid), (uint32_t)replay->count++);
     return process;
 }
 

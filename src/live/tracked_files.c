@@ -26,24 +26,17 @@ void tracked_files_free(struct tracked_files *files) {
     for (size_t i = 0; i < files->count; i++)
         free(files->items[i].path);
     free(files->items);
-    key_index_free(&files->index);
+    hash_index_free(&files->index);
     *files = (struct tracked_files){0};
-}
-
-static void enter_all(struct tracked_files *files) {
-    for (size_t i = 0; i < files->count; i++)
-        key_index_enter(&files->index, hash_of(&files->items[i].key), (uint32_t)i);
 }
 
 /* Of this generation; else of one that is not known; of any, the newest, when the key has none. */
 static uint32_t find(const struct tracked_files *files, const struct live_file_key *key) {
-    const struct key_index *index = &files->index;
+    const uint64_t hash = hash_of(key);
     uint32_t found = UINT32_MAX;
-    if (!index->capacity)
-        return UINT32_MAX;
-    for (size_t at = key_index_start(index, hash_of(key)); index->slots[at] != KEY_INDEX_NONE;
-         at = key_index_next(index, at)) {
-        uint32_t number = index->slots[at];
+    size_t at;
+    for (uint32_t number = hash_index_first(&files->index, hash, &at); number != HASH_INDEX_NONE;
+         number = hash_index_next(&files->index, hash, &at)) {
         const struct live_file_key *other = &files->items[number].key;
         if (other->device != key->device || other->inode != key->inode)
             continue;
@@ -73,16 +66,11 @@ static bool set_path(struct tracked_files *files, struct tracked_file *file, con
 static uint32_t add(struct tracked_files *files, const struct live_file_key *key, uint32_t pid) {
     if (!array_room(files->items, files->capacity, files->count + 1))
         return UINT32_MAX;
-    if (key_index_is_full(&files->index)) {
-        if (!key_index_resize(&files->index, files->count * 2))
-            return UINT32_MAX;
-        enter_all(files);
-    }
     struct tracked_file file = {.key = *key, .seen_in = pid};
-    if (!set_path(files, &file, "", ""))
+    if (!hash_index_reserve(&files->index, files->count + 1) || !set_path(files, &file, "", ""))
         return UINT32_MAX;
     files->items[files->count] = file;
-    key_index_enter(&files->index, hash_of(key), (uint32_t)files->count);
+    hash_index_add(&files->index, hash_of(key), (uint32_t)files->count);
     return (uint32_t)files->count++;
 }
 
@@ -213,11 +201,12 @@ bool tracked_files_search(struct tracked_files *files, const struct live_roots *
     return search.good;
 }
 
-bool tracked_files_forget(struct tracked_files *files) {
+void tracked_files_forget(struct tracked_files *files) {
     size_t kept = 0;
     bool many = files->count > MANY_FILES;
-    if (!key_index_resize(&files->index, files->count))
-        return false;
+    struct hash_index index = {0};
+    if (!hash_index_reserve(&index, files->count))
+        return;
     for (size_t i = 0; i < files->count; i++) {
         struct tracked_file *file = &files->items[i];
         file->idle = file->sampled ? 0 : file->idle < IDLE_SAVES ? file->idle + 1 : IDLE_SAVES;
@@ -230,11 +219,13 @@ bool tracked_files_forget(struct tracked_files *files) {
             files->items[kept++] = *file;
     }
     files->count = kept;
-    enter_all(files);
-    return true;
+    hash_index_free(&files->index);
+    files->index = index;
+    for (size_t i = 0; i < kept; i++)
+        hash_index_add(&files->index, hash_of(&files->items[i].key), (uint32_t)i);
 }
 
 size_t tracked_files_bytes(const struct tracked_files *files) {
-    return files->capacity * sizeof *files->items +
-           files->index.capacity * sizeof *files->index.slots + files->path_bytes;
+    return files->capacity * sizeof *files->items + hash_index_bytes(&files->index) +
+           files->path_bytes;
 }

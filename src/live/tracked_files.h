@@ -3,9 +3,9 @@
 #ifndef CULPRIT_LIVE_TRACKED_FILES_H
 #define CULPRIT_LIVE_TRACKED_FILES_H
 
-#include "live/key_index.h"
 #include "live/proc_files.h"
 #include "util/arena.h"
+#include "util/hash_index.h"
 
 struct tracked_file {
     struct live_file_key key;
@@ -22,7 +22,7 @@ struct tracked_file {
 struct tracked_files {
     struct tracked_file *items;
     size_t count, capacity;
-    struct key_index index;
+    struct hash_index index;
     size_t path_bytes;
 };
 
@@ -49,7 +49,7 @@ bool tracked_files_search(struct tracked_files *files, const struct live_roots *
 
 /* After a save: forgets what has not been sampled for long, when there are many, and renumbers the
  * rest. */
-bool tracked_files_forget(struct tracked_files *files);
+void tracked_files_forget(struct tracked_files *files);
 
 size_t tracked_files_bytes(const struct tracked_files *files);
 

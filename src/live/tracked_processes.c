@@ -3,39 +3,25 @@
 #include "live/tracked_processes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "util/array.h"
 #include "util/file_name.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-static uint64_t hash_of(uint32_t pid) {
-    return XXH3_64bits(&pid, sizeof pid);
-}
-
 void tracked_processes_free(struct tracked_processes *processes) {
     free(processes->items);
-    key_index_free(&processes->index);
+    hash_index_free(&processes->index);
     names_free(&processes->names);
     *processes = (struct tracked_processes){0};
 }
 
-static void enter_all(struct tracked_processes *processes) {
-    for (size_t i = 0; i < processes->count; i++)
-        key_index_enter(&processes->index, hash_of(processes->items[i].key.pid), (uint32_t)i);
-}
-
 static uint32_t add(struct tracked_processes *processes, const struct tracked_process *process) {
-    if (!array_room(processes->items, processes->capacity, processes->count + 1))
+    if (!array_room(processes->items, processes->capacity, processes->count + 1) ||
+        !hash_index_add(&processes->index, hash_number(process->key.pid),
+                        (uint32_t)processes->count))
         return UINT32_MAX;
-    if (key_index_is_full(&processes->index)) {
-        if (!key_index_resize(&processes->index, processes->count * 2))
-            return UINT32_MAX;
-        enter_all(processes);
-    }
     processes->items[processes->count] = *process;
-    key_index_enter(&processes->index, hash_of(process->key.pid), (uint32_t)processes->count);
     return (uint32_t)processes->count++;
 }
 
@@ -49,14 +35,12 @@ static bool same_start(const struct tracked_process *process, uint64_t start_ns)
  * same process, before or after an exec. */
 static uint32_t find(const struct tracked_processes *processes, const struct live_process_key *key,
                      uint32_t *kin) {
-    const struct key_index *index = &processes->index;
+    const uint64_t hash = hash_number(key->pid);
     uint32_t adopted = UINT32_MAX;
+    size_t at;
     *kin = UINT32_MAX;
-    if (!index->capacity)
-        return UINT32_MAX;
-    for (size_t at = key_index_start(index, hash_of(key->pid)); index->slots[at] != KEY_INDEX_NONE;
-         at = key_index_next(index, at)) {
-        uint32_t number = index->slots[at];
+    for (uint32_t number = hash_index_first(&processes->index, hash, &at);
+         number != HASH_INDEX_NONE; number = hash_index_next(&processes->index, hash, &at)) {
         const struct tracked_process *process = &processes->items[number];
         if (process->key.pid != key->pid || !same_start(process, key->start_ns))
             continue;
@@ -95,15 +79,13 @@ static bool look_up(struct tracked_processes *processes, const struct live_roots
 /* The newest process of a number; NULL: none. */
 static const struct tracked_process *newest(const struct tracked_processes *processes,
                                             uint32_t pid) {
-    const struct key_index *index = &processes->index;
+    const uint64_t hash = hash_number(pid);
     uint32_t found = UINT32_MAX;
-    if (!index->capacity)
-        return NULL;
-    for (size_t at = key_index_start(index, hash_of(pid)); index->slots[at] != KEY_INDEX_NONE;
-         at = key_index_next(index, at))
-        if (processes->items[index->slots[at]].key.pid == pid &&
-            (found == UINT32_MAX || found < index->slots[at]))
-            found = index->slots[at];
+    size_t at;
+    for (uint32_t i = hash_index_first(&processes->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&processes->index, hash, &at))
+        if (processes->items[i].key.pid == pid && (found == UINT32_MAX || found < i))
+            found = i;
     return found == UINT32_MAX ? NULL : &processes->items[found];
 }
 
@@ -229,7 +211,7 @@ static bool has_ended(const struct tracked_processes *processes, const struct li
                         !proc_same_start(key->start_ns, found.start_ns));
 }
 
-bool tracked_processes_forget(struct tracked_processes *processes, const struct live_roots *roots) {
+void tracked_processes_forget(struct tracked_processes *processes, const struct live_roots *roots) {
     struct names names = {0};
     const char **executables = malloc((processes->count + 1) * sizeof *executables);
     bool good = executables;
@@ -239,10 +221,11 @@ bool tracked_processes_forget(struct tracked_processes *processes, const struct 
         if (process->gone < 2)
             good = (executables[i] = names_add(&names, process->executable));
     }
-    if (!good || !key_index_resize(&processes->index, processes->count)) {
+    struct hash_index index = {0};
+    if (!good || !hash_index_reserve(&index, processes->count)) {
         free(executables);
         names_free(&names);
-        return false;
+        return;
     }
     size_t kept = 0;
     for (size_t i = 0; i < processes->count; i++)
@@ -254,11 +237,13 @@ bool tracked_processes_forget(struct tracked_processes *processes, const struct 
     processes->count = kept;
     names_free(&processes->names);
     processes->names = names;
-    enter_all(processes);
-    return true;
+    hash_index_free(&processes->index);
+    processes->index = index;
+    for (size_t i = 0; i < kept; i++)
+        hash_index_add(&processes->index, hash_number(processes->items[i].key.pid), (uint32_t)i);
 }
 
 size_t tracked_processes_bytes(const struct tracked_processes *processes) {
-    return processes->capacity * sizeof *processes->items +
-           processes->index.capacity * sizeof *processes->index.slots + processes->names.bytes;
+    return processes->capacity * sizeof *processes->items + hash_index_bytes(&processes->index) +
+           processes->names.bytes;
 }

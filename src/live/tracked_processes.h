@@ -2,10 +2,10 @@
 #ifndef CULPRIT_LIVE_TRACKED_PROCESSES_H
 #define CULPRIT_LIVE_TRACKED_PROCESSES_H
 
-#include "live/key_index.h"
 #include "live/live.h"
 #include "live/names.h"
 #include "live/proc_files.h"
+#include "util/hash_index.h"
 
 struct tracked_process {
     struct live_process_key key;
@@ -22,7 +22,7 @@ struct tracked_process {
 struct tracked_processes {
     struct tracked_process *items;
     size_t count, capacity;
-    struct key_index index; /* by pid alone */
+    struct hash_index index; /* by pid alone */
     struct names names;
 };
 
@@ -52,7 +52,7 @@ bool tracked_processes_maps(struct tracked_processes *processes, uint32_t pid, c
 uint32_t tracked_processes_parent(const struct tracked_processes *processes, uint32_t pid);
 
 /* Forgets those that had ended at the last save already, and renumbers the rest. */
-bool tracked_processes_forget(struct tracked_processes *processes, const struct live_roots *roots);
+void tracked_processes_forget(struct tracked_processes *processes, const struct live_roots *roots);
 
 size_t tracked_processes_bytes(const struct tracked_processes *processes);
 

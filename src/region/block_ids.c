@@ -1,4 +1,4 @@
-/* Images are few and found one by one; blocks by open addressing. */
+/* Images are few and found one by one; blocks by their hashes. */
 #include "region/block_ids.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ void block_ids_free(struct block_ids *blocks) {
         free(blocks->images[i].path);
     free(blocks->images);
     free(blocks->blocks);
-    free(blocks->places);
+    hash_index_free(&blocks->index);
     *blocks = (struct block_ids){0};
 }
 
@@ -32,40 +32,28 @@ static uint32_t image_of(struct block_ids *blocks, const struct region_image *im
     return (uint32_t)blocks->image_count++;
 }
 
-/* The place of the block, or the free one where it would be. */
-static size_t place_of(const struct block_ids *blocks, const struct slice_block *block) {
-    uint64_t hash = block->offset * 0x9e3779b97f4a7c15 ^
-                    ((uint64_t)block->image << 32 | block->insn_count) * 0xbf58476d1ce4e5b9;
-    size_t mask = blocks->place_count - 1, place = (hash ^ hash >> 29) & mask;
-    for (; blocks->places[place]; place = (place + 1) & mask) {
-        const struct slice_block *there = &blocks->blocks[blocks->places[place] - 1];
+/* The id of a block, which is added when it is new; there is room. */
+static uint32_t id_of(struct block_ids *blocks, const struct slice_block *block) {
+    const uint64_t hash =
+        hash_pair(block->offset, (uint64_t)block->image << 32 | block->insn_count);
+    size_t at;
+    for (uint32_t i = hash_index_first(&blocks->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&blocks->index, hash, &at)) {
+        const struct slice_block *there = &blocks->blocks[i];
         if (there->offset == block->offset && there->image == block->image &&
             there->insn_count == block->insn_count)
-            break;
+            return i + 1;
     }
-    return place;
-}
-
-/* Places for so many blocks, at most half of them taken. */
-static bool make_places(struct block_ids *blocks, size_t count) {
-    size_t places = 64;
-    while (places < 2 * count)
-        places *= 2;
-    if (places <= blocks->place_count)
-        return true;
-    free(blocks->places);
-    blocks->places = calloc(places, sizeof *blocks->places);
-    blocks->place_count = blocks->places ? places : 0;
-    for (size_t i = 0; i < blocks->block_count && blocks->places; i++)
-        blocks->places[place_of(blocks, &blocks->blocks[i])] = (uint32_t)i + 1;
-    return blocks->places != NULL;
+    hash_index_add(&blocks->index, hash, (uint32_t)blocks->block_count);
+    blocks->blocks[blocks->block_count++] = *block;
+    return (uint32_t)blocks->block_count;
 }
 
 bool block_ids_add(struct block_ids *blocks, const struct slice_table *table, uint32_t *ids,
                    struct error *error) {
     size_t most = blocks->block_count + table->block_count;
     uint32_t *images = malloc((table->image_count + 1) * sizeof *images);
-    bool good = most < UINT32_MAX && images && make_places(blocks, most) &&
+    bool good = most < UINT32_MAX && images && hash_index_reserve(&blocks->index, most) &&
                 array_room(blocks->blocks, blocks->block_capacity, most);
     for (size_t i = 0; i < table->image_count && good; i++)
         good = (images[i] = image_of(blocks, &table->images[i])) != UINT32_MAX;
@@ -73,12 +61,7 @@ bool block_ids_add(struct block_ids *blocks, const struct slice_table *table, ui
         struct slice_block block = table->blocks[i];
         if (block.image != MARKER_NO_IMAGE)
             block.image = images[block.image];
-        size_t place = place_of(blocks, &block);
-        if (!blocks->places[place]) {
-            blocks->blocks[blocks->block_count] = block;
-            blocks->places[place] = (uint32_t)++blocks->block_count;
-        }
-        ids[i] = blocks->places[place];
+        ids[i] = id_of(blocks, &block);
     }
     free(images);
     return good || error_set(error, "out of memory for %zu blocks", most);

@@ -5,14 +5,14 @@
 #define CULPRIT_REGION_BLOCK_IDS_H
 
 #include "region/slices.h"
+#include "util/hash_index.h"
 
 struct block_ids {
     struct region_image *images; /* paths of its own */
     size_t image_count, image_capacity;
     struct slice_block *blocks; /* by id − 1; image: of those above */
     size_t block_count, block_capacity;
-    uint32_t *places; /* id, 0: free; a hash table of a power of two */
-    size_t place_count;
+    struct hash_index index; /* of the blocks */
 };
 
 /* All zero: none. Fills `ids`, an item for each block of the table, by its id there − 1. */

@@ -1,6 +1,6 @@
-/* Two tables with open addressing: blocks by their content, and the instructions that slices begin
- * with, each with the blocks that contain it; a list of these is brought up to date when it is
- * asked for. */
+/* Blocks are found by their content, and the instructions that slices begin with by their place,
+ * each with the blocks that contain it; a list of these is brought up to date when it is asked for.
+ */
 #include "region/profile_code.h"
 
 #include <inttypes.h>
@@ -23,9 +23,9 @@ void profile_code_free(struct profile_code *code) {
     free(code->blocks);
     free(code->bytes);
     free(code->processes);
-    free(code->index);
+    hash_index_free(&code->index);
     free(code->sites);
-    free(code->site_index);
+    hash_index_free(&code->site_index);
     *code = (struct profile_code){0};
 }
 
@@ -69,26 +69,15 @@ static bool same_block(const struct profile_code *code, const struct profile_blo
            memcmp(code->bytes + a->bytes, code->bytes + b->bytes, a->size) == 0;
 }
 
-static uint32_t *find_block(const struct profile_code *code, const struct profile_block *block) {
-    size_t at = hash_block(code, block) & (code->index_size - 1);
-    while (code->index[at] && !same_block(code, profile_code_at(code, code->index[at]), block))
-        at = (at + 1) & (code->index_size - 1);
-    return code->index + at;
-}
-
-static bool grow_index(struct profile_code *code) {
-    if (2 * (code->block_count + 1) <= code->index_size)
-        return true;
-    size_t size = code->index_size ? 2 * code->index_size : 1 << 12;
-    uint32_t *index = calloc(size, sizeof *index);
-    if (!index)
-        return false;
-    free(code->index);
-    code->index = index;
-    code->index_size = size;
-    for (uint32_t id = 1; id <= code->block_count; id++)
-        *find_block(code, profile_code_at(code, id)) = id;
-    return true;
+/* 0: it is new. */
+static uint32_t find_block(const struct profile_code *code, const struct profile_block *block,
+                           uint64_t hash) {
+    size_t at;
+    for (uint32_t i = hash_index_first(&code->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&code->index, hash, &at))
+        if (same_block(code, &code->blocks[i], block))
+            return i + 1;
+    return 0;
 }
 
 /* What the last instruction says. A block that ends in a rep instruction, which falls through, is
@@ -120,7 +109,7 @@ bool profile_code_block(struct profile_code *code, const struct item_code *item,
         item->size > 16 * EVENT_MAX_BLOCK_INSNS ||
         (item->image != UINT32_MAX && item->image >= code->image_count))
         return error_set(error, "a block of code is not defined as it should be");
-    if (!grow_index(code) ||
+    if (!hash_index_reserve(&code->index, code->block_count + 1) ||
         !array_reserve((void **)&code->bytes, &code->byte_capacity, code->byte_count + item->size,
                        1) ||
         !array_room(code->blocks, code->block_capacity, code->block_count + 1) ||
@@ -132,15 +121,17 @@ bool profile_code_block(struct profile_code *code, const struct item_code *item,
         .bytes = code->byte_count,
         .size = item->size};
     memcpy(code->bytes + code->byte_count, item->bytes, item->size);
-    uint32_t *id = find_block(code, &block);
-    if (!*id) {
+    uint64_t hash = hash_block(code, &block);
+    uint32_t id = find_block(code, &block, hash);
+    if (!id) {
+        hash_index_add(&code->index, hash, (uint32_t)code->block_count);
         code->blocks[code->block_count++] = block;
         code->byte_count += item->size;
-        *id = (uint32_t)code->block_count;
+        id = (uint32_t)code->block_count;
         if (!code->counted)
-            look_at_end(code, *id);
+            look_at_end(code, id);
     }
-    process->ids[process->count++] = *id;
+    process->ids[process->count++] = id;
     return true;
 }
 
@@ -176,44 +167,26 @@ static bool contains(const struct profile_code *code, uint32_t id,
     return false;
 }
 
-static uint32_t *find_site(const struct profile_code *code, uint32_t image, uint64_t offset) {
-    uint64_t key[] = {image, offset};
-    size_t at = XXH3_64bits(key, sizeof key) & (code->site_index_size - 1);
-    for (; code->site_index[at]; at = (at + 1) & (code->site_index_size - 1)) {
-        const struct profile_site *site = code->sites + code->site_index[at] - 1;
-        if (site->image == image && site->offset == offset)
-            break;
-    }
-    return code->site_index + at;
-}
-
-static bool grow_site_index(struct profile_code *code) {
-    if (2 * (code->site_count + 1) <= code->site_index_size)
-        return true;
-    size_t size = code->site_index_size ? 2 * code->site_index_size : 1 << 8;
-    uint32_t *index = calloc(size, sizeof *index);
-    if (!index)
-        return false;
-    free(code->site_index);
-    code->site_index = index;
-    code->site_index_size = size;
-    for (size_t i = 0; i < code->site_count; i++)
-        *find_site(code, code->sites[i].image, code->sites[i].offset) = (uint32_t)i + 1;
-    return true;
+/* Added when it is new; NULL: out of memory. */
+static struct profile_site *find_site(struct profile_code *code, uint32_t image, uint64_t offset) {
+    const uint64_t hash = hash_pair(image, offset);
+    size_t at;
+    for (uint32_t i = hash_index_first(&code->site_index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&code->site_index, hash, &at))
+        if (code->sites[i].image == image && code->sites[i].offset == offset)
+            return &code->sites[i];
+    if (!array_room(code->sites, code->site_capacity, code->site_count + 1) ||
+        !hash_index_add(&code->site_index, hash, (uint32_t)code->site_count))
+        return NULL;
+    code->sites[code->site_count] = (struct profile_site){.image = image, .offset = offset};
+    return &code->sites[code->site_count++];
 }
 
 const struct profile_site *profile_code_site(struct profile_code *code, uint32_t id) {
     const struct slice_block *place = &profile_code_at(code, id)->place;
-    if (!grow_site_index(code) ||
-        !array_room(code->sites, code->site_capacity, code->site_count + 1))
+    struct profile_site *site = find_site(code, place->image, place->offset);
+    if (!site)
         return NULL;
-    uint32_t *found = find_site(code, place->image, place->offset);
-    if (!*found) {
-        code->sites[code->site_count++] =
-            (struct profile_site){.image = place->image, .offset = place->offset};
-        *found = (uint32_t)code->site_count;
-    }
-    struct profile_site *site = code->sites + *found - 1;
     for (; site->seen < code->block_count; site->seen++) {
         uint32_t candidate = (uint32_t)site->seen + 1;
         if (!contains(code, candidate, site))

@@ -5,6 +5,7 @@
 
 #include "region/slices.h"
 #include "trace/item.h"
+#include "util/hash_index.h"
 
 struct profile_block {
     struct slice_block place;
@@ -32,16 +33,15 @@ struct profile_code {
         uint32_t told;    /* and whose places are in the table */
     } * processes;
     size_t process_count, process_capacity;
-    uint32_t *index; /* open addressing: id; 0 empty */
-    size_t index_size;
+    struct hash_index index; /* of blocks */
     struct profile_site {
         uint32_t image;
         uint64_t offset;
         uint32_t *ids; /* blocks that contain the instruction, of the first `seen` blocks */
         size_t count, capacity, seen;
     } * sites;
-    uint32_t *site_index; /* open addressing: index + 1; 0 empty */
-    size_t site_count, site_capacity, site_index_size;
+    struct hash_index site_index;
+    size_t site_count, site_capacity;
 };
 
 void profile_code_free(struct profile_code *code);

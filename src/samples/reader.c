@@ -5,6 +5,7 @@
 
 #include "samples/format.h"
 #include "util/array.h"
+#include "util/hash_index.h"
 
 struct image {
     char *path;
@@ -14,7 +15,7 @@ struct image {
 
 struct known_place {
     uint64_t address, offset;
-    uint32_t process, image; /* image: index + 1; 0: the slot is free */
+    uint32_t process, image;
 };
 
 struct sample_reader {
@@ -29,8 +30,9 @@ struct sample_reader {
 
     struct image *images;
     size_t image_count, image_capacity;
-    struct known_place *places; /* open addressing by process and address */
-    size_t place_count, place_mask;
+    struct known_place *places;
+    size_t place_count, place_capacity;
+    struct hash_index place_index; /* by process and address */
 };
 
 static bool damaged(const struct sample_reader *reader, struct error *error, const char *what) {
@@ -87,27 +89,16 @@ static bool take_image(struct sample_reader *reader, struct error *error) {
     return true;
 }
 
-static struct known_place *find_place(struct known_place *places, size_t mask, uint32_t process,
+/* NULL: it is not known. */
+static struct known_place *find_place(const struct sample_reader *reader, uint32_t process,
                                       uint64_t address) {
-    size_t at = ((address ^ (uint64_t)process << 48) * 0x9e3779b97f4a7c15u >> 20) & mask;
-    while (places[at].image && (places[at].process != process || places[at].address != address))
-        at = (at + 1) & mask;
-    return &places[at];
-}
-
-static bool grow_places(struct sample_reader *reader) {
-    size_t mask = reader->place_mask ? reader->place_mask * 2 + 1 : 1023;
-    struct known_place *places = calloc(mask + 1, sizeof *places);
-    if (!places)
-        return false;
-    for (size_t i = 0; reader->places && i <= reader->place_mask; i++)
-        if (reader->places[i].image)
-            *find_place(places, mask, reader->places[i].process, reader->places[i].address) =
-                reader->places[i];
-    free(reader->places);
-    reader->places = places;
-    reader->place_mask = mask;
-    return true;
+    const uint64_t hash = hash_pair(address, process);
+    size_t at;
+    for (uint32_t i = hash_index_first(&reader->place_index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&reader->place_index, hash, &at))
+        if (reader->places[i].process == process && reader->places[i].address == address)
+            return &reader->places[i];
+    return NULL;
 }
 
 /* The later of two that tell of the same address holds. */
@@ -119,11 +110,15 @@ static bool take_place(struct sample_reader *reader, struct error *error) {
     uint64_t address = get_u64(at + 8);
     if (image >= reader->image_count)
         return damaged(reader, error, "a place in a file that was not named");
-    if (reader->place_count * 2 >= reader->place_mask && !grow_places(reader))
-        return record_reader_out_of_memory(&reader->records, error);
-    struct known_place *place = find_place(reader->places, reader->place_mask, process, address);
-    reader->place_count += !place->image;
-    *place = (struct known_place){address, get_u64(at + 16), process, image + 1};
+    struct known_place *place = find_place(reader, process, address);
+    if (!place) {
+        if (!array_room(reader->places, reader->place_capacity, reader->place_count + 1) ||
+            !hash_index_add(&reader->place_index, hash_pair(address, process),
+                            (uint32_t)reader->place_count))
+            return record_reader_out_of_memory(&reader->records, error);
+        place = &reader->places[reader->place_count++];
+    }
+    *place = (struct known_place){address, get_u64(at + 16), process, image};
     return true;
 }
 
@@ -185,6 +180,7 @@ void sample_reader_close(struct sample_reader *reader) {
         free(reader->images[i].path);
     free(reader->images);
     free(reader->places);
+    hash_index_free(&reader->place_index);
     free(reader->machine);
     free(reader->command);
     free(reader);
@@ -223,16 +219,13 @@ int sample_reader_next(struct sample_reader *reader, struct sample *sample, stru
 
 bool sample_reader_place(const struct sample_reader *reader, uint32_t process, uint64_t address,
                          struct sample_place *place) {
-    if (!reader->places)
+    const struct known_place *known = find_place(reader, process, address);
+    if (!known)
         return false;
-    const struct known_place *known =
-        find_place(reader->places, reader->place_mask, process, address);
-    if (!known->image)
-        return false;
-    const struct image *image = &reader->images[known->image - 1];
+    const struct image *image = &reader->images[known->image];
     *place = (struct sample_place){.address = address,
                                    .offset = known->offset,
-                                   .image = known->image - 1,
+                                   .image = known->image,
                                    .path = image->path,
                                    .build_id = image->build_id,
                                    .build_id_size = image->build_id_size};

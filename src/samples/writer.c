@@ -7,13 +7,14 @@
 
 #include "samples/format.h"
 #include "util/array.h"
+#include "util/hash_index.h"
 
 enum { BUFFER_BYTES = 64 << 10 };
 
 /* At this address of the process lies that instruction. */
 struct told {
     uint64_t address;
-    uint32_t process, insn; /* insn: + 1; 0: the slot is free */
+    uint32_t process, insn;
 };
 
 struct sample_writer {
@@ -30,9 +31,10 @@ struct sample_writer {
     uint32_t used, sample_bytes;                            /* of its payload */
     uint64_t samples;
 
-    struct told *told; /* places that are written; open addressing by process and address */
-    size_t told_count, told_mask;
-    uint32_t *images; /* by number: its number in the file + 1; 0: not named yet */
+    struct told *told; /* places that are written */
+    size_t told_count, told_capacity;
+    struct hash_index told_index; /* by process and address */
+    uint32_t *images;             /* by number: its number in the file + 1; 0: not named yet */
     size_t image_capacity;
     uint32_t image_count;
 };
@@ -114,25 +116,24 @@ static bool put_header(struct sample_writer *writer) {
 
 /* ---- places ---- */
 
-static struct told *find_told(struct told *told, size_t mask, uint32_t process, uint64_t address) {
-    size_t at = ((address ^ (uint64_t)process << 48) * 0x9e3779b97f4a7c15u >> 20) & mask;
-    while (told[at].insn && (told[at].process != process || told[at].address != address))
-        at = (at + 1) & mask;
-    return &told[at];
+/* NULL: it was not told. */
+static struct told *find_told(const struct sample_writer *writer, uint32_t process,
+                              uint64_t address) {
+    const uint64_t hash = hash_pair(address, process);
+    size_t at;
+    for (uint32_t i = hash_index_first(&writer->told_index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&writer->told_index, hash, &at))
+        if (writer->told[i].process == process && writer->told[i].address == address)
+            return &writer->told[i];
+    return NULL;
 }
 
-static bool grow_told(struct sample_writer *writer) {
-    size_t mask = writer->told_mask ? writer->told_mask * 2 + 1 : 1023;
-    struct told *told = calloc(mask + 1, sizeof *told);
-    if (!told)
+static bool add_told(struct sample_writer *writer, const struct told *told) {
+    if (!array_room(writer->told, writer->told_capacity, writer->told_count + 1) ||
+        !hash_index_add(&writer->told_index, hash_pair(told->address, told->process),
+                        (uint32_t)writer->told_count))
         return out_of_memory(writer);
-    for (size_t i = 0; writer->told && i <= writer->told_mask; i++)
-        if (writer->told[i].insn)
-            *find_told(told, mask, writer->told[i].process, writer->told[i].address) =
-                writer->told[i];
-    free(writer->told);
-    writer->told = told;
-    writer->told_mask = mask;
+    writer->told[writer->told_count++] = *told;
     return true;
 }
 
@@ -172,15 +173,14 @@ static bool tell_place(struct sample_writer *writer, uint32_t process, uint32_t 
     struct sample_place place = {0};
     writer->places(writer->context, insn, &place);
     *address = place.address;
-    if (writer->told_count * 2 >= writer->told_mask && !grow_told(writer))
-        return false;
-    struct told *told = find_told(writer->told, writer->told_mask, process, place.address);
-    if (told->insn == insn + 1)
+    struct told *told = find_told(writer, process, place.address);
+    if (!told)
+        return add_told(writer, &(struct told){place.address, process, insn}) &&
+               put_place(writer, process, &place);
+    if (told->insn == insn)
         return true;
-    bool other = told->insn;
-    writer->told_count += !other;
-    *told = (struct told){place.address, process, insn + 1};
-    return (!other || put_samples(writer)) && put_place(writer, process, &place);
+    told->insn = insn;
+    return put_samples(writer) && put_place(writer, process, &place);
 }
 
 /* ---- samples ---- */
@@ -285,6 +285,7 @@ bool sample_writer_close(struct sample_writer *writer, struct error *error) {
     if (!written)
         *error = writer->failure;
     free(writer->told);
+    hash_index_free(&writer->told_index);
     free(writer->images);
     free(writer);
     return written;

@@ -1,4 +1,4 @@
-/* Instructions by (image, offset) in an open-addressing table while flows are found. What a µop is
+/* Instructions are found by (image, offset) while flows are made. What a µop is
  * on a machine follows from its static instruction alone, as the core prepares it
  * (core/ooo/prepare.c). */
 #include "shotgun/code.h"
@@ -8,6 +8,7 @@
 
 #include "shotgun/signature.h"
 #include "util/array.h"
+#include "util/hash_index.h"
 
 void shotgun_code_free(struct shotgun_code *copy) {
     free(copy->code.insns);
@@ -37,25 +38,17 @@ bool shotgun_code_learn(struct shotgun_code *copy, const struct code *code, stru
 
 /* ---- flows ---- */
 
-struct index {
-    uint32_t *slots; /* number + 1; 0: free */
-    size_t mask;
-};
-
-static uint32_t *find(const struct index *index, const struct code *code, uint32_t image,
-                      uint64_t offset) {
-    size_t at = ((offset ^ (uint64_t)image << 48) * 0x9e3779b97f4a7c15u >> 20) & index->mask;
-    for (; index->slots[at]; at = (at + 1) & index->mask) {
-        const struct static_insn *insn = &code->insns[index->slots[at] - 1];
-        if (insn->offset == offset && insn->image == image)
-            break;
-    }
-    return &index->slots[at];
-}
-
-static uint32_t number_at(const struct index *index, const struct code *code, uint32_t image,
+/* The last one there; CODE_UNKNOWN: none. */
+static uint32_t number_at(const struct hash_index *index, const struct code *code, uint32_t image,
                           uint64_t offset) {
-    return *find(index, code, image, offset) - 1; /* CODE_UNKNOWN of a free slot */
+    const uint64_t hash = hash_pair(offset, image);
+    uint32_t found = CODE_UNKNOWN;
+    size_t at;
+    for (uint32_t i = hash_index_first(index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(index, hash, &at))
+        if (code->insns[i].offset == offset && code->insns[i].image == image)
+            found = i;
+    return found;
 }
 
 static bool may_fuse(const struct code *code, uint32_t compare, uint32_t branch) {
@@ -67,18 +60,13 @@ static bool may_fuse(const struct code *code, uint32_t compare, uint32_t branch)
 
 bool shotgun_code_link(struct shotgun_code *copy, struct error *error) {
     const struct code *code = &copy->code;
-    struct index index = {.mask = 1023};
-    while (index.mask < (size_t)code->insn_count * 2)
-        index.mask = index.mask * 2 + 1;
+    struct hash_index index = {0};
     free(copy->flows);
     copy->flows = malloc(((size_t)code->insn_count + 1) * sizeof *copy->flows);
-    index.slots = calloc(index.mask + 1, sizeof *index.slots);
-    if (!copy->flows || !index.slots) {
-        free(index.slots);
+    if (!copy->flows || !hash_index_reserve(&index, code->insn_count))
         return error_set(error, "out of memory for static instructions");
-    }
     for (uint32_t i = 0; i < code->insn_count; i++)
-        *find(&index, code, code->insns[i].image, code->insns[i].offset) = i + 1;
+        hash_index_add(&index, hash_pair(code->insns[i].offset, code->insns[i].image), i);
     for (uint32_t i = 0; i < code->insn_count; i++) {
         const struct static_insn *insn = &code->insns[i];
         uint64_t target = insn->offset + (uint64_t)(int64_t)insn->target_displacement;
@@ -94,7 +82,7 @@ bool shotgun_code_link(struct shotgun_code *copy, struct error *error) {
         if (next != CODE_UNKNOWN && may_fuse(code, i, next))
             copy->flows[next].before = i;
     }
-    free(index.slots);
+    hash_index_free(&index);
     return true;
 }
 

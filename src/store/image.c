@@ -5,6 +5,7 @@
 
 #include "store/database.h"
 #include "util/array.h"
+#include "util/hash_index.h"
 
 static const char *const KIND_NAMES[IMAGE_KINDS] = {"file", "kernel", "module",
                                                     "vdso", "jit",    "unknown"};
@@ -13,42 +14,31 @@ const char *image_kind_name(enum image_kind kind) {
     return (unsigned)kind < IMAGE_KINDS ? KIND_NAMES[kind] : "unknown";
 }
 
-/* Open addressing; `slots` is a power of two, at least twice `count`. */
 struct stored_images {
-    struct store_image **slots;
-    size_t slot_count, count;
+    struct store_image **items; /* in the arena */
+    size_t count, capacity;
+    struct hash_index index; /* by id */
     struct arena arena;
 };
 
 void stored_images_free(struct stored_images *images) {
     if (!images)
         return;
-    free(images->slots);
+    free(images->items);
+    hash_index_free(&images->index);
     arena_free(&images->arena);
     free(images);
 }
 
-static struct store_image **slot_of(const struct stored_images *images, int64_t id) {
-    size_t at = (uint64_t)id * 0x9e3779b97f4a7c15u >> 20 & (images->slot_count - 1);
-    while (images->slots[at] && images->slots[at]->id != id)
-        at = (at + 1) & (images->slot_count - 1);
-    return &images->slots[at];
-}
-
-static bool make_room(struct stored_images *images) {
-    if (images->count < images->slot_count / 2)
-        return true;
-    struct stored_images grown = *images;
-    grown.slot_count = images->slot_count ? 2 * images->slot_count : 256;
-    grown.slots = calloc(grown.slot_count, sizeof(struct store_image *));
-    if (!grown.slots)
-        return false;
-    for (size_t i = 0; i < images->slot_count; i++)
-        if (images->slots[i])
-            *slot_of(&grown, images->slots[i]->id) = images->slots[i];
-    free(images->slots);
-    *images = grown;
-    return true;
+/* NULL: it was not read yet. */
+static const struct store_image *find_image(const struct stored_images *images, int64_t id) {
+    const uint64_t hash = hash_number((uint64_t)id);
+    size_t at;
+    for (uint32_t i = hash_index_first(&images->index, hash, &at); i != HASH_INDEX_NONE;
+         i = hash_index_next(&images->index, hash, &at))
+        if (images->items[i]->id == id)
+            return images->items[i];
+    return NULL;
 }
 
 static const char *keep_text(struct stored_images *images, sqlite3_stmt *statement, int column) {
@@ -61,7 +51,8 @@ static const struct store_image *keep_image(struct store *store, sqlite3_stmt *s
                                             int64_t id, struct error *error) {
     struct stored_images *images = store->images;
     struct store_image *image = arena_alloc(&images->arena, sizeof *image);
-    if (!image || !make_room(images)) {
+    if (!image || !array_room(images->items, images->capacity, images->count + 1) ||
+        !hash_index_reserve(&images->index, images->count + 1)) {
         database_out_of_memory(store, error);
         return NULL;
     }
@@ -83,8 +74,8 @@ static const struct store_image *keep_image(struct store *store, sqlite3_stmt *s
     }
     if (size)
         memcpy(image->build_id, build_id, size);
-    *slot_of(images, id) = image;
-    images->count++;
+    hash_index_add(&images->index, hash_number((uint64_t)id), (uint32_t)images->count);
+    images->items[images->count++] = image;
     return image;
 }
 
@@ -93,11 +84,11 @@ const struct store_image *stored_image(struct store *store, int64_t id, struct e
         database_out_of_memory(store, error);
         return NULL;
     }
-    if (store->images->slot_count && *slot_of(store->images, id))
-        return *slot_of(store->images, id);
+    const struct store_image *image = find_image(store->images, id);
+    if (image)
+        return image;
     sqlite3_stmt *statement = BIND(store, GET_IMAGE, error, INTEGER(id));
     int row = statement ? database_step(store, statement, error) : -1;
-    const struct store_image *image = NULL;
     if (row > 0) {
         image = keep_image(store, statement, id, error);
         sqlite3_reset(statement);

@@ -1,6 +1,5 @@
 /* Blocks arrive rarely (once per translation), executions often, so all work that depends only on
- * the code is done here. Both hash indexes use open addressing over 32-bit numbers and compare the
- * real content, so a colliding hash costs time, never a wrong answer. */
+ * the code is done here. */
 #include "trace/code.h"
 
 #include <inttypes.h>
@@ -32,9 +31,9 @@ void code_table_settle(struct code_table *table) {
     free(table->patterns);
     free(table->processes);
     free(table->images);
-    free(table->insn_index.slots);
-    free(table->block_index.slots);
-    free(table->uop_index.slots);
+    hash_index_free(&table->insn_index);
+    hash_index_free(&table->block_index);
+    hash_index_free(&table->uop_index);
     struct code kept = table->code;
     kept.uops = NULL;
     kept.uop_count = 0;
@@ -115,31 +114,6 @@ static uint32_t anonymous_image(struct code_table *table) {
     return table->anonymous;
 }
 
-/* ---- hash indexes ---- */
-
-static bool index_grow(struct code_index *index,
-                       uint64_t (*hash_of)(const struct code_table *, uint32_t),
-                       const struct code_table *table) {
-    if (index->slots && index->count < index->mask / 4 * 3)
-        return true;
-    uint32_t size = index->slots ? (index->mask + 1) * 2 : 1024;
-    uint32_t *slots = calloc(size, sizeof *slots);
-    if (!slots)
-        return false;
-    for (uint32_t i = 0; index->slots && i <= index->mask; i++) {
-        if (!index->slots[i])
-            continue;
-        uint32_t slot = (uint32_t)hash_of(table, index->slots[i] - 1) & (size - 1);
-        while (slots[slot])
-            slot = (slot + 1) & (size - 1);
-        slots[slot] = index->slots[i];
-    }
-    free(index->slots);
-    index->slots = slots;
-    index->mask = size - 1;
-    return true;
-}
-
 /* ---- instructions ---- */
 
 struct insn_key {
@@ -154,21 +128,11 @@ static uint64_t hash_key(const struct insn_key *key) {
     return XXH3_64bits(key, sizeof *key);
 }
 
-static uint64_t insn_hash(const struct code_table *table, uint32_t number) {
-    const struct static_insn *insn = &table->code.insns[number];
-    struct insn_key key = {.offset = insn->offset,
-                           .image = insn->image,
-                           .owner = table->owners[number],
-                           .length = insn->length};
-    memcpy(key.bytes, insn->bytes, sizeof key.bytes);
-    return hash_key(&key);
-}
-
 static uint32_t find_insn(const struct code_table *table, const struct insn_key *key) {
-    const struct code_index *index = &table->insn_index;
-    for (uint32_t slot = (uint32_t)hash_key(key) & index->mask; index->slots[slot];
-         slot = (slot + 1) & index->mask) {
-        uint32_t number = index->slots[slot] - 1;
+    const uint64_t hash = hash_key(key);
+    size_t at;
+    for (uint32_t number = hash_index_first(&table->insn_index, hash, &at);
+         number != HASH_INDEX_NONE; number = hash_index_next(&table->insn_index, hash, &at)) {
         const struct static_insn *insn = &table->code.insns[number];
         if (insn->offset == key->offset && insn->image == key->image &&
             table->owners[number] == key->owner && insn->length == key->length &&
@@ -189,15 +153,6 @@ static void set_operands(struct insn_operands *operands, const struct insn *insn
     }
 }
 
-/* Of the list of µops that begins there. */
-static uint64_t uop_hash(const struct code_table *table, uint32_t first) {
-    const struct uop *uops = table->code.uops + first;
-    size_t count = 1;
-    while (!(uops[count - 1].flags & UOP_LAST))
-        count++;
-    return XXH3_64bits(uops, count * sizeof *uops);
-}
-
 static bool reserve_insn(struct code_table *table) {
     struct code *code = &table->code;
     size_t need = (size_t)code->insn_count + 1;
@@ -207,22 +162,22 @@ static bool reserve_insn(struct code_table *table) {
            array_room(table->owners, table->owner_capacity, need) &&
            array_room(table->clock_calls, table->clock_call_capacity, need) &&
            array_room(code->uops, table->uop_capacity, (size_t)code->uop_count + INSN_MAX_UOPS) &&
-           index_grow(&table->insn_index, insn_hash, table) &&
-           index_grow(&table->uop_index, uop_hash, table);
+           hash_index_reserve(&table->insn_index, table->insn_index.count + 1) &&
+           hash_index_reserve(&table->uop_index, table->uop_index.count + 1);
 }
 
 /* The first µop of the list that lies behind all others, which is dropped if there is its equal. */
 static uint32_t intern_uops(struct code_table *table, uint32_t count) {
     struct code *code = &table->code;
-    struct code_index *index = &table->uop_index;
     const struct uop *uops = code->uops + code->uop_count;
-    uint32_t slot = (uint32_t)uop_hash(table, code->uop_count) & index->mask;
-    for (; index->slots[slot]; slot = (slot + 1) & index->mask)
-        if (memcmp(code->uops + (index->slots[slot] - 1), uops, count * sizeof *uops) == 0)
-            return index->slots[slot] - 1;
+    const uint64_t hash = XXH3_64bits(uops, count * sizeof *uops);
+    size_t at;
+    for (uint32_t number = hash_index_first(&table->uop_index, hash, &at);
+         number != HASH_INDEX_NONE; number = hash_index_next(&table->uop_index, hash, &at))
+        if (memcmp(code->uops + number, uops, count * sizeof *uops) == 0)
+            return number;
     uint32_t first = code->uop_count;
-    index->slots[slot] = first + 1;
-    index->count++;
+    hash_index_add(&table->uop_index, hash, first);
     code->uop_count += count;
     return first;
 }
@@ -264,13 +219,7 @@ static uint32_t add_insn(struct code_table *table, const struct insn_key *key, u
     }
     added->first_uop = intern_uops(table, added->uop_count);
     code->insn_count++;
-
-    struct code_index *index = &table->insn_index;
-    uint32_t slot = (uint32_t)hash_key(key) & index->mask;
-    while (index->slots[slot])
-        slot = (slot + 1) & index->mask;
-    index->slots[slot] = number + 1;
-    index->count++;
+    hash_index_add(&table->insn_index, hash_key(key), number);
     return number;
 }
 
@@ -374,15 +323,15 @@ static bool blocks_equal(const struct code_table *table, const struct code_block
 static uint32_t intern_block(struct code_table *table) {
     uint32_t number = table->block_count;
     const struct code_block *block = &table->blocks[number];
-    struct code_index *index = &table->block_index;
-    uint32_t slot = (uint32_t)block_hash(table, number) & index->mask;
-    for (; index->slots[slot]; slot = (slot + 1) & index->mask)
-        if (blocks_equal(table, &table->blocks[index->slots[slot] - 1], block)) {
+    const uint64_t hash = block_hash(table, number);
+    size_t at;
+    for (uint32_t known = hash_index_first(&table->block_index, hash, &at);
+         known != HASH_INDEX_NONE; known = hash_index_next(&table->block_index, hash, &at))
+        if (blocks_equal(table, &table->blocks[known], block)) {
             table->template_count = block->template;
-            return index->slots[slot] - 1;
+            return known;
         }
-    index->slots[slot] = number + 1;
-    index->count++;
+    hash_index_add(&table->block_index, hash, number);
     table->block_count++;
     return number;
 }
@@ -419,8 +368,8 @@ bool code_table_add_block(struct code_table *table, const struct item_code *item
     if (image == CODE_NONE || process->count >= MAX_COUNT || template >= MAX_COUNT ||
         !array_room(process->blocks, process->capacity, (size_t)process->count + 1) ||
         !array_room(table->blocks, table->block_capacity, (size_t)table->block_count + 1) ||
-        !index_grow(&table->block_index, block_hash, table) || !reserve_insn(table) ||
-        !add_templates(table, item, image, notes))
+        !hash_index_reserve(&table->block_index, table->block_index.count + 1) ||
+        !reserve_insn(table) || !add_templates(table, item, image, notes))
         return out_of_memory(error);
 
     uint32_t last = table->templates[table->template_count - 1].insn;

@@ -19,6 +19,7 @@
 #include "trace/item.h"
 #include "trace/notes.h"
 #include "util/error.h"
+#include "util/hash_index.h"
 
 enum { CODE_NONE = UINT32_MAX };
 
@@ -78,10 +79,7 @@ struct code_table {
     size_t insn_capacity, uop_capacity, code_image_capacity, operand_capacity, owner_capacity;
     size_t clock_call_capacity;
     size_t block_capacity, template_capacity, pattern_capacity, process_capacity, image_capacity;
-    struct code_index {
-        uint32_t *slots; /* open addressing: number + 1, 0 empty */
-        uint32_t count, mask;
-    } insn_index, block_index, uop_index; /* the last: of first µops of lists */
+    struct hash_index insn_index, block_index, uop_index; /* the last: of first µops of lists */
 };
 
 void code_table_init(struct code_table *table, enum isa isa);

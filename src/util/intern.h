@@ -13,20 +13,19 @@
 #include <stdint.h>
 
 #include "util/arena.h"
+#include "util/hash_index.h"
 
 #define INTERN_NONE UINT32_MAX
 
 struct intern_item {
     const char *bytes; /* with a NUL after them; aligned for any plain type */
     uint32_t size;
-    uint32_t hash;
 };
 
 struct intern {
     struct intern_item *items;
     size_t count, capacity;
-    uint32_t *slots; /* open addressing: number + 1, 0: free */
-    size_t slot_count;
+    struct hash_index index;
     struct arena arena;
 };
 

@@ -6,16 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/hash_index.h"
+
 struct key_numbers { /* all zero: empty */
     uint64_t *keys;  /* by number */
     size_t count, capacity;
-    uint32_t *slots; /* open addressing: number + 1, 0 free; at most half of them are taken */
-    size_t mask;
+    struct hash_index index;
 };
 
 /* The number of a key, count − 1 when it is new. UINT32_MAX: out of memory. */
-uint32_t key_numbers_add(struct key_numbers *index, uint64_t key);
+uint32_t key_numbers_add(struct key_numbers *numbers, uint64_t key);
 
-void key_numbers_free(struct key_numbers *index); /* empty again */
+void key_numbers_free(struct key_numbers *numbers); /* empty again */
 
 #endif

@@ -9,6 +9,7 @@
 #include "analyze/costs.h"
 #include "analyze/suspects.h"
 #include "util/array.h"
+#include "util/order.h"
 
 /* A culprit explains at least this part of the stall, or it is none. */
 static const double NEGLIGIBLE = 1.0 / 20;
@@ -212,9 +213,7 @@ static void add_fed(struct search *search, const struct feed *feed, struct fetch
 
 static int compare(const void *a, const void *b) {
     const struct culprit *x = a, *y = b;
-    if (x->cause != y->cause)
-        return x->cause < y->cause ? -1 : 1;
-    return (x->blamed > y->blamed) - (x->blamed < y->blamed);
+    return ascending(x->cause, y->cause) ?: ascending(x->blamed, y->blamed);
 }
 
 /* One for each cause and instruction to blame. */

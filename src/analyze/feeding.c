@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 bool feeding_add(struct feeding *feeding, uint32_t insn, enum feed_kind kind, uint32_t maker) {
     if (!array_room(feeding->feeds, feeding->capacity, feeding->count + 1))
@@ -14,11 +15,7 @@ bool feeding_add(struct feeding *feeding, uint32_t insn, enum feed_kind kind, ui
 
 static int compare_feeds(const void *a, const void *b) {
     const struct feed *x = a, *y = b;
-    if (x->insn != y->insn)
-        return x->insn < y->insn ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return (x->maker > y->maker) - (x->maker < y->maker);
+    return ascending(x->insn, y->insn) ?: ascending(x->kind, y->kind) ?: ascending(x->maker, y->maker);
 }
 
 static void sort_feeds(struct feeding *feeding, uint32_t insn_count) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyze/network.h"
+#include "util/order.h"
 
 /* Enough for graphs of some tens of blocks. */
 enum { SWEEPS = 16, SHARINGS = 8 };
@@ -136,9 +137,7 @@ static void follow(struct flow *flow, uint32_t node) {
 static int compare_variance(const void *a, const void *b, void *context) {
     const struct flow_value *values = context;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (values[x].variance != values[y].variance)
-        return values[x].variance < values[y].variance ? -1 : 1;
-    return (x > y) - (x < y);
+    return ascending(values[x].variance, values[y].variance) ?: ascending(x, y);
 }
 
 static void follow_all(struct flow *flow) {
@@ -188,9 +187,7 @@ static struct rest rest_of(const struct flow *flow, uint32_t node) {
 
 static int compare_rests(const void *a, const void *b) {
     const struct rest *x = a, *y = b;
-    if (x->executions != y->executions)
-        return x->executions < y->executions ? -1 : 1;
-    return (x->node > y->node) - (x->node < y->node);
+    return ascending(x->executions, y->executions) ?: ascending(x->node, y->node);
 }
 
 /* As if every way to share it out were as likely: each of n has a mean of 1/n and a variance of

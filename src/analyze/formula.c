@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/little_endian.h"
+#include "util/order.h"
 
 static uint64_t mask_of(unsigned width) {
     return width >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * width) - 1;
@@ -258,7 +259,7 @@ void formula_bound(struct formula *formula, const struct expression *comparison,
 
 static int compare_limits(const void *left, const void *right) {
     const struct bound *a = left, *b = right;
-    return a->limit < b->limit ? -1 : a->limit > b->limit;
+    return ascending(a->limit, b->limit);
 }
 
 void formula_find_index(struct formula *formula) {

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/order.h"
+
 /* No core model is nearer to a core. */
 static const double MODEL_ERROR = 0.005;
 /* Standard errors that chance is allowed. */
@@ -89,10 +91,7 @@ static bool is_of_chance(const struct points *of, const struct cluster *cluster)
 
 static int compare_ratios(const void *a, const void *b) {
     const struct issue_point *x = a, *y = b;
-    double difference = ratio(x) - ratio(y);
-    if (difference != 0)
-        return difference < 0 ? -1 : 1;
-    return (x->insn > y->insn) - (x->insn < y->insn);
+    return ascending(ratio(x), ratio(y)) ?: ascending(x->insn, y->insn);
 }
 
 /* The longest run of points from `begin` on that chance allows, but for what lies behind the first

@@ -10,6 +10,7 @@
 
 #include "analyze/formula.h"
 #include "util/array.h"
+#include "util/order.h"
 
 enum {
     WAY_STEPS_MAX = 1024,       /* instructions gone back over for a jump */
@@ -412,7 +413,7 @@ static bool resolve(struct search *search, struct formula *formula, uint32_t ins
 
 static int compare_offsets(const void *left, const void *right) {
     const uint32_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
+    return ascending(*a, *b);
 }
 
 static void sort_targets(struct jump_targets *targets) {

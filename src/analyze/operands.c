@@ -9,6 +9,7 @@
 
 #include "analyze/effect.h"
 #include "util/array.h"
+#include "util/order.h"
 
 /* A register or unit and a block: the instruction that names it first in the block, or the maker of
  * what is pending at its end. */
@@ -193,7 +194,7 @@ static void flow(struct finder *finder, uint32_t resource, struct range made, st
 
 static int compare_passages(const void *a, const void *b) {
     const struct passage *x = a, *y = b;
-    return (x->resource > y->resource) - (x->resource < y->resource);
+    return ascending(x->resource, y->resource);
 }
 
 static void sort_passages(struct passages *passages) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/scheduler.h"
+#include "util/order.h"
 
 /* The edges that a block is scheduled for, the likeliest first. */
 struct entries {
@@ -146,11 +147,7 @@ static double share_of(const struct weights *weights, const double *executions, 
 
 static int compare_stalls(const void *a, const void *b) {
     const struct static_stall *x = a, *y = b;
-    if (x->insn != y->insn)
-        return x->insn < y->insn ? -1 : 1;
-    if (x->cause != y->cause)
-        return x->cause < y->cause ? -1 : 1;
-    return (x->culprit > y->culprit) - (x->culprit < y->culprit);
+    return ascending(x->insn, y->insn) ?: ascending(x->cause, y->cause) ?: ascending(x->culprit, y->culprit);
 }
 
 /* Sorts the stalls from `first` on, and puts those together that differ in cycles alone. */

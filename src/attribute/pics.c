@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 enum { FIRST_SLOTS = 1024, BASE_STEP = 4096 /* instructions */ };
 
@@ -134,9 +135,7 @@ bool pics_move(struct pics *pics, struct pics *from, uint64_t weight) {
 
 static int compare_cells(const void *left, const void *right) {
     const struct pics_cell *a = left, *b = right;
-    if (a->insn != b->insn)
-        return a->insn < b->insn ? -1 : 1;
-    return a->psv < b->psv ? -1 : a->psv > b->psv;
+    return ascending(a->insn, b->insn) ?: ascending(a->psv, b->psv);
 }
 
 /* The cells with events are sorted at the end of the array; what has none is in order already, and

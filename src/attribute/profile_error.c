@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 const char *grain_name(enum grain grain) {
     static const char *const names[GRAIN_COUNT] = {"function", "basic_block", "instruction"};
     return (unsigned)grain < GRAIN_COUNT ? names[grain] : "?";
@@ -83,9 +85,7 @@ void reduced_profile_free(struct reduced_profile *reduced) {
 
 /* < 0, 0, > 0 as the cell comes before, at, after the other in their order. */
 static int compare_cells(const struct pics_cell *a, const struct pics_cell *b) {
-    if (a->insn != b->insn)
-        return a->insn < b->insn ? -1 : 1;
-    return (a->psv > b->psv) - (a->psv < b->psv);
+    return ascending(a->insn, b->insn) ?: ascending(a->psv, b->psv);
 }
 
 double profile_error(const struct reduced_profile *profile,

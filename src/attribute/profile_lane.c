@@ -5,6 +5,7 @@
 
 #include "attribute/profile.h"
 #include "util/array.h"
+#include "util/order.h"
 
 struct profile_lane *profile_lane_new(struct profile_group *group) {
     struct profile_lane *lane = calloc(1, sizeof *lane + group->count * sizeof *lane->named);
@@ -114,14 +115,8 @@ static bool tag(struct profile_lane *lane, const struct tap_point *points, uint3
  * commit have the same number, and the commit is later. */
 static bool find_commit(const struct tap_buffer *buffer, const struct tap_index *index,
                         uint64_t sequence, struct tap_record *record, uint64_t *first) {
-    uint32_t low = 0, high = index->closing_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (index->closing[middle].sequence <= sequence)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low =
+        (uint32_t)first_where(i, index->closing_count, index->closing[i].sequence > sequence);
     if (low == 0)
         return false;
     tap_read(buffer->words + index->closing[low - 1].word, record);

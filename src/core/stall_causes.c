@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 enum { FIRST_CAPACITY = 1024 };
 
@@ -179,11 +180,7 @@ bool stall_causes_move(struct stall_causes *to, struct stall_causes *from, uint6
 
 static int compare(const void *a, const void *b) {
     const struct stall_cell *x = a, *y = b;
-    if (x->insn != y->insn)
-        return x->insn < y->insn ? -1 : 1;
-    if (x->cause != y->cause)
-        return x->cause < y->cause ? -1 : 1;
-    return (x->culprit > y->culprit) - (x->culprit < y->culprit);
+    return ascending(x->insn, y->insn) ?: ascending(x->cause, y->cause) ?: ascending(x->culprit, y->culprit);
 }
 
 struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t *count) {

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 struct process_key {
     uint32_t command, executable; /* strings */
@@ -128,8 +129,7 @@ uint64_t gathered_place_of_name(const char *name) {
 
 static int by_start(const void *a, const void *b) {
     const struct code_symbol *left = a, *right = b;
-    return left->start != right->start ? (left->start < right->start ? -1 : 1)
-                                       : strcmp(left->name, right->name);
+    return ascending(left->start, right->start) ?: strcmp(left->name, right->name);
 }
 
 /* Joins neighbours of one name, which are pieces of one procedure, and cuts what reaches into the
@@ -186,7 +186,7 @@ static int by_image(const void *a, const void *b, void *context) {
     const struct gathered *gathered = context;
     const struct symbol_key *left = (const void *)gathered->symbols.items[*(uint32_t *)a].bytes;
     const struct symbol_key *right = (const void *)gathered->symbols.items[*(uint32_t *)b].bytes;
-    return (left->image > right->image) - (left->image < right->image);
+    return ascending(left->image, right->image);
 }
 
 static bool save_all_symbols(const struct gathered *gathered, struct store *store,
@@ -221,15 +221,7 @@ struct row {
 static int by_profile(const void *a, const void *b) {
     const struct gathered_key *left = &((const struct row *)a)->key;
     const struct gathered_key *right = &((const struct row *)b)->key;
-    if (left->image != right->image)
-        return left->image < right->image ? -1 : 1;
-    if (left->process != right->process)
-        return left->process < right->process ? -1 : 1;
-    if (left->event != right->event)
-        return left->event < right->event ? -1 : 1;
-    if (left->offset != right->offset)
-        return left->offset < right->offset ? -1 : 1;
-    return (left->signature > right->signature) - (left->signature < right->signature);
+    return ascending(left->image, right->image) ?: ascending(left->process, right->process) ?: ascending(left->event, right->event) ?: ascending(left->offset, right->offset) ?: ascending(left->signature, right->signature);
 }
 
 static bool same_profile(const struct gathered_key *a, const struct gathered_key *b) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "graph/icost.h"
+#include "util/order.h"
 
 bool breakdown_init(struct breakdown *breakdown, uint32_t count, const char *const *names,
                     struct error *error) {
@@ -81,8 +82,7 @@ char *breakdown_set_name(const struct breakdown *breakdown, uint32_t set, char *
 static int by_size(const void *left, const void *right, void *context) {
     const double *icosts = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    double x = fabs(icosts[a]), y = fabs(icosts[b]);
-    return x != y ? (x < y ? 1 : -1) : (a > b) - (a < b);
+    return descending(fabs(icosts[a]), fabs(icosts[b])) ?: ascending(a, b);
 }
 
 uint32_t breakdown_rank(const struct breakdown *breakdown, const double *icosts, uint32_t least,

@@ -8,6 +8,7 @@
 
 #include "graph/icost.h"
 #include "graph/insn_rows.h"
+#include "util/order.h"
 
 /* ---- which loads ---- */
 
@@ -43,23 +44,17 @@ void load_tally_free(struct load_tally *tally) {
 
 static int by_path(const void *left, const void *right) {
     const struct load_cost *a = left, *b = right;
-    if (a->path != b->path)
-        return a->path > b->path ? -1 : 1;
-    return a->insn < b->insn ? -1 : a->insn > b->insn;
+    return descending(a->path, b->path) ?: ascending(a->insn, b->insn);
 }
 
 static int by_wait(const void *left, const void *right) {
     const struct load_cost *a = left, *b = right;
-    if (a->tally.wait != b->tally.wait)
-        return a->tally.wait > b->tally.wait ? -1 : 1;
-    return a->insn < b->insn ? -1 : a->insn > b->insn;
+    return descending(a->tally.wait, b->tally.wait) ?: ascending(a->insn, b->insn);
 }
 
 static int by_cost(const void *left, const void *right) {
     const struct load_cost *a = left, *b = right;
-    if (a->cost != b->cost)
-        return a->cost > b->cost ? -1 : 1;
-    return by_wait(left, right);
+    return descending(a->cost, b->cost) ?: by_wait(left, right);
 }
 
 /* Moves `most` of `count` loads, or all, to the front: half of them the first by `order`, then

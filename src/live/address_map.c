@@ -6,18 +6,11 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 /* The first range that ends behind the address. */
 static size_t first_behind(const struct address_map *map, uint64_t address) {
-    size_t low = 0, high = map->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (map->ranges[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return first_where(i, map->count, map->ranges[i].end > address);
 }
 
 static void cut_front(struct address_range *range, uint64_t start) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 enum {
     SYMBOLS_MAX = 2 << 20,
@@ -138,13 +139,9 @@ static bool take_symbol(struct kernel_map *map, const struct kallsym *symbol) {
  */
 static int by_address(const void *one, const void *other) {
     const struct kernel_symbol *a = one, *b = other;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
     bool a_label = a->name[0] == '_' && a->name[1] != '_',
          b_label = b->name[0] == '_' && b->name[1] != '_';
-    if (a_label != b_label)
-        return a_label ? 1 : -1;
-    return strcmp(a->name, b->name);
+    return ascending(a->address, b->address) ?: ascending(a_label, b_label) ?: strcmp(a->name, b->name);
 }
 
 /* Sorted, one symbol for an address, each as long as up to the next. */
@@ -241,14 +238,7 @@ bool kernel_map_is_hidden(const struct live_roots *roots) {
 
 int kernel_map_find(const struct kernel_map *map, uint64_t address) {
     /* The last symbol that begins at or before it; most addresses lie in one. */
-    size_t low = 0, high = map->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (map->symbols[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, map->count, map->symbols[i].address > address);
     if (low && address - map->symbols[low - 1].address < map->symbols[low - 1].size)
         return (int)map->symbols[low - 1].image;
     for (size_t i = 0; i < map->image_count; i++)

@@ -24,6 +24,7 @@
 #include "live/replay.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/order.h"
 
 enum { RING_PAGES_MOST = 256, RING_PAGES_LEAST = 4, ROUNDS_MAX = 16 };
 static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
@@ -210,7 +211,7 @@ static bool open_process(struct recorder *recorder, pid_t process, struct error 
 
 static int by_id(const void *one, const void *other) {
     const struct counter *a = one, *b = other;
-    return a->id < b->id ? -1 : a->id > b->id;
+    return ascending(a->id, b->id);
 }
 
 /* Each event on each processor takes a descriptor. */

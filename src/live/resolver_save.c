@@ -12,6 +12,7 @@
 #include "live/resolver_internal.h"
 #include "program/perf_map.h"
 #include "util/array.h"
+#include "util/order.h"
 
 struct saved_entry {
     uint32_t process; /* index of save.process_rows */
@@ -247,13 +248,7 @@ static bool place_entries(struct save *save, struct error *error) {
 
 static int by_profile(const void *one, const void *other) {
     const struct saved_entry *a = one, *b = other;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->image != b->image)
-        return a->image < b->image ? -1 : 1;
-    if (a->event != b->event)
-        return a->event < b->event ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    return ascending(a->process, b->process) ?: ascending(a->image, b->image) ?: ascending(a->event, b->event) ?: ascending(a->offset, b->offset);
 }
 
 static bool same_profile(const struct saved_entry *one, const struct saved_entry *other) {
@@ -305,7 +300,7 @@ static bool add_overflow(struct save *save, struct error *error) {
 
 static int by_value(const void *one, const void *other) {
     uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-    return a < b ? -1 : a > b;
+    return ascending(a, b);
 }
 
 /* The offsets of an image that have samples, sorted; NULL: out of memory. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "simulate/regions.h"
+#include "util/order.h"
 
 struct regions_run {
     const struct region_list *list;
@@ -114,7 +115,7 @@ static bool predict_region(struct regions_run *run, const struct region *region,
 
 static int compare_keys(const void *a, const void *b) {
     const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
+    return ascending(one, other);
 }
 
 /* False: out of memory. */

@@ -9,12 +9,13 @@
 
 #include "util/array.h"
 #include "util/little_endian.h"
+#include "util/order.h"
 
 enum { PIECE_BYTES = 1 << 16, POINTER_BYTES = 8, RISCV_RELATIVE = 3 };
 
 static int compare(const void *left, const void *right) {
     const struct relocation *a = left, *b = right;
-    return a->address < b->address ? -1 : a->address > b->address;
+    return ascending(a->address, b->address);
 }
 
 static bool is_relative(const struct elf_image *image, uint64_t type) {
@@ -75,14 +76,8 @@ static bool prepare(struct contents *contents, struct elf_image *image) {
 static bool relocate(const struct contents *contents, uint64_t address, uint8_t *bytes,
                      size_t size) {
     uint64_t from = address < POINTER_BYTES ? 0 : address - (POINTER_BYTES - 1);
-    size_t low = 0, high = contents->relocation_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (contents->relocations[middle].address < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low =
+        first_where(i, contents->relocation_count, contents->relocations[i].address >= from);
     for (; low < contents->relocation_count; low++) {
         const struct relocation *relocation = &contents->relocations[low];
         uint8_t pointer[POINTER_BYTES];

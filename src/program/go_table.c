@@ -8,6 +8,7 @@
 
 #include "util/array.h"
 #include "util/little_endian.h"
+#include "util/order.h"
 
 static const uint32_t MAGIC_118 = 0xfffffff0, MAGIC_120 = 0xfffffff1;
 enum {
@@ -172,14 +173,7 @@ static int32_t value_at(const struct go_table *table, uint32_t offset, uint64_t 
 }
 
 void go_table_locate(const struct go_table *table, uint64_t address, struct location *location) {
-    uint64_t low = 0, high = table->function_count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (entry(table, middle) <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t low = first_where(i, table->function_count, entry(table, i) > address);
     if (!low || address >= entry(table, low))
         return;
     uint64_t start = entry(table, low - 1), described = description(table, low - 1);

@@ -6,6 +6,7 @@
 
 #include "program/function.h"
 #include "util/array.h"
+#include "util/order.h"
 
 struct slot { /* of the global offset table */
     uint64_t address;
@@ -19,19 +20,12 @@ struct slot_list {
 
 static int slot_compare(const void *left, const void *right) {
     const struct slot *a = left, *b = right;
-    return a->address < b->address ? -1 : a->address > b->address;
+    return ascending(a->address, b->address);
 }
 
 /* The name of the function that starts at an address; `list` is sorted, best name first. */
 static const char *symbol_at(const struct function_list *list, size_t count, uint64_t address) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->items[middle].start < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, count, list->items[i].start >= address);
     return low < count && list->items[low].start == address ? list->items[low].symbol : NULL;
 }
 

@@ -14,6 +14,7 @@
 #include "program/demangle.h"
 #include "program/span.h"
 #include "util/array.h"
+#include "util/order.h"
 
 enum {
     RANGES_MAX = 4 << 20, /* per unit, and for the index of units */
@@ -275,14 +276,8 @@ static const char *file_name(const struct unit *unit, Dwarf_Files *files, uint32
 }
 
 static const struct row *find_row(const struct unit *unit, uint64_t address) {
-    size_t low = 0, high = unit->row_count; /* the first row after the address */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (unit->rows[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, unit->row_count,
+                             unit->rows[i].address > address); /* the first row after the address */
     return low ? &unit->rows[low - 1] : NULL;
 }
 

@@ -5,13 +5,11 @@
 
 #include <stdlib.h>
 
+#include "util/order.h"
+
 static int span_compare(const void *left, const void *right) {
     const struct span *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    if (a->end != b->end)
-        return a->end > b->end ? -1 : 1;
-    return a->value < b->value ? -1 : a->value > b->value;
+    return ascending(a->start, b->start) ?: descending(a->end, b->end) ?: ascending(a->value, b->value);
 }
 
 static void span_emit(struct span_table *table, uint64_t start, uint64_t end, uint32_t value) {
@@ -63,14 +61,7 @@ bool span_table_build(struct span_table *table, struct span *ranges, size_t coun
 }
 
 const struct span *span_table_find(const struct span_table *table, uint64_t address) {
-    size_t low = 0, high = table->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->spans[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, table->count, table->spans[i].end > address);
     if (low < table->count && table->spans[low].start <= address)
         return &table->spans[low];
     return NULL;

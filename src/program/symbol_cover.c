@@ -6,16 +6,10 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 static bool covers_any(const struct symbol_cover *cover, uint64_t start, uint64_t size) {
-    size_t low = 0, high = cover->offset_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (cover->offsets[middle] < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, cover->offset_count, cover->offsets[i] >= start);
     return low < cover->offset_count && cover->offsets[low] - start < size;
 }
 
@@ -37,9 +31,7 @@ struct ranked {
 
 static int by_start(const void *one, const void *other) {
     const struct ranked *a = one, *b = other;
-    if (a->symbol.start != b->symbol.start)
-        return a->symbol.start < b->symbol.start ? -1 : 1;
-    return a->rank < b->rank ? -1 : a->rank > b->rank;
+    return ascending(a->symbol.start, b->symbol.start) ?: ascending(a->rank, b->rank);
 }
 
 static bool overlap(const struct code_symbol *first, const struct code_symbol *second) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 /* A static instruction and its place. */
 struct place {
     uint64_t offset;
@@ -13,25 +15,15 @@ struct place {
 
 static int by_place(const void *left, const void *right) {
     const struct place *a = left, *b = right;
-    if (a->image != b->image)
-        return a->image < b->image ? -1 : 1;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    return a->insn < b->insn ? -1 : a->insn > b->insn;
+    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?: ascending(a->insn, b->insn);
 }
 
 /* The first place at or after (image, offset). */
 static size_t find_place(const struct place *places, size_t count, uint32_t image,
                          uint64_t offset) {
-    size_t low = 0;
-    while (count > 0) {
-        size_t half = count / 2;
-        const struct place *place = &places[low + half];
-        bool before = place->image < image || (place->image == image && place->offset < offset);
-        low += before ? half + 1 : 0;
-        count = before ? count - half - 1 : half;
-    }
-    return low;
+    return first_where(i, count,
+                       places[i].image > image ||
+                           (places[i].image == image && places[i].offset >= offset));
 }
 
 /* Marks the targets of direct branches, and what control was seen to come to. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 static const int64_t BRANCH_BYTES = 4096;
 
@@ -15,11 +16,7 @@ struct place {
 
 static int by_place(const void *left, const void *right) {
     const struct place *a = left, *b = right;
-    if (a->image != b->image)
-        return a->image < b->image ? -1 : 1;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return a->end < b->end ? -1 : a->end > b->end;
+    return ascending(a->image, b->image) ?: ascending(a->start, b->start) ?: ascending(a->end, b->end);
 }
 
 static bool is_nameless(const struct code *code, uint32_t image) {
@@ -29,15 +26,9 @@ static bool is_nameless(const struct code *code, uint32_t image) {
 
 /* The first place at or after an address of an image. */
 static size_t first_at(const struct place *places, size_t count, uint32_t image, uint64_t address) {
-    size_t low = 0;
-    while (count > 0) {
-        size_t half = count / 2;
-        const struct place *place = &places[low + half];
-        bool before = place->image < image || (place->image == image && place->start < address);
-        low += before ? half + 1 : 0;
-        count = before ? count - half - 1 : half;
-    }
-    return low;
+    return first_where(i, count,
+                       places[i].image > image ||
+                           (places[i].image == image && places[i].start >= address));
 }
 
 static bool ends_run(const struct static_insn *insn) {
@@ -155,15 +146,9 @@ void code_pieces_free(struct code_pieces *pieces) {
 
 const struct code_piece *code_pieces_find(const struct code_pieces *pieces, uint32_t image,
                                           uint64_t address) {
-    size_t low = 0, high = pieces->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct code_piece *piece = &pieces->items[middle];
-        if (piece->image < image || (piece->image == image && piece->end <= address))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, pieces->count,
+                             pieces->items[i].image > image || (pieces->items[i].image == image &&
+                                                                pieces->items[i].end > address));
     const struct code_piece *found = low < pieces->count ? &pieces->items[low] : NULL;
     return found && found->image == image && found->start <= address ? found : NULL;
 }

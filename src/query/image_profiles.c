@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 struct reading {
     struct image_profiles *profiles;
@@ -85,13 +86,5 @@ void image_profiles_free(struct image_profiles *profiles) {
 }
 
 size_t image_profiles_from(const struct store_profile *profile, uint64_t offset) {
-    size_t low = 0, high = profile->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (profile->values[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return first_where(i, profile->count, profile->values[i].offset >= offset);
 }

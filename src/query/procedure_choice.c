@@ -13,6 +13,7 @@
 #include "program/function_name.h"
 #include "util/array.h"
 #include "util/file_name.h"
+#include "util/order.h"
 #include "util/text.h"
 
 enum { ENDINGS_TOLD = 4 };
@@ -77,9 +78,7 @@ static bool add_build(void *context, const struct store_profile *profile) {
 
 static int by_total(const void *left, const void *right) {
     const struct build *a = left, *b = right;
-    if (a->total != b->total)
-        return a->total > b->total ? -1 : 1;
-    return (a->image->id > b->image->id) - (a->image->id < b->image->id);
+    return descending(a->total, b->total) ?: ascending(a->image->id, b->image->id);
 }
 
 static bool read_builds(struct choosing *choosing) {

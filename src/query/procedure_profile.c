@@ -7,6 +7,7 @@
 #include "tap/tap.h"
 #include "util/array.h"
 #include "util/file_name.h"
+#include "util/order.h"
 
 struct reading {
     struct procedure_profile *profile;
@@ -125,18 +126,12 @@ static bool add_profile(struct reading *reading, const struct store_profile *sto
 
 static int by_place(const void *left, const void *right) {
     const struct signature_part *a = left, *b = right;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    return (a->psv > b->psv) - (a->psv < b->psv);
+    return ascending(a->offset, b->offset) ?: ascending(a->psv, b->psv);
 }
 
 static int by_cycles(const void *left, const void *right) {
     const struct signature_part *a = left, *b = right;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    if (a->cycles != b->cycles)
-        return a->cycles > b->cycles ? -1 : 1;
-    return (a->psv > b->psv) - (a->psv < b->psv);
+    return ascending(a->offset, b->offset) ?: descending(a->cycles, b->cycles) ?: ascending(a->psv, b->psv);
 }
 
 /* Parts of several processes and epochs become one for each place and signature. */
@@ -156,18 +151,10 @@ static void order_parts(struct procedure_profile *profile) {
 
 const struct signature_part *procedure_profile_parts(const struct procedure_profile *profile,
                                                      uint32_t offset, size_t *count) {
-    size_t low = 0, high = profile->part_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (profile->parts[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < profile->part_count && profile->parts[high].offset == offset;)
-        high++;
-    *count = high - low;
-    return profile->parts + low;
+    const struct signature_part *parts = profile->parts;
+    size_t first = first_where(i, profile->part_count, parts[i].offset >= offset);
+    *count = first_where(i, profile->part_count, parts[i].offset > offset) - first;
+    return parts + first;
 }
 
 bool procedure_profile_read(struct procedure_profile *profile, const struct image_profiles *of,

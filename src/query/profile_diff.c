@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 const char *diff_measure_name(enum diff_measure measure) {
     static const char *const NAMES[DIFF_MEASURES] = {"share", "count", "rate"};
     return NAMES[measure];
@@ -41,9 +43,7 @@ static bool find_scales(struct profile_diff *diff, struct error *error) {
 static int by_change(const void *left, const void *right) {
     const struct diff_row *a = left, *b = right;
     double first = fabs(a->change), second = fabs(b->change);
-    if (first != second)
-        return first > second ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return descending(first, second) ?: ascending(a->row, b->row);
 }
 
 bool profile_diff_find(struct profile_diff *diff, struct error *error) {

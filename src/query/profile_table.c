@@ -14,6 +14,7 @@
 #include "util/array.h"
 #include "util/file_name.h"
 #include "util/key_numbers.h"
+#include "util/order.h"
 
 /* An image as it was stored; the same build in several stores is one. */
 struct part {
@@ -433,7 +434,7 @@ struct site {
 
 static int by_offset(const void *left, const void *right) {
     const struct site *a = left, *b = right;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    return ascending(a->offset, b->offset);
 }
 
 static bool walk_sites(struct walk *walk, const struct site *sites, size_t count,
@@ -572,9 +573,7 @@ struct rank {
 
 static int by_value(const void *left, const void *right) {
     const struct rank *a = left, *b = right;
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    return a->group < b->group ? -1 : a->group > b->group;
+    return descending(a->value, b->value) ?: ascending(a->group, b->group);
 }
 
 /* The `top` largest values so far, largest first. */
@@ -672,18 +671,8 @@ static bool find_rows(struct profile_table *table, size_t top, struct error *err
 static int by_first_value(const void *left, const void *right) {
     const struct profile_row *a = &((const struct row *)left)->shown;
     const struct profile_row *b = &((const struct row *)right)->shown;
-    if (a->values[0] != b->values[0])
-        return a->values[0] > b->values[0] ? -1 : 1;
-    int order = strcmp(a->image, b->image);
-    if (!order && a->process && b->process)
-        order = strcmp(a->process, b->process);
-    if (order)
-        return order;
-    if (a->epoch != b->epoch)
-        return a->epoch < b->epoch ? -1 : 1;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
+    return descending(a->values[0], b->values[0]) ?: strcmp(a->image, b->image) ?:
+           (a->process && b->process ? strcmp(a->process, b->process) : 0) ?: ascending(a->epoch, b->epoch) ?: ascending(a->offset, b->offset) ?: ascending(a->line, b->line);
 }
 
 bool profile_table_finish(struct profile_table *table, size_t top, struct error *error) {

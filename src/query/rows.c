@@ -10,6 +10,7 @@
 #include "query/function_walk.h"
 #include "util/array.h"
 #include "util/file_name.h"
+#include "util/order.h"
 
 struct site {
     uint64_t offset;
@@ -34,18 +35,10 @@ static bool no_memory(struct error *error) {
 /* The cells of an instruction: the first of them, and how many in *count. */
 static const struct pics_cell *cells_of(const struct simulation *simulation, uint32_t insn,
                                         uint64_t *count) {
-    uint64_t low = 0, high = simulation->cell_count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (simulation->cells[middle].insn < insn)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < simulation->cell_count && simulation->cells[high].insn == insn; high++)
-        continue;
-    *count = high - low;
-    return simulation->cells + low;
+    const struct pics_cell *cells = simulation->cells;
+    size_t first = first_where(i, simulation->cell_count, cells[i].insn >= insn);
+    *count = first_where(i, simulation->cell_count, cells[i].insn > insn) - first;
+    return cells + first;
 }
 
 static uint64_t units_of(const struct simulation *simulation, uint32_t insn) {
@@ -95,26 +88,15 @@ static bool make_sites(struct builder *builder) {
 
 static int by_place(const void *left, const void *right) {
     const struct site *a = left, *b = right;
-    if (a->image != b->image)
-        return a->image < b->image ? -1 : 1;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    return a->insn < b->insn ? -1 : a->insn > b->insn;
+    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?: ascending(a->insn, b->insn);
 }
 
 /* Lines that are known first, then the others by place. */
 static int by_line(const void *left, const void *right) {
     const struct site *a = left, *b = right;
-    if (a->image != b->image)
-        return a->image < b->image ? -1 : 1;
-    if (!a->file != !b->file)
-        return a->file ? -1 : 1;
-    int order = a->file ? strcmp(a->file, b->file) : 0;
-    if (order)
-        return order;
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return by_place(left, right);
+    return ascending(a->image, b->image) ?: descending(!!a->file, !!b->file) ?:
+           (a->file ? strcmp(a->file, b->file) : 0) ?: ascending(a->line, b->line) ?:
+           by_place(left, right);
 }
 
 /* ---- groups ---- */
@@ -266,9 +248,7 @@ static bool list_members(struct builder *builder) {
 /* Groups are in the order of images and offsets, and so are their first members: ties keep it. */
 static int by_cost(const void *left, const void *right) {
     const struct group *a = left, *b = right;
-    if (a->units != b->units)
-        return a->units > b->units ? -1 : 1;
-    return a->first < b->first ? -1 : a->first > b->first;
+    return descending(a->units, b->units) ?: ascending(a->first, b->first);
 }
 
 static void take_costliest(struct builder *builder, uint32_t top) {
@@ -289,9 +269,7 @@ static void take_costliest(struct builder *builder, uint32_t top) {
 
 static int by_units(const void *left, const void *right) {
     const struct stack_part *a = left, *b = right;
-    if (a->units != b->units)
-        return a->units > b->units ? -1 : 1;
-    return a->psv < b->psv ? -1 : a->psv > b->psv;
+    return descending(a->units, b->units) ?: ascending(a->psv, b->psv);
 }
 
 /* The stack, and the costliest instruction. */

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/order.h"
+
 void variance_of(const double *values, size_t count, struct variance *variance) {
     *variance =
         (struct variance){.minimum = count ? values[0] : 0, .maximum = count ? values[0] : 0};
@@ -23,11 +25,7 @@ void variance_of(const double *values, size_t count, struct variance *variance) 
 
 static int by_range(const void *left, const void *right) {
     const struct variance_row *a = left, *b = right;
-    if (a->variance.range != b->variance.range)
-        return a->variance.range > b->variance.range ? -1 : 1;
-    if (a->variance.sum != b->variance.sum)
-        return a->variance.sum > b->variance.sum ? -1 : 1;
-    return a->row < b->row ? -1 : a->row > b->row;
+    return descending(a->variance.range, b->variance.range) ?: descending(a->variance.sum, b->variance.sum) ?: ascending(a->row, b->row);
 }
 
 bool variances_find(struct variances *variances, size_t top) {

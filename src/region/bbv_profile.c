@@ -21,6 +21,7 @@
 #include "trace/missed.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/order.h"
 #include "util/text.h"
 
 enum { MAX_THREADS = 1 << 20, TOLD_UNFOLLOWED = 5 };
@@ -99,7 +100,7 @@ void bbv_profile_result_free(struct bbv_profile_result *result) {
 
 static int compare_ids(const void *left, const void *right) {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
+    return ascending(a, b);
 }
 
 static bool reserve_ids(struct profile *profile, struct profiled *thread, uint32_t id) {

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 static int by_slice(const void *a, const void *b) {
     uint32_t x = ((const struct region_point *)a)->slice;
     uint32_t y = ((const struct region_point *)b)->slice;
-    return (x > y) - (x < y);
+    return ascending(x, y);
 }
 
 static bool take_marker(struct region_list *list, const struct slice_table *table, size_t slice,

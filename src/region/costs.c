@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/csv.h"
+#include "util/order.h"
 
 enum { PROCESS, THREAD, FIRST, INSTRUCTIONS, CYCLES, FIXED_COLUMNS = CYCLES };
 static const char *const NAMES[] = {"process", "thread", "first", "instructions", "cycles"};
@@ -80,11 +81,8 @@ static bool make_room(struct reader *reader, struct error *error) {
 
 static int compare_places(const struct run_slice *slice, uint64_t process, uint64_t thread,
                           uint64_t first) {
-    if (slice->process != process)
-        return slice->process < process ? -1 : 1;
-    if (slice->thread != thread)
-        return slice->thread < thread ? -1 : 1;
-    return slice->first + slice->instructions <= first ? -1 : slice->first > first;
+    return ascending(slice->process, process) ?: ascending(slice->thread, thread) ?:
+           (slice->first > first) - (slice->first + slice->instructions <= first);
 }
 
 static int by_place(const void *a, const void *b, void *slices) {
@@ -100,16 +98,13 @@ static size_t find_slice(struct reader *reader, const uint64_t *place) {
         if (compare_places(&slices[reader->order[at]], place[PROCESS], place[THREAD],
                            place[FIRST]) == 0)
             return reader->order[reader->last = at];
-    size_t low = 0, high = reader->run->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = compare_places(&slices[reader->order[middle]], place[PROCESS], place[THREAD],
-                                   place[FIRST]);
-        if (order == 0)
-            return reader->order[reader->last = middle];
-        *(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
-    }
-    return SIZE_MAX;
+    const size_t at = first_where(i, reader->run->count,
+                                  compare_places(&slices[reader->order[i]], place[PROCESS],
+                                                 place[THREAD], place[FIRST]) >= 0);
+    if (at == reader->run->count || compare_places(&slices[reader->order[at]], place[PROCESS],
+                                                   place[THREAD], place[FIRST]) != 0)
+        return SIZE_MAX;
+    return reader->order[reader->last = at];
 }
 
 static bool take_line(struct reader *reader, struct error *error) {

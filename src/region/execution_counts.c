@@ -13,6 +13,7 @@
 #include "trace/event.h"
 #include "util/array.h"
 #include "util/csv.h"
+#include "util/order.h"
 
 void execution_counts_free(struct execution_counts *counts) {
     free(counts->times);
@@ -120,16 +121,12 @@ struct executed {
 };
 
 static int compare_points(const struct point *a, const struct point *b) {
-    if (a->image != b->image)
-        return a->image < b->image ? -1 : 1;
-    return a->offset < b->offset ? -1 : a->offset > b->offset;
+    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset);
 }
 
 static int compare_executed(const void *left, const void *right) {
     const struct executed *a = left, *b = right;
-    int order = compare_points(&a->at, &b->at);
-    order = order ? order : compare_points(&a->to, &b->to);
-    return order ? order : (int)a->kind - (int)b->kind;
+    return compare_points(&a->at, &b->at) ?: compare_points(&a->to, &b->to) ?: ascending(a->kind, b->kind);
 }
 
 struct list {

@@ -7,6 +7,7 @@
 
 #include "region/points.h"
 #include "util/array.h"
+#include "util/order.h"
 
 bool region_points_write(const struct region_point *points, uint32_t count,
                          const char *simpoints_path, const char *weights_path,
@@ -40,7 +41,7 @@ struct entries {
 
 static int by_cluster(const void *a, const void *b) {
     uint32_t x = ((const struct entry *)a)->cluster, y = ((const struct entry *)b)->cluster;
-    return (x > y) - (x < y);
+    return ascending(x, y);
 }
 
 /* A line of a number and a cluster; whole numbers up to `most` when that is not 1. */

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/order.h"
+
 double prediction_cpi(const struct region_costs *costs, const struct projection *slices,
                       const struct region_point *points, uint32_t count) {
     double sum = 0;
@@ -36,7 +38,7 @@ static void predict(struct prediction *prediction, const struct projection *slic
 
 static int by_size(const void *a, const void *b) {
     double x = fabs(*(const double *)a), y = fabs(*(const double *)b);
-    return (x > y) - (x < y);
+    return ascending(x, y);
 }
 
 static struct draw_errors summarise(double *errors, uint32_t count) {

@@ -11,6 +11,7 @@
 #include "region/regions.h"
 #include "util/array.h"
 #include "util/csv.h"
+#include "util/order.h"
 
 /* Instructions of a run: so many that a double holds each number, and no count of theirs overflows.
  */
@@ -334,11 +335,7 @@ static bool take_all(struct reader *reader, struct error *error) {
 static int by_place(const void *a, const void *b) {
     const struct region *x = *(const struct region *const *)a,
                         *y = *(const struct region *const *)b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    return ascending(x->process, y->process) ?: ascending(x->thread, y->thread) ?: ascending(x->first, y->first);
 }
 
 static bool check_overlap(const struct region_list *list, const char *path, struct error *error) {

@@ -6,6 +6,7 @@
 
 #include "region/full_space.h"
 #include "region/representatives.h"
+#include "util/order.h"
 #include "util/random.h"
 
 const char *const SELECTION_METHODS[SELECT_METHODS] = {"simpoint", "random", "systematic"};
@@ -51,15 +52,13 @@ bool selection_draw(const struct projection *slices, enum selection_method metho
 
 static int heavier(const void *a, const void *b) {
     const struct region_point *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight < y->weight ? 1 : -1;
-    return x->cluster < y->cluster ? -1 : 1;
+    return descending(x->weight, y->weight) ?: ascending(x->cluster, y->cluster);
 }
 
 static int by_cluster(const void *a, const void *b) {
     uint32_t x = ((const struct region_point *)a)->cluster;
     uint32_t y = ((const struct region_point *)b)->cluster;
-    return (x > y) - (x < y);
+    return ascending(x, y);
 }
 
 static void cover(struct region_choice *choice, double coverage) {

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 bool slice_files_open(struct slice_files *files, const char *vectors, const char *table,
                       enum isa isa, const char *command, uint64_t size, struct error *error) {
@@ -50,9 +51,7 @@ bool slice_files_put(struct slice_files *files, const struct slice_place *place,
 
 static int compare_waiting(const void *left, const void *right) {
     const struct waiting_slice *a = left, *b = right;
-    if (a->place.thread != b->place.thread)
-        return a->place.thread < b->place.thread ? -1 : 1;
-    return a->at < b->at ? -1 : a->at > b->at;
+    return ascending(a->place.thread, b->place.thread) ?: ascending(a->at, b->at);
 }
 
 static bool write_waiting(struct slice_files *files, struct error *error) {

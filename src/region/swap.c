@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/order.h"
 #include "util/random.h"
 
 enum { PASSES = 40 };
@@ -19,9 +20,7 @@ struct cluster {
 
 static int by_distortion(const void *a, const void *b) {
     const struct cluster *x = a, *y = b;
-    if (x->distortion != y->distortion)
-        return x->distortion < y->distortion ? 1 : -1;
-    return x->number < y->number ? -1 : 1;
+    return descending(x->distortion, y->distortion) ?: ascending(x->number, y->number);
 }
 
 /* The clusters as they are, those of most distortion first. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 /* ---- causes ---- */
 
 char annotation_letter(enum stall_cause cause) {
@@ -75,18 +77,10 @@ const char *annotation_bubble(const struct annotation *annotation, uint32_t insn
 const struct static_stall *annotation_static_stalls(const struct annotation *annotation,
                                                     uint32_t insn, size_t *count) {
     const struct schedule *schedule = &annotation->input.analysis->schedule;
-    size_t low = 0, high = schedule->stall_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (schedule->stalls[middle].insn < insn)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < schedule->stall_count && schedule->stalls[high].insn == insn;)
-        high++;
-    *count = high - low;
-    return schedule->stalls ? schedule->stalls + low : NULL;
+    const struct static_stall *stalls = schedule->stalls;
+    size_t first = first_where(i, schedule->stall_count, stalls[i].insn >= insn);
+    *count = first_where(i, schedule->stall_count, stalls[i].insn > insn) - first;
+    return stalls ? stalls + first : NULL;
 }
 
 static void blame(const struct annotation *annotation, uint32_t insn, uint32_t culprit,
@@ -163,9 +157,7 @@ static void sum_block(struct annotation *annotation, uint32_t number) {
 static int by_cycles(const void *left, const void *right, void *context) {
     const struct annotation_block *blocks = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    if (blocks[a].cycles != blocks[b].cycles)
-        return blocks[a].cycles > blocks[b].cycles ? -1 : 1;
-    return (a > b) - (a < b);
+    return descending(blocks[a].cycles, blocks[b].cycles) ?: ascending(a, b);
 }
 
 static void locate(struct annotation *annotation) {

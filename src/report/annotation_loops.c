@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "report/annotation.h"
+#include "util/order.h"
 #include "util/text.h"
 
 enum { MOST_LOOPS = 10 };
@@ -34,16 +35,12 @@ static double entries_of(const struct annotation *annotation, const struct cfg_b
 
 static int by_cycles(const void *left, const void *right) {
     const struct annotation_loop *a = left, *b = right;
-    if (a->cycles != b->cycles)
-        return a->cycles > b->cycles ? -1 : 1;
-    return (a->head > b->head) - (a->head < b->head);
+    return descending(a->cycles, b->cycles) ?: ascending(a->head, b->head);
 }
 
 static int by_depth(const void *left, const void *right) {
     const struct annotation_loop *a = left, *b = right;
-    if (a->depth != b->depth)
-        return a->depth > b->depth ? -1 : 1;
-    return (a->head > b->head) - (a->head < b->head);
+    return descending(a->depth, b->depth) ?: ascending(a->head, b->head);
 }
 
 static void list_heads(struct annotation *annotation) {

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/order.h"
+
 const char *breakdown_way_name(enum breakdown_way way) {
     static const char *const NAMES[WAY_COUNT] = {
         [WAY_MULTISIM] = "multisim", [WAY_GRAPH] = "graph", [WAY_PROFILER] = "profiler"};
@@ -84,8 +86,7 @@ struct ranked {
 
 static int largest_first(const void *left, const void *right) {
     const struct ranked *a = left, *b = right;
-    return a->size != b->size ? (a->size < b->size ? 1 : -1)
-                              : (a->set > b->set) - (a->set < b->set);
+    return descending(a->size, b->size) ?: ascending(a->set, b->set);
 }
 
 struct choice {

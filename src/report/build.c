@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "util/order.h"
 
 static int by_units(const void *left, const void *right) {
     const struct stack_part *a = left, *b = right;
-    if (a->units != b->units)
-        return a->units > b->units ? -1 : 1;
-    return a->psv < b->psv ? -1 : a->psv > b->psv;
+    return descending(a->units, b->units) ?: ascending(a->psv, b->psv);
 }
 
 static bool build_stack(const struct simulation *simulation, struct stack *stack) {

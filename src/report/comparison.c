@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/file_name.h"
+#include "util/order.h"
 
 /* A reference reduced to one grain and set of events. */
 struct reference {
@@ -167,10 +168,7 @@ static const char *image_name(const struct builder *builder, uint32_t image) {
 /* Ties in order of place, as functions are numbered. */
 static int by_cost(const void *left, const void *right) {
     const struct function_commits *a = left, *b = right;
-    if (a->units != b->units)
-        return a->units > b->units ? -1 : 1;
-    int images = strcmp(a->image, b->image);
-    return images ? images : a->offset < b->offset ? -1 : a->offset > b->offset;
+    return descending(a->units, b->units) ?: strcmp(a->image, b->image) ?: ascending(a->offset, b->offset);
 }
 
 static bool sum_functions(struct builder *builder) {
@@ -211,17 +209,9 @@ static bool sum_functions(struct builder *builder) {
 
 const struct pics_cell *comparison_stack(const struct pics_cell *cells, uint64_t count,
                                          uint32_t number, uint64_t *parts) {
-    uint64_t low = 0, high = count;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (cells[middle].insn < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (*parts = 0; low + *parts < count && cells[low + *parts].insn == number;)
-        ++*parts;
-    return cells + low;
+    size_t first = first_where(i, count, cells[i].insn >= number);
+    *parts = first_where(i, count, cells[i].insn > number) - first;
+    return cells + first;
 }
 
 static uint64_t units_of(const struct pics_cell *cells, uint64_t count, uint32_t number) {
@@ -260,9 +250,7 @@ static bool describe(struct builder *builder, uint32_t number, struct compared_i
 
 static int by_units(const void *left, const void *right) {
     const struct pics_cell *a = left, *b = right;
-    if (a->units != b->units)
-        return a->units > b->units ? -1 : 1;
-    return a->insn < b->insn ? -1 : a->insn > b->insn;
+    return descending(a->units, b->units) ?: ascending(a->insn, b->insn);
 }
 
 static bool list_insns(struct builder *builder) {

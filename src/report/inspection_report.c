@@ -7,6 +7,7 @@
 
 #include "report/report.h"
 #include "util/file_name.h"
+#include "util/order.h"
 #include "util/text.h"
 
 /* A static instruction and what it is sorted by. */
@@ -17,9 +18,7 @@ struct ranked {
 
 static int by_key(const void *left, const void *right) {
     const struct ranked *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key > b->key ? -1 : 1;
-    return a->insn < b->insn ? -1 : a->insn > b->insn;
+    return descending(a->key, b->key) ?: ascending(a->insn, b->insn);
 }
 
 /* Keeps the `top` largest. */

@@ -10,6 +10,7 @@
 #include "isa/insn.h"
 #include "memory/memory.h"
 #include "util/array.h"
+#include "util/order.h"
 
 static const char OUT_OF_MEMORY[] = "out of memory for the pipeline picture (ask for fewer cycles)";
 
@@ -95,18 +96,12 @@ struct event {
 
 static int by_fetch(const void *left, const void *right) {
     const struct life *a = left, *b = right;
-    if (a->fetch != b->fetch)
-        return a->fetch < b->fetch ? -1 : 1;
-    return a->uop < b->uop ? -1 : a->uop > b->uop;
+    return ascending(a->fetch, b->fetch) ?: ascending(a->uop, b->uop);
 }
 
 static int by_cycle(const void *left, const void *right) {
     const struct event *a = left, *b = right;
-    if (a->cycle != b->cycle)
-        return a->cycle < b->cycle ? -1 : 1;
-    if (a->row != b->row)
-        return a->row < b->row ? -1 : 1;
-    return a->step - b->step;
+    return ascending(a->cycle, b->cycle) ?: ascending(a->row, b->row) ?: a->step - b->step;
 }
 
 /* The events of one µop; returns how many. A stage that lasts no cycle is left out, and so are

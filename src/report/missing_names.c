@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/symbol_package.h"
+#include "util/order.h"
 #include "util/text.h"
 
 enum { FILES_MAX = 5 };
@@ -13,9 +14,7 @@ static const double LEAST_SHARE = 0.01;
 
 static int by_share(const void *left, const void *right) {
     const struct missing_names *a = left, *b = right;
-    if (a->share != b->share)
-        return a->share > b->share ? -1 : 1;
-    return a->image < b->image ? -1 : a->image > b->image;
+    return descending(a->share, b->share) ?: ascending(a->image, b->image);
 }
 
 /* How the names are had. */

@@ -218,14 +218,12 @@ static bool shorten(struct shortened *item, unsigned columns, struct arena *aren
 
 static int by_shown(const void *left, const void *right) {
     const struct shortened *a = left, *b = right;
-    int order = strcmp(a->shown, b->shown);
-    return order ? order : strcmp(a->name, b->name);
+    return strcmp(a->shown, b->shown) ?: strcmp(a->name, b->name);
 }
 
 static int by_key(const void *left, const void *right) {
     const struct shortened *a = left, *b = right;
-    int order = strcmp(a->key, b->key);
-    return order ? order : strcmp(a->name, b->name);
+    return strcmp(a->key, b->key) ?: strcmp(a->name, b->name);
 }
 
 /* Names without parameters, where these already differ, else the whole. In order. */

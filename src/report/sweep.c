@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "report/regions.h"
+#include "util/order.h"
 #include "util/text.h"
 
 static void line(const struct sweep_point *point, FILE *out) {
@@ -18,9 +19,7 @@ static void line(const struct sweep_point *point, FILE *out) {
 static int by_instructions(const void *a, const void *b) {
     const struct sweep_point *x = *(const struct sweep_point *const *)a;
     const struct sweep_point *y = *(const struct sweep_point *const *)b;
-    if (x->instructions != y->instructions)
-        return x->instructions < y->instructions ? -1 : 1;
-    return (x > y) - (x < y);
+    return ascending(x->instructions, y->instructions) ?: ascending(x, y);
 }
 
 /* The points of the front, of those alike the first. */

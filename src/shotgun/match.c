@@ -7,24 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
 #include "util/random.h"
 
 static int by_insn_and_context(const void *a, const void *b, void *samples) {
     const struct shotgun_sample *all = samples;
     const struct shotgun_sample *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
-    if (x->insn != y->insn)
-        return x->insn < y->insn ? -1 : 1;
-    if (x->context != y->context)
-        return x->context < y->context ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return ascending(x->insn, y->insn) ?: ascending(x->context, y->context) ?: ascending(x, y);
 }
 
 static int by_insn_and_target(const void *a, const void *b, void *samples) {
     const struct shotgun_sample *all = samples;
     const struct shotgun_sample *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
-    if (x->insn != y->insn)
-        return x->insn < y->insn ? -1 : 1;
-    return x->target < y->target ? -1 : x->target > y->target;
+    return ascending(x->insn, y->insn) ?: ascending(x->target, y->target);
 }
 
 /* Fewer samples that differ say only that it is not always the same. */
@@ -89,14 +84,8 @@ static const struct shotgun_sample *sample_at(const struct shotgun_index *index,
 /* The first position from `begin` to `end` whose context is not below. */
 static uint32_t bisect(const struct shotgun_index *index, uint32_t begin, uint32_t end,
                        uint64_t context) {
-    while (begin < end) {
-        uint32_t middle = begin + (end - begin) / 2;
-        if (sample_at(index, middle)->context < context)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
+    return begin + (uint32_t)first_where(i, end - begin,
+                                         sample_at(index, begin + (uint32_t)i)->context >= context);
 }
 
 /* Bits alike; its own two come before all others. */

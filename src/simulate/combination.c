@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 typedef unsigned __int128 wide;
 
@@ -211,9 +212,7 @@ bool combination_add(struct combination *combination, struct simulation *part,
 
 static int by_insn(const void *left, const void *right) {
     const struct pics_cell *a = left, *b = right;
-    if (a->insn != b->insn)
-        return a->insn < b->insn ? -1 : 1;
-    return a->psv < b->psv ? -1 : a->psv > b->psv;
+    return ascending(a->insn, b->insn) ?: ascending(a->psv, b->psv);
 }
 
 /* In the order of the new numbers. */

@@ -19,6 +19,7 @@
 #include "util/arena.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/order.h"
 
 struct task {
     struct region_trace region; /* name and path are its own */
@@ -516,9 +517,8 @@ static bool combine_kept(struct region_run *run, struct error *error) {
 
 static int by_place(const void *left, const void *right) {
     const struct task *a = *(struct task *const *)left, *b = *(struct task *const *)right;
-    if (a->region.thread != b->region.thread)
-        return a->region.thread < b->region.thread ? -1 : 1;
-    return a->region.first < b->region.first ? -1 : a->region.first > b->region.first;
+    return ascending(a->region.thread, b->region.thread)
+               ?: ascending(a->region.first, b->region.first);
 }
 
 /* What the regions took, for the error of the estimate; all of them are done. */

@@ -8,6 +8,7 @@
 
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/order.h"
 
 /* ---- values ---- */
 
@@ -18,11 +19,7 @@ struct cell {
 
 static int by_place(const void *left, const void *right) {
     const struct cell *a = left, *b = right;
-    if (a->image != b->image)
-        return a->image < b->image ? -1 : 1;
-    if (a->value.offset != b->value.offset)
-        return a->value.offset < b->value.offset ? -1 : 1;
-    return (a->value.signature > b->value.signature) - (a->value.signature < b->value.signature);
+    return ascending(a->image, b->image) ?: ascending(a->value.offset, b->value.offset) ?: ascending(a->value.signature, b->value.signature);
 }
 
 /* One after the other as the store wants them; how many are left when those of one place are one.

@@ -20,6 +20,7 @@
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/executor.h"
+#include "util/order.h"
 
 /* One guest thread on its own core. */
 struct lane {
@@ -509,9 +510,7 @@ static bool keep_causes(const struct stall_causes *causes, struct simulation *si
 
 static int slices_in_order(const void *left, const void *right) {
     const struct slice_record *a = left, *b = right;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return a->first < b->first ? -1 : a->first > b->first;
+    return ascending(a->thread, b->thread) ?: ascending(a->first, b->first);
 }
 
 bool simulation_run(struct trace *trace, const struct simulation_options *options,

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "util/order.h"
+
 static int by_place(const void *left, const void *right) {
     const struct slice_end *a = left, *b = right;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return a->position < b->position ? -1 : a->position > b->position;
+    return ascending(a->thread, b->thread) ?: ascending(a->position, b->position);
 }
 
 size_t slice_ends_sort(struct slice_end *ends, size_t count) {
@@ -29,14 +29,7 @@ uint64_t slicing_next(const struct slicing *slicing, uint32_t thread, uint64_t p
                    : end;
     }
     const struct slice_end here = {thread, position};
-    size_t low = 0, high = slicing->end_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_place(&slicing->ends[middle], &here) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, slicing->end_count, by_place(&slicing->ends[i], &here) > 0);
     return low < slicing->end_count && slicing->ends[low].thread == thread
                ? slicing->ends[low].position
                : UINT64_MAX;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 struct named_image {
     int64_t id;
@@ -61,15 +62,7 @@ static uint32_t add_file(struct image_names *names, const struct store_image *im
 
 /* The index of the first image whose number is not less. */
 static size_t position_of(const struct image_names *names, int64_t id) {
-    size_t low = 0, high = names->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (names->images[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return first_where(i, names->count, names->images[i].id >= id);
 }
 
 static const struct named_image *find_image(struct image_names *names,
@@ -100,14 +93,7 @@ static const struct named_image *find_image(struct image_names *names,
  * there; one of no known size reaches to the next. */
 static void locate_symbol(const struct named_image *image, uint64_t offset,
                           struct location *location) {
-    size_t low = 0, high = image->symbol_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (image->symbols[middle].start <= offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, image->symbol_count, image->symbols[i].start > offset);
     if (!low)
         return;
     const struct code_symbol *symbol = &image->symbols[low - 1];

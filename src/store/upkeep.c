@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "store/database.h"
+#include "util/order.h"
 
 /* ---- retention ---- */
 
@@ -26,8 +27,7 @@ static bool remove_counted(struct store *store, const struct store_session *sess
 static int by_end(const void *one, const void *other) {
     const struct store_session *a = &((const struct session_entry *)one)->session;
     const struct store_session *b = &((const struct session_entry *)other)->session;
-    return a->end != b->end ? (a->end > b->end) - (a->end < b->end)
-                            : (a->id > b->id) - (a->id < b->id);
+    return ascending(a->end, b->end) ?: ascending(a->id, b->id);
 }
 
 bool store_prune(struct store *store, int64_t before, uint64_t bytes, uint64_t *removed,

@@ -15,6 +15,7 @@
 #include "study/muted_output.h"
 #include "study/temporary.h"
 #include "trace/region_file.h"
+#include "util/order.h"
 #include "util/text.h"
 
 /* Clusters are as many as the vectors tell apart, for the less slices of one differ the nearer is
@@ -59,7 +60,7 @@ struct second_run {
 
 static int by_slice(const void *a, const void *b) {
     const struct region_point *x = a, *y = b;
-    return (x->slice > y->slice) - (x->slice < y->slice);
+    return ascending(x->slice, y->slice);
 }
 
 static struct capture_marker marker_of(const struct slice_place *place) {

@@ -6,17 +6,11 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 static const struct code_symbol *find(const struct code_symbol *symbols, size_t count,
                                       uint64_t address) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (symbols[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, count, symbols[i].start > address);
     return low && address - symbols[low - 1].start < symbols[low - 1].size ? &symbols[low - 1]
                                                                            : NULL;
 }
@@ -28,8 +22,7 @@ struct named { /* a symbol by its name */
 
 static int by_name(const void *left, const void *right) {
     const struct named *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    return order ? order : (a->symbol > b->symbol) - (a->symbol < b->symbol);
+    return strcmp(a->name, b->name) ?: ascending(a->symbol, b->symbol);
 }
 
 /* The first symbol of the same name, for each; NULL: out of memory. */

@@ -8,6 +8,7 @@
 
 #include "trace/code_symbols.h"
 #include "util/array.h"
+#include "util/order.h"
 
 enum { FIRST_SLOTS = 1 << 14, MAX_INSNS = 1 << 30 };
 
@@ -53,18 +54,10 @@ const struct code *code_union_code(const struct code_union *all) {
 /* ---- images ---- */
 
 static int compare_images(const struct code_image *a, const struct code_image *b) {
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    int order = strcmp(a->path, b->path);
-    if (order)
-        return order;
-    if (!a->symbol != !b->symbol)
-        return a->symbol ? 1 : -1;
-    if (a->symbol && (order = strcmp(a->symbol, b->symbol)))
-        return order;
-    if (a->build_id_size != b->build_id_size)
-        return a->build_id_size < b->build_id_size ? -1 : 1;
-    return memcmp(a->build_id, b->build_id, a->build_id_size);
+    return ascending(a->kind, b->kind) ?: strcmp(a->path, b->path) ?:
+           ascending(!!a->symbol, !!b->symbol) ?: (a->symbol ? strcmp(a->symbol, b->symbol) : 0) ?:
+           ascending(a->build_id_size, b->build_id_size) ?:
+           memcmp(a->build_id, b->build_id, a->build_id_size);
 }
 
 /* UINT32_MAX: out of memory. */
@@ -103,14 +96,9 @@ static uint64_t hash_of(const struct static_insn *insn) {
 }
 
 static int compare_insns(const struct static_insn *a, const struct static_insn *b) {
-    if (a->image != b->image)
-        return a->image < b->image ? -1 : 1;
-    if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
-    if (a->length != b->length)
-        return a->length < b->length ? -1 : 1;
-    int order = memcmp(a->bytes, b->bytes, sizeof a->bytes);
-    return order ? order : (a->operation > b->operation) - (a->operation < b->operation);
+    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?:
+           ascending(a->length, b->length) ?: memcmp(a->bytes, b->bytes, sizeof a->bytes) ?:
+           ascending(a->operation, b->operation);
 }
 
 static uint32_t *find_slot(const struct code_union *all, const struct static_insn *insn) {

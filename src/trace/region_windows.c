@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/file_name.h"
+#include "util/order.h"
 
 enum {
     SPARE_SHARE = 1000,
@@ -84,9 +85,7 @@ static int by_place(const void *first, const void *second, void *context) {
     const struct capture_region *regions = context;
     const struct capture_region *a = &regions[*(const uint32_t *)first];
     const struct capture_region *b = &regions[*(const uint32_t *)second];
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    return (a->first > b->first) - (a->first < b->first);
+    return ascending(a->thread, b->thread) ?: ascending(a->first, b->first);
 }
 
 static bool check_overlap(const struct region_windows *windows, struct error *error) {
@@ -156,14 +155,7 @@ void region_windows_free(struct region_windows *windows) {
 }
 
 struct region_thread *region_windows_thread(struct region_windows *windows, uint32_t thread) {
-    size_t low = 0, high = windows->thread_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (windows->threads[middle].thread < thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = first_where(i, windows->thread_count, windows->threads[i].thread >= thread);
     bool found = low < windows->thread_count && windows->threads[low].thread == thread;
     return found ? &windows->threads[low] : NULL;
 }

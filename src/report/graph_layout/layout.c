@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/order.h"
 
 enum { SWEEPS = 12, MOVES = 16, NONE = UINT32_MAX };
 
@@ -242,9 +243,7 @@ static int by_sort(const void *left, const void *right, void *context) {
     const struct vertex *vertices = context;
     const struct vertex *a = &vertices[*(const uint32_t *)left];
     const struct vertex *b = &vertices[*(const uint32_t *)right];
-    if (a->sort != b->sort)
-        return a->sort < b->sort ? -1 : 1;
-    return (a->position > b->position) - (a->position < b->position);
+    return ascending(a->sort, b->sort) ?: ascending(a->position, b->position);
 }
 
 static void sort_layer(struct drawing *drawing, uint32_t layer) {
@@ -415,13 +414,7 @@ struct port {
 
 static int by_side(const void *left, const void *right) {
     const struct port *a = left, *b = right;
-    if (a->node != b->node)
-        return a->node < b->node ? -1 : 1;
-    if (a->below != b->below)
-        return a->below ? 1 : -1;
-    if (a->toward != b->toward)
-        return a->toward < b->toward ? -1 : 1;
-    return (a->edge > b->edge) - (a->edge < b->edge);
+    return ascending(a->node, b->node) ?: ascending(a->below, b->below) ?: ascending(a->toward, b->toward) ?: ascending(a->edge, b->edge);
 }
 
 static uint32_t end_point(const struct layout_edge *edge, bool at_upper) {

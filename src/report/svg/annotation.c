@@ -8,6 +8,7 @@
 #include "report/annotation.h"
 #include "report/graph_layout.h"
 #include "report/svg.h"
+#include "util/order.h"
 #include "util/text.h"
 
 enum {
@@ -246,9 +247,7 @@ static void choose_blocks(struct picture *picture) {
 static int by_executions(const void *left, const void *right, void *context) {
     const struct frequency_estimate *estimates = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    if (estimates[a].executions != estimates[b].executions)
-        return estimates[a].executions > estimates[b].executions ? -1 : 1;
-    return (a > b) - (a < b);
+    return descending(estimates[a].executions, estimates[b].executions) ?: ascending(a, b);
 }
 
 /* Between blocks that are shown; of very many those taken most often. */

@@ -6,6 +6,7 @@
 #include "region/scatter.h"
 #include "report/regions.h"
 #include "report/table.h"
+#include "util/order.h"
 #include "util/text.h"
 
 struct order_item {
@@ -14,7 +15,7 @@ struct order_item {
 
 static int by_slice(const void *a, const void *b) {
     uint32_t x = ((const struct order_item *)a)->slice, y = ((const struct order_item *)b)->slice;
-    return (x > y) - (x < y);
+    return ascending(x, y);
 }
 
 bool regions_report_init(struct regions_report *report, const struct profiled_runs *profile,

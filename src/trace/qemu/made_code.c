@@ -9,10 +9,11 @@
 
 #include "program/perf_map.h"
 #include "util/array.h"
+#include "util/order.h"
 
 static int by_value(const void *one, const void *other) {
     uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-    return a < b ? -1 : a > b;
+    return ascending(a, b);
 }
 
 /* Where the blocks of anonymous code begin, sorted; NULL: there are none. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 enum capture_match capture_image_match(const struct capture_image *image, const char *path,
                                        const uint8_t *build_id, uint8_t build_id_size) {
     bool same_id = image->build_id_size == build_id_size &&
@@ -44,28 +46,20 @@ struct entry {
     uint32_t marker;
 };
 
-static int compare(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
-
 static int by_site(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
-    int order = compare(a->site.image, b->site.image);
-    return order ? order : compare(a->site.offset, b->site.offset);
+    return ascending(a->site.image, b->site.image) ?: ascending(a->site.offset, b->site.offset);
 }
 
 static int compare_targets(const struct ring_target *a, const struct ring_target *b) {
-    int order = compare(a->process, b->process);
-    order = order ? order : compare(a->thread, b->thread);
-    order = order ? order : compare(a->site, b->site);
-    return order ? order : compare(a->count, b->count);
+    return ascending(a->process, b->process) ?: ascending(a->thread, b->thread) ?:
+           ascending(a->site, b->site) ?: ascending(a->count, b->count);
 }
 
 /* Equal ones are told of in the caller's order. */
 static int by_target(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
-    int order = compare_targets(&a->target, &b->target);
-    return order ? order : compare(a->marker, b->marker);
+    return compare_targets(&a->target, &b->target) ?: ascending(a->marker, b->marker);
 }
 
 static void number_sites(struct ring_control *control, struct entry *entries, size_t count) {

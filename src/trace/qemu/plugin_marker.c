@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/order.h"
+
 /* Of one site in one thread. */
 struct tally {
     uint64_t count, next; /* UINT64_MAX: nobody waits */
@@ -52,15 +54,7 @@ static bool is_of(const struct ring_target *target, uint32_t thread) {
 /* The first of the targets of a thread of this process. */
 static uint32_t first_target(uint32_t thread) {
     const struct ring_target *targets = ring_targets(plugin.control);
-    uint32_t low = 0, high = plugin.control->target_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (is_before(&targets[middle], thread))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)first_where(i, plugin.control->target_count, !is_before(&targets[i], thread));
 }
 
 static struct tally *make_tallies(unsigned vcpu) {
@@ -193,16 +187,9 @@ void marker_forget(void) {
 /* The first site at or behind an offset of an image. */
 static uint32_t first_site(uint32_t image, uint64_t offset) {
     const struct ring_site *sites = ring_sites(plugin.control);
-    uint32_t low = 0, high = plugin.control->site_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (sites[middle].image < image ||
-            (sites[middle].image == image && sites[middle].offset < offset))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)first_where(i, plugin.control->site_count,
+                                 sites[i].image > image ||
+                                     (sites[i].image == image && sites[i].offset >= offset));
 }
 
 static uint32_t find_marks(const struct qemu_plugin_tb *tb, uint32_t insn_count,

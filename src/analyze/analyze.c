@@ -1,11 +1,11 @@
 /* Frequencies are estimated twice: the first estimate tells how often each edge into a block is
- * taken, and with it the schedule of the block. */
+ * taken, and the block's schedule depends on that. */
 #include "analyze/analyze.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* By instruction, from what lies at its first byte. */
+/* Gathers samples by instruction, from those at its first byte. */
 static void gather(struct analysis *analysis, const struct procedure_samples *samples) {
     const struct cfg *cfg = &analysis->cfg;
     double total = 0, found = 0;
@@ -18,7 +18,7 @@ static void gather(struct analysis *analysis, const struct procedure_samples *sa
     analysis->lost = total > found ? total - found : 0;
 }
 
-/* Executions of edges, for the schedule's means. */
+/* The executions of edges, for the schedule's means. */
 static void weigh(struct analysis *analysis, double *edges) {
     const struct frequency *frequency = &analysis->frequency;
     for (uint32_t i = 0; i < analysis->cfg.edge_count; i++)

@@ -14,7 +14,7 @@
 
 struct analysis_options {
     const struct machine *machine;
-    struct scheduler *scheduler; /* of that machine; kept over many procedures */
+    struct scheduler *scheduler; /* of that machine; may serve many procedures */
     const double *executions;    /* by byte offset: exact, in place of estimates. NULL: estimate */
 };
 

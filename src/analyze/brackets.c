@@ -1,12 +1,13 @@
-/* In a strongly connected graph two arcs are on the same cycles if they are so with directions
- * ignored. A depth-first search then tells: its tree arcs are spanned by brackets, the other arcs,
- * which lead from below them to above them. Two tree arcs are equivalent if the same brackets span
- * them; a tree arc and a bracket are if no other bracket spans it.
+/* In a strongly connected graph two arcs are on the same cycles exactly if they are when directions
+ * are ignored. A depth-first search then decides: its tree arcs are spanned by brackets, the other
+ * arcs, which lead from below them to above them. Two tree arcs are equivalent if the same brackets
+ * span them; a tree arc and a bracket are equivalent if no other bracket spans the arc.
  *
  * Nodes are visited from the leaves up, each with the list of the brackets open there, the latest
- * opened on top. A set of brackets is known by its topmost and its size. Where the lists of several
- * children meet, a capping bracket on top, which ends where the second highest of the children's
- * does, keeps sets with the same topmost and size the same. */
+ * opened on top. A set of brackets is identified by its topmost bracket and its size. Where the
+ * lists of several children meet, a capping bracket is put on top, which ends where the second
+ * highest of the children's brackets does: so sets with the same topmost bracket and size stay the
+ * same. */
 #include "analyze/brackets.h"
 
 #include <stdlib.h>
@@ -15,14 +16,14 @@
 enum { NONE = CFG_NONE };
 
 struct node {
-    uint32_t number;            /* in the order of being found */
+    uint32_t number;            /* in the order in which nodes are found */
     uint32_t parent_arc;        /* NONE: the root */
     uint32_t highest;           /* least number at which a bracket from here or below ends */
     uint32_t top, bottom, size; /* of the list of brackets */
     uint32_t capping;           /* last of the capping brackets that end here */
 };
 
-/* An arc, by its number, or behind all arcs the capping bracket that begins at a node. */
+/* An arc, by its number; or, numbered after all arcs, the capping bracket that begins at a node. */
 struct bracket {
     uint32_t above, below;
     uint32_t recent_size, recent_class; /* of its list, when it was on top of a tree arc's */
@@ -142,7 +143,7 @@ static void end_brackets(struct search *search, uint32_t n) {
     }
 }
 
-/* Returns how high the highest that begins at the node itself reaches. */
+/* Returns how high the highest bracket that begins at the node itself reaches. */
 static uint32_t begin_brackets(struct search *search, uint32_t n) {
     const struct network *network = search->network;
     struct node *node = &search->nodes[n];

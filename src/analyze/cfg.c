@@ -1,5 +1,5 @@
-/* What explore.c finds becomes blocks: one begins where a link leads, behind what ends one, and
- * where instructions that overlap fall together. */
+/* Makes blocks of what explore.c finds: a block begins where a link leads, behind an instruction
+ * that ends a block, and where overlapping instructions come together. */
 #include "analyze/cfg.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ const char *cfg_edge_kind_name(enum cfg_edge_kind kind) {
 
 /* ---- blocks ---- */
 
-/* Of an instruction that falls: the one behind it, which was found. */
+/* The instruction that follows one that falls through. It was found. */
 static uint32_t next_insn(const struct exploration *found, uint32_t insn) {
     return found->at[code_behind(&found->insns[insn])];
 }
@@ -141,7 +141,7 @@ static bool make_edges(struct cfg *cfg, const struct exploration *found) {
     bool done = false;
     if (edges && cursor) {
         cfg->edge_count = list_edges(cfg, found, edges);
-        const size_t room = cfg->edge_count + (size_t)1; /* of none, too, malloc() gives some */
+        const size_t room = cfg->edge_count + (size_t)1; /* also of none, malloc() gives some */
         cfg->edges = malloc(room * sizeof *cfg->edges);
         cfg->in_edges = malloc(room * sizeof *cfg->in_edges);
         done = cfg->edges && cfg->in_edges;

@@ -2,11 +2,11 @@
  *
  *     outside ──► block 0 ──► ... ──► outside
  *
- * Every byte sequence terminates in a graph, whatever it holds. Where control may go otherwise than
- * the edges say (an indirect jump whose targets the code does not show, bytes that do not decode,
- * jumps into the middle of instructions), the graph is flagged, and the analyses that need all
- * edges do without. Blocks end where the frequency may change: at branches, at targets, at calls
- * that may not return; other calls are within a block, and control comes back behind them. */
+ * Any byte sequence gives a graph. Where control may go elsewhere than the edges tell (an indirect
+ * jump whose targets the code does not show, bytes that do not decode, jumps into the middle of
+ * instructions), the graph is flagged, and analyses that need all edges do without. Blocks end
+ * where the frequency may change: at branches, at targets, at calls that may not return; other
+ * calls are within a block, and control comes back behind them. */
 #ifndef CULPRIT_ANALYZE_CFG_H
 #define CULPRIT_ANALYZE_CFG_H
 
@@ -19,7 +19,7 @@ enum cfg_flags {
     CFG_MISSING_EDGES = 1 << 0, /* an indirect jump may lead to places that are not known */
     CFG_OVERLAPPING = 1 << 1,   /* instructions that share bytes */
     CFG_UNDECODABLE = 1 << 2,   /* control reaches bytes that are no instruction */
-    CFG_RUNS_OUT = 1 << 3,  /* control runs past the procedure's end, or its code is truncated */
+    CFG_RUNS_OUT = 1 << 3,  /* control runs past the procedure's end, or the code is truncated */
     CFG_UNREACHED = 1 << 4, /* blocks that no known edge reaches: landing pads of exceptions,
                                targets of jumps that are not known */
     CFG_ENDLESS = 1 << 5    /* a loop that nothing leaves */
@@ -32,10 +32,10 @@ enum cfg_edge_kind {
     EDGE_TAKEN,  /* by a direct branch */
     EDGE_TABLE,  /* by an indirect jump whose targets the code shows */
     EDGE_RETURN, /* to outside: return */
-    EDGE_TAIL,   /* to outside: a jump to another procedure, or to nobody knows where; also one
-                    edge beside those of a table, where entries lead outside */
+    EDGE_TAIL,   /* to outside: a jump to another procedure or to an unknown target; also one edge
+                    beside those of a table, if entries lead outside */
     EDGE_STOP,   /* to outside: a call that does not return, a trap, the end of what is known */
-    EDGE_UNKNOWN /* from outside, to a block that nothing in front of it was found to reach */
+    EDGE_UNKNOWN /* from outside, to a block to which no way was found */
 };
 const char *cfg_edge_kind_name(enum cfg_edge_kind kind); /* "fall through" */
 

@@ -1,5 +1,5 @@
-/* Depth first, without recursion: a node remembers its parent and the next of its edges. Nodes are
- * the blocks, and behind them the outside. */
+/* A depth-first search without recursion: a node remembers its parent and its next edge. The nodes
+ * are the blocks and, behind them, the outside. */
 #include "analyze/components.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 struct search {
     const struct cfg *cfg;
     struct components *components;
-    uint32_t *number; /* by node: in the order of being found; CFG_NONE: not found */
+    uint32_t *number; /* by node: the order in which it was found; CFG_NONE: not found */
     uint32_t *low;    /* least number that a node below it leads to, in a component not yet whole */
     uint32_t *parent; /* CFG_NONE: a root */
     uint32_t *next;   /* edge to look at */

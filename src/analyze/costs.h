@@ -1,4 +1,4 @@
-/* The dearest that one event costs the instruction that waits for it. In cycles. */
+/* The most that one event can cost the instruction that waits for it, in cycles. */
 #ifndef CULPRIT_ANALYZE_COSTS_H
 #define CULPRIT_ANALYZE_COSTS_H
 

@@ -1,6 +1,6 @@
 /* For each instruction that stalls, everything that can run before it or feed it is a candidate for
- * the causes that suspects.h leaves to it, bounded by how often that ran. Candidates that explain
- * next to nothing go; the rest share out the stall. */
+ * the causes that suspects.h leaves, bounded by how often it ran. Candidates that explain next to
+ * nothing are dropped; the others share the stall. */
 #include "analyze/culprits.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@
 #include "util/array.h"
 #include "util/order.h"
 
-/* A culprit explains at least this part of the stall, or it is none. */
+/* What explains less than this part of the stall is no culprit. */
 static const double NEGLIGIBLE = 1.0 / 20;
-/* Standard deviations within which cycles are as expected. */
+/* Cycles within so many standard deviations are as expected. */
 static const double DEVIATIONS = 2;
 
 /* ---- what the code leaves ---- */
@@ -129,7 +129,7 @@ static void add(struct search *search, uint32_t insn, enum stall_cause cause, ui
     culprits->list[culprits->count++] = (struct culprit){insn, (uint8_t)cause, blamed, most};
 }
 
-/* Times that the instruction's own line and page may have been evicted. */
+/* How often the instruction's own line and page may have been evicted. */
 struct fetches {
     double lines, pages;
 };
@@ -185,7 +185,7 @@ static void add_itself(struct search *search, uint32_t insn) {
         add(search, insn, STALL_SYNCHRONISATION, CFG_NONE, INFINITY);
 }
 
-/* A callee's instruction is none of the graph. */
+/* An instruction of a callee is not in the graph. */
 static uint32_t blamed_for(const struct cfg *cfg, const struct feed *feed) {
     return feed->maker < cfg->insn_count && !insn_calls(&cfg->insns[feed->maker].insn) ? feed->maker
                                                                                        : CFG_NONE;
@@ -216,7 +216,7 @@ static int compare(const void *a, const void *b) {
     return ascending(x->cause, y->cause) ?: ascending(x->blamed, y->blamed);
 }
 
-/* One for each cause and instruction to blame. */
+/* Merges candidates into one for each cause and instruction to blame. */
 static void merge(struct culprits *culprits, size_t first) {
     size_t kept = first;
     for (size_t i = first; i < culprits->count; i++) {
@@ -229,14 +229,14 @@ static void merge(struct culprits *culprits, size_t first) {
     culprits->count = kept;
 }
 
-/* What a cause explains at most, whoever is to blame. */
+/* Bounds what each cause can explain, whichever instruction is to blame. */
 static void bound_causes(const struct culprits *culprits, size_t first, double most[STALL_CAUSES]) {
     memset(most, 0, STALL_CAUSES * sizeof *most);
     for (size_t i = first; i < culprits->count; i++)
         most[culprits->list[i].cause] += culprits->list[i].most;
 }
 
-/* Of a cause that explains enough only by many together, all stay. */
+/* Whether any candidate of the cause explains enough alone. If only many together do, all stay. */
 static bool any_alone(const struct culprits *culprits, size_t first, uint8_t cause, double enough) {
     for (size_t i = first; i < culprits->count; i++)
         if (culprits->list[i].cause == cause && culprits->list[i].most >= enough)
@@ -303,7 +303,7 @@ static struct insn_stall split_cycles(const struct search *search, uint32_t insn
 
 /* ---- the summary ---- */
 
-/* Static stalls of an instruction by cause, as far as it has M above 1. */
+/* Sums the static stalls of an instruction by cause, as far as its M is above 1. */
 static void sum_static(const struct search *search, const size_t *at, size_t end, double cycles,
                        struct stall_summary *summary) {
     double all = 0;
@@ -317,8 +317,8 @@ static void sum_static(const struct search *search, const size_t *at, size_t end
                 cycles * search->schedule->stalls[i].cycles / all;
 }
 
-/* Shares a stall out among its causes: also among those whose culprits explain too little of it to
- * be listed, or ranges would not hold what they do explain. */
+/* Divides a stall among its causes, including causes whose culprits explain too little to be
+ * listed: otherwise the ranges would not contain what those do explain. */
 static void sum_dynamic(const struct search *search, double stall, struct stall_summary *summary) {
     double most[STALL_CAUSES], all = 0;
     if (!(stall > 0))

@@ -1,16 +1,17 @@
-/* Why instructions stall (DCPI §6.3): "guilty until proven innocent". All causes are suspected;
- * those that the code rules out, or that what surrounds the instruction makes extremely unlikely,
- * are eliminated, and what is left is listed, each with the instruction to blame and a bound where
- * one is known. */
+/* Why instructions stall (DCPI §6.3): "guilty until proven innocent". All causes are suspected.
+ * Those that the code rules out, or that the surroundings of the instruction make extremely
+ * unlikely, are eliminated; the others are listed, each with the instruction to blame and, if
+ * known, a bound. */
 #ifndef CULPRIT_ANALYZE_CULPRITS_H
 #define CULPRIT_ANALYZE_CULPRITS_H
 
 #include "analyze/frequency.h"
 
-/* Bits 1 << enum stall_cause, that the code itself does not rule out, by instruction of the graph;
- * suspects.h has the rules. Dynamic causes, and STALL_UNIT where a unit may be busy since before
- * what the static schedule knows of. What feeds an operand is found through all blocks; a value
- * that comes from a caller or a callee may come from a load. False: out of memory. */
+/* Which causes the code does not rule out, as bits 1 << enum stall_cause by instruction of the
+ * graph; suspects.h has the rules. They are dynamic causes, and STALL_UNIT if a unit may have been
+ * busy since before the code that the static schedule sees. The producers of operands are searched
+ * for through all blocks; a value that comes from a caller or a callee may come from a load. False:
+ * out of memory. */
 bool culprits_possible(const struct cfg *cfg, const struct machine *machine, uint32_t *causes,
                        struct error *error);
 
@@ -46,8 +47,8 @@ struct insn_stall {
 /* What a procedure's cycles went to (DCPI Fig. 4). All in cycles. */
 struct stall_range {
     double least; /* what the bounds of all other possible causes do not explain: all of the stall
-                     where it is the only one */
-    double most;  /* where it is possible at all, up to its bound */
+                     if no other is possible */
+    double most;  /* if it is possible at all, up to its bound */
 };
 struct stall_summary {
     double total;                             /* all cycles */
@@ -69,9 +70,9 @@ struct culprits {
     struct stall_summary summary;
 };
 
-/* `possible` as culprits_possible() filled it. Events (each may be missing) bound causes, as does
- * the machine: the latency of memory times how often the event can have happened. False: out of
- * memory. culprits_free() either way. */
+/* Finds the culprits; `possible` is what culprits_possible() filled in. Causes are bounded by
+ * events (each may be missing) and by the machine: the latency of memory times how often the event
+ * can have happened. False: out of memory. culprits_free() either way. */
 bool culprits_find(struct culprits *culprits, const struct cfg *cfg, const struct machine *machine,
                    const struct schedule *schedule, const struct frequency *frequency,
                    const uint32_t *possible, const struct procedure_samples *samples,

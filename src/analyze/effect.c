@@ -17,8 +17,8 @@ static resource_set named(const uint8_t *registers, unsigned count) {
     return set;
 }
 
-/* A µop for each element, lane or line: each but the first waits for the one before it, which
- * writes the same register. */
+/* Whether it has a µop for each element, lane or line, each of which, except the first, waits for
+ * the one before, as all write the same register. */
 static bool loads_in_pieces(const struct insn *insn, const struct uop *uop) {
     if (insn->flags & (INSN_REP | INSN_GATHER))
         return true;
@@ -68,7 +68,7 @@ static struct conventions riscv64_conventions(void) {
         .kept = range(8, 9) | range(18, 27) | range(F + 8, F + 9) | range(F + 18, F + 27),
         .never = range(SP, TP),
     };
-    /* A caller that leaves by a jump has just restored it. */
+    /* a caller that leaves by a jump has just restored it */
     result.arguments |= RESOURCE(RA);
     return result;
 }

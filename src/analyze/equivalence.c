@@ -1,5 +1,6 @@
-/* Outer edges join every component that control does not leave, and every one that it does not come
- * to, to the outside. All is one strongly connected component then, as cycle equivalence wants. */
+/* Outer edges connect every component that control does not leave, and every one that it cannot
+ * reach, with the outside. Then everything is one strongly connected component, as cycle
+ * equivalence needs. */
 #include "analyze/equivalence.h"
 
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* Frequency equivalence (DCPI §6.1.2): blocks and edges that are executed the same number of times
  * in every run that ends, found as cycle equivalence in linear time (Johnson, Pearson and Pingali
- * 1994), with the outside as a node that joins exit and entry.
+ * 1994), with the outside as a node that connects exit and entry.
  *
- * A loop that nothing leaves (DCPI: the idle loop of a kernel) is given an outer edge from the head
- * of the first of its blocks that is reached, as if it were left there before another round: then
+ * A loop that nothing leaves (DCPI: the idle loop of a kernel) gets an outer edge from the head of
+ * the first of its blocks that is reached, as if it were left there before another round: then
  * blocks and edges that take part in each round are of one class. Blocks that cannot be reached
- * from outside at all are given an outer edge from there.
+ * from outside at all get an outer edge from there.
  *
- * With missing edges every block and every edge is a class of its own: any block may be entered by
- * edges that are not known. */
+ * With missing edges every block and every edge is a class of its own: edges that are not known may
+ * lead to any block. */
 #ifndef CULPRIT_ANALYZE_EQUIVALENCE_H
 #define CULPRIT_ANALYZE_EQUIVALENCE_H
 

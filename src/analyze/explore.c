@@ -1,7 +1,7 @@
-/* Links are followed in the order in which they were found; each is followed to the first
- * instruction that was found before. What needs more than the instruction itself waits until all
- * links are followed: indirect jumps, for their tables; calls in front of padding, which return if
- * it aligns a loop and do not if it parts what follows from them. Then come gaps. */
+/* Links are followed in the order in which they were found, each until it reaches an instruction
+ * that was found before. What needs more than the instruction itself is put off until all links are
+ * followed: indirect jumps, which need their tables; and calls before padding, which return if the
+ * padding aligns a loop, and do not if it separates functions. Then come gaps. */
 #include "analyze/explore.h"
 
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 
 enum {
     CODE_SIZE_MAX = 16 << 20,
-    ALIGNED = 8,          /* bytes: what padding in front of a loop or a jump's target leads to */
+    ALIGNED = 8, /* bytes: alignment of what padding before a loop or a jump's target leads to */
     DEPTH_MOST = 1 << 30, /* bytes of stack */
-    LOOK_MAX = 256,       /* instructions: what has so many is code */
-    CALL_ROUNDS_MAX = 16  /* over calls that wait; after so many the rest return */
+    LOOK_MAX = 256,       /* instructions: so many in a row are code */
+    CALL_ROUNDS_MAX = 16  /* rounds over the calls put off; then the rest are taken to return */
 };
 
 static void add_open(struct exploration *exploration, struct open_list *list, uint32_t insn,
@@ -101,7 +101,7 @@ static uint32_t padding_behind(const struct procedure_code *code, uint32_t behin
     return (uint32_t)padding_size(code->isa, code->bytes + behind, code->size - behind);
 }
 
-/* Nothing that could be executed lies behind a call: the end, padding up to it, padding that is
+/* Whether nothing that could be executed follows a call: the end, padding up to it, padding that is
  * never executed, no instruction. */
 static bool nothing_behind(const struct procedure_code *code, uint32_t behind) {
     struct insn insn;
@@ -138,7 +138,7 @@ static bool call_target(const struct procedure_code *code, uint32_t offset, cons
     return true;
 }
 
-/* A call to the next instruction, by which code learns its own address, returns, so to speak. */
+/* A call to the next instruction, by which code learns its own address, counts as returning. */
 static bool call_returns(const struct procedure_code *code, uint32_t offset,
                          const struct insn *insn) {
     uint64_t target;
@@ -173,8 +173,9 @@ static bool follow_call(struct exploration *exploration, uint32_t insn, int32_t 
     return false;
 }
 
-/* Follows the stack pointer. Where a frame pointer restores it, that is taken to point where the
- * usual prologue sets it: of x86-64 below the return address, of riscv64 where the frame begins. */
+/* Follows the stack pointer. When a frame pointer restores it, that is assumed to point where the
+ * usual prologue sets it: on x86-64 below the return address, on riscv64 to where the frame
+ * begins. */
 static void follow_stack(const struct procedure_code *code, const struct code_insn *found,
                          int32_t *depth, bool *has_frame) {
     bool x86 = code->isa == ISA_X86_64;
@@ -198,7 +199,8 @@ static void follow_stack(const struct procedure_code *code, const struct code_in
     *has_frame |= *depth != 0 && *depth != DEPTH_UNKNOWN;
 }
 
-/* Adds what an instruction leads to. False: not yet, or not at all, to the one behind it. */
+/* Adds what an instruction leads to. False: control does not go on to the next one, or it is not
+ * known yet. */
 static bool step(struct exploration *exploration, uint32_t insn, int32_t *depth) {
     struct code_insn *found = &exploration->insns[insn];
     uint64_t target = found->offset + (uint64_t)found->insn.target;
@@ -236,7 +238,7 @@ static bool step(struct exploration *exploration, uint32_t insn, int32_t *depth)
 
 /* ---- following ---- */
 
-/* The instruction behind one, unless it was found before. */
+/* Goes on to the next instruction, unless it was found before. */
 static uint32_t advance(struct exploration *exploration, uint32_t insn) {
     uint32_t behind = code_behind(&exploration->insns[insn]);
     if (behind < exploration->code->size && exploration->at[behind] != CFG_NONE)
@@ -293,8 +295,9 @@ static bool jumped_back_to(const struct exploration *exploration, uint32_t insn)
     return false;
 }
 
-/* Compilers align the heads of loops, and what is reached by jumps alone. So a call returns if
- * nothing else leads to what the padding aligns, or if that is a loop's head. */
+/* Compilers align the heads of loops, and code that is reached by jumps alone. So a call before
+ * padding returns if nothing else leads to the code that the padding aligns, or if that is the head
+ * of a loop. */
 static bool returns_into(const struct exploration *exploration, uint32_t call) {
     const struct procedure_code *code = exploration->code;
     uint32_t behind = code_behind(&exploration->insns[call]);
@@ -314,7 +317,7 @@ static bool continue_calls(struct exploration *exploration, bool all) {
         }
         run(exploration, advance(exploration, call.insn), call.depth);
     }
-    /* Those that were found meanwhile lie behind. */
+    /* Those found meanwhile are at the end. */
     for (size_t i = count; i < calls->count; i++)
         calls->items[kept + i - count] = calls->items[i];
     calls->count -= count - kept;
@@ -341,8 +344,8 @@ static void add_targets(struct exploration *exploration, const struct code_open 
     }
 }
 
-/* Of jumps of which not all targets are known, what seems to be one is judged by the code that was
- * found, so they come last. */
+/* Follows jumps. Those whose targets are not all known come last, as what looks like a target of
+ * theirs is judged by the code found by then. */
 static void follow_jumps(struct exploration *exploration, struct jump_resolver *resolver,
                          struct open_list *jumps, bool last) {
     struct jump_targets targets = {0};

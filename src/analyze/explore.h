@@ -1,8 +1,9 @@
 /* Machine code found by following control from the procedure's first byte (recursive descent), and
- * then from whatever lies between and is no padding. Inside of this room: cfg.c makes blocks of it.
+ * then from whatever lies between and is not padding. Inside of this room: cfg.c makes blocks of
+ * it.
  *
- * Each offset is decoded once at most, and tables of jumps are read within a budget, so that time
- * and memory grow with the code's size, whatever it holds. */
+ * Each offset is decoded at most once, and tables of jumps are read within a budget, so that time
+ * and memory grow only with the code's size, whatever it contains. */
 #ifndef CULPRIT_ANALYZE_EXPLORE_H
 #define CULPRIT_ANALYZE_EXPLORE_H
 
@@ -53,7 +54,7 @@ struct exploration {
     size_t link_count, link_capacity;
     size_t followed;        /* links */
     struct open_list jumps; /* indirect ones */
-    struct open_list late;  /* those that may be told better when more is known */
+    struct open_list late;  /* those that may be decided better when more is known */
     struct open_list calls; /* that padding follows */
     bool has_frame;         /* the stack pointer is moved somewhere */
     uint32_t flags;         /* enum cfg_flags */
@@ -67,8 +68,8 @@ bool explore(struct exploration *exploration, const struct procedure_code *code,
              struct error *error);
 void exploration_free(struct exploration *exploration);
 
-/* Whether a run of instructions begins at an offset that ends as code does: it leaves, or reaches
- * what was found before at the start of an instruction. `*stop` is behind what was looked at. */
+/* Whether instructions in a row begin at an offset that end as code does: they leave, or reach the
+ * start of an instruction found before. `*stop` is behind what was looked at. */
 bool exploration_finds_code(const struct exploration *exploration, uint32_t offset, uint32_t *stop);
 
 /* The offset behind an instruction that was found. */

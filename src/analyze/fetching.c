@@ -1,12 +1,12 @@
-/* A line or page once fetched stays until something else may have taken its place: a callee, the
- * kernel, or code of the procedure that lies so far from it that both want the same place. So the
- * first fetch of it on each path from these, and from the entry, may miss, and no later one. */
+/* A line or page, once fetched, stays until something else may have evicted it: a callee, the
+ * kernel, or code of the procedure that maps to the same set. So on each path from these, and from
+ * the entry, its first fetch may miss, and no later one. */
 #include <stdlib.h>
 
 #include "analyze/feeding.h"
 #include "analyze/spread.h"
 
-/* Lines times blocks and calls; beyond it each line is taken for lost at each block. */
+/* Lines times blocks and calls. Beyond it, each line counts as evicted at each block. */
 enum { MOST_WORK = 1 << 24 };
 /* Images are loaded at multiples of this, not of larger pages. */
 enum { LOAD_ALIGNMENT = 4096 };
@@ -52,7 +52,7 @@ static uint32_t block_end(const struct cfg *cfg, uint32_t block) {
 
 /* ---- one line ---- */
 
-/* A block that lies in the line, too: behind a call within it, what comes next may miss. */
+/* A block that lies in the line as well: after a call within it, the next fetch may miss. */
 static void pass_through(struct fetching *fetching, uint32_t block, uint32_t line) {
     uint32_t first = fetching->at[block], behind = first + 1;
     while (behind < block_end(fetching->cfg, block) && first_line(fetching, behind) <= line)
@@ -73,12 +73,13 @@ static bool lies_in(const struct fetching *fetching, uint32_t block, uint32_t li
     return at < block_end(fetching->cfg, block) && first_line(fetching, at) <= line;
 }
 
-/* The procedure has more lines for a line's set than there are ways. */
+/* Whether the procedure has more lines than fit into the line's set. */
 static bool crowded(const struct fetching *fetching) {
     return fetching->count + fetching->ahead > (uint64_t)fetching->sets * fetching->ways;
 }
 
-/* A block of another line that maps to the same set, or whose misses fetch one that does. */
+/* Whether the block lies in another line that maps to the same set, or misses in it fetch one that
+ * does. */
 static bool evicts(const struct fetching *fetching, uint32_t block, uint32_t line) {
     uint32_t first = first_line(fetching, fetching->cfg->blocks[block].first_insn);
     uint32_t last = last_line(fetching, block_end(fetching->cfg, block) - 1) + fetching->ahead;
@@ -87,7 +88,7 @@ static bool evicts(const struct fetching *fetching, uint32_t block, uint32_t lin
     return (other == line ? other + sets : other) <= last;
 }
 
-/* What happens in a block that does not lie in the line. */
+/* A block that does not lie in the line. */
 static void pass_by(struct fetching *fetching, uint32_t block) {
     for (uint32_t i = fetching->first_call[block]; i < fetching->first_call[block + 1]; i++)
         spread_leave(&fetching->spread, block, fetching->calls[i]);
@@ -125,7 +126,7 @@ static void find_line(struct fetching *fetching, uint32_t line) {
 
 /* ---- all of them ---- */
 
-/* Every fetch of another line may miss, and every first one of a block. */
+/* Every fetch of another line may miss, and so may the first of a block. */
 static void take_all_for_lost(struct fetching *fetching) {
     const struct cfg *cfg = fetching->cfg;
     for (uint32_t i = 0; i < cfg->insn_count; i++)
@@ -135,7 +136,7 @@ static void take_all_for_lost(struct fetching *fetching) {
             feed(fetching, i, FEED_SEVERAL);
 }
 
-/* Their number. */
+/* Lists the calls. Returns how many there are. */
 static uint32_t find_calls(struct fetching *fetching) {
     const struct cfg *cfg = fetching->cfg;
     uint32_t count = 0;
@@ -184,7 +185,7 @@ static uint32_t lines_ahead(const struct machine_cache *cache) {
     return cache->prefetcher == PREFETCH_NONE ? 0 : cache->prefetch_degree;
 }
 
-/* Of a cache that does not replace what was used least recently, a set keeps one for certain. */
+/* Without LRU replacement, only one line of a set is certain to stay. */
 static bool find_lines(struct feeding *feeding, const struct cfg *cfg,
                        const struct machine_cache *cache) {
     struct fetching fetching = {

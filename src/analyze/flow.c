@@ -1,6 +1,6 @@
-/* Each node counts the arcs around it that are not settled; one that counts a single one settles
- * that. No class has two arcs on the same side of a node, as no cycle passes a node twice; where it
- * has one on each side nothing follows about it. So every arc is counted down once. */
+/* Each node counts its arcs that are not settled; when one is left, the node settles it. No class
+ * has two arcs on the same side of a node, since no cycle passes a node twice; if it has one on
+ * each side, nothing follows about it. So each arc is counted down once. */
 #include "analyze/flow.h"
 
 #include <math.h>
@@ -12,9 +12,9 @@
 /* Enough for graphs of some tens of blocks. */
 enum { SWEEPS = 16, SHARINGS = 8 };
 
-/* What is left to flow through the unsettled arcs of a node, which are on one side of it. */
+/* What is left to flow through the unsettled arcs of a node, which are all on one side of it. */
 struct rest {
-    uint32_t node, arcs; /* fewer than two: nothing is to be shared out */
+    uint32_t node, arcs; /* with fewer than two arcs nothing is shared */
     double executions, variance;
 };
 
@@ -112,10 +112,10 @@ static void average(struct flow_value *value, double executions, double variance
     value->origin = FLOW_BOTH;
 }
 
-/* Settles the one class around a node that is not. */
+/* Settles the one class at a node that is not settled yet. */
 static void follow(struct flow *flow, uint32_t node) {
     const struct network *network = flow->network;
-    double inflow = 0, variance = 0; /* less what flows out, over settled arcs */
+    double inflow = 0, variance = 0; /* inflow minus outflow, over settled arcs */
     uint32_t last = CFG_NONE;
     for (uint32_t i = network->first[node]; i < network->first[node + 1]; i++) {
         uint32_t arc = network->incident[i];
@@ -162,7 +162,7 @@ static void run(struct flow *flow) {
     }
 }
 
-/* ---- what does not follow ---- */
+/* ---- what the flow leaves open ---- */
 
 static struct rest rest_of(const struct flow *flow, uint32_t node) {
     const struct network *network = flow->network;
@@ -190,13 +190,15 @@ static int compare_rests(const void *a, const void *b) {
     return ascending(x->executions, y->executions) ?: ascending(x->node, y->node);
 }
 
-/* As if every way to share it out were as likely: each of n has a mean of 1/n and a variance of
- * (n − 1) / (n² (n + 1)) of the whole. */
+/* Shares it evenly, as if every way to share were as likely: each of n has a mean of 1/n and a
+ * variance of (n − 1) / (n² (n + 1)) of the whole. */
 static void share_out(struct flow *flow, const struct rest *rest) {
     const struct network *network = flow->network;
     double n = rest->arcs, whole = rest->executions;
     double variance = (whole * whole * (n - 1) / (n + 1) + rest->variance) / (n * n);
-    uint8_t origin = variance > 0 ? FLOW_SHARED : FLOW_FOLLOWS; /* nothing is left, for sure */
+    uint8_t origin = variance > 0
+                         ? FLOW_SHARED
+                         : FLOW_FOLLOWS; /* with no variance, it is certain that nothing is left */
     for (uint32_t i = network->first[rest->node]; i < network->first[rest->node + 1]; i++) {
         uint32_t class = flow->class[network->incident[i]];
         if (!flow->settled[class]) {
@@ -206,7 +208,7 @@ static void share_out(struct flow *flow, const struct rest *rest) {
     }
 }
 
-/* The smallest rests first, as they matter least to what follows from them. */
+/* The smallest rests are shared first, as what follows from them depends least on how. */
 static void share(struct flow *flow) {
     for (int pass = 0; pass < SHARINGS; pass++) {
         size_t count = 0;
@@ -229,8 +231,8 @@ static void share(struct flow *flow) {
 
 /* ---- smoothing ---- */
 
-/* What flows into a node beyond what flows out, and the sum of variances. False: something there is
- * not known. */
+/* The excess of what flows into a node over what flows out, and the sum of variances. False: a
+ * value there is not known. */
 static bool balance(const struct flow *flow, uint32_t node, double *excess, double *variance) {
     const struct network *network = flow->network;
     *excess = *variance = 0;
@@ -245,7 +247,7 @@ static bool balance(const struct flow *flow, uint32_t node, double *excess, doub
     return *variance > 0;
 }
 
-/* The least change, each weighed by its variance, after which as much flows out as in. */
+/* Makes inflow equal outflow with the least change, each value weighted by its variance. */
 static void smooth_node(struct flow *flow, uint32_t node) {
     const struct network *network = flow->network;
     double excess, variance;
@@ -260,8 +262,8 @@ static void smooth_node(struct flow *flow, uint32_t node) {
     }
 }
 
-/* One node after another, there and back (Kaczmarz): towards the nearest flow without excess, by
- * distances in standard errors. What a value moves is added to its doubt. */
+/* One node after another, there and back (Kaczmarz): converges to the nearest flow without excess,
+ * with distances in standard errors. What a value moves is added to its variance. */
 static void smooth(struct flow *flow) {
     struct flow_value *values = flow->values;
     double *before = flow->before;

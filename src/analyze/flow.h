@@ -1,11 +1,11 @@
 /* Executions along the flow (DCPI §6.1.4): what enters a block leaves it, so where all but one of
- * the edges around a block's head or tail are known, the last one follows, and with it its class.
+ * the edges at a block's head or tail are known, the last one follows, and with it its class.
  *
- * Each value has a variance. The surest estimates are settled first, and what follows from them is
- * averaged with an estimate of its own that the class may have, each weighted by the inverse of its
- * variance: so sure neighbours repair a doubtful estimate. At last all that is known is moved, each
- * value by its standard error, to where no more leaves than enters (DCPI's "global constraint
- * solver", which it was about to try). No value is negative.
+ * Each value has a variance. The surest estimates are settled first. A value that follows from them
+ * is averaged with the class's own estimate, if it has one, each weighted by the inverse of its
+ * variance: so sure neighbours repair a doubtful estimate. Finally all known values are moved, each
+ * in proportion to its standard error, until what leaves equals what enters (DCPI's "global
+ * constraint solver", which it was about to try). No value is negative.
  *
  * With missing edges nothing follows at the heads of blocks, nor outside: a jump with unknown
  * targets may lead to any head. What leaves a block is known even then, as such a jump is an edge
@@ -18,10 +18,10 @@
 enum flow_origin {
     FLOW_UNKNOWN, /* nothing is known */
     FLOW_OWN,     /* an estimate from outside, as it was given */
-    FLOW_BOTH,    /* it, and what followed from the flow */
+    FLOW_BOTH,    /* the estimate, and what followed from the flow */
     FLOW_FOLLOWS, /* from the flow alone */
-    FLOW_SHARED   /* the flow leaves open how several share what is known of them together: an even
-                     share, so that other values may follow */
+    FLOW_SHARED   /* only the sum of several values is known: an even share of it, so that other
+                     values may follow */
 };
 
 struct flow_value {

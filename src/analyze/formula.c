@@ -1,6 +1,6 @@
-/* Terms form trees in one array, whose first is the unknown one; a register's term is overwritten
- * by what the register was computed from. When the array is full, what would be added is unknown.
- */
+/* Terms form trees in one array, whose first element is the unknown term. The term of a register is
+ * overwritten by what the register was computed from. When the array is full, anything added is
+ * unknown. */
 #include "analyze/formula.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static uint64_t mask_of(unsigned width) {
 
 /* ---- making terms ---- */
 
-/* The place of a new term; of the first, which is unknown, when there is no room. */
+/* The index of a new term; 0, the unknown one, if there is no room. */
 static uint8_t add_term(struct formula *formula, struct term term) {
     if (formula->term_count == FORMULA_TERMS)
         return 0;
@@ -168,9 +168,7 @@ void formula_step(struct formula *formula, const struct insn *insn, const struct
 
 /* ---- the index ---- */
 
-/* A term as a core to which a constant is added, and how many bytes of it are not made by
- * extending.
- */
+/* A term as an inner term plus a constant, and how many of its bytes do not come from extension. */
 struct peeled {
     uint8_t core, width;
     uint64_t added;
@@ -216,8 +214,8 @@ static bool equal(const struct formula *formula, uint8_t left, uint8_t right) {
     }
 }
 
-/* Whether a term is what is bounded, seen as wide as it was compared, or both in 4 or 8 bytes: the
- * upper half of a register whose lower half was compared is zero where compilers use all of it. */
+/* Whether a term is the bounded operand, at the width at which it was compared, or both in 4 or 8
+ * bytes: compilers use the whole register only if the upper half is zero. */
 static bool is_bounded(const struct formula *formula, uint8_t number, const struct bound *bound) {
     struct peeled term = peel(formula, number), compared = peel(formula, bound->root);
     uint8_t width = bound->width < compared.width ? bound->width : compared.width;
@@ -396,7 +394,7 @@ bool formula_is_closed(const struct formula *formula) {
            !find_kind(formula, formula->root, TERM_UNKNOWN);
 }
 
-/* Tables have their address in the code: what is added to one that was loaded is a structure. */
+/* Table addresses are in the code: an added address that was loaded belongs to a structure. */
 static bool adds(const struct formula *formula, uint8_t number, enum term_kind kind) {
     const struct term *term = &formula->terms[number];
     if (term->kind == TERM_ADD)

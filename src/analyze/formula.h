@@ -1,11 +1,10 @@
-/* A value as a formula over what registers held at an earlier place, made by going back through the
- * code that computed it: each step puts what an instruction computes in the place of the register
- * that it writes. Inside of this room.
+/* A value as a formula of what registers held at an earlier point, made by going back through the
+ * code that computed it: each step replaces a register by what the instruction that writes it
+ * computes. Inside of this room.
  *
  *     jmp *%rax            rax
  *     add %rdx,%rax        rax + rdx
- *     movslq (%rdx,%rcx,4) load(rdx + (rcx << 2)) + rdx
- */
+ *     movslq (%rdx,%rcx,4) load(rdx + (rcx << 2)) + rdx */
 #ifndef CULPRIT_ANALYZE_FORMULA_H
 #define CULPRIT_ANALYZE_FORMULA_H
 
@@ -57,20 +56,20 @@ struct formula {
 /* The value of ADDRESS of an expression (isa/expression.h), or of what memory holds there. */
 void formula_start(struct formula *formula, const struct expression *expression, bool loads);
 
-/* Back over an instruction. What it writes is unknown where `by` does not say it; a call keeps the
- * registers that its callee must keep. */
+/* Goes back over an instruction. What it writes is unknown if `by` does not tell it; a call keeps
+ * the registers that its callee must keep. */
 void formula_step(struct formula *formula, const struct insn *insn, const struct expression *by);
 
-/* Here the left operand of a comparison (`right`: the right one of a branch of riscv64) is at most
- * `limit`. */
+/* Notes that the left operand of a comparison (`right`: the right one of a branch of riscv64) is at
+ * most `limit` here. */
 void formula_bound(struct formula *formula, const struct expression *comparison, bool right,
                    uint64_t limit);
 
-/* Makes the index of what is bounded, if it is a part of the formula. */
+/* Makes the bounded operand the index, if it is a part of the formula. */
 void formula_find_index(struct formula *formula);
-/* The same of a part that by itself has few values, at most `most`: masked, or a byte. */
+/* Likewise a part that can have few values by itself, at most `most`: masked, or a byte. */
 void formula_guess_index(struct formula *formula, uint64_t most);
-/* The same of what is scaled in the address of a load; it is bounded by nothing. */
+/* Likewise what is scaled in the address of a load; it has no bound. */
 void formula_open_index(struct formula *formula);
 
 /* Whether a register of the formula stands for an earlier value; the first one found. */

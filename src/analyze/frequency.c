@@ -46,8 +46,8 @@ struct evidence {
 /* ---- issue points ---- */
 
 /* An instruction that waits for an earlier one of its block stands at the head the shorter, the
- * longer those in between stall: the sum from there on does not change (DCPI §6.1.3). What it waits
- * for outside the block may be hidden by stalls there; all of the block up to it is summed. */
+ * longer those in between stall: the sum from there on does not change (DCPI §6.1.3). Stalls in the
+ * block may hide what it waits for outside the block; then the whole block up to it is summed. */
 struct reach {
     uint32_t begin; /* first instruction of the sum */
     double outside; /* cycles of waiting for what is outside */
@@ -84,7 +84,7 @@ static struct issue_point point_of(const struct evidence *evidence, uint32_t ins
         point.unbounded |=
             evidence->cfg->insns[i].insn.flags & (INSN_REP | INSN_SYSCALL | INSN_SERIALISING);
     }
-    /* As if it were spread evenly from the least to the most. */
+    /* as if it were spread evenly from the least to the most */
     point.hidden = fmax(point.m - soonest, 0) / (sqrt(12) * point.m);
     point.m_error = (most - fmax(least, 0)) / (sqrt(12) * point.m);
     return point;
@@ -130,7 +130,7 @@ static void sum_classes(const struct evidence *evidence, struct class_sum *sums)
     }
 }
 
-/* Where no sample was taken, one might have been. */
+/* With no sample, one might have been taken. */
 static double variance_of(const struct frequency_estimate *estimate, const struct class_sum *sum,
                           double period) {
     double deviation =
@@ -163,7 +163,7 @@ static bool is_unknown(const struct flow_value *value) {
     return value->origin == FLOW_UNKNOWN || value->origin == FLOW_SHARED;
 }
 
-/* An estimate is the flow's where that weighs more in it than the class's own. */
+/* An estimate counts as the flow's if that weighs more in it than the class's own. */
 static struct frequency_estimate result_of(const struct flow_value *value,
                                            const struct frequency_estimate *own,
                                            double own_variance) {

@@ -22,7 +22,7 @@
 
 enum confidence { CONFIDENCE_NONE, CONFIDENCE_LOW, CONFIDENCE_MEDIUM, CONFIDENCE_HIGH };
 const char *confidence_name(enum confidence confidence); /* "low" */
-/* Low where two standard errors are more than 15 %, high where they are at most 10 %. */
+/* Low if two standard errors are more than 15 %, high if they are at most 10 %. */
 enum confidence frequency_confidence(double error);
 
 enum estimate_source {
@@ -48,7 +48,7 @@ struct issue_point {
 };
 
 struct frequency_estimate {
-    double executions; /* 0 as well where nothing is known */
+    double executions; /* also 0 if nothing is known */
     double error;      /* standard error, as a share of executions; INFINITY: it may be anything */
     enum confidence confidence;
     enum estimate_source source;
@@ -84,7 +84,7 @@ bool frequency_estimate(struct frequency *frequency, const struct cfg *cfg,
                         const struct equivalence *equivalence, const struct schedule *schedule,
                         const double *cycles, double period, const bool *suspect,
                         struct error *error);
-/* Exact counts in place of estimates, to tell the error of culprits from that of frequencies
+/* Takes exact counts instead of estimates, to tell the error of culprits from that of frequencies
  * (DCPI §6.3, Fig. 10): executions by instruction of the graph, edges by flow. */
 bool frequency_exact(struct frequency *frequency, const struct cfg *cfg, const double *executions,
                      struct error *error);

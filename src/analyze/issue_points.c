@@ -13,17 +13,17 @@
 
 #include "util/order.h"
 
-/* No core model is nearer to a core. */
+/* The error of any core model is at least this. */
 static const double MODEL_ERROR = 0.005;
-/* Standard errors that chance is allowed. */
+/* Points that differ by so many standard errors may do so by chance. */
 static const double SIMILAR = 2;
-/* Samples of innocent points, or of all of them, below which nothing is read from them. */
+/* With fewer samples of innocent points, or of all points, nothing is concluded from them. */
 static const double LEAST_INNOCENT_SAMPLES = 4, LEAST_SAMPLES = 25;
-/* Standard error of M, as a share, beyond which a point is no better than a suspect. */
+/* With a larger standard error of M, as a share, a point is no better than a suspect. */
 static const double MOST_INNOCENT_ERROR = 0.1;
-/* Of the sum of the points' M; a cluster that has less is discarded. */
+/* A cluster with less than this share of the sum of the points' M is discarded. */
 static const double LEAST_SHARE = 0.25;
-/* Cycles per execution, on average; nothing but what is unbounded stalls longer. */
+/* Cycles per execution, on average. Only what is unbounded stalls longer. */
 static const double MOST_STALL_CYCLES = 1000;
 
 const char *confidence_name(enum confidence confidence) {
@@ -31,7 +31,7 @@ const char *confidence_name(enum confidence confidence) {
     return NAMES[confidence];
 }
 
-/* Of a sum that stalls are a part of. */
+/* The relative error of a sum that includes stalls. */
 static const double SUM_DOUBT = 0.5;
 
 struct points {
@@ -40,7 +40,7 @@ struct points {
     double period;
     double typical; /* ratio: half of all M have a lower one. Weights that went by the points' own
                        ratios would favour the low */
-    double least;   /* ratio: executions below it let some instruction stall absurdly long */
+    double least;   /* ratio: with fewer executions some instruction would stall absurdly long */
 };
 
 struct cluster {
@@ -94,8 +94,8 @@ static int compare_ratios(const void *a, const void *b) {
     return ascending(ratio(x), ratio(y)) ?: ascending(x->insn, y->insn);
 }
 
-/* The longest run of points from `begin` on that chance allows, but for what lies behind the first
- * that it does not; suspects are passed over if `innocent`. */
+/* The longest sequence of points from `begin` on that may differ by chance, up to the first that
+ * may not; with `innocent`, suspects are passed over. */
 static struct cluster next_cluster(const struct points *of, size_t begin, bool innocent) {
     struct cluster cluster = {.begin = begin, .end = begin};
     for (; cluster.end < of->count; cluster.end++) {
@@ -115,9 +115,10 @@ static void choose(const struct points *of, const struct cluster *cluster, bool 
         of->points[i].chosen = !innocent || is_innocent(&of->points[i]);
 }
 
-/* Of innocent points the cluster that weighs most, and suspects that are similar. `share`: of the
- * innocents' weight. None (count 0) where each lets an instruction stall absurdly: then what seems
- * innocent is not, as where an interrupt came late and most samples of a loop lie at one place. */
+/* The cluster of innocent points that weighs most, with the suspects that are similar. `share`: of
+ * the innocents' weight. None (count 0) if each lets an instruction stall absurdly: then what seems
+ * innocent is not, as when an interrupt came late and most samples of a loop are at one
+ * instruction. */
 static struct cluster choose_innocent(const struct points *of, double *share) {
     struct cluster best = {0};
     double weight = 0;
@@ -140,8 +141,9 @@ static struct cluster choose_innocent(const struct points *of, double *share) {
     return best;
 }
 
-/* The first cluster that lets nothing stall absurdly and has a fair share of all M; if there is
- * none, of the former the one that weighs most. One there is: the last, of the highest ratio. */
+/* The first cluster that lets nothing stall absurdly and has a fair share of all M. If there is
+ * none, the heaviest that lets nothing stall absurdly. There is always one: the last, of the
+ * highest ratio. */
 static struct cluster choose_any(const struct points *of, double all_m) {
     struct cluster best = {0};
     for (size_t begin = 0; begin < of->count;) {
@@ -179,17 +181,17 @@ static double typical_ratio(const struct issue_point *sorted, size_t count, doub
     return ratio(&sorted[count - 1]);
 }
 
-/* What may be wrong besides sampling, as a share of the estimate. */
+/* What may be wrong besides sampling, as a share of the estimate, with innocent points. */
 static double doubt_of_innocents(const struct cluster *cluster, double share) {
     double alone = cluster->count == 1 ? 0.03 : 0;
     return alone + 0.3 * (1 - share);
 }
-/* That all are stalled, and alike, is the less likely the more they are. */
+/* The more points, the less likely that all are stalled, and alike. */
 static double doubt_of_suspects(const struct cluster *cluster) {
     return 0.5 / (double)(cluster->count * cluster->count);
 }
 
-/* Of the points that were chosen. */
+/* The doubt from stalls that may hide what is in M, over the points chosen. */
 static double doubt_of_hiding(const struct points *of) {
     double hidden = 0, m = 0;
     for (size_t i = 0; i < of->count; i++)

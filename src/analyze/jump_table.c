@@ -1,8 +1,8 @@
 /* The jump's target is a formula (formula.h) that is taken back through the code, along every way
- * that leads to the jump, until nothing is left in it but constants and one index that a branch on
- * the way bounds. Base addresses that were set long before, in front of a loop, are found by a
- * search for all instructions that may have set the register. Work is limited for each jump and in
- * proportion to the code for all: what takes more stays unknown. */
+ * that leads to the jump, until only constants are left and one index that a branch on the way
+ * bounds. Base addresses that were set long before, such as before a loop, are found by a search
+ * for all instructions that may have set the register. Work is limited for each jump, and for all
+ * jumps in proportion to the code: a jump that needs more stays unresolved. */
 #include "analyze/jump_table.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum {
     SEARCH_STEPS_MAX = 1 << 14, /* for the value of a register */
     STEPS_PER_INSN = 16,        /* of the code, for all jumps together, and beside: */
     STEPS_FREE = 1 << 18,
-    WAYS_MAX = 16,           /* that lead to one place */
+    WAYS_MAX = 16,           /* that lead to one instruction */
     ENTRIES_MAX = 1 << 16,   /* of a table */
     OPEN_ENTRIES_MAX = 1024, /* of one whose end is not known */
     FORKS_MAX = 6,
@@ -33,8 +33,8 @@ struct search {
     const struct procedure_code *code;
     struct jump_targets *targets;
     size_t steps;
-    bool is_table; /* so looks a formula that was not closed */
-    bool gave_up;  /* the work for all jumps is spent: how the others look is not known */
+    bool is_table; /* a formula that was not closed looks like a table's */
+    bool gave_up;  /* the work for all jumps is spent: how the remaining ways look is not known */
     bool out_of_memory;
 };
 
@@ -48,7 +48,7 @@ static struct expression expression_of(const struct search *search, uint32_t ins
                            found->insn.length, search->code->address + found->offset);
 }
 
-/* Counts a step of `*steps`, of which there may be `most`. False: enough. */
+/* Counts a step. False: there have been `most` of them. */
 static bool spend_step(struct search *search, size_t *steps, size_t most) {
     size_t all = STEPS_PER_INSN * search->exploration->insn_count + STEPS_FREE;
     search->gave_up |= search->resolver->steps >= all;
@@ -237,8 +237,8 @@ static bool add_target(struct search *search, uint32_t offset) {
     return true;
 }
 
-/* Whether an instruction begins at an offset, or may begin: none that was found covers it; of a
- * `doubtful` one, it must look like code as well. */
+/* Whether an instruction begins, or may begin, at an offset: no instruction found covers it, and,
+ * if `doubtful`, it also looks like code. */
 static bool may_begin(const struct search *search, uint64_t offset, bool doubtful) {
     const struct exploration *exploration = search->exploration;
     struct insn insn;
@@ -258,10 +258,9 @@ static bool may_begin(const struct search *search, uint64_t offset, bool doubtfu
                        &insn);
 }
 
-/* Reads the targets that a closed formula has for the indices up to `limit`; if that is `doubtful`,
- * until one is no code of the procedure, or, of whole addresses, leads nowhere. True: all are
- * known.
- */
+/* Reads the targets that a closed formula has for the indices up to `limit`. If that is `doubtful`,
+ * it stops at a target that is not code of the procedure or, for whole addresses, that leads
+ * nowhere. True: all are known. */
 static bool read_targets(struct search *search, const struct formula *formula, uint64_t limit,
                          bool doubtful) {
     struct procedure_code *code = (struct procedure_code *)search->code;
@@ -286,7 +285,7 @@ static bool read_targets(struct search *search, const struct formula *formula, u
     return true;
 }
 
-/* Whether the first entry of a table leads to what is no part of the procedure. */
+/* Whether the first entry of a table leads out of the procedure. */
 static bool leads_outside(struct search *search, const struct formula *formula) {
     struct procedure_code *code = (struct procedure_code *)search->code;
     uint64_t target;
@@ -295,8 +294,8 @@ static bool leads_outside(struct search *search, const struct formula *formula) 
            target - code->address >= code->size && read_bytes(code, target, &byte, 1);
 }
 
-/* What to do when a way back ends without a closed formula: an index that has few values by itself,
- * else the entries of a table whose end is not known, as far as they may be such. */
+/* A way back ends without a closed formula: takes an index that has few values by itself, else
+ * reads a table whose end is not known as long as its entries look like targets. */
 static bool settle(struct search *search, struct formula *formula) {
     search->is_table |= formula_is_table(formula);
     formula_guess_index(formula, BYTE_MOST);
@@ -317,7 +316,7 @@ static bool settle(struct search *search, struct formula *formula) {
 static bool resolve(struct search *search, struct formula *formula, uint32_t insn,
                     enum condition pending, unsigned forks);
 
-/* Whether nothing is left to be found out; `*complete`: all targets are known. */
+/* Whether there is nothing more to find out. *complete: all targets are known. */
 static bool is_settled(struct search *search, struct formula *formula, bool *complete) {
     formula_find_index(formula);
     if (!formula_is_closed(formula))
@@ -332,7 +331,7 @@ static bool is_settled(struct search *search, struct formula *formula, bool *com
     return true;
 }
 
-/* Back over the instruction that a way comes from. */
+/* Goes back over the instruction that a way comes from. */
 static void step_back(struct search *search, struct formula *formula, const struct way *way,
                       enum condition *pending) {
     const struct insn *insn = &insn_of(search, way->from)->insn;
@@ -385,7 +384,8 @@ static bool fork_ways(struct search *search, struct formula *formula, uint32_t i
     return any && complete;
 }
 
-/* Takes a formula of values before `insn` back. True: all targets that it may have are known. */
+/* Takes a formula of values before `insn` further back. True: all targets that it may have are
+ * known. */
 static bool resolve(struct search *search, struct formula *formula, uint32_t insn,
                     enum condition pending, unsigned forks) {
     bool complete;
@@ -427,9 +427,9 @@ static void sort_targets(struct jump_targets *targets) {
     targets->count = kept;
 }
 
-/* A jump that no table explains calls another procedure if the stack is as at the entry and was not
- * so before (or above it, in a part of a procedure that was split off), or if the code cannot tell
- * that and it looks like no table. */
+/* Whether a jump that no table explains calls another procedure: the stack is as at the entry and
+ * was not so before (or above it, in a part of a procedure that was split off); or the code cannot
+ * tell that, and the jump does not look like a table's. */
 static bool is_tail_call(const struct search *search, const struct code_open *jump) {
     if (jump->depth > 0)
         return false;

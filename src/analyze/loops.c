@@ -1,7 +1,7 @@
-/* Blocks are numbered in the order of a depth-first walk from outside, which is number 0.
- * Dominators by the simple form of Lengauer and Tarjan 1979, in n log n. Loops from the innermost
- * outwards: an edge to a dominator closes one, whose blocks are found backwards from there and then
- * count as their head for the loops around it. */
+/* Blocks are numbered in the order of a depth-first walk from outside, which has number 0.
+ * Dominators are found by the simple form of Lengauer and Tarjan 1979, in n log n. Loops are found
+ * from the innermost outwards: an edge to a dominator closes one; its blocks are found backwards
+ * from there, and then count as their head for the loops around it. */
 #include "analyze/loops.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct walk {
     uint32_t *block;  /* CFG_NONE: outside */
     uint32_t *parent; /* in the walk's tree */
     uint32_t *dominator;
-    /* Room for one step or the other. */
+    /* Work space of the steps. */
     uint32_t *semi, *label, *ancestor, *bucket, *bucket_next, *stack;
     uint32_t *cursor;
     uint32_t *memory; /* all of them */
@@ -71,7 +71,8 @@ static void number_blocks(struct walk *walk) {
         walk->cursor[reached] = 0;
         walk->stack[depth++] = reached++;
     }
-    walk->count = reached; /* all: nothing is in the graph that is not reached from outside */
+    walk->count =
+        reached; /* all of them: the graph has no block that is not reached from outside */
 }
 
 /* The number an edge into a block comes from. */

@@ -4,9 +4,9 @@
 
 #include "analyze/cfg.h"
 
-/* Fills what blocks tell of loops, and sets CFG_ENDLESS. A loop is natural: its head dominates it.
- * Where control enters a cycle at several places (irreducible), its retreating edges make no loop
- * and count for no depth. False: out of memory. */
+/* Fills in the blocks' loops, and sets CFG_ENDLESS. A loop is natural: its head dominates it. If
+ * control enters a cycle at several blocks (irreducible), its retreating edges make no loop and
+ * count for no depth. False: out of memory. */
 bool loops_find(struct cfg *cfg);
 
 #endif

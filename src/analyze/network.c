@@ -25,7 +25,7 @@ static void list_arcs(struct network *network, const struct cfg *cfg, const stru
     }
 }
 
-/* Counted, summed, and filled in from the back, which leaves the sums at the beginnings. */
+/* Counts, sums, and fills in from the back, which leaves the sums at the beginnings. */
 static void list_incident(struct network *network) {
     uint32_t *first = network->first;
     for (uint32_t a = 0; a < network->arc_count; a++) {

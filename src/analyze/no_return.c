@@ -1,5 +1,4 @@
-/* What a name begins with up to "@" or "(" is looked up in sorted lists; families of names go by
- * their first letters. */
+/* A name up to "@" or "(" is looked up in sorted lists; families of names go by how they begin. */
 #include "analyze/no_return.h"
 
 #include <stdlib.h>

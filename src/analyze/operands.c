@@ -75,7 +75,7 @@ static void make(struct finder *finder, resource_set set, uint32_t maker) {
     }
 }
 
-/* What was pending is not any more. */
+/* What was pending is known to be there now. */
 static void settle(struct finder *finder, uint32_t block, resource_set set) {
     finder->named[block] |= set;
     finder->is_pending &= ~set;
@@ -130,7 +130,7 @@ static void walk_block(struct finder *finder, uint32_t block) {
 
 /* ---- along the edges, one register at a time ---- */
 
-/* What the conventions say of callers; of an unknown place anything. */
+/* What the conventions tell of callers. Of an unknown caller nothing is known. */
 static resource_set from_outside(const struct finder *finder, enum cfg_edge_kind kind) {
     const struct conventions *conventions = &finder->conventions;
     resource_set registers = kind == EDGE_ENTRY
@@ -162,7 +162,8 @@ struct range {
     size_t begin, end;
 };
 
-/* Those of a register, of passages sorted by it; begins where the last one ended. */
+/* The passages of a register, in a list sorted by register; the range begins where the last one
+ * ended. */
 static struct range of_resource(const struct passages *passages, size_t begin, uint32_t resource) {
     struct range range = {begin, begin};
     while (range.end < passages->count && passages->items[range.end].resource == resource)
@@ -216,7 +217,7 @@ static void flow_all(struct finder *finder) {
 
 /* ---- how much is pending ---- */
 
-/* Any number of prefetches may be on their way: nobody waits for them. */
+/* Whether it prefetches: any number of prefetches may be on their way, as nobody waits for them. */
 static bool prefetches(const struct cfg *cfg) {
     for (uint32_t i = 0; i < cfg->insn_count; i++)
         if (cfg->insns[i].insn.flags & INSN_PREFETCH)

@@ -5,7 +5,8 @@
 
 enum { INT3 = 0xcc };
 
-/* Two zeros are an addition on x86-64 that no compiler makes, and none on riscv64. */
+/* Two zero bytes are an addition on x86-64 that no compiler makes, and no instruction on
+ * riscv64. */
 static size_t dead_size(enum isa isa, const uint8_t *bytes, size_t size) {
     size_t zeros = 0;
     if (isa == ISA_X86_64 && size > 0 && bytes[0] == INT3)

@@ -16,8 +16,8 @@ struct procedure_code {
     size_t size;
     uint64_t address; /* of the first byte, as linked */
 
-    /* Reads what the image has at an address: tables of jumps. False: it has not all of that, or it
-     * is only known when the program runs. NULL: nothing else can be read. */
+    /* Reads what the image has at an address, for tables of jumps. False: the image does not have
+     * all of it, or it is only known when the program runs. NULL: nothing else can be read. */
     bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
     /* The name of the function that begins there ("abort@plt"); NULL: none does, or it has none.
      * The member may be NULL. */
@@ -29,7 +29,8 @@ struct procedure_code {
  * stall_event before this. */
 enum { PROCEDURE_EVENTS = EVENT_TAKEN };
 
-/* Of every byte offset in the procedure; those that no instruction begins at are lost. */
+/* Samples by byte offset in the procedure. Those at offsets where no instruction begins are
+ * lost. */
 struct procedure_samples {
     const double *cycles; /* samples × period that stood at the head of the issue queue (in order),
                              or that commit waited for (out of order); `size` of them */

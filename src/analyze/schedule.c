@@ -1,4 +1,5 @@
-/* A path for each edge that enters a block, and the mean of what the core says of them. */
+/* The core runs a path for each edge that enters a block; the schedule is the mean of what it
+ * reports. */
 #include "analyze/schedule.h"
 
 #include <math.h>
@@ -34,8 +35,8 @@ static void choose_entries(struct entries *entries, const struct cfg *cfg, const
 
 /* ---- room ---- */
 
-/* Places in `by_edge` for each scheduled edge, and one that those of a block share which are not.
- * Returns how many. */
+/* Gives each scheduled edge its rows in `by_edge`, and one to those of a block that are not
+ * scheduled. Returns how many. */
 static size_t place_edges(struct schedule *schedule, const struct cfg *cfg,
                           const struct ways *ways) {
     size_t used = 0;
@@ -120,8 +121,8 @@ static double weight_of(const double *executions, uint32_t edge) {
     return executions && executions[edge] > 0 ? executions[edge] : 0;
 }
 
-/* What a scheduled edge weighs: its own share, and as much as any other of those that are not
- * scheduled. */
+/* What a scheduled edge weighs: its own share, and an equal part of what the edges weigh that are
+ * not scheduled. */
 struct weights {
     double all, others; /* the latter: of each scheduled edge */
     bool alike;
@@ -150,7 +151,7 @@ static int compare_stalls(const void *a, const void *b) {
     return ascending(x->insn, y->insn) ?: ascending(x->cause, y->cause) ?: ascending(x->culprit, y->culprit);
 }
 
-/* Sorts the stalls from `first` on, and puts those together that differ in cycles alone. */
+/* Sorts the stalls from `first` on, and merges those that differ in cycles alone. */
 static void merge_stalls(struct schedule *schedule, size_t first) {
     struct static_stall *stalls = schedule->stalls;
     size_t count = schedule->stall_count, kept = first;

@@ -36,8 +36,8 @@ enum schedule_view {
     VIEW_TIP   /* time-proportional: shared by those that commit together (TIP) */
 };
 
-/* Runs the schedules of one machine, procedure after procedure, on one core: a core is dear to
- * make. */
+/* Runs the schedules of one machine, procedure after procedure, on one core, since making a core is
+ * expensive. */
 struct scheduler;
 struct scheduler *scheduler_new(const struct machine *machine, enum schedule_view view,
                                 struct error *error);
@@ -52,7 +52,7 @@ struct static_stall {
 };
 
 enum {
-    /* So many of the edges that enter a block are scheduled, the likeliest; one alone where the
+    /* At most so many of the edges that enter a block are scheduled, the likeliest; only one if the
      * block has more instructions than that. The others take the mean of those. */
     SCHEDULE_EDGES = 16,
     SCHEDULE_LONG_BLOCK = 4096

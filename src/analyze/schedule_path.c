@@ -1,5 +1,5 @@
-/* The likeliest way back from an edge, edge by edge. In a loop it goes round and round, which is
- * what the loop does. */
+/* Follows the likeliest way back from an edge, edge by edge. In a loop it goes round and round, as
+ * the loop does. */
 #include "analyze/schedule_path.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static double block_heat(const struct cfg_block *block, const double *cycles) {
     return block->insn_count ? sum / block->insn_count : 0;
 }
 
-/* What speaks for an edge whose other end is `block`, in falling order of weight. */
+/* What makes an edge likely whose other end is `block`, the most important first. */
 struct likelihood {
     double heat;
     uint32_t inside, depth, falls;

@@ -1,5 +1,5 @@
-/* Runs paths on a core to which nothing dynamic happens. The machine is stripped of what then has
- * no effect, its caches, TLBs and predictors, so that a core is quickly made; its write buffer has
+/* Runs paths on a core in which nothing dynamic happens. The machine has no caches, TLBs and
+ * predictors, which would have no effect, so that a core is quickly made; its write buffer has
  * room. */
 #include "analyze/scheduler.h"
 
@@ -18,7 +18,7 @@ enum {
     CONTEXT_BEYOND_ROB = 64, /* and twice the ROB, until it is as full as it will be */
     OUTSIDE_WORKS = 7,
     WRITE_BUFFER = 32, /* lines, written one a cycle */
-    TAIL = 32          /* so that the last of what is measured commits in company */
+    TAIL = 32          /* so that the last measured instructions commit together with others */
 };
 
 static struct machine_cache only_hits(struct machine_cache cache) {
@@ -77,7 +77,7 @@ void scheduler_free(struct scheduler *scheduler) {
     free(scheduler);
 }
 
-/* What shows whose cycles they were. */
+/* Makes what observes whose cycles they were. */
 static bool make_eyes(struct scheduler *scheduler, struct error *error) {
     if (scheduler->by_causes) {
         scheduler->causes = stall_causes_new();
@@ -130,9 +130,9 @@ static bool put(struct scheduler *scheduler, struct dynamic_insn insn, struct er
     return scheduler->batched < SCHEDULER_BATCH || push(scheduler, error);
 }
 
-/* A full stop, and then control comes from outside, at the end of two packets of four. Where two of
- * those instructions issue in a cycle, fetch gets ahead and the bubble of the jump is hidden, as in
- * most runs of real callers and callees. */
+/* Runs a full stop; then control comes from outside, at the end of two packets of four. If two of
+ * those instructions issued in a cycle, fetch would get ahead and hide the bubble of the jump, as
+ * in most real callers and callees. */
 static bool come_from_outside(struct scheduler *scheduler, struct error *error) {
     bool good = put(scheduler, scheduler->outside[OUTSIDE_STOP], error);
     for (int i = 0; i < OUTSIDE_WORKS && good; i++)
@@ -178,7 +178,7 @@ static bool run_steps(struct scheduler *scheduler, const struct path *path, uint
     return true;
 }
 
-/* So many instructions of what follows an edge most likely. */
+/* Runs so many instructions of the likeliest code behind an edge. */
 static bool run_tail(struct scheduler *scheduler, const struct ways *ways, uint32_t edge,
                      struct error *error) {
     const struct cfg *cfg = scheduler->cfg;

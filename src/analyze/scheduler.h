@@ -21,7 +21,8 @@ struct tap_worker schedule_watch_worker(struct schedule_watch *watch);
 
 /* What stands for code that is not in the graph. */
 enum outside {
-    OUTSIDE_STOP, /* waits until everything before it is done, and has all after it fetched anew */
+    OUTSIDE_STOP, /* waits until everything before it is done; everything after it is fetched anew
+                   */
     OUTSIDE_WORK, /* takes a cycle and waits for nothing */
     OUTSIDE_JUMP, /* taken: a call to the procedure, a return to it */
     OUTSIDE_INSNS

@@ -9,8 +9,8 @@
  * what it has prepared of each. */
 enum { KNOWN_INSNS = 1 << 18 };
 
-/* What is always plain: a repeated instruction is executed once, and nothing is locked. Where
- * causes are told apart, what waits and flushes may do so. */
+/* The flags that are kept. Repetition and locks are left out: a repeated instruction is executed
+ * once, and nothing is locked. What waits and flushes is kept only if causes are told apart. */
 enum {
     PLAIN_FLAGS = INSN_MOVE | INSN_ZERO | INSN_NOP | INSN_PREFETCH | INSN_SETS_FLAGS_FOR_FUSION |
                   INSN_FUSES_WITH_FLAGS,
@@ -75,7 +75,8 @@ static struct dynamic_insn add_insn(struct code *code, const struct insn *insn, 
                                  .flags = taken ? DYN_TAKEN : 0};
 }
 
-/* Far from the procedure. What jumps to it does so from the packet that work fills. */
+/* The instructions outside are far from the procedure. Those that jump to it do so from the packet
+ * that OUTSIDE_WORK fills. */
 static void add_outside(struct scheduler *scheduler, const struct cfg *cfg) {
     struct code *code = &scheduler->code;
     uint64_t address = (cfg->code->address ^ UINT64_C(1) << 40) & ~UINT64_C(4095);

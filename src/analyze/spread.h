@@ -1,10 +1,10 @@
 /* How far something gets along the edges of a graph: from where it is made or comes in, through
- * blocks that do not stop it. Each thing has a maker, and a block knows at most SPREAD_MAKERS of
- * those whose things reach it. Inside of this room.
+ * blocks that do not stop it. Each thing has a maker, and a block keeps at most SPREAD_MAKERS
+ * makers of the things that reach it. Inside of this room.
  *
  *     spread_begin, then for each block set `stops`; spread_enter, spread_leave; spread_run; `in`
  *
- * Sets are small and only grow, so that each edge is passed a few times at most. */
+ * Sets are small and only grow, so each edge is passed a few times at most. */
 #ifndef CULPRIT_ANALYZE_SPREAD_H
 #define CULPRIT_ANALYZE_SPREAD_H
 
@@ -40,7 +40,7 @@ void spread_enter(struct spread *spread, uint32_t block, uint32_t maker);
 void spread_leave(struct spread *spread, uint32_t block, uint32_t maker);
 void spread_run(struct spread *spread);
 
-/* The block ends in an indirect jump that may lead to places that are not known. */
+/* Whether the block ends in an indirect jump that may lead to unknown targets. */
 bool block_jumps_anywhere(const struct cfg *cfg, uint32_t block);
 
 #endif

@@ -79,7 +79,8 @@ static uint32_t lines_of_access(const struct insn *insn) {
     return insn->isa == ISA_RISCV64 ? 1 : 2;
 }
 
-/* Others hold at most: older loads that are on their way, and the line being written. */
+/* Whether all miss registers may be taken: by older loads that are on their way, and the line being
+ * written. */
 static bool registers_may_lack(const struct cfg *cfg, const struct machine *machine, uint32_t insn,
                                uint32_t outstanding) {
     const struct machine_cache *l1d = &machine->l1d;

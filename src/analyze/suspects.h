@@ -41,10 +41,11 @@ struct before before_at(const struct cfg *cfg, uint32_t insn, uint32_t index);
 /* Causes as bits 1 << enum stall_cause: of an instruction when that ran before it. */
 uint32_t suspects_before(const struct cfg *cfg, const struct machine *machine,
                          const struct before *before);
-/* By itself, whatever runs before. `outstanding` as feeding.h has it; 0 out of order. */
+/* Causes of the instruction itself, whatever runs before. `outstanding` as in feeding.h; 0 out of
+ * order. */
 uint32_t suspects_itself(const struct cfg *cfg, const struct machine *machine, uint32_t insn,
                          uint32_t outstanding);
-/* Because of what feeds it. */
+/* Causes that come from what feeds it. */
 uint32_t suspects_fed(const struct machine *machine, enum feed_kind kind);
 
 #endif

@@ -1,14 +1,14 @@
-/* A tree of stacks whose nodes are functions by their first instruction, and for each guest thread
+/* A tree of stacks whose nodes are functions, by their first instruction; and for each guest thread
  * the calls that have not returned.
  *
- * Calls and returns show in the static code. Behind a committed call the next instruction begins a
- * function; behind a return it is looked for among the return addresses, the youngest first, so
- * calls that never returned (longjmp, exceptions) fall away. A return that nobody called (the trace
- * began inside, a signal's handler ended) leads to an unknown caller: what follows is a stack of
- * its own at the thread's root, until a known address is returned to. A jump or return
- * to where a call of a function still active had returned before is a longjmp to it. A jump among
- * the first instructions of a function hands it on: a stub of the linkage table is taken for what
- * it leads to. */
+ * Calls and returns are known from the static code. The instruction after a committed call begins a
+ * function. The instruction after a return is looked for among the return addresses, the youngest
+ * first, so that calls that never returned (longjmp, exceptions) are dropped. A return that nobody
+ * called (the trace began inside, a signal's handler ended) leads to an unknown caller: what
+ * follows is a stack of its own at the thread's root, until a known address is returned to. A jump
+ * or return to where a call of a function that is still active had returned before is a longjmp to
+ * it. A jump among the first instructions of a function hands the call on: a stub of the linkage
+ * table counts as the function that it leads to. */
 #include "attribute/call_stacks.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ void call_thread_end(struct call_thread *thread) {
     free(thread->frames);
 }
 
-/* Of very deep recursion the outer half is forgotten. */
+/* Pushes a frame. Of very deep recursion the outer half is forgotten. */
 static bool push(struct call_thread *thread) {
     if (thread->frame_count == MAX_FRAMES) {
         thread->frame_count /= 2;
@@ -93,7 +93,7 @@ static bool push(struct call_thread *thread) {
     return true;
 }
 
-/* Where a call returned to, for longjmp. */
+/* Remembers where a call returned to, to recognise a longjmp. */
 static bool note_site(struct call_stacks *stacks, uint32_t insn, uint32_t function) {
     size_t old = stacks->site_capacity;
     if (insn >= old) {
@@ -105,7 +105,8 @@ static bool note_site(struct call_stacks *stacks, uint32_t insn, uint32_t functi
     return true;
 }
 
-/* A longjmp: a call of a function that is active further out had returned there. */
+/* Recognises a longjmp: a call of a function that is active further out had returned there
+ * before. */
 static bool resume(struct call_thread *thread, uint32_t insn) {
     const struct call_stacks *stacks = thread->stacks;
     if (insn >= stacks->site_capacity || !stacks->sites[insn])
@@ -122,8 +123,8 @@ static bool resume(struct call_thread *thread, uint32_t insn) {
     return false;
 }
 
-/* Whether the µop begins at the address. That of a fused pair is known by the branch, behind an
- * instruction of a length that is not always known. */
+/* Whether the µop begins at the address. A fused pair is known by the address of its branch; the
+ * compare before it has a length that is not always known. */
 static bool begins_at(const struct place *place, bool fused, uint64_t address) {
     return place->address == address || (fused && place->address - address <= INSN_MAX_LENGTH);
 }
@@ -142,7 +143,7 @@ static bool returned(struct call_thread *thread, uint32_t insn, bool fused) {
     return thread->node != CALL_NONE;
 }
 
-/* A jump: a stub's, a longjmp's, or one within a function. */
+/* Follows a jump: a stub's, a longjmp's, or one within a function. */
 static bool jumped(struct call_thread *thread, uint32_t insn, bool indirect) {
     struct call_stacks *stacks = thread->stacks;
     if (thread->entered < STUB_INSNS && thread->node != thread->root) {
@@ -155,7 +156,7 @@ static bool jumped(struct call_thread *thread, uint32_t insn, bool indirect) {
     return true;
 }
 
-/* The µop that follows a branch. */
+/* Handles the µop that follows a branch. */
 static bool arrive(struct call_thread *thread, uint64_t uop) {
     uint32_t insn = tap_uop_insn(uop);
     bool fused = tap_uop_flags(uop) & TAP_UOP_FUSED;

@@ -56,7 +56,7 @@ void call_stacks_end(struct call_stacks *stacks);
 bool call_thread_init(struct call_thread *thread, struct call_stacks *stacks, uint32_t number);
 void call_thread_end(struct call_thread *thread);
 
-/* Takes the cycles of a buffer. */
+/* Adds the cycles of a buffer to the stacks. */
 bool call_thread_consume(struct call_thread *thread, const struct tap_buffer *buffer,
                          struct error *error);
 

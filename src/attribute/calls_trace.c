@@ -89,15 +89,15 @@ static bool names_init(struct names *names, const struct code *code) {
     return true;
 }
 
-/* A semicolon separates frames. */
+/* Replaces semicolons, which separate frames. */
 static void clean(char *name) {
     for (; *name; name++)
         if (*name == ';' || *name == '\n')
             *name = ':';
 }
 
-/* Of the function that begins with (or holds) the instruction: image+offset when it has no name.
- * NULL: out of memory. */
+/* The name of the function that begins with (or holds) the instruction: image+offset if it has
+ * none. NULL: out of memory. */
 static const char *name_of(struct names *names, const struct code *code, uint32_t insn) {
     if (names->names[insn])
         return names->names[insn];

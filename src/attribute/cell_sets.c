@@ -1,5 +1,5 @@
-/* A set's number is the place of its first word; an open-addressing table finds it by its cells. A
- * set that is new is written behind the others. */
+/* A set's number is the index of its first word; an open-addressing table finds it by its cells. A
+ * new set is written behind the others. */
 #include "attribute/cell_sets.h"
 
 #include <stdlib.h>

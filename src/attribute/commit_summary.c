@@ -12,7 +12,7 @@
 #include "attribute/span.h"
 #include "util/array.h"
 
-/* Cycles in which nothing committed, of one instruction by category: a cache line. */
+/* The cycles of one instruction in which nothing committed, by category: a cache line. */
 struct waits {
     uint64_t cycles[CATEGORY_COUNT + 1];
 };
@@ -107,7 +107,7 @@ static inline bool add_wait(struct commit_observer *observer, enum commit_catego
     return true;
 }
 
-/* The cycles that a record closes in which nothing committed. */
+/* Adds the cycles without a commit that a record closes. */
 static bool take_wait(struct commit_observer *observer, const struct tap_record *record,
                       const struct span *span, uint64_t last) {
     uint64_t next = record->uops[0];
@@ -214,7 +214,8 @@ uint32_t commit_summary_stall_quantile(const struct commit_summary *summary, dou
     return length;
 }
 
-/* The units with the event of the cells of one instruction, which begin at *at and are passed. */
+/* The units with the event in the cells of one instruction, which begin at *at; moves *at past
+ * them. */
 static uint64_t sum_with(const struct pics_cell *cells, uint64_t count, uint64_t *at, uint32_t insn,
                          uint32_t event) {
     uint64_t sum = 0;

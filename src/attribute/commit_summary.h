@@ -30,7 +30,7 @@ const char *program_class_name(enum program_class program_class); /* "compute" *
 /* Compute: over 50 % of the cycles commit; else Flush: over 3 % flushed; else Stall. */
 enum program_class program_class_of(const uint64_t categories[CATEGORY_COUNT]);
 
-/* Stalls of this many cycles and longer share the last place. */
+/* Stalls of this many cycles and longer are counted together. */
 enum { STALL_LENGTHS = 256 };
 
 struct commit_summary {
@@ -45,7 +45,8 @@ struct commit_summary {
     struct pics_cell *events;
     uint64_t event_count;
     uint64_t executions; /* µops that committed */
-    /* Dynamic µops without any event that held up commit, by the cycles they did; 0 has none. */
+    /* Dynamic µops that held up commit without having any event, by for how many cycles; stalls[0]
+     * is not used. */
     uint64_t stalls[STALL_LENGTHS];
 };
 
@@ -71,9 +72,9 @@ struct event_share commit_summary_combined(const struct commit_summary *summary)
 /* The least length that `share` (0 to 1) of the event-free stalls do not exceed; 0 without any. */
 uint32_t commit_summary_stall_quantile(const struct commit_summary *summary, double share);
 
-/* Correlation over the instructions that committed with the event (bit `event` of the signature):
- * how often they did against their cycles with it. NaN when it is not defined. `instructions` gets
- * their number. False when memory is out. */
+/* The correlation, over the instructions that committed with the event (bit `event` of the
+ * signature), of how often they did with their cycles with it. NaN when it is not defined.
+ * *instructions: how many there are. False: out of memory. */
 bool commit_summary_correlation(const struct commit_summary *summary,
                                 const struct pics_cell *golden, uint64_t golden_count,
                                 unsigned event, double *correlation, uint64_t *instructions);

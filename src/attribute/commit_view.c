@@ -1,8 +1,8 @@
-/* Sampled cycles in the index of a buffer. */
+/* Finds sampled cycles through the index of a buffer. */
 #include "attribute/commit_view.h"
 
 uint32_t points_find(const struct tap_point *points, uint32_t i, uint32_t count, uint64_t cycle) {
-    uint32_t step = 1, low = i; /* all before `low` are too early */
+    uint32_t step = 1, low = i; /* all points before `low` are too early */
     while (low + step <= count && points[low + step - 1].cycle < cycle) {
         low += step;
         step *= 2;

@@ -33,11 +33,11 @@ struct views {
     const struct tap_index *index;
     struct commit_view view;
     uint64_t end; /* the last cycle that looks like this */
-    /* Inside: the closing record of the view, in the index. */
+    /* Private: the closing record of the view, in the index. */
     uint32_t closing;
 };
 struct views views_of(const struct tap_buffer *buffer, const struct tap_index *index);
-/* To the view of `cycle`, which is after the one before. False: the buffer does not decide it. */
+/* Goes to the view of `cycle`, which is after the one before. False: this buffer does not tell. */
 bool views_next(struct views *views, uint64_t cycle);
 
 /* The first of the points from `i` on that is not before `cycle`; `count`: there is none. Quick

@@ -58,7 +58,7 @@ static void *begin(void *tracer, struct tap_source source, struct error *error) 
     return lane;
 }
 
-/* The interval is over, or the core's last one is cut. */
+/* Writes the line of an interval that is over, or that the end of the core cuts short. */
 static bool write_line(struct lane *lane, struct error *error) {
     char *line = stream_room(&lane->counters->stream, 32 * 24, error), *to = line;
     if (!line)
@@ -86,8 +86,8 @@ static bool end(void *context, struct error *error) {
     return good;
 }
 
-/* So many cycles passed in a state. A line is written when the first cycle behind it comes, since
- * what commits in the last cycle counts as well. */
+/* Counts so many cycles in a state. An interval's line is written when the first cycle behind it
+ * comes, since what commits in its last cycle counts as well. */
 static inline bool pass(struct lane *lane, enum counter state, uint64_t cycles,
                         struct error *error) {
     while (cycles) {

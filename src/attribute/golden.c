@@ -37,7 +37,7 @@ static bool consume(void *context, const struct tap_buffer *buffer, struct error
         const struct tap_record *record = &at.record;
         if (at.span.last)
             room &= add(golden, at.last_uop, at.span.last);
-        /* What goes to the first µop is added at once: its signature is the same. */
+        /* What goes to the first µop is added at once, as it has one signature. */
         room &= add(golden, record->uops[0], at.span.next + at.span.share);
         if (record->kind == TAP_FLUSH)
             continue;

@@ -1,6 +1,6 @@
 /* LCI, the last committed instruction (Arm CoreSight; paper A §2.2): the oldest of those that
- * commit in the sampled cycle; if none does, the youngest that had. Before the first commit of all
- * there is none, and the sample is that commit's. */
+ * commit in the sampled cycle; if none does, the youngest that committed before. Before the first
+ * commit of a run there is none, and the sample goes to that commit. */
 #include "attribute/profiler.h"
 
 static unsigned at_commit(const struct commit_view *view, uint64_t *uops) {

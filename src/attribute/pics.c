@@ -138,8 +138,8 @@ static int compare_cells(const void *left, const void *right) {
     return ascending(a->insn, b->insn) ?: ascending(a->psv, b->psv);
 }
 
-/* The cells with events are sorted at the end of the array; what has none is in order already, and
- * merged in from the front: the cells not yet merged never lie before the place written. */
+/* Cells with events are sorted at the end of the array. Cells without are in order already, and are
+ * merged in from the front: the write position never reaches the cells not yet merged. */
 struct pics_cell *pics_cells(const struct pics *pics, uint64_t *count) {
     uint64_t plain = 0, events = 0;
     for (size_t i = 0; i < pics->base_count; i++)

@@ -1,8 +1,8 @@
 /* The profiles of a group of profilers over all cores of a run.
  *
- * Which samples are in the log at the end depends on the cycles that the cores ran for alone: the
+ * Which samples are in the log at the end depends only on how many cycles the cores ran for: the
  * period is the shortest of which fewer than twice the number asked for have passed, and at any
- * moment the log holds no sample that this period would not keep. */
+ * time the log holds only samples that this period keeps. */
 #include "attribute/profile.h"
 
 #include <assert.h>
@@ -49,8 +49,8 @@ void profile_group_free(struct profile_group *group) {
     free(group);
 }
 
-/* Of a sample that weighs so many cycles and names n: the units of each, and how many, from the
- * first on, get one more. */
+/* How a sample of so many cycles is divided among the n µops that it names: the units of each, and
+ * how many, from the first on, get one unit more. */
 struct shares {
     uint64_t each, rest;
 };
@@ -155,7 +155,7 @@ bool group_advance(struct profile_lane *lane, uint64_t cycles) {
 
 /* ---- the end ---- */
 
-/* A row of the log goes into the profile. */
+/* Adds a row of the log to the profile. */
 static bool add_row(struct profile *profile, const struct cell_sets *sets, uint32_t named,
                     uint64_t weight) {
     if (named == NO_CELL_SET) {

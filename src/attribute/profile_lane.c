@@ -23,7 +23,7 @@ struct profile_lane *profile_lane_new(struct profile_group *group) {
 
 /* ---- taking samples ---- */
 
-/* One is pending for those profiles. */
+/* Makes a sample pending for those profiles. */
 static bool wait_for(struct profile_lane *lane, struct pending_sample pending) {
     if (!array_room(lane->pending, lane->pending_capacity, lane->pending_count + 1))
         return false;
@@ -31,7 +31,8 @@ static bool wait_for(struct profile_lane *lane, struct pending_sample pending) {
     return true;
 }
 
-/* The cycles up to and including `end` look like this: those sampled are weighed at once. */
+/* The cycles up to and including `end` look like this. Those that are sampled are weighed at
+ * once. */
 static bool weigh_samples(struct profile_lane *lane, uint64_t end, const struct commit_view *view) {
     struct profile_group *group = lane->group;
     struct pending_sample taken = {.sequence = view->sequence};
@@ -48,7 +49,7 @@ static bool weigh_samples(struct profile_lane *lane, uint64_t end, const struct 
     return room;
 }
 
-/* The same, and those sampled go into the log. */
+/* Likewise. Those that are sampled go into the log. */
 static bool log_samples(struct profile_lane *lane, uint64_t end, const struct commit_view *view) {
     struct profile_group *group = lane->group;
     bool room = true;
@@ -80,7 +81,7 @@ static bool sample_commits(struct profile_lane *lane, const struct tap_buffer *b
     return room;
 }
 
-/* The samples up to and including cycle `end` wait for µop `sequence`, whatever the profile. */
+/* Makes the samples up to and including cycle `end` wait for µop `sequence`, in all profiles. */
 static bool tag_samples(struct profile_lane *lane, uint64_t end, uint64_t sequence) {
     struct profile_group *group = lane->group;
     bool room = true;
@@ -111,8 +112,8 @@ static bool tag(struct profile_lane *lane, const struct tap_point *points, uint3
 
 /* ---- pending samples ---- */
 
-/* The record in which µop `sequence` commits; false: not in this buffer. A squashed µop and its
- * commit have the same number, and the commit is later. */
+/* Finds the record in which µop `sequence` commits. False: it is not in this buffer. A squashed µop
+ * has the same number when it commits later. */
 static bool find_commit(const struct tap_buffer *buffer, const struct tap_index *index,
                         uint64_t sequence, struct tap_record *record, uint64_t *first) {
     uint32_t low =
@@ -171,7 +172,7 @@ static bool resolve_pending(struct profile_lane *lane, const struct tap_buffer *
     return room;
 }
 
-/* They name nothing, as their rows of the log say already. */
+/* Drops pending samples. They name nothing, as their rows of the log say already. */
 static void lose_pending(struct profile_lane *lane) {
     struct profile_group *group = lane->group;
     for (size_t k = 0; k < lane->pending_count && !group_logs(group); k++)

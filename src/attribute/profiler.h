@@ -19,19 +19,19 @@
 #include "attribute/sampler.h"
 #include "machine/machine.h"
 
-/* One row. A profiler either looks at commit, or tags a µop in the front end and returns the sample
- * when that µop commits. A tag stays with its sequence number when an ordering violation squashes
- * the µop: it is the same one that is dispatched, and commits, later. */
+/* A row of the table. A profiler either looks at commit, or tags a µop in the front end and returns
+ * the sample when that µop commits. A tag belongs to a sequence number: when an ordering violation
+ * squashes the µop, the µop with the same number is dispatched again and commits later. */
 struct profiler {
     const char *name, *description;
     const char *section; /* where it is described */
     uint32_t events;     /* enum psv: what its samples tell of; 0: no cycle stacks */
-    /* At commit. Writes the µops that a sample in such a cycle names, oldest first, each having an
-     * equal share; returns how many, at most COMMIT_GROUP_MAX. 0: it names those of the next
-     * commit, which is yet to come; it is then asked again, in that commit's cycle. NULL: the
-     * profiler tags. */
+    /* At commit: writes the µops that a sample in such a cycle names, oldest first, each having an
+     * equal share. Returns how many, at most COMMIT_GROUP_MAX. 0: the sample names those of the
+     * next commit, which is yet to come; the function is called again in that commit's cycle. NULL:
+     * the profiler tags. */
     unsigned (*at_commit)(const struct commit_view *view, uint64_t *uops);
-    /* Tagging: the oldest µop of the first such record at or after the sampled cycle. */
+    /* Tagging: it tags the oldest µop of the first such record at or after the sampled cycle. */
     enum tap_kind tags; /* TAP_DISPATCH or TAP_FETCH */
     bool wide;          /* a sample has an address for every µop that can commit in a cycle */
     /* What it adds to a core, in bytes; NULL: nothing but the tag's events, or the papers do not
@@ -70,7 +70,7 @@ void profile_group_free(struct profile_group *group);
 struct profile_lane;
 struct profile_lane *profile_lane_new(struct profile_group *group); /* NULL: out of memory */
 struct tap_worker profile_lane_worker(struct profile_lane *lane);
-/* Samples that still wait for a µop are lost: it never entered the pipeline. */
+/* Samples that still wait for a µop are lost. */
 void profile_lane_free(struct profile_lane *lane);
 
 struct profile_result {

@@ -1,6 +1,6 @@
-/* A period of level l + 1 is two of level l, and its sample is one of their two: the second, or as
- * one bit of a hash of (seed, level, number) says. So the cycle of a sample is found by going down
- * the levels, and nothing is remembered. */
+/* A period of level l + 1 is two of level l, and its sample is one of their two samples: the
+ * second, or the one that a bit of a hash of (seed, level, number) chooses. So the cycle of a
+ * sample is found by going down the levels, and nothing has to be stored. */
 #include "attribute/sampler.h"
 
 /* The finaliser of SplitMix64 (Steele, Lea and Flood 2014) over all three. */
@@ -23,8 +23,8 @@ uint64_t sampler_period(const struct sampler *sampler) {
     return first_period(sampler) << sampler->level;
 }
 
-/* Whether of the two periods of level − 1 that make up period `number` of `level` the second's
- * sample is taken. */
+/* Whether period `number` of `level` takes the sample of the second of its two periods of level −
+ * 1. */
 static bool takes_second(const struct sampler *sampler, unsigned level, uint64_t number) {
     return sampler->options.mode == SAMPLER_PERIODIC ||
            hash(sampler->options.seed, level, number) & 1;

@@ -1,12 +1,12 @@
-/* Which cycles are sampled. One in every period: its last (periodic, as perf's timer does) or a
- * random one of it (paper A §5.2). Cycles count from 1, so that sample k ≥ 1 lies in the cycles
- * from (k − 1) × period + 1 to k × period. A sample weighs the cycles since the one before it.
+/* Which cycles are sampled: one in every period, its last cycle (periodic, as perf's timer does) or
+ * a random one (paper A §5.2). Cycles count from 1, so sample k ≥ 1 lies in the cycles from (k − 1)
+ * × period + 1 to k × period. A sample weighs the cycles since the one before it.
  *
- * Which cycle sample k is depends on the options alone, so all profilers with the same options
- * sample the same cycles, in whatever order and on whatever thread they look.
+ * The cycle of sample k depends on the options alone, so all profilers with the same options sample
+ * the same cycles, in whatever order and on whatever thread they look.
  *
  * When a number of samples is asked for, not a period, the period starts at one cycle and doubles
- * whenever twice that number has been taken. Of two neighbours one stays (periodic: the second;
+ * whenever twice that number has been taken. Of two neighbours one is kept (periodic: the second;
  * random: either), so the samples of a level are among those of the level below. */
 #ifndef CULPRIT_ATTRIBUTE_SAMPLER_H
 #define CULPRIT_ATTRIBUTE_SAMPLER_H
@@ -19,7 +19,7 @@ enum sampler_mode { SAMPLER_PERIODIC, SAMPLER_RANDOM };
 struct sampler_options {
     enum sampler_mode mode;
     uint64_t period;  /* cycles; 1: every cycle, exactly; 0: as `samples` asks */
-    uint64_t samples; /* with period 0: at least so many over the run if it has as many cycles, and
+    uint64_t samples; /* with period 0: at least so many over the run, if it has as many cycles, and
                          fewer than twice as many */
     uint64_t seed;
 };

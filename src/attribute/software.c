@@ -1,6 +1,6 @@
-/* Software profiling (perf without hardware; paper A §2.1): the interrupt lets drain what is in
- * flight, and the sample is where execution resumes: the next instruction of the correct path that
- * had not been fetched. The skid is everything in flight. */
+/* Software profiling (perf without hardware; paper A §2.1): the interrupt lets what is in flight
+ * drain, and the sample names where execution resumes: the next instruction of the correct path
+ * that had not been fetched. The skid is everything in flight. */
 #include "attribute/profiler.h"
 
 const struct profiler software_profiler = {

@@ -1,8 +1,8 @@
 /* What Oracle, the golden reference and the profilers share: how to walk the closings of a buffer,
  * and the one rule of who gets the cycles that end with a commit or flush record (paper A Fig.
- * A.3). The cycle of a commit itself goes in equal shares to its µops: 840 units divided by 1 to 8
- * leave no rest; where more commit together (an idealised width) the first ones get one unit more.
- */
+ * A.3). The cycle of a commit itself goes in equal shares to its µops: 840 units can be divided by
+ * 1 to 8 without a remainder; when more commit together (an idealised width), the first ones get
+ * one unit more. */
 #ifndef CULPRIT_ATTRIBUTE_SPAN_H
 #define CULPRIT_ATTRIBUTE_SPAN_H
 
@@ -60,7 +60,7 @@ struct closings {
     uint64_t cycle;    /* of the record */
     uint64_t sequence; /* number of its first µop */
     uint64_t last_uop; /* tap_uop word of the last µop that committed before it */
-    /* Inside: cycle of the closing before the next record, and what that begins with. */
+    /* Private: cycle of the closing before the next record, and what that begins with. */
     uint64_t last_commit, next_sequence, next_last_uop;
 };
 

@@ -44,7 +44,7 @@ void tip_select(const struct commit_view *view, unsigned banks, struct tip_regis
 }
 
 unsigned tip_attribute(const struct tip_registers *registers, uint64_t *uops) {
-    if (registers->flags) { /* Stalled, Flushed, Drained: the oldest has it all */
+    if (registers->flags) { /* Stalled, Flushed, Drained: the oldest gets the whole sample */
         uops[0] = registers->address[registers->oldest];
         return 1;
     }

@@ -110,7 +110,7 @@ bool shotgun_illegal(const struct shotgun_code *copy, uint32_t number, unsigned 
 
 /* ---- µops on a machine ---- */
 
-/* Renaming may do it. */
+/* Whether renaming may do it. */
 static bool renamed(const struct machine *machine, const struct static_insn *insn,
                     const struct uop *uop) {
     return machine->core.eliminate_moves && insn->uop_count == 1 &&
@@ -136,7 +136,7 @@ static uint32_t flags_of(const struct machine *machine, const struct static_insn
     return flags;
 }
 
-/* Whose category its execution is (graph/build.c). */
+/* The category of its execution (graph/build.c). */
 static uint32_t category_of(const struct machine *machine, const struct uop *uop, uint32_t flags) {
     if (uop->operation == OP_LOAD)
         return GRAPH_LOAD;

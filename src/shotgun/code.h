@@ -1,6 +1,6 @@
-/* The program's binary as a shotgun profiler reads it: what software can know of an instruction
- * without measuring it (interaction-cost paper Table V, marked S), on a machine. It is a copy of
- * the code that the trace tells of, which outlives the trace. */
+/* The program's binary as a shotgun profiler reads it: what software knows of an instruction on a
+ * machine without measuring it (interaction-cost paper Table V, marked S). It is a copy of the
+ * trace's code, which outlives the trace. */
 #ifndef CULPRIT_SHOTGUN_CODE_H
 #define CULPRIT_SHOTGUN_CODE_H
 
@@ -17,7 +17,8 @@ enum { CODE_UNKNOWN = UINT32_MAX };
 struct shotgun_flow {
     uint32_t next;   /* falls through to */
     uint32_t target; /* direct branch: taken to */
-    uint32_t before; /* the compare that ends where this branch begins and would fuse with it */
+    uint32_t before; /* the compare that ends where this branch begins, and fuses with it if the
+                        machine fuses */
 };
 
 struct shotgun_code {
@@ -49,8 +50,8 @@ bool shotgun_fuses(const struct shotgun_code *copy, const struct machine *machin
  * the L2, which would show in bit 2. */
 bool shotgun_illegal(const struct shotgun_code *copy, uint32_t number, unsigned signature);
 
-/* A µop on this machine as far as it is static: its flags, operation, pool and default latencies,
- * no distances. */
+/* The static part of a µop on this machine: its flags, operation, pool and default latencies, no
+ * distances. */
 struct static_uop {
     struct graph_uop graph;
     unsigned traits; /* enum graph_traits */

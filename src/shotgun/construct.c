@@ -1,6 +1,6 @@
 /* Goes from instruction to instruction: chooses a sample, appends the instruction's µops, finds out
  * where it leads. Register producers come from a table of the last writers, kept along the
- * fragment; edges that would lead to before its beginning are left out. */
+ * fragment; edges that would lead to before the fragment are left out. */
 #include "shotgun/construct.h"
 
 #include <stdlib.h>
@@ -21,11 +21,12 @@ struct shotgun_constructor {
     struct graph_structure *structure;
     uint64_t random;
     struct shotgun_fragment fragment;
-    struct shotgun_inference inference; /* where no sample says it */
+    struct shotgun_inference inference; /* for what no sample tells */
 
     /* ---- along the fragment ---- */
     uint32_t insn;                     /* static instruction that comes next */
-    uint64_t expected, expected_there; /* design 3: its context, as far as the chosen samples say */
+    uint64_t expected, expected_there; /* design 3: the context of that instruction, as far as the
+                                          chosen samples tell */
     uint64_t writer[REG_COUNT];        /* of each register: number of the µop + 1 */
     bool fused;                        /* it is the branch of a pair whose compare came before */
     size_t *stores;                    /* their µops */
@@ -106,7 +107,8 @@ static void rename_uop(struct shotgun_constructor *constructor, const struct uop
         writer[operands->destination[i]] = number;
 }
 
-/* A distance that was observed, if in this fragment a µop of such a kind is there. */
+/* The distance that was observed, if the µop at that distance in this fragment is of such a
+ * kind. */
 static uint16_t distance_if(const struct shotgun_fragment *fragment, uint16_t distance,
                             uint32_t kinds) {
     if (distance == 0 || distance > fragment->uop_count)
@@ -114,8 +116,8 @@ static uint16_t distance_if(const struct shotgun_fragment *fragment, uint16_t di
     return fragment->uops[fragment->uop_count - distance].flags & kinds ? distance : 0;
 }
 
-/* A store, where what lies between it and the µop is not always as long: the one that is nearest to
- * the distance observed, of those of the instruction, if not SHOTGUN_NONE. */
+/* The distance to a store, when the code between the two is not always as long as observed: of the
+ * stores of the instruction (of all, if SHOTGUN_NONE) the one nearest to the distance observed. */
 static uint16_t distance_to_store(const struct shotgun_constructor *constructor, uint16_t observed,
                                   uint32_t insn) {
     const struct shotgun_fragment *fragment = &constructor->fragment;
@@ -195,13 +197,14 @@ struct appearance {
     bool compare;                        /* its last µop is in the branch behind it */
     bool fused;                          /* has the last µop of the compare before it */
     bool taken;
-    const struct shotgun_sample *went; /* the one that says its target; NULL: none */
+    const struct shotgun_sample *went; /* the sample that tells its target; NULL: none */
     bool inferred;                     /* what happened to it: */
     struct inferred_events events;
     bool loads; /* rather than stores only */
 };
 
-/* µops it executes: as many as it has, or as often as the sample says that it was repeated. */
+/* How many µops the instruction executes: as many as it has, or as often as the sample says that it
+ * was repeated. */
 static uint32_t executed_uops(const struct static_insn *insn, const struct appearance *as) {
     uint32_t own = insn->uop_count - (uint32_t)as->compare;
     if (!as->sample || !(insn->flags & INSN_REP) || as->sample->uops_executed < own)
@@ -209,7 +212,8 @@ static uint32_t executed_uops(const struct static_insn *insn, const struct appea
     return as->sample->uops_executed - as->sample->uops_executed % insn->uop_count;
 }
 
-/* What was observed of its k-th µop; those beyond what was kept are as the last that were. */
+/* What was observed of the instruction's k-th µop. Those beyond the ones kept are taken to be like
+ * the last ones kept. */
 static const struct shotgun_uop *observed_uop(const struct shotgun_constructor *constructor,
                                               const struct static_insn *insn,
                                               const struct shotgun_sample *sample, uint32_t k) {
@@ -222,7 +226,7 @@ static const struct shotgun_uop *observed_uop(const struct shotgun_constructor *
     return &constructor->database->uops[sample->first_uop + k];
 }
 
-/* The µop's part in what happened to its instruction. */
+/* Sets the part that the µop had in the events of its instruction. */
 static void take_events(struct shotgun_uop *observed, const struct graph_uop *uop,
                         const struct inferred_events *events, bool memory) {
     bool first = uop->flags & GRAPH_FIRST, last = uop->flags & GRAPH_LAST;
@@ -235,7 +239,7 @@ static void take_events(struct shotgun_uop *observed, const struct graph_uop *uo
     observed->walk = memory ? events->walk : 0;
 }
 
-/* What the sample says, if there is one; misses and mispredictions are inferred if it was sampled
+/* What the sample tells, if there is one; misses and mispredictions are inferred if it was taken
  * with another signature. */
 static struct shotgun_uop observe(const struct shotgun_constructor *constructor,
                                   const struct appearance *as, uint32_t k,
@@ -293,12 +297,12 @@ struct choice {
     uint64_t context, there;           /* of the instruction */
 };
 
-/* Instructions behind it at which a sample may have taken another way and yet have gone to the same
- * target. On a compiler 86 of 119 targets of samples that differ at more were wrong, of the others
- * 149 of 15,978. */
+/* After an indirect branch, a sample may differ from the signature sample in so many instructions
+ * and yet have gone to the same target. On a compiler 86 of 119 targets of samples that differed in
+ * more were wrong, and 149 of the 15,978 others. */
 enum { ELSEWHERE_INSNS = 1 };
 
-/* Bit 1 says the way where nothing happened on either that would reset it. */
+/* Bit 1 tells the direction if neither sample has an event that would reset it. */
 static bool went_elsewhere(const struct shotgun_sample *sample, uint64_t context, uint64_t there) {
     const uint64_t bits_1 = CONTEXT_ALL / SIGNATURE_ALL;
     uint64_t quiet = ~((sample->context | context) >> 1) & bits_1;
@@ -334,7 +338,7 @@ static struct choice choose(struct shotgun_constructor *constructor, const uint6
     return choice;
 }
 
-/* Design 3: what the chosen sample says of the context of the instruction behind it. */
+/* Design 3: sets the expected context of the next instruction from the chosen sample. */
 static void expect(struct shotgun_constructor *constructor, const struct shotgun_sample *sample) {
     if (sample) {
         constructor->expected = sample->context;
@@ -405,7 +409,8 @@ static void begin(struct shotgun_constructor *constructor, size_t skeleton) {
     constructor->expected_there = CONTEXT_ALL;
 }
 
-/* The program counter has not the bit that the signature says: this is not what was executed. */
+/* The program counter does not have the bit that the signature tells: this is not what was
+ * executed. */
 static bool elsewhere(const struct shotgun_constructor *constructor, uint32_t insn,
                       unsigned signature) {
     uint32_t bit = constructor->database->options.pc_bit;
@@ -413,7 +418,7 @@ static bool elsewhere(const struct shotgun_constructor *constructor, uint32_t in
                       !!(signature & SIGNATURE_PC);
 }
 
-/* The instruction that comes next is appended. False: out of memory, or the fragment is aborted. */
+/* Appends the next instruction. False: out of memory, or the fragment is aborted. */
 static bool step(struct shotgun_constructor *constructor, const uint64_t *bits, bool *right) {
     struct shotgun_fragment *fragment = &constructor->fragment;
     uint32_t position = fragment->insns, insn = constructor->insn;

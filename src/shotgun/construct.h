@@ -30,8 +30,8 @@ enum shotgun_outcome {
     SHOTGUN_COMPLETE,
     SHOTGUN_ILLEGAL, /* aborted: signature bits that the instruction cannot have, or another bit of
                         the program counter */
-    SHOTGUN_NO_TARGET, /* aborted: no sample says where an indirect branch went, or only such as
-                          went on in a different way */
+    SHOTGUN_NO_TARGET, /* aborted: no sample tells where an indirect branch went, or only samples
+                          that went on differently */
     SHOTGUN_LEFT_CODE, /* aborted: no instruction is known there */
     SHOTGUN_TOO_LONG,  /* aborted: repeated instructions of too many µops */
     SHOTGUN_OUTCOMES
@@ -45,20 +45,20 @@ enum shotgun_source {
     SHOTGUN_NOTHING  /* a compare that is wholly in the branch behind it */
 };
 
-/* As far as it was constructed. Owned by the constructor, until the next one.
+/* A fragment, as far as it was constructed. Owned by the constructor, until the next one.
  *
- * A signature sample has less than ten instructions to compare behind a branch that is near its
- * end, and nothing behind that gives a wrong target away. So a fragment is complete where it would
- * need a target from a sample there, or at its whole length. */
+ * Behind a branch that is near the end of a signature sample, fewer than ten instructions are left
+ * to compare, and none that would show a wrong target. So a fragment is complete at its whole
+ * length, or where it would need a target from a sample there. */
 struct shotgun_fragment {
     enum shotgun_outcome outcome;
     struct graph_uop *uops;
     size_t uop_count, uop_capacity;
-    uint32_t insns;     /* of the arrays below */
-    uint32_t *path;     /* static instructions */
-    uint32_t next;      /* that it would go on with, or could not; CODE_UNKNOWN */
-    uint8_t *source;    /* enum shotgun_source */
-    uint8_t *by_sample; /* where it goes on to was taken from a sample */
+    uint32_t insns;  /* of the arrays below */
+    uint32_t *path;  /* static instructions */
+    uint32_t next;   /* the next instruction, or the one that could not be appended; CODE_UNKNOWN */
+    uint8_t *source; /* enum shotgun_source */
+    uint8_t *by_sample; /* its successor was taken from a sample */
 };
 
 enum { SHOTGUN_UOPS_PER_INSN = 32 /* of a fragment, on the average at most */ };

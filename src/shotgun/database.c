@@ -1,5 +1,5 @@
-/* Arrays that grow to their limits and are then halved: of two neighbours one stays, either, as a
- * random bit says. What stays is moved together. */
+/* Arrays grow to their limits and are then halved: of each two neighbours one is kept, as a random
+ * bit tells. What is kept is moved together. */
 #include "shotgun/database.h"
 
 #include <stdlib.h>
@@ -8,7 +8,10 @@
 #include "util/array.h"
 #include "util/random.h"
 
-enum { SKELETON_GAP = 2 /* lengths from one signature sample to the next, mean, to begin with */ };
+enum {
+    SKELETON_GAP =
+        2 /* mean distance from one signature sample to the next at the beginning, in lengths */
+};
 
 void shotgun_database_init(struct shotgun_database *database,
                            const struct shotgun_options *options) {

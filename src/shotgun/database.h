@@ -1,10 +1,10 @@
-/* What a shotgun profiler's hardware hands over (interaction-cost paper §5.4): detailed samples,
- * each one instruction with its latencies and the signature bits around it, and signature samples,
- * each a start and the bits of a stretch of instructions. Both are taken at random; when there are
- * more than the database holds, every other one is dropped, and from then on half as many are
- * taken, so that it does not grow with the run.
+/* What a shotgun profiler's hardware delivers (interaction-cost paper §5.4): detailed samples, each
+ * one instruction with its latencies and the signature bits around it, and signature samples, each
+ * a start and the bits of a stretch of instructions. Both are taken at random. When there are more
+ * than the database holds, every other one is dropped, and from then on half as many are taken, so
+ * that it does not grow with the run.
  *
- * What was really executed stands beside (struct shotgun_truth), for validation: nothing that
+ * Beside it is what was really executed (struct shotgun_truth), for validation: nothing that
  * constructs a fragment looks at it. */
 #ifndef CULPRIT_SHOTGUN_DATABASE_H
 #define CULPRIT_SHOTGUN_DATABASE_H
@@ -99,11 +99,11 @@ struct shotgun_database {
         bits_capacity;
     unsigned sample_level, skeleton_level; /* how often half of them went */
     uint64_t instructions;                 /* that the samples were taken from */
-    uint64_t cycles;                       /* that these took, from commit to commit */
+    uint64_t cycles;                       /* that these instructions took, from commit to commit */
     uint64_t random;                       /* state */
 };
 
-/* What really was. */
+/* What was really executed. */
 struct shotgun_truth {
     uint32_t *paths;          /* of each signature sample in turn, `length` static instructions;
                                  SHOTGUN_NONE: a compare all of which is in the branch behind it */
@@ -117,7 +117,8 @@ void shotgun_database_init(struct shotgun_database *database,
 void shotgun_database_free(struct shotgun_database *database);
 void shotgun_truth_free(struct shotgun_truth *truth);
 
-/* Instructions to the next sample: 1 to twice the mean, as often as samples are taken now. */
+/* Draws the distance in instructions to the next sample: 1 to twice the mean, at the present rate
+ * of samples. */
 uint64_t shotgun_sample_gap(struct shotgun_database *database);
 uint64_t shotgun_skeleton_gap(struct shotgun_database *database);
 

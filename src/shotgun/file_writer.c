@@ -18,7 +18,7 @@ static bool put_record(struct writer *writer, enum shotgun_record type, struct e
     return stream_write(&writer->stream, writer->record, RECORD_HEAD_BYTES + size, error);
 }
 
-/* Room for `size` bytes more in a record of that type; NULL: failed. */
+/* Makes room for `size` bytes more in a record of that type. NULL: failed. */
 static uint8_t *room(struct writer *writer, enum shotgun_record type, uint32_t size,
                      struct error *error) {
     if (writer->used + size > SHOTGUN_PAYLOAD_MAX && !put_record(writer, type, error))
@@ -37,7 +37,7 @@ static uint32_t text_size(const char *text) {
     return size < SHOTGUN_TEXT_MAX ? (uint32_t)size : SHOTGUN_TEXT_MAX;
 }
 
-/* Of all of them; a cut list would be another machine. */
+/* The size of all settings: a list that was cut would describe another machine. */
 static bool settings_size(const struct shotgun_header *header, uint32_t *size,
                           struct error *error) {
     size_t sum = 0;

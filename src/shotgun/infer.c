@@ -1,5 +1,5 @@
-/* Samples with bit 2 are sorted into classes by counting. A class may be large: then a part of it
- * is looked at, from a random place on. */
+/* Samples with bit 2 are sorted into classes by counting. Of a large class only a part is looked
+ * at, from a random sample on. */
 #include "shotgun/infer.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static const struct shotgun_sample *most_alike(const struct shotgun_inference *i
     return best;
 }
 
-/* What befell a sampled instruction. */
+/* What happened to a sampled instruction. */
 static struct inferred_events events_of(const struct shotgun_inference *inference,
                                         const struct shotgun_sample *sample) {
     const struct shotgun_uop *uops = inference->database->uops + sample->first_uop;

@@ -1,4 +1,4 @@
-/* A core under shotgun profiling: builds its graph from life records and samples it. */
+/* A core under shotgun profiling (a lane): builds its graph from life records and samples it. */
 #ifndef CULPRIT_SHOTGUN_LANE_H
 #define CULPRIT_SHOTGUN_LANE_H
 

@@ -1,7 +1,7 @@
-/* Samples of an instruction lie together, ordered by context, so those with exactly the bits looked
- * for are found by bisection, once for each value of what is not known of the newest bits, which
- * come first in the order; only when there are none, or other bits are not known, are all of the
- * instruction's looked at: a loop may have ten thousand. */
+/* The samples of an instruction lie together, ordered by context. Those with exactly the bits
+ * looked for are found by bisection, once for each value of the newest bits that are not known,
+ * which come first in the order. Only if there are none, or other bits are not known, all samples
+ * of the instruction are looked at: a loop may have ten thousand. */
 #include "shotgun/match.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static int by_insn_and_target(const void *a, const void *b, void *samples) {
     return ascending(x->insn, y->insn) ?: ascending(x->target, y->target);
 }
 
-/* Fewer samples that differ say only that it is not always the same. */
+/* With fewer samples, different targets show only that it is not always the same. */
 enum { SETTLING_SAMPLES = 4 };
 
 /* `order` is that of samples by instruction and target. */
@@ -88,7 +88,7 @@ static uint32_t bisect(const struct shotgun_index *index, uint32_t begin, uint32
                                          sample_at(index, begin + (uint32_t)i)->context >= context);
 }
 
-/* Bits alike; its own two come before all others. */
+/* How many bits are equal; the instruction's own two count more than all others. */
 static unsigned closeness(uint64_t a, uint64_t b, uint64_t there) {
     bool own = context_own(a) == context_own(b);
     return context_match(a, b, there) + (own ? CONTEXT_BITS : 0);
@@ -111,14 +111,15 @@ static const struct shotgun_sample *closest(const struct shotgun_index *index, u
     return sample_at(index, chosen);
 }
 
-/* The bits that are not there, when they are the newest few: how many; else more than MOST_OPEN. */
+/* How many bits are missing, if they are the newest few; else more than MOST_OPEN. */
 enum { MOST_OPEN = 2 * SIGNATURE_BITS };
 static unsigned open_bits(uint64_t there) {
     unsigned open = CONTEXT_BITS - (unsigned)__builtin_popcountll(there);
     return there == CONTEXT_ALL >> open ? open : MOST_OPEN + 1;
 }
 
-/* One at random of the samples from `begin` to `end` that have all bits there; NULL: none has. */
+/* One at random of the samples from `begin` to `end` that have all the bits that are there; NULL:
+ * none has. */
 static const struct shotgun_sample *find_exact(const struct shotgun_index *index, uint32_t begin,
                                                uint32_t end, uint64_t context, unsigned open,
                                                uint64_t *random) {

@@ -1,8 +1,8 @@
-/* µops are put together to instructions; an instruction ends with its last µop, or where another
+/* µops are put together into instructions; an instruction ends with its last µop, or where another
  * begins (a compare with a load, whose other half is in the branch behind it). A compare all of
  * which is in the branch shows no µop; it is an instruction nevertheless, with no bits set.
  *
- * A detailed sample waits for the ten instructions behind it, then its context is complete. */
+ * A detailed sample waits for the ten instructions behind it; then its context is complete. */
 #include "shotgun/sampler.h"
 
 #include <stdlib.h>
@@ -101,8 +101,8 @@ static void keep_uop(struct shotgun_sampler *sampler, const struct graph_uop *uo
     sample->uops_executed++;
 }
 
-/* Where the sampled instruction went: every branch is recorded, it is the reader's business which
- * of them say it themselves. */
+/* Notes where the sampled instruction went. Every branch is recorded: the reader decides for which
+ * the binary tells it. */
 static void note_target(struct shotgun_sampler *sampler, uint32_t insn, bool fused) {
     struct shotgun_sample *sample = &sampler->sample;
     if (!sample_under_way(sampler) || sampler->number != sampler->sampled + 1 ||
@@ -123,7 +123,7 @@ static bool finish_sample(struct shotgun_sampler *sampler, struct error *error) 
 
 /* ---- signature samples ---- */
 
-/* Begins where the binary says what is executed: not within a fused pair. */
+/* Begins a stretch where the binary tells what is executed: not within a fused pair. */
 static void begin_stretch(struct shotgun_sampler *sampler, const struct graph_uop *uop) {
     struct stretch *stretch = &sampler->stretch;
     if (stretch->under_way || sampler->number < sampler->next_stretch || uop->flags & GRAPH_FUSED)
@@ -194,7 +194,7 @@ static bool begin_insn(struct shotgun_sampler *sampler, const struct graph_uop *
                        struct error *error) {
     if (sampler->open && !finish_open(sampler, error))
         return false;
-    /* Of the pair nothing was seen so far: here goes the compare. */
+    /* Nothing was seen of the pair so far: the compare comes here. */
     if (uop->flags & GRAPH_FUSED && uop->flags & GRAPH_FIRST) {
         note_target(sampler, uop->insn, true);
         uint32_t length = sampler->places ? place_of(sampler->places, uop->insn)->before : 0;
@@ -225,7 +225,7 @@ static bool take(struct shotgun_sampler *sampler, const struct graph_uop *uop,
     return !(uop->flags & GRAPH_LAST) || finish_open(sampler, error);
 }
 
-/* What was under way cannot be finished. */
+/* Drops the samples under way, which cannot be finished. */
 static void lose(struct shotgun_sampler *sampler) {
     sampler->open = sampler->stretch.under_way = false;
     sampler->sample.uops_executed = 0;

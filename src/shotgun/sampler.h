@@ -17,8 +17,8 @@ struct shotgun_sampler *shotgun_sampler_new(struct shotgun_database *database,
 /* Samples under way are lost. */
 void shotgun_sampler_free(struct shotgun_sampler *sampler);
 
-/* The next µops of a graph; `first`: nothing is known of what was before them. For the sink of a
- * graph builder (graph/build.h). */
+/* Takes the next µops of a graph; `first`: nothing is known of what was before them. For the sink
+ * of a graph builder (graph/build.h). */
 bool shotgun_sampler_take(struct shotgun_sampler *sampler, const struct graph_uop *uops,
                           uint32_t count, bool first, struct error *error);
 

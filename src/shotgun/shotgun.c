@@ -123,15 +123,15 @@ struct making {
     uint32_t *weights;
 };
 
-/* The pipeline is empty when a fragment begins and is not when the run gets there: what it takes to
- * fill is taken off, the same of all sets. */
+/* When a fragment begins, the pipeline is empty, which it was not in the run. The cycles that it
+ * takes to fill are subtracted, the same from all sets. */
 static double fill_cycles(const struct shotgun *shotgun) {
     struct graph_machine machine;
     graph_machine_of(shotgun->machine, &machine);
     return (double)machine.frontend_depth + machine.dispatch_to_issue + machine.complete_to_commit;
 }
 
-/* Tells of another fragment; false: it was the last, as a signal came. */
+/* Reports another fragment. False: a signal came, so it was the last. */
 static bool goes_on(const struct making *making, uint64_t fragments) {
     const struct shotgun_request *request = making->request;
     if (request->progress)
@@ -139,7 +139,7 @@ static bool goes_on(const struct making *making, uint64_t fragments) {
     return !request->stop || !*request->stop;
 }
 
-/* The times of a fragment. */
+/* Evaluates a fragment under all sets. */
 static void evaluate(struct making *making, const struct graph_uop *uops, size_t count,
                      struct fragment_times *times) {
     enum { MOST = 1 << 20 };
@@ -199,7 +199,7 @@ static void making_end(struct making *making) {
     free(making->weights);
 }
 
-/* Constructs a fragment, as often as it takes. *complete: it was done. */
+/* Constructs a fragment, trying again if it is aborted. *complete: one was completed. */
 static bool construct_one(struct making *making, struct shotgun_constructor *constructor,
                           size_t skeleton, const uint32_t *path, struct fragment_times *times,
                           bool *complete, struct error *error) {

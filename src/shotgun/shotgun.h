@@ -38,7 +38,7 @@ struct shotgun_request {
     enum shotgun_design design; /* 1 only when the options asked for perfect graphs */
     uint32_t fragments;         /* at most; designs 1, 2 and 4: one for each signature sample */
     uint32_t ideal;             /* enum ideal: of the simulation */
-    /* Told the fragments tried so far, after each; NULL: none. */
+    /* Called after each fragment with how many were tried so far; NULL: nothing is. */
     void (*progress)(void *context, uint64_t fragments);
     void *progress_context;
     const volatile sig_atomic_t
@@ -46,7 +46,7 @@ struct shotgun_request {
 };
 enum {
     SHOTGUN_FRAGMENTS = SHOTGUN_SKELETONS_MAX,
-    SHOTGUN_TRIES = 4 /* for each of them at most */
+    SHOTGUN_TRIES = 4 /* tries for each of them at most */
 };
 
 struct shotgun_statistics {
@@ -55,7 +55,7 @@ struct shotgun_statistics {
     /* Of the complete fragments: their instructions, without compares that are wholly in the branch
      * behind them, by where they came from. */
     uint64_t sources[SHOTGUN_NOTHING];
-    /* Whether those that were constructed stand for the run: instructions with bit 2 (a miss or
+    /* Whether the fragments represent the run: how many instructions have bit 2 (a miss or
      * misprediction) in the signature samples that were tried, and in those of which no fragment
      * was completed; cycles per instruction of the run, and of the fragments by their weights. */
     uint64_t events, events_discarded;
@@ -68,9 +68,9 @@ struct shotgun_statistics {
     uint64_t targets, targets_right;
 };
 
-/* Constructs fragments and adds up t(S) of all sets of the standard categories over them into
- * `breakdown`, which is initialised here and is the caller's to free either way. False with an
- * error when there was too little to construct even one from. */
+/* Constructs fragments and sums t(S) of all sets of the standard categories over them into
+ * `breakdown`, which is initialised here; the caller frees it either way. False with an error:
+ * there was too little to construct even one fragment. */
 bool shotgun_breakdown(struct shotgun *shotgun, const struct shotgun_request *request,
                        struct breakdown *breakdown, struct shotgun_statistics *statistics,
                        struct error *error);

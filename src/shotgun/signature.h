@@ -58,7 +58,7 @@ static inline unsigned signature_of(unsigned events) {
     return events & EVENT_RESET_1 ? events & SIGNATURE_2 : events & (SIGNATURE_1 | SIGNATURE_2);
 }
 
-/* The context with one instruction more behind it; the oldest drops out. */
+/* The context with one more instruction at its end; the oldest drops out. */
 static inline uint64_t context_push(uint64_t context, unsigned signature) {
     return context >> SIGNATURE_BITS | (uint64_t)signature << (CONTEXT_BITS - SIGNATURE_BITS);
 }
@@ -101,7 +101,7 @@ static inline uint64_t signature_context(const uint64_t *words, uint32_t insns, 
     return context;
 }
 
-/* Bits that two contexts have alike, of those that are there. */
+/* How many bits are the same in two contexts, of those that are there. */
 static inline unsigned context_match(uint64_t a, uint64_t b, uint64_t there) {
     return (unsigned)__builtin_popcountll(~(a ^ b) & there);
 }

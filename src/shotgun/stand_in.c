@@ -1,4 +1,4 @@
-/* Each discarded one looks at all complete ones: there are a thousand at most. */
+/* Each discarded sample is compared with all complete ones: there are a thousand at most. */
 #include "shotgun/stand_in.h"
 
 #include <stdlib.h>

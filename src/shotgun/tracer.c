@@ -26,7 +26,7 @@ static void *open_samples(const struct tracer_options *options, struct error *er
     samples->options = options;
     struct shotgun_options how = {.period = options->interval, .length = SHOTGUN_LENGTH, .seed = 1};
     shotgun_database_init(&samples->database, &how);
-    struct shotgun_header nothing = {0}; /* so that it is known now whether it can be written */
+    struct shotgun_header nothing = {0}; /* shows at once whether the file can be written */
     if (shotgun_write(options->path, &nothing, &samples->database, NULL, error))
         return samples;
     free(samples);

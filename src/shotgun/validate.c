@@ -1,8 +1,8 @@
-/* A fragment has left the path at the first instruction that is not the one executed; the one at
- * which it was aborted counts too, if there was one. */
+/* A fragment has left the path at the first instruction that is not the one executed. The
+ * instruction at which it was aborted counts too, if there was one. */
 #include "shotgun/validate.h"
 
-/* Whether `insn` is what was executed there. A compare that is wholly in its branch is not seen
+/* Whether `insn` was executed there. A compare that is wholly in its branch is not seen
  * committing. */
 static bool is_right(const uint32_t *path, uint32_t at, uint32_t insn) {
     return insn != CODE_UNKNOWN && (path[at] == SHOTGUN_NONE || path[at] == insn);

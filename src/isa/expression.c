@@ -1,4 +1,4 @@
-/* Dispatch to the ISAs. */
+/* Calls the function of the ISA. */
 #include "isa/expression.h"
 
 #include "isa/isa_internal.h"

@@ -1,4 +1,4 @@
-/* What an instruction computes, where that is simple: for following addresses of tables, bounds of
+/* What an instruction computes, if that is simple: for following addresses of tables, bounds of
  * indices and the stack pointer back through code. A pure function of its arguments, safe on any
  * bytes. */
 #ifndef CULPRIT_ISA_EXPRESSION_H
@@ -21,7 +21,7 @@ enum expression_kind {
     EXPRESSION_JUMP_LOADED     /* goes to where memory at ADDRESS says */
 };
 
-/* Of unsigned numbers. */
+/* Comparisons of unsigned numbers. */
 enum condition {
     CONDITION_OTHER,
     CONDITION_BELOW,
@@ -38,15 +38,16 @@ struct expression {
     uint8_t right;       /* register; REG_NONE: 0 */
     uint8_t shift;
     uint8_t condition; /* enum condition */
-    uint8_t width;     /* bytes: of the result of a sum, and, shift; of memory; of what is compared.
-                          8 are filled from them */
-    bool is_signed;    /* by the sign, else by zeros */
+    uint8_t width; /* bytes: of the result of a sum, and, shift; of memory; of what is compared. The
+                      result is extended from them to 8 */
+    bool is_signed;     /* extended by the sign, else by zeros */
     int16_t stack_step; /* what is added to the stack pointer besides: push, pop */
-    int64_t constant;   /* of what is relative to the instruction's place: resolved */
+    int64_t constant;   /* addresses relative to the instruction are resolved */
     int64_t limit;
 };
 
-/* Of the instruction at `bytes`, which stands at `address`. Bytes that do not decode: NONE. */
+/* The expression of the instruction at `bytes`, which stands at `address`. Bytes that do not
+ * decode: NONE. */
 struct expression insn_expression(enum isa isa, const uint8_t *bytes, size_t size,
                                   uint64_t address);
 

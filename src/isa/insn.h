@@ -1,9 +1,9 @@
-/* What an instruction is, whatever its architecture: the door between machine code and every
- * later room. `insn_decode` turns bytes into `struct insn`; `insn_crack` turns a `struct insn`
- * into the µops a core executes; `insn_text` prints it.
+/* What an instruction is on any architecture: between machine code and all other rooms.
+ * `insn_decode` turns bytes into `struct insn`; `insn_crack` turns a `struct insn` into the µops a
+ * core executes; `insn_text` prints it.
  *
- * All three are pure functions of their arguments and safe on hostile bytes: bytes that are no
- * instruction make insn_decode return false and set no field. */
+ * All three are pure functions of their arguments and safe on hostile bytes: for bytes that are no
+ * instruction insn_decode returns false and sets no field. */
 #ifndef CULPRIT_ISA_INSN_H
 #define CULPRIT_ISA_INSN_H
 

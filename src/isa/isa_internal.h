@@ -1,5 +1,4 @@
-/* Shared between the files of this room only: the decoder and printer of each ISA, and how they
- * fill register lists. */
+/* Inside of this room: the decoder and printer of each ISA, and how they fill register lists. */
 #ifndef CULPRIT_ISA_ISA_INTERNAL_H
 #define CULPRIT_ISA_ISA_INTERNAL_H
 
@@ -15,7 +14,8 @@ size_t x86_64_text(const uint8_t *bytes, size_t size, uint64_t address, char *te
 size_t riscv64_text(const uint8_t *bytes, size_t size, uint64_t address, char *text,
                     size_t text_size);
 
-/* Each is insn_expression() for one ISA, of an expression that is NONE and names no register. */
+/* Each is insn_expression() for one ISA; they get an expression that is NONE and names no
+ * register. */
 void x86_64_expression(const uint8_t *bytes, size_t size, uint64_t address,
                        struct expression *expression);
 void riscv64_expression(const uint8_t *bytes, size_t size, uint64_t address,

@@ -1,9 +1,9 @@
-/* Of RV64GC, from the word of each instruction (compressed ones expanded). x0 reads as 0, which
- * REG_NONE stands for, and what is written to it is lost. */
+/* Expressions of RV64GC, from the word of each instruction (compressed ones expanded). x0 reads as
+ * 0, for which REG_NONE stands, and what is written to it is lost. */
 #include "isa/isa_internal.h"
 #include "isa/riscv64_table.h"
 
-/* Opcode, funct3 and, where it counts, funct7, of the words. */
+/* Words by opcode, funct3 and, where it matters, funct7. */
 enum {
     LUI = 0x37,
     AUIPC = 0x17,

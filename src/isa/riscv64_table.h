@@ -1,5 +1,5 @@
 /* The RV64GC instruction set as a table: one row per 32-bit instruction, and the expansion of
- * compressed instructions to those. Room-internal. */
+ * compressed instructions to those. Inside of this room. */
 #ifndef CULPRIT_ISA_RISCV64_TABLE_H
 #define CULPRIT_ISA_RISCV64_TABLE_H
 

@@ -40,7 +40,7 @@ static void add_register(const struct zydis_view *view, const ZydisDecodedOperan
                          struct insn *insn) {
     uint8_t reg = x86_64_register(operand->reg.value);
     if (operand->encoding == ZYDIS_OPERAND_ENCODING_MASK && reg == REG_X86_MASK)
-        return; /* k0 in the place of a mask means no mask */
+        return; /* k0 as a mask means no mask */
     bool writes = operand->actions & ANY_WRITE;
     /* push, pop, call, ret: read for the address only */
     bool stack_pointer = reg == RSP && operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;

@@ -1,5 +1,5 @@
-/* Of x86-64, from the operands that Zydis lists. Writes to 8 and 16 bits of a register, and what
- * goes through a segment register, are not simple. */
+/* Expressions of x86-64, from the operands that Zydis lists. Writes to 8 and 16 bits of a register,
+ * and accesses through a segment register, are not simple. */
 #include "isa/isa_internal.h"
 #include "isa/x86_64_view.h"
 
@@ -33,7 +33,7 @@ static bool is_general(const ZydisDecodedOperand *operand) {
     }
 }
 
-/* A whole general register, of which 32 bits are filled with zeros. */
+/* A whole general register; a write to its low 32 bits clears the others. */
 static bool is_whole(const ZydisDecodedOperand *operand) {
     return is_general(operand) && operand->size >= 32;
 }

@@ -1,4 +1,4 @@
-/* What kind of work an x86-64 mnemonic does. Room-internal. */
+/* What kind of work an x86-64 mnemonic does. Inside of this room. */
 #ifndef CULPRIT_ISA_X86_64_OPERATION_H
 #define CULPRIT_ISA_X86_64_OPERATION_H
 

@@ -1,4 +1,4 @@
-/* An x86-64 instruction as Zydis sees it. Room-internal. */
+/* An x86-64 instruction as Zydis sees it. Inside of this room. */
 #ifndef CULPRIT_ISA_X86_64_VIEW_H
 #define CULPRIT_ISA_X86_64_VIEW_H
 

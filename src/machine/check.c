@@ -1,5 +1,5 @@
-/* What must hold between keys, after each is within its own range (machine.def). Messages name the
- * keys in question and what would do. */
+/* Conditions between keys, after each key is within its own range (machine.def). Messages name the
+ * keys in question and values that would do. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "machine/machine.h"
 #include "util/power_of_two.h"
 
-/* Every key within its range, whoever filled the struct. */
+/* Checks that every key is within its range, however the struct was filled. */
 static bool check_ranges(const char *section, const char *member, const void *object,
                          struct error *error) {
     for (size_t i = 0; i < KEY_COUNT; i++) {

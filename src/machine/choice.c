@@ -1,5 +1,5 @@
-/* A machine that was asked for is loaded once and serves every architecture; its own check says
- * what it cannot do. */
+/* A machine that was asked for is loaded once and serves every architecture; its own check tells
+ * what it cannot simulate. */
 #include "machine/choice.h"
 
 #include <stddef.h>

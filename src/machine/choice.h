@@ -1,5 +1,5 @@
-/* The machine that a verb simulates: asked for, or by the architecture of what it simulates, which
- * shows only when the trace begins. */
+/* The machine that a verb simulates: the one asked for, or the default of the program's
+ * architecture, which is known only when the trace begins. */
 #ifndef CULPRIT_MACHINE_CHOICE_H
 #define CULPRIT_MACHINE_CHOICE_H
 
@@ -12,7 +12,7 @@
 enum { MACHINE_MOST_SETTINGS = 64 };
 
 struct machine_options {
-    bool chips;          /* set before parsing: machines of several threads are taken, too */
+    bool chips;          /* set before parsing: machines of several threads are accepted */
     const char *machine; /* NULL: by the program's architecture */
     const char *settings[MACHINE_MOST_SETTINGS];
     uint32_t setting_count;
@@ -27,7 +27,7 @@ struct machine_choice {
     } candidates[ISA_COUNT];
 };
 
-/* Loads what each architecture would get. False when none can be had, so that this is told before
+/* Loads the machine of each architecture. False: none can be loaded, which is thus reported before
  * a command starts. */
 bool machine_choice_load(struct machine_choice *choice, const struct machine_options *options,
                          struct error *error);

@@ -1,5 +1,5 @@
 /* Keys are looked up in the table by the part of the section before its '.'; what follows the '.'
- * chooses the object: a queue or pool of that name (made when new) or an operation class. */
+ * chooses the object: a queue or pool of that name (created if new) or an operation class. */
 #include "machine/draft.h"
 
 #include <stdio.h>
@@ -242,7 +242,7 @@ static bool settle_classes(const struct draft *draft, struct machine *machine,
     return true;
 }
 
-/* Without a vDSO, reading the clock is a system call; nor need a file know of its class. */
+/* Without a vDSO, reading the clock is a system call. A file need not mention the class. */
 static void settle_clock(struct machine *machine) {
     if (!machine->core.vdso)
         machine->classes[OP_CLOCK] = machine->classes[OP_SYSTEM];

@@ -22,7 +22,7 @@ struct draft {
 /* Every key at its standard value, no queues, no pools. */
 void draft_init(struct draft *draft);
 
-/* The draft that settles to `machine`. */
+/* Makes the draft that settles to `machine`. */
 void draft_from(struct draft *draft, const struct machine *machine);
 
 /* Sets one key. *field is where the value went, the same for the same key. The error says what is

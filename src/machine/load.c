@@ -1,8 +1,8 @@
-/* A file is read whole (64 KiB at most, regular files only), refused when it has NULs or lines
+/* A file is read whole (64 KiB at most, regular files only), refused if it has NULs or lines that
  * inih would cut, and given to inih line by line without indentation (which inih would take for a
- * continued value). `base` loads the other machine first, into the same draft; files of
- * the chain, known by device and inode, are passed over in the search; a base that is given by its
- * path is seen from the file that names it. */
+ * continued value). `base` loads the other machine first, into the same draft. The search for it
+ * skips files of the chain, known by device and inode; a base given by a path is relative to the
+ * file that names it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
@@ -55,7 +55,7 @@ static bool in_chain(const struct stat *status, void *context) {
     return false;
 }
 
-/* A path is seen from the folder of the file that names it. */
+/* Opens a path relative to the folder of the file that names it. */
 static int open_base_path(const struct file *file, const char *folder, const char *name,
                           char path[PATH_MAX]) {
     struct stat status;
@@ -237,7 +237,7 @@ static bool load_file(int descriptor, const char *path, const struct file *deriv
 
 /* ---- doors ---- */
 
-/* What a file says may be quoted in the message: no control characters to a terminal. */
+/* The message may quote the file: control characters must not reach a terminal. */
 static void make_printable(struct error *error) {
     for (char *at = error->message; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 127)

@@ -66,7 +66,8 @@ struct machine_cache {
     enum replacement_kind replacement;
     enum prefetcher_kind prefetcher;
     uint32_t prefetch_degree; /* lines ahead per trigger, ≥ 1 */
-    bool free_pending_hits; /* a hit on a line on its way is like any other (Chen 2009 Fig. 2.4) */
+    bool free_pending_hits;   /* a hit on a line on its way counts as any other hit (Chen 2009
+                                 Fig. 2.4) */
 };
 
 /* [itlb] [dtlb] [l2tlb] */
@@ -153,7 +154,7 @@ struct machine_core {
     bool eliminate_moves; /* register copies and zero idioms need no functional unit */
     bool vdso; /* what the kernel's vDSO serves (OP_CLOCK) is an operation of its class; else a
                   system call as any */
-    bool group_issue; /* in order: what was fetched together issues wholly before what follows */
+    bool group_issue; /* in order: a packet issues wholly before the next one */
 };
 
 /* [chip]: cores of several hardware threads (core/multithreaded/chip.h). One core of one thread is
@@ -184,14 +185,14 @@ struct machine {
     struct machine_chip chip;
 };
 
-/* More than one hardware thread: what simulates a thread alone does not do such a machine justice.
- */
+/* Whether it has more than one hardware thread. What simulates a thread alone would not be right
+ * for such a machine. */
 static inline bool machine_is_chip(const struct machine *machine) {
     return machine->chip.cores > 1 || machine->chip.threads > 1;
 }
 
-/* Flags of an instruction on this core (enum insn_flags): what the vDSO serves does not flush;
- * later loads wait for it, for they read what it wrote. */
+/* Flags of an instruction on this core (enum insn_flags): what the vDSO serves does not flush, but
+ * later loads wait for it, since they read what it wrote. */
 static inline uint16_t machine_insn_flags(const struct machine_core *core, unsigned operation,
                                           uint16_t flags) {
     bool served = operation == OP_CLOCK && core->vdso;
@@ -207,8 +208,8 @@ bool machine_load(const char *name, struct machine *machine, struct error *error
 /* Changes one key: "core.rob=64", "dram.latency=100". For --set and tests. */
 bool machine_set(struct machine *machine, const char *assignment, struct error *error);
 
-/* Cross-field checks: power-of-two sets, pools with known queues, every class with a pool ...
- * machine_load has done it already; machine_set callers repeat it. */
+/* Checks between fields: power-of-two sets, pools with known queues, every class with a pool ...
+ * machine_load has done it already; callers of machine_set do it again. */
 bool machine_check(const struct machine *machine, struct error *error);
 
 /* What a core of core/multithreaded/ must have: single issue in order, L1s and an L2 with LRU and

@@ -1,7 +1,7 @@
 /* The file is opened for each piece and compared with the one that was opened first, so that
- * neither a mapping nor a descriptor stays, and a file that shrinks does no harm. Relocations are
- * those of 64-bit images with addends (.rela.dyn); packed ones (.relr.dyn) have what they add in
- * place, which is as linked. */
+ * neither a mapping nor a descriptor is kept, and a file that shrinks does no harm. Relocations are
+ * those of 64-bit images with addends (.rela.dyn); packed ones (.relr.dyn) have their addend where
+ * they apply, which reads as linked. */
 #include "program/contents.h"
 
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static bool prepare(struct contents *contents, struct elf_image *image) {
     return contents->prepared = done;
 }
 
-/* Writes what the loader would, where that is known. */
+/* Writes what the loader would write, if that is known. */
 static bool relocate(const struct contents *contents, uint64_t address, uint8_t *bytes,
                      size_t size) {
     uint64_t from = address < POINTER_BYTES ? 0 : address - (POINTER_BYTES - 1);
@@ -93,7 +93,8 @@ static bool relocate(const struct contents *contents, uint64_t address, uint8_t 
     return true;
 }
 
-/* The place in the file of `size` bytes (not 0) at an address, if they are together in it. */
+/* The offset in the file of `size` bytes (not 0) at an address, if the file has all of them in one
+ * piece. */
 static bool find_in_file(const struct elf_image *image, uint64_t address, size_t size,
                          uint64_t *offset) {
     uint64_t last;

@@ -41,9 +41,9 @@ bool elf_image_open(struct elf_image *image, const char *path, struct error *err
 bool elf_image_open_memory(struct elf_image *image, void *bytes, size_t size, const char *path,
                            struct error *error);
 
-/* Unmaps a file, so that it may change or shrink under us without harm: what the struct holds stays
- * and addresses can be translated, but sections cannot be read until elf_image_reopen(), which
- * fails when the file is no longer the same. */
+/* Unmaps a file, so that it may change or shrink without harm: the struct keeps what it has, and
+ * addresses can be translated, but sections cannot be read until elf_image_reopen(), which fails
+ * when the file is no longer the same. */
 void elf_image_release(struct elf_image *image);
 bool elf_image_reopen(struct elf_image *image, struct error *error);
 

@@ -86,7 +86,7 @@ static bool identify_elf(const char *path, int file, uint64_t file_size, const u
         (!is_big_endian && head[EI_DATA] != ELFDATA2LSB))
         return error_set(error, "%s: damaged program (ELF class %u, byte order %u)", path,
                          head[EI_CLASS], head[EI_DATA]);
-    /* The fields up to e_machine have the same place in both classes. */
+    /* The fields up to e_machine are at the same offsets in both classes. */
     uint16_t type, machine;
     memcpy(&type, head + offsetof(Elf64_Ehdr, e_type), sizeof type);
     memcpy(&machine, head + offsetof(Elf64_Ehdr, e_machine), sizeof machine);

@@ -1,7 +1,8 @@
-/* Symbols and unwind ranges go into one list. Several symbols may name one address; the one a
- * person would choose owns it and the others are kept behind as aliases, for finding by name. A
- * symbol without a size (assembly) reaches to the end of the unwind range that begins with it, else
- * to the next function or the end of its segment. Unwind ranges own only what no symbol covers. */
+/* Symbols and unwind ranges go into one list. Several symbols may name one address; the one that a
+ * person would choose owns it, and the others are kept at the end as aliases, for finding by name.
+ * A symbol without a size (assembly) reaches to the end of the unwind range that begins with it,
+ * else to the next function or the end of its segment. Unwind ranges own only what no symbol
+ * covers. */
 #include "program/function.h"
 
 #include <stdlib.h>
@@ -181,7 +182,7 @@ static bool build_spans(struct function_table *table, size_t kept) {
         span_table_free(&symbols);
         return false;
     }
-    /* What symbols leave free of each unwind range, one piece per gap. */
+    /* The parts of each unwind range that no symbol covers, one piece per gap. */
     count = 0;
     size_t next = 0;
     uint64_t covered = 0;

@@ -1,5 +1,5 @@
-/* Both names are read from behind, without what stands between angle brackets where only one of the
- * two has it. */
+/* Both names are read from the end. What stands between angle brackets is skipped if only one of
+ * the two has it. */
 #include "program/function_name.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@ bool function_is_named(const char *function, const char *name, size_t length) {
            (function[length] == 0 || function[length] == '(');
 }
 
-/* Where an opening bracket stands whose closing one is at `at`; NULL: there is none. */
+/* Where the opening bracket of the closing one at `at` is; NULL: there is none. */
 static const char *opening(const char *begin, const char *at, char open, char close) {
     int depth = 0;
     for (;; at--) {

@@ -9,9 +9,9 @@
  * "f(int)". */
 bool function_is_named(const char *function, const char *name, size_t length);
 
-/* It is what is left without namespaces, classes, template arguments, return type and parameters,
- * or any more of that: of "int Ns::Class<A, B>::classify<C>(A const&) const" "classify",
- * "Class::classify", "Ns::Class<A, B>::classify" and others. */
+/* Whether `name` is the function's name without namespaces, classes, template arguments, return
+ * type and parameters, or with some of them: of "int Ns::Class<A, B>::classify<C>(A const&) const"
+ * these are "classify", "Class::classify", "Ns::Class<A, B>::classify" and others. */
 bool function_ends_in(const char *function, const char *name, size_t length);
 
 #endif

@@ -49,7 +49,7 @@ static const char *string_at(const struct go_table *table, uint64_t offset) {
     return (const char *)table->bytes + offset;
 }
 
-/* The entry of function `index`; that of the last but one ends the last. */
+/* The entry of function `index`; one more entry marks the end of the last function. */
 static uint64_t entry(const struct go_table *table, uint64_t index) {
     return table->text + u32_at(table, table->functions + index * ENTRY_BYTES);
 }
@@ -153,8 +153,8 @@ static bool read_varint(const struct go_table *table, uint64_t *at, uint32_t *va
     return false;
 }
 
-/* The value that holds at an address, of the table at `offset` of the values of a function that
- * begins at `start`: pairs of steps of the value, either sign, and of the address. −1: none. */
+/* The value at an address, from the table at `offset` of the values of a function that begins at
+ * `start`: pairs of steps of the value (signed) and of the address. −1: none. */
 static int32_t value_at(const struct go_table *table, uint32_t offset, uint64_t start,
                         uint64_t address) {
     uint64_t at = table->values + offset, reached = start;

@@ -1,5 +1,5 @@
-/* The folder is everybody's: a map counts only when the process's own user wrote it, and links are
- * not followed. */
+/* Anybody can write to the folder: a map counts only if the process's own user wrote it, and links
+ * are not followed. */
 #include "program/perf_map.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ static bool take_line(const char *line, struct symbol_cover *cover) {
     return !name || symbol_cover_add(cover, start, size, at, name);
 }
 
-/* Keeps what fits `line` of the next line, with a NUL behind it. The size in the file, 0: no more;
- * that of a hostile one has no bound. */
+/* Reads the next line, of which it keeps what fits into `line`, with a NUL behind it. Returns its
+ * size in the file, which is not bounded in a hostile one; 0: there are no more. */
 static size_t read_line(FILE *stream, char line[LINE_BYTES]) {
     size_t size = 0, length = 0;
     for (int byte; size < MAP_BYTES_MAX && (byte = getc_unlocked(stream)) != EOF;) {

@@ -9,7 +9,8 @@
 
 #include "program/symbol_cover.h"
 
-/* Lines that are none are left out, and what is beyond 64 MB. False: out of memory. */
+/* Reads the symbols; skips lines that are not of this form, and what is beyond 64 MB. False: out of
+ * memory. */
 bool perf_map_read(int file, struct symbol_cover *cover);
 
 /* The map of a process, in its own mount namespace while it lives, else in ours; −1: there is none,

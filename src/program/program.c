@@ -1,6 +1,6 @@
 /* Images by number, and the order in which sources of names are asked. Symbols are read when the
- * image is added, and its files then let go, so that nothing that happens to them matters; DWARF
- * is read at the first lookup that needs it. */
+ * image is added, and its files are then released, so that later changes to them do not matter;
+ * DWARF is read at the first lookup that needs it. */
 #include "program/program.h"
 
 #include <stdarg.h>
@@ -208,7 +208,7 @@ static void find_source(struct program *program, struct image *image) {
         image_note(program, image, "%s: no source lines", error.message);
 }
 
-/* Fills the function; false when the place is in no segment, so that it has no address. */
+/* Fills in the function. False: the offset is in no segment, so it has no address. */
 static bool locate_function(struct program *program, uint32_t number, uint64_t file_offset,
                             uint64_t *address, struct location *location) {
     memset(location, 0, sizeof *location);
@@ -260,8 +260,8 @@ bool program_find_function(struct program *program, uint32_t number, const char 
     return true;
 }
 
-/* Whether a function owns the place where it begins: what only unwind tables know may lie within a
- * named one. */
+/* Whether a function owns the address where it begins: one known from unwind tables alone may begin
+ * within a named one. */
 static bool is_visible(const struct image *image, const struct function *function) {
     uint64_t until;
     return function->symbol ||

@@ -29,13 +29,13 @@ uint32_t program_add_image(struct program *program, const char *path, const uint
 const char *program_image_path(const struct program *program, uint32_t image);
 const char *program_image_name(const struct program *program, uint32_t image); /* base name */
 const char *program_image_note(const struct program *program, uint32_t image); /* NULL: all well */
-/* Whether functions of the file have no names, all or those that it does not export, because its
+/* Whether functions of the file, all or those that it does not export, have no names because its
  * symbols were stripped and are nowhere on this system. */
 bool program_image_is_stripped(const struct program *program, uint32_t image);
 
-/* An inlined function and the place where it was inlined. An instruction's stack reads: inlined[0]
- * at location.file:line, inlined[1] at inlined[0].file:line ..., the real function at the last
- * one's file:line. */
+/* An inlined function and the call that was inlined. An instruction's stack reads: inlined[0] at
+ * location.file:line, inlined[1] at inlined[0].file:line ..., the real function at the last one's
+ * file:line. */
 struct source_frame {
     const char *function; /* demangled */
     const char *file;     /* of the inlined call: as DWARF has it, made relative to the compilation
@@ -52,7 +52,7 @@ struct location {
                                  linkage table entries; NULL: none */
     uint64_t function_offset; /* file offset of its first byte */
     uint64_t function_size;   /* bytes, 0: no function is known, not even its extent */
-    uint64_t function_rest;   /* bytes from this place on to its end, or to the first function that
+    uint64_t function_rest;   /* bytes from this offset on to its end, or to the first function that
                                  lies inside it */
     const char *file;         /* source of this very instruction; NULL: unknown */
     uint32_t line;            /* 0: unknown */
@@ -64,7 +64,7 @@ struct location {
 bool program_locate(struct program *program, uint32_t image, uint64_t file_offset,
                     struct location *location);
 
-/* The same without source lines and inlined functions, which are the dear part. */
+/* The same without source lines and inlined functions, which take most of the time. */
 bool program_locate_function(struct program *program, uint32_t image, uint64_t file_offset,
                              struct location *location);
 

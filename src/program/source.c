@@ -29,7 +29,7 @@ struct row {
     uint32_t line;
 };
 
-struct scope { /* an inlined function, at one place */
+struct scope { /* an inlined function, at one call */
     const char *symbol;
     const char *name; /* readable; NULL until asked for */
     uint32_t parent;  /* the inlined function it was inlined into; NO_SCOPE: a real function */

@@ -1,5 +1,5 @@
-/* Code that is made at run time is made anew at the same addresses: the last symbol there is the
- * one that holds, as a whole. */
+/* Code made at run time may be made again at the same addresses: the last symbol there counts, as a
+ * whole. */
 #include "program/symbol_cover.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Of many symbols those that are needed: those that cover one of some offsets. */
+/* Selects from many symbols those that cover one of some offsets. */
 #ifndef CULPRIT_PROGRAM_SYMBOL_COVER_H
 #define CULPRIT_PROGRAM_SYMBOL_COVER_H
 

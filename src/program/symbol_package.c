@@ -44,8 +44,8 @@ struct distribution {
     char id[NAME_BYTES], like[NAME_BYTES], codename[NAME_BYTES];
 };
 
-/* A value of os-release, without its quotes, when the line is the key's. What is no plain name is
- * not taken: it would become a part of a command. */
+/* Takes a value of os-release, without its quotes, if the line has the key. Only plain names are
+ * taken, since it becomes a part of a command. */
 static void take_value(const char *line, const char *key, char value[NAME_BYTES]) {
     size_t length = strlen(key);
     if (strncmp(line, key, length) || line[length] != '=')
@@ -128,8 +128,8 @@ static void find_owners(const struct symbol_system *system, struct owner *owners
 
 /* ---- Debian: where its symbols are ---- */
 
-/* The package with a package's symbols. Sources older than the automatic PACKAGE-dbgsym still make
- * their own, which are in the main archive. */
+/* The package that has the symbols of another. Sources older than the automatic PACKAGE-dbgsym
+ * still make their own, which are in the main archive. */
 static void symbol_package(const char *package, char name[2 * NAME_BYTES]) {
     unsigned minor;
     if (!strcmp(package, "libc6") || !strcmp(package, "libc-bin"))
@@ -200,7 +200,8 @@ static bool has_debug_archive(const struct symbol_system *system) {
     return found;
 }
 
-/* The command that adds the archive of debug symbols, with what joins it to the next. */
+/* Appends the command that adds the archive of debug symbols, and the operator that joins it to the
+ * next command. */
 static void add_archive(const struct symbol_system *system, const struct distribution *distribution,
                         FILE *out) {
     static const char keyring[] = "/usr/share/keyrings/debian-archive-keyring.gpg";

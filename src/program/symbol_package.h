@@ -1,5 +1,5 @@
-/* The command that brings the debug symbols of files to this system: of Debian's packages, of other
- * distributions', or from a debuginfod server when the user has set one. */
+/* The command that installs the debug symbols of files: from Debian's packages, other
+ * distributions', or a debuginfod server if the user has set one. */
 #ifndef CULPRIT_PROGRAM_SYMBOL_PACKAGE_H
 #define CULPRIT_PROGRAM_SYMBOL_PACKAGE_H
 

@@ -109,8 +109,8 @@ static bool read_range(const Dwarf_FDE *entry, uint8_t encoding, const struct el
     return true;
 }
 
-/* Where the frame entries lie of a file that has no section headers: its segment PT_GNU_EH_FRAME
- * (.eh_frame_hdr) says where they begin; a length of zero ends them. */
+/* The frame entries of a file that has no section headers: its segment PT_GNU_EH_FRAME
+ * (.eh_frame_hdr) tells where they begin; a length of zero ends them. */
 static Elf_Data *frames_by_header(const struct elf_image *image, uint64_t *address) {
     size_t count;
     GElf_Phdr segment;

@@ -1,4 +1,5 @@
-/* Tables form a chain from a fork child to its ancestors; each lives until nobody refers to it. */
+/* Tables form a chain from a fork child to its ancestors. Each is freed when nothing refers to it
+ * any more. */
 #include "trace/qemu/blocks.h"
 
 #include <stdlib.h>

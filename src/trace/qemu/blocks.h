@@ -36,14 +36,15 @@ struct block_table {
 struct block_table *blocks_new(struct block_table *parent, uint32_t inherited);
 void blocks_release(struct block_table *table);
 
-/* Blocks come in the order of their numbers. False: out of order, or out of memory. */
+/* Adds a block. Blocks come in the order of their numbers. False: out of order, or out of
+ * memory. */
 bool blocks_add(struct block_table *table, const struct ring_block *block, const uint8_t *bytes);
 uint32_t blocks_count(const struct block_table *table);
-/* NULL: not defined. *owner is the table that has its bytes. */
+/* Finds a block; NULL: not defined. *owner is the table that has its bytes. */
 const struct block_definition *blocks_find(const struct block_table *table, uint32_t number,
                                            const struct block_table **owner);
-/* The mapping announced in this process, or failing that in one it was forked from, that holds
- * `address` of `image`; NULL: none. */
+/* The mapping that holds `address` of `image`: one announced in this process, or else in a process
+ * it was forked from; NULL: none. */
 const struct image_mapping *blocks_mapping(const struct block_table *table, uint32_t image,
                                            uint64_t address, bool *announced);
 bool blocks_announce(struct block_table *table, const struct image_mapping *mapping);

@@ -1,10 +1,10 @@
-/* Live capture: starts the command under the emulator and turns what the plugin leaves in shared
+/* Live capture: starts the command under the emulator and turns what the plugin writes to shared
  * memory (ring.h) into items.
  *
  * One loop, capture_next(): hand out what is queued; else take the oldest full chunk, after the
- * records that precede it; else read records; else see who died; else sleep on the doorbell, a
- * little at a time, since a death rings no bell. A process that died, or called exec, leaves
- * half-full chunks behind, which are harvested. */
+ * records that precede it; else read records; else see which processes have died; else sleep on the
+ * doorbell, a little at a time, since a death does not ring it. A process that died, or called
+ * exec, leaves half-full chunks behind, which are harvested. */
 #include "trace/qemu/capture.h"
 
 #include <errno.h>
@@ -97,8 +97,8 @@ static void release_queued(struct queued *queued) {
         blocks_release(queued->blocks);
 }
 
-/* Hands out the first queued item. What it points to must outlive the call, so a block's table is
- * released only when the queue is rewound. */
+/* Hands out the first queued item. What it points to must outlive the call, so the table of a block
+ * is released only when the queue is rewound. */
 static void give_queued(struct capture *capture, struct item *item) {
     struct queued *queued = &capture->queue[capture->queue_first++];
     item->kind = queued->kind;
@@ -172,15 +172,15 @@ static bool is_dead(const struct capture *capture, const struct traced *process)
     return poll(&poller, 1, 0) > 0 && poller.revents;
 }
 
-/* A dead process may have forked a child that has not yet said hello, and needs its blocks. A fork
- * that failed, or a child killed before it could speak, is given up after a while. */
+/* A dead process may have forked a child that has not sent RING_HELLO yet and needs its blocks. If
+ * the fork failed, or the child was killed first, waiting for it ends after a while. */
 static bool awaits_child(const struct capture *capture, uint32_t slot) {
     const struct ring_process *shared = &capture->control->processes[slot];
     return atomic_load(&shared->forks_begun) != atomic_load(&shared->forks_arrived) &&
            clock_monotonic() - capture->slots[slot].ended_at < HELLO_SECONDS;
 }
 
-/* True when something changed that the caller should look at. */
+/* Ends processes that have died. True: something changed that the caller should look at. */
 static bool bury_the_dead(struct capture *capture) {
     bool changed = false;
     reap_child(capture);
@@ -221,7 +221,7 @@ static void signal_all(const struct capture *capture, int signal) {
     }
 }
 
-/* capture_options.begin: capture starts when whoever uses the program says so. */
+/* capture_options.begin: capture starts when the user asks for it. */
 static void begin_when_told(struct capture *capture) {
     uint32_t skipping = RING_SKIP;
     if (!capture->begin || capture->told_to_begin || !*capture->begin)
@@ -233,7 +233,7 @@ static void begin_when_told(struct capture *capture) {
                      text_duration(clock_monotonic() - capture->started_at).s);
 }
 
-/* capture_options.seconds: a server would never end by itself. */
+/* capture_options.seconds: ends a program that, like a server, would never end by itself. */
 static void end_in_time(struct capture *capture) {
     struct ring_control *control = capture->control;
     if (!capture->seconds || capture->interrupted)
@@ -256,7 +256,7 @@ static void end_in_time(struct capture *capture) {
     }
 }
 
-/* Interrupt: the terminal has sent SIGINT; whoever ignores it gets SIGTERM, then SIGKILL. */
+/* Interrupt: the terminal has sent SIGINT; a process that ignores it gets SIGTERM, then SIGKILL. */
 static void press_for_end(struct capture *capture) {
     if (atomic_load(&capture->control->phase) == RING_DONE && capture->stop_at_limit &&
         !capture->stopped && !capture->interrupted) {
@@ -291,8 +291,8 @@ void capture_detach(struct capture *capture) {
     }
 }
 
-/* Nothing came for a while: no chunk is full, whatever a guest wrote over the count of them, and
- * nobody waits for one who has gone. */
+/* Nothing came for a while: then no chunk is full, whatever a guest wrote to the count of them, and
+ * no process has to wait for one that has died. */
 static void sleep_on_doorbell(struct capture *capture, uint32_t seen) {
     struct ring_control *control = capture->control;
     atomic_store(&control->sleeping, 1);
@@ -345,7 +345,7 @@ static void note_illegal_instruction(struct capture *capture) {
     }
 }
 
-/* False: the program has ended before what was asked for came. */
+/* False: the program ended before the start that was asked for. */
 static bool check_begun(const struct capture *capture, struct error *error) {
     const struct ring_control *control = capture->control;
     const uint32_t phase = atomic_load(&control->phase);
@@ -452,7 +452,8 @@ static void capture_pause(void *context, uint32_t thread, uint64_t until) {
     atomic_compare_exchange_strong(&control->phase, &phase, phase + 1);
 }
 
-/* The child runs on to its end, and is told again that nobody reads should it overwrite that. */
+/* The child runs on to its end. It is told again that nothing is read any more, in case it
+ * overwrites that. */
 static void await_child(struct capture *capture) {
     struct ring_control *control = capture->control;
     uint32_t seen = atomic_load(&control->doorbell);

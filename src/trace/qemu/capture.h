@@ -1,6 +1,6 @@
-/* What the files of the consumer share: capture.c (start, items out, end), records.c (what the
- * plugin says), chunks.c (events), reached.c (markers, between events), all in culprit's process.
- */
+/* What the files of the consumer share, all in culprit's process: capture.c (start, items out,
+ * end), records.c (what the plugin reports), chunks.c (events), reached.c (markers, between
+ * events). */
 #ifndef CULPRIT_TRACE_QEMU_CAPTURE_H
 #define CULPRIT_TRACE_QEMU_CAPTURE_H
 
@@ -23,7 +23,7 @@
 struct traced {
     bool live;       /* said hello */
     bool ending;     /* dead, or replaced by exec: leaves when its chunks are read */
-    bool broken;     /* its records make no sense: read no further */
+    bool broken;     /* its records are invalid: no more are read */
     double ended_at; /* seconds */
     uint32_t number, generation;
     uint32_t forker, fork; /* as of an item_process */
@@ -39,7 +39,7 @@ struct traced {
 struct left_out {
     pid_t pid;
     uint32_t parent; /* number */
-    bool forked;     /* it said so; else it was heard of by what it executes */
+    bool forked;     /* it reported the fork itself; else only its exec is known */
     bool told;
     bool looked_at;             /* at the end of the capture: whether it runs on */
     uint32_t number;            /* when told */
@@ -55,7 +55,7 @@ struct reached {
     struct ring_cut cuts[];
 };
 
-/* What was given of a chunk before it was full. */
+/* The part of a chunk that was handed out before the chunk was full. */
 struct chunk_part {
     uint32_t events;
     uint64_t insns;
@@ -108,7 +108,7 @@ struct capture {
     double seconds;            /* to capture; 0: to the end */
     double begun_at, asked_at; /* seconds; 0: not yet */
     bool killed;
-    bool detached; /* all were told that nobody reads any more */
+    bool detached; /* all were told that nothing is read any more */
 
     struct images images;
     struct program *program; /* to look up from_symbol; NULL: not needed */
@@ -128,7 +128,7 @@ struct capture {
 
     struct queued *queue; /* [queue_first, queue_count) */
     size_t queue_first, queue_count, queue_capacity;
-    struct queued spare; /* stands in when memory is out */
+    struct queued spare; /* used when memory is out */
     char **texts;        /* of the item handed out last, freed at the next call */
     size_t text_count, text_capacity;
 
@@ -147,7 +147,7 @@ struct queued *capture_queue(struct capture *capture, enum item_kind kind);
 void capture_note(struct capture *capture, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Tells every traced process that nobody reads any more: they run on, without waiting. */
+/* Tells every traced process that nothing is read any more: they run on, without waiting. */
 void capture_detach(struct capture *capture);
 
 /* ---- records.c ---- */
@@ -163,7 +163,7 @@ void records_leave(struct capture *capture, uint32_t slot);
 
 /* ---- reached.c ---- */
 
-/* False: it makes no sense. `cuts`, not aligned, follow it. */
+/* Notes a marker that was reached. False: the record is invalid. `cuts`, not aligned, follow it. */
 bool reached_note(struct capture *capture, uint32_t slot, const struct ring_reached *reached,
                   const uint8_t *cuts, size_t cuts_size);
 /* Queues the markers of a process that come before what it queued as the `published`-th. */

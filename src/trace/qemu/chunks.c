@@ -1,10 +1,10 @@
 /* Chunks of events, from FULL back to FREE.
  *
- * Chunks of one thread were queued in their order; taking the lowest queue number first keeps it.
- * Events are handed out where they lie, in the shared memory; those of a chunk that its thread is
- * still filling up to a cut, and then what is left. Only the events of fork children are
- * looked at here: their block numbers are the parent's, and change to dense numbers of their own
- * as blocks are first entered. */
+ * The chunks of one thread are queued in their order; taking the lowest queue number first keeps
+ * it. Events are handed out where they are, in the shared memory: of a chunk that its thread is
+ * still filling those up to a cut, and later the rest. Only the events of fork children are looked
+ * at here: their block numbers are the parent's, and change to dense numbers of their own as blocks
+ * are first entered. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static bool find_owner(struct capture *capture, uint32_t slot, const struct ring
     return true;
 }
 
-/* The events of a chunk from its part that was given, up to `end`. */
+/* The events of a chunk that were not handed out yet, up to `end`. */
 static struct item_data describe(struct capture *capture, const struct traced *process,
                                  uint32_t number, size_t end, uint64_t insns) {
     struct ring_chunk *chunk = ring_chunk(capture->control, number);
@@ -189,7 +189,8 @@ void chunks_release(struct capture *capture) {
 
 /* ---- instructions of events ---- */
 
-/* The plugin counts a block before its event is complete; count again what is there. */
+/* The plugin counts a block before its event is complete, so the events that are there are counted
+ * again. */
 static uint64_t count_insns(const struct traced *process, const uint64_t *events, size_t count) {
     uint64_t insns = 0, block = 0;
     for (size_t i = 0; i < count; i++) {
@@ -210,7 +211,7 @@ static uint64_t count_insns(const struct traced *process, const uint64_t *events
 
 /* ---- cuts ---- */
 
-/* The last block that was entered before `end` begins here; `begin`: none was. */
+/* Where the last block that was entered before `end` begins; `begin`: none was. */
 static size_t last_block(const uint64_t *events, size_t begin, size_t end) {
     while (end > begin && event_kind(events[end - 1]) != EVENT_BLOCK)
         end--;
@@ -253,7 +254,7 @@ void chunks_harvest(struct capture *capture, uint32_t slot) {
         if (atomic_load(&control->chunk_state[i]) != ring_state(RING_HELD, slot))
             continue;
         struct ring_chunk *chunk = ring_chunk(control, i);
-        if (control->slice_size) /* half of what it was to say */
+        if (control->slice_size) /* the counts may be incomplete */
             atomic_store(&chunk->cursor, chunk->events);
         ring_settle_share(control, chunk);
         const struct chunk_part *part = &capture->parts[i];

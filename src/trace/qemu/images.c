@@ -31,7 +31,7 @@ static bool parse_line(char *text, struct line *line) {
     return true;
 }
 
-/* Takes the note out of one program header's or section's bytes. */
+/* Reads the build id from the notes of one program header or section. */
 static bool take_build_id(Elf_Data *notes, struct image *image) {
     GElf_Nhdr header;
     size_t offset = 0, name, description;

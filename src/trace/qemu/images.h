@@ -26,7 +26,8 @@ struct image_mapping {
     uint64_t file_offset; /* of start */
 };
 
-/* What lies at a guest address of a running process. False: nothing, or it cannot be told. */
+/* Finds what is mapped at a guest address of a running process. False: nothing is, or it cannot be
+ * found out. */
 bool images_find(struct images *images, pid_t pid, uint64_t address, uint64_t guest_base,
                  struct image_mapping *mapping);
 void images_free(struct images *images);

@@ -138,7 +138,8 @@ static bool use_interpreter(struct launch *launch, const struct executable *scri
     return true;
 }
 
-/* The emulator looks for a dynamic program's loader below its prefix, then here. */
+/* Whether the loader of a dynamic program is where the emulator looks for it: below its prefix,
+ * then here. */
 static bool loader_is_here(const char *loader, enum isa isa) {
     const char *chosen = getenv("QEMU_LD_PREFIX");
     char below[RING_PATH_BYTES];
@@ -245,7 +246,7 @@ bool launch_start(const struct capture_options *options, const struct launch *la
                 _exit(CANNOT_CAPTURE);
         if (options->harmless)
             descriptors_mute_inherited();
-        /* Load addresses, too, must repeat. */
+        /* load addresses must repeat as well */
         if (options->repeatable)
             personality(ADDR_NO_RANDOMIZE);
         execve(launch->emulator, command.arguments, command.environment);

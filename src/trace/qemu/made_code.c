@@ -1,6 +1,6 @@
-/* The guest's process id is that of its emulator, so that the map has our host's number. Only
- * symbols that cover a block which was translated are kept, so that the capture's own size bounds
- * them. */
+/* The guest's process id is its emulator's, so the map has the number that this host uses. Only
+ * symbols that cover a block which was translated are kept, so that their number is bounded by the
+ * capture's size. */
 #include "trace/qemu/made_code.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static uint64_t *anonymous_blocks(const struct block_table *blocks, size_t *coun
     return addresses;
 }
 
-/* A map of this process, not one that an earlier process of its number left behind. */
+/* Opens the map of this process, unless an earlier process with the same number left it behind. */
 static int open_map(const struct traced *process) {
     struct stat status;
     uint32_t pid = (uint32_t)process->pid;

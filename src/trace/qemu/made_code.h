@@ -5,8 +5,8 @@
 
 #include "trace/qemu/capture.h"
 
-/* Reads the map of a process that ends, and queues the symbols of what it executed. Nothing happens
- * when there is none, or it is older than the process. */
+/* Reads the map of a process that ends, and queues the symbols of what it executed. Does nothing if
+ * there is no map, or it is older than the process. */
 void made_code_name(struct capture *capture, const struct traced *process);
 
 #endif

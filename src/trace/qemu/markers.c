@@ -56,7 +56,7 @@ static int compare_targets(const struct ring_target *a, const struct ring_target
            ascending(a->site, b->site) ?: ascending(a->count, b->count);
 }
 
-/* Equal ones are told of in the caller's order. */
+/* Equal markers are reported in the caller's order. */
 static int by_target(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
     return compare_targets(&a->target, &b->target) ?: ascending(a->marker, b->marker);

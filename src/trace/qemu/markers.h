@@ -1,5 +1,5 @@
-/* Markers in culprit's process: told to the plugin at the start, translated back when a thread
- * comes upon one. */
+/* Markers in culprit's process: given to the plugin at the start, and translated back when a thread
+ * reaches one. */
 #ifndef CULPRIT_TRACE_QEMU_MARKERS_H
 #define CULPRIT_TRACE_QEMU_MARKERS_H
 

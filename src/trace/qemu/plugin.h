@@ -44,7 +44,8 @@ void plugin_follow_phase(void);
 
 /* Never NULL. The hot callbacks append here while cursor < end. */
 extern THREAD_LOCAL struct ring_chunk *thread_chunk;
-/* The same as long as the guest has one thread; then one that is always full. */
+/* The same as thread_chunk while the guest has one thread; after that a chunk that is always
+ * full. */
 extern struct ring_chunk *lone_chunk;
 
 enum { REP_OPERANDS = 2 };
@@ -79,11 +80,11 @@ uint32_t thread_ordinal(unsigned vcpu);
 uint64_t thread_position(void);
 /* The rep block that was entered last is a further element of an instruction begun before. */
 bool thread_rep_continues(void);
-/* Part of `left` instructions, for one of several threads; at least 1 when there are any. */
+/* A part of `left` instructions, as one of several threads gets it; at least 1 if there are any. */
 uint64_t thread_share(int64_t left);
 void thread_publish(void); /* the current thread's chunk, as far as filled */
-/* What is still to be skipped or captured becomes exact, for the program that exec puts in place of
- * this one; and what changed changes back when there was no exec. */
+/* Makes exact what is still to be skipped or captured, for the program that exec puts in place of
+ * this one; undoes that if there was no exec. */
 struct thread_unused {
     int64_t skip, left;
 };
@@ -96,15 +97,15 @@ void thread_end_phase(enum ring_phase next);
 bool chunk_wait_for_room(struct ring_control *control);
 /* A free chunk becomes HELD. */
 bool chunk_claim(struct ring_control *control, uint32_t *number);
-/* Tells of a marker, and where the other threads of this process are if that is wanted. */
+/* Reports a marker and, if that is wanted, where the other threads of this process are. */
 void thread_tell_reached(struct ring_reached *reached);
 /* HELD to FULL; `last`: of its thread. */
 void chunk_publish(struct ring_control *control, uint32_t number, bool last);
 
-/* ---- plugin_count.c: executions of blocks in place of events ---- */
+/* ---- plugin_count.c: executions of blocks instead of events ---- */
 
 void count_instrument(struct qemu_plugin_tb *tb);
-/* What was counted so far goes to the consumer: of the current thread, of all of them. */
+/* Publishes what was counted so far: by the current thread, by all of them. */
 void count_publish(void);
 void count_publish_all(void);
 void count_thread_ended(void);
@@ -116,7 +117,7 @@ void count_forked(void);
 
 /* ---- plugin_process.c: this process and its records ---- */
 
-/* False: the process is not traced (nobody listens, or there is no slot). */
+/* False: the process is not traced (there is no consumer, or no slot). */
 bool process_join(enum ring_origin origin, uint32_t parent, uint32_t inherited_blocks);
 void process_start(void); /* once, at install */
 /* Appends a record with `extra` bytes behind it. */
@@ -127,7 +128,7 @@ bool process_ask(struct ring_record *record, size_t size, struct ring_reply *rep
 bool process_wait(_Atomic uint32_t *word, uint32_t seen);
 void process_ring_doorbell(void);
 
-/* The guest waited for this child: tells of its processor time. */
+/* The guest waited for this child: reports its processor time. */
 void process_waited(uint32_t pid);
 /* A fork child that is not traced calls exec. */
 void process_tell_exec(const char *path);
@@ -144,7 +145,7 @@ struct block {
 bool code_has_symbol(const struct qemu_plugin_tb *tb);
 /* Where the block lies: `image` of the marker sites there, or RING_UNMARKED, and its offset. */
 uint32_t code_marked(const struct qemu_plugin_tb *tb, uint64_t *offset);
-/* Instructions that executing the block executes. */
+/* How many instructions an execution of the block executes. */
 uint32_t code_insn_count(const struct qemu_plugin_tb *tb);
 /* The rep instruction that ends the block, if any; `block` is left to the caller. */
 struct rep_block code_rep(const struct qemu_plugin_tb *tb);
@@ -188,8 +189,8 @@ void system_return(qemu_plugin_id_t id, unsigned vcpu, int64_t number, int64_t r
 
 /* sigaction() succeeded; `action` is its second argument. */
 void signal_registered(uint64_t signal, uint64_t action);
-/* In every phase: a block that begins where a handler does is told of, and has its stack put
- * right. */
+/* In every phase: a block that begins where a handler does is reported, and has its stack
+ * corrected. */
 void signal_instrument(struct qemu_plugin_tb *tb);
 
 /* ---- plugin_fault.c: where a fault left its block ---- */
@@ -223,7 +224,7 @@ char *guest_read_string(uint64_t address);
 
 /* ---- plugin_effect.c ---- */
 
-/* Before a system call: tells of the first that would change the world; see capture_options. */
+/* Before a system call: reports the first that would change the world; see capture_options. */
 void effect_watch(unsigned vcpu, int64_t number, const uint64_t arguments[6]);
 /* An exec that is not followed: what the new program does is not known. */
 void effect_of_exec(unsigned vcpu, const char *path);

@@ -1,14 +1,14 @@
-/* Counting in place of events (trace/counts.h): each block has a counter in an array of its thread.
+/* Counting instead of events (trace/counts.h): each block has a counter in an array of its thread.
  *
  * While the guest has one thread, QEMU's inline operation adds 1 to the counter in the generated
- * code (measured: a third of what a callback costs). Only watched blocks call back. When it is time
- * for a look, the exact sum is taken, counters times instructions.
+ * code (measured: a third of what a callback costs). Only watched blocks call back. There the exact
+ * sum, counters times instructions, is computed when it may be needed.
  *
  * Once translations may be run by several threads (plugin.parallel) every block calls back, with
  * counters of its thread, and `pace.left` is exactly what the slice lacks.
  *
- * An element of a rep instruction continues the one before if no watched block came in between, for
- * none can be left out on the way back to it. */
+ * An element of a rep instruction continues the one before if no watched block came in between: on
+ * the way back to it at least one would have. */
 #include "trace/qemu/plugin.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static void end_parcel(struct parcel *parcel, struct counted *self, uint64_t ins
     chunk_publish(plugin.control, parcel->number, last);
 }
 
-/* Everything counted; under the lock. */
+/* Publishes everything counted so far. The caller holds the lock. */
 static void publish(struct counted *self, bool slice_ends, bool last) {
     enum { WORDS_AT_ONCE = 5 };
     struct parcel parcel;
@@ -133,8 +133,8 @@ static void finish(void) {
     plugin_switch(RING_DONE);
 }
 
-/* Counts what the slice has executed towards the limit, of which there are no shares: all threads
- * go on until together they have reached it. True: they have. */
+/* Counts what the slice has executed towards the limit. There are no shares of it: all threads go
+ * on until together they have reached it. True: they have. */
 static bool limit_reached(struct counted *self, uint64_t done) {
     struct ring_control *control = plugin.control;
     if (!control->limited)
@@ -154,7 +154,8 @@ static uint64_t sum(const struct counted *self) {
     return insns;
 }
 
-/* The next look: once every block calls back, at the first watched block that is not too early. */
+/* Plans the next look: when every block calls back, at the first watched block that is late
+ * enough. */
 static void plan(struct counted *self, uint64_t done) {
     uint64_t size = self->size;
     if (plugin.control->limited && self->begun) {
@@ -220,7 +221,7 @@ static void *reserve(size_t size) {
     return memory;
 }
 
-/* Of all threads that nobody asked for: what it counts is nothing to anyone. */
+/* For all threads that were not asked for: what it counts is not used. */
 static struct counted nobody = {.dropped = true};
 
 static uint64_t *new_counts(void) {
@@ -283,8 +284,8 @@ struct thread_unused count_before_exec(void) {
     return unused;
 }
 
-/* Which of the blocks that contain the instruction was entered last is not known, if several are:
- * one that was entered at all will do, for they end at the same place. */
+/* Several blocks may contain the instruction, and which of them was entered last is not known. Any
+ * that was entered at all will do, since they end at the same instruction. */
 void count_fault(uint64_t pc) {
     struct counted *self = counting;
     struct fault_search search = {.pc = pc};
@@ -342,7 +343,7 @@ void count_thread_ended(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* The child goes on with a copy of the current thread's counters. Where it stands shows at the next
+/* The child goes on with a copy of the current thread's counters. Where it is shows at the next
  * watched block. */
 void count_forked(void) {
     pthread_mutex_init(&lock, NULL);
@@ -382,7 +383,7 @@ static void on_block(unsigned vcpu, void *userdata) {
     self->counts[(uint32_t)word]++;
 }
 
-/* Not the next element of the rep instruction that runs. */
+/* Whether the rep instruction is entered, not the next element of the one that runs. */
 static inline bool enters_rep(struct counted *self, const struct rep_block *rep) {
     if (rep->insn_count == 1 && self->rep == rep->address && self->rep_left == self->pace.left)
         return false;

@@ -1,15 +1,15 @@
-/* Does the guest change the world? A program that only reads, and writes to its standard output,
- * can be run again without harm; one that deletes, renames or writes files, talks to others or
- * starts other processes cannot. The first system call that would is told to culprit's process
- * before it is made, or, in a run that must do no harm, never made. A program that exec puts in
- * place of this one is watched in turn; plugin_exec.c tells of those that it cannot follow.
+/* Detects whether the guest changes the world. A program that only reads, and writes to its
+ * standard output, can be run again without harm; one that deletes, renames or writes files, talks
+ * to others or starts other processes cannot. The first system call that would is reported to
+ * culprit's process before it is made or, in a run that must do no harm, is never made. A program
+ * that exec puts in the place of this one is watched in turn; plugin_exec.c reports those that it
+ * cannot follow.
  *
- * Errs on the side of caution: a call counts whether or not it would succeed. Files that a program
- * makes for itself, with O_EXCL in a folder for temporary files, are its own to write and delete.
- * A timer changes nothing, but what a program does by it depends on the time that it has, which is
- * another in every run: that, too, cannot be repeated.
- * What is done to a file that was opened before (ftruncate, mmap) was counted when it was opened.
- */
+ * It errs on the side of caution: a call counts whether or not it would succeed. Files that a
+ * program makes for itself, with O_EXCL in a folder for temporary files, are its own to write and
+ * delete. A timer changes nothing, but what a program does when it expires depends on how far the
+ * program has come, which differs in every run: that cannot be repeated either. What is done to a
+ * file that was opened before (ftruncate, mmap) was counted when it was opened. */
 #include "trace/qemu/plugin.h"
 
 #include <fcntl.h>
@@ -135,7 +135,7 @@ static bool is_own(const char *path) {
     return false;
 }
 
-/* Whoever writes there changes nothing. */
+/* A write there changes nothing. */
 static bool is_sink(const char *path) {
     static const char *const SINKS[] = {"/dev/null",   "/dev/zero",   "/dev/full", "/dev/tty",
                                         "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"};
@@ -157,7 +157,7 @@ static bool open_changes(const char *path, uint64_t flags) {
     return false;
 }
 
-/* Only a question to the name service's cache, or to the kernel, changes nothing. */
+/* Only requests to the name service's cache, or to the kernel, change nothing. */
 static bool address_changes(uint64_t address, uint64_t size) {
     struct sockaddr_un to = {.sun_family = AF_UNSPEC};
     if (!address)
@@ -207,7 +207,7 @@ static bool is_watched(void) {
     return control->watch_effects && (!told || control->harmless);
 }
 
-/* `path`: of what, or NULL. In a run that must do no harm it ends here. */
+/* Reports the effect; `path` is what it changes, or NULL. A run that must do no harm ends here. */
 static void tell(unsigned vcpu, const char *what, const char *path) {
     struct ring_effect effect = {.record.kind = RING_EFFECT};
     char text[RING_EFFECT_BYTES];
@@ -216,7 +216,7 @@ static void tell(unsigned vcpu, const char *what, const char *path) {
     text[bytes] = 0;
     effect.position = thread_position();
     thread_number(vcpu, &effect.thread);
-    /* It precedes the chunk that ends there, so the reader goes no further than that. */
+    /* The record precedes the chunk that ends there, so the reader goes no further. */
     process_put(&effect.record, sizeof effect, text, bytes + 1);
     thread_publish();
     process_ring_doorbell();

@@ -140,8 +140,8 @@ static void execute(const char *path, char *const *arguments, char *const *envir
     emulator_command_free(&command);
 }
 
-/* The new program is the process's next generation. Returns false, having said why, when it cannot
- * be followed. */
+/* Whether the new program, the process's next generation, can be followed. False: the reason has
+ * been reported. */
 static bool may_follow(const char *path, const struct executable *executable, bool same_isa) {
     if (same_isa && !gains_privileges(path, executable) && is_reachable())
         return true;

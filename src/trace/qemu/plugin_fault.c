@@ -1,10 +1,10 @@
-/* Where a fault left its block. The emulator tells of blocks as they are entered; an instruction
- * that faults, and what follows it in its block, is not executed. Which one it was stands in the
- * frame of the signal: struct ucontext has its address. So the plugin keeps where each block lies,
- * and the lengths of its instructions.
+/* Where a fault left its block. The emulator reports blocks as they are entered; an instruction
+ * that faults, and those behind it in the block, are not executed. The frame of the signal tells
+ * which instruction it was: struct ucontext has its address. So the plugin keeps the address of
+ * each block, and the lengths of its instructions.
  *
- * QEMU translates under a lock; places are only ever added, in front, and never freed: it tells
- * nobody when it forgets a block. */
+ * QEMU translates under a lock; blocks are only ever added, in front, and never freed, since QEMU
+ * does not report when it forgets one. */
 #include "trace/qemu/plugin.h"
 
 #include <signal.h>

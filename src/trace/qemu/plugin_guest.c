@@ -1,4 +1,4 @@
-/* The guest's memory, which may not be there. */
+/* Reads the guest's memory, which may not be mapped. */
 
 #include "trace/qemu/plugin.h"
 

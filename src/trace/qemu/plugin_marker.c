@@ -1,17 +1,17 @@
 /* Markers: the n-th execution of an instruction by a thread (PinPoints §3.1).
  *
- * A block that contains markers' sites gets another callback than most; all other code costs
- * nothing. What is reached is told by a record, which precedes the chunk that the block's event
- * stands in. Every translation that contains the instruction counts; the elements of a rep
- * instruction, which QEMU runs as blocks of their own, count once. An instruction counts when its
- * block is entered: an exception in front of it, in the same block, goes unnoticed.
+ * A block that contains sites of markers gets a callback of its own; all other code costs nothing.
+ * A marker that is reached is reported by a record, which precedes the chunk with the block's
+ * event. Every translation that contains the instruction counts; the elements of a rep instruction,
+ * which QEMU runs as blocks of their own, count once. An instruction counts when its block is
+ * entered: an exception before it, in the same block, is not noticed.
  *
- * Markers tend to lie in innermost loops. So a thread does not count each site: it gives each
- * block a number of executions that it may have before anyone needs to look, and counts that down.
- * What is left to the next count of a site that anyone waits for is shared among the blocks that
- * contain the site; when a block has used its share up, all blocks are settled and shares given
- * anew, so that they shrink on the way to the count, and it is met exactly. (gzip -9 with five
- * regions: 4.4 s of processor time with a counter for each site, 3.6 s so.) */
+ * Markers tend to be in innermost loops. So a thread does not count each site: it gives each block
+ * a number of executions after which to look, and counts that down. The executions that are left
+ * until the next count of a site that a marker needs are shared among the blocks that contain the
+ * site. When a block has used up its share, all blocks are settled and shares are given anew; they
+ * become smaller towards the count, which is met exactly. (gzip -9 with five regions: 4.4 s of
+ * processor time with a counter for each site, 3.6 s this way.) */
 #include "trace/qemu/plugin.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 /* Of one site in one thread. */
 struct tally {
-    uint64_t count, next; /* UINT64_MAX: nobody waits */
+    uint64_t count, next; /* UINT64_MAX: no marker waits */
     uint32_t target;      /* of `next` */
 };
 
@@ -98,7 +98,7 @@ static void tell(unsigned vcpu, struct tally *tally, uint64_t behind) {
     await_next(tally);
 }
 
-/* Adds up what the blocks have used of their shares, which end. */
+/* Adds up what the blocks have used of their shares, and ends the shares. */
 static void settle(void) {
     for (const struct marked_block *block = atomic_load(&blocks); block; block = block->next) {
         if (block->number >= share_count)
@@ -110,7 +110,7 @@ static void settle(void) {
     }
 }
 
-/* Shares that cannot reach a count that anyone waits for, all together. */
+/* Gives shares that together cannot pass a count that a marker waits for. */
 static void give_shares(void) {
     for (const struct marked_block *block = atomic_load(&blocks); block; block = block->next) {
         uint64_t least = UINT64_MAX;
@@ -212,7 +212,7 @@ static uint32_t find_marks(const struct qemu_plugin_tb *tb, uint32_t insn_count,
     return count;
 }
 
-/* A block translated anew is the same as before: QEMU tells nobody when it forgets one. */
+/* A block translated again is the same as before: QEMU does not report when it forgets one. */
 static const struct marked_block *keep(const struct marked_block *block, const struct mark *marks) {
     size_t size = block->count * sizeof *marks;
     for (struct marked_block *known = atomic_load(&blocks); known; known = known->next)

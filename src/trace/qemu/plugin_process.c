@@ -19,7 +19,8 @@ enum { PATIENCE_NANOSECONDS = 100000000 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t forks; /* of this process, the one under way included: QEMU makes one at a time */
 
-/* A zombie, and a process that is gone, has no memory to read; needs no permission to find out. */
+/* A zombie, or a process that is gone, has no memory to read. Finding that out needs no
+ * permission. */
 static bool consumer_is_gone(void) {
     char byte;
     struct iovec here = {&byte, 1}, there = {(void *)4096, 1};
@@ -112,7 +113,7 @@ static int claim_slot(void) {
 static bool left_out;            /* a fork child that is not traced */
 static uint32_t left_out_parent; /* its parent's number */
 
-/* This process stays out of the trace: names it, in a slot that the consumer frees. */
+/* This process is not traced: reports it, in a slot that the consumer frees. */
 static void tell_not_followed(bool forked, const char *path) {
     plugin.slot = atomic_load(&plugin.control->detached) ? NO_SLOT : claim_slot();
     struct ring_untraced_process record = {.record.kind = RING_UNTRACED,
@@ -149,10 +150,10 @@ static struct children_time children_time(void) {
     return (struct children_time){.user = user, .all = user + microseconds(usage.ru_stime)};
 }
 
-/* All of a process's time is exact, but most kernels share it out between user mode and their own
- * by what their ticks interrupted, a few milliseconds apart. Of a short time that share is chance:
- * none of it, or all of it, may count as user time, and a short child may pass for a long one.
- * All of a short time therefore counts. */
+/* The total time of a process is exact, but most kernels divide it between user mode and kernel by
+ * what their ticks interrupted, a few milliseconds apart. Of a short time none, or all, may count
+ * as user time by chance, and a short child may pass for a long one. So all of a short time
+ * counts. */
 enum { FEW_TICKS_MICROSECONDS = 100000 };
 
 static uint64_t user_time(struct children_time before, struct children_time now) {

@@ -47,8 +47,8 @@ static enum event_handler handler_at(uint64_t address) {
 
 /* ---- the stack of x86-64 handlers ---- */
 
-/* What a handler begins with: signal in rdi, struct siginfo in rsi, struct ucontext in rdx; at the
- * stack pointer the frame: address of the restorer, ucontext, siginfo. */
+/* A handler begins with the signal in rdi, struct siginfo in rsi, struct ucontext in rdx; at the
+ * stack pointer is the frame: address of the restorer, ucontext, siginfo. */
 static void align_frame(uint64_t registers[16]) {
     enum { RDX = 2, RSP = 4, RSI = 6, RDI = 7, WORD = 8, SIGINFO = 128, MAX_FRAME = 2048 };
     uint64_t at = registers[RSP], info = registers[RSI], restorer;
@@ -75,7 +75,7 @@ static __attribute__((used)) void on_handler(unsigned vcpu, void *userdata, uint
     errno = saved;
 }
 
-/* Called by generated code: hands its %rbp on. */
+/* Called by generated code: passes its %rbp on. */
 #ifdef __x86_64__
 void handler_entered(unsigned vcpu, void *userdata);
 __asm__(".text\n"

@@ -63,7 +63,7 @@ static bool is_random_device(int descriptor) {
            (status.st_rdev == makedev(1, 8) || status.st_rdev == makedev(1, 9));
 }
 
-/* What a read of a random device gave goes to one buffer, or to several. */
+/* What a read of a random device returned is in one buffer, or in several. */
 static void overwrite_read(const struct call_numbers *calls, int64_t number, uint64_t size) {
     if (!is_random_device((int)arguments[0]))
         return;
@@ -87,7 +87,7 @@ static void repeat_random(const struct call_numbers *calls, int64_t number, uint
         overwrite_read(calls, number, result);
 }
 
-/* After these there may be no other chance. */
+/* After these calls there may be no other chance to publish. */
 static void publish_counts(const struct call_numbers *calls, int64_t number, uint64_t second) {
     if (number == calls->exit_group || (number == calls->kill && second == SIGKILL))
         count_publish_all();

@@ -51,7 +51,7 @@ static THREAD_LOCAL struct thread_state {
     uint64_t *end;         /* true end */
     uint64_t insns_before; /* executed before the chunk, in all phases */
     uint32_t cut;          /* instructions of the last block within the limit; 0: all */
-    bool gap;              /* it stood aside: what comes next does not follow what came last */
+    bool gap;              /* it stood aside, so the next event does not follow the last one */
     uint64_t skip_until;   /* insns_before at which to look whether to go on skipping */
     uint64_t skipped;      /* of insns_before: known to all threads */
     uint64_t skipped_rep;  /* address of the rep instruction that runs uncaptured; 0: none */
@@ -65,7 +65,8 @@ static struct holder {
     struct ring_chunk **chunk; /* its thread_chunk */
 } holders[RING_CHUNKS];
 
-/* Chunks of this process change hands under it, except by their own thread inside a block. */
+/* Chunks of this process change their owner under it, except those of a thread itself inside a
+ * block. */
 static pthread_mutex_t ownership = PTHREAD_MUTEX_INITIALIZER;
 
 /* Chunks are begun and queued, and markers told of, under it, one after the other. */
@@ -109,7 +110,7 @@ uint64_t thread_share(int64_t left) {
     return left <= 0 ? 0 : (uint64_t)(share < left ? share : left);
 }
 
-/* From what nobody has of the limit. 0: nothing is left. */
+/* Takes a share of what is left of the limit. 0: nothing is left. */
 static uint64_t take_share(void) {
     int64_t left = atomic_load(&plugin.control->left);
     uint64_t share;
@@ -227,7 +228,7 @@ static bool take_chunk(void) {
     return true;
 }
 
-/* Events of this thread go nowhere, cheaply. */
+/* Events of this thread are dropped, at little cost. */
 static THREAD_LOCAL struct ring_chunk *scratch;
 
 static void drop(void) {
@@ -266,7 +267,7 @@ static void close_rep(void) {
     rep->open = false;
     if (self.cut && rep->index >= self.cut)
         return;
-    /* An element that faulted half way counts in its first operands only. */
+    /* An element that faulted half way counts only in its first operands. */
     uint64_t elements = rep->slots ? rep->operands[rep->slots - 1].count : 0;
     put(event_mark(MARK_REP, (uint64_t)rep->index << 45 |
                                  (elements < 1ULL << 45 ? elements : (1ULL << 45) - 1)));
@@ -280,7 +281,7 @@ static void close_rep(void) {
     }
 }
 
-/* Accesses that the instruction does not make are the emulator's own: see trace/frame.h. */
+/* Accesses that the instruction does not make are the emulator's (trace/frame.h). */
 void thread_rep_access(uint64_t event) {
     enum { ADDRESS_BITS = 48, INDEX_BITS = 11 };
     struct rep *rep = &self.rep;
@@ -529,8 +530,8 @@ void thread_fault(uint64_t pc) {
     pthread_mutex_unlock(&ownership);
 }
 
-/* What this thread has executed counts as skipped. The instructions that are then still to be
- * skipped; 0 or less: none. */
+/* Counts what this thread has executed as skipped. Returns the instructions that are then still to
+ * be skipped; 0 or less: none. */
 static int64_t tell_skipped(void) {
     int64_t more = (int64_t)(self.insns_before - self.skipped);
     self.skipped = self.insns_before;
@@ -568,8 +569,8 @@ static bool stay_paused(void) {
     return self.skip_until > self.insns_before;
 }
 
-/* False: what was to be skipped is, by all threads together. With one it is then exactly so much;
- * several may have executed a little more, each what it did since it last told. */
+/* False: all threads together have skipped what was to be skipped. One thread skips exactly that
+ * much; several may have executed a little more: each what it did since it last reported. */
 static bool skip_more(void) {
     int64_t left = tell_skipped();
     if (plugin.control->awaited) {
@@ -615,7 +616,7 @@ void thread_publish(void) {
     pthread_mutex_unlock(&ownership);
 }
 
-/* What was skipped was told before the call, and what was taken of a limit given back. */
+/* What was skipped was reported before the call, and what was taken of a limit was given back. */
 struct thread_unused thread_before_exec(void) {
     return plugin.control->slice_size ? count_before_exec() : (struct thread_unused){0};
 }
@@ -691,8 +692,8 @@ static void on_thread_end(void *unused) {
 uint32_t thread_created(unsigned vcpu) {
     uint32_t ordinal = atomic_fetch_add(&ordinals, 1);
     if (vcpu < VCPUS) {
-        /* In the order in which threads are made, which repeats from run to run; the order in
-         * which they begin to run may not. */
+        /* Threads are numbered in the order in which they are made, which repeats from run to run;
+         * the order in which they begin to run may not. */
         bool runs_at_once = is_capturing() || plugin.control->target_count;
         ordinal_of_vcpu[vcpu] = ordinal;
         uint32_t most = atomic_load(&plugin.control->most_threads);

@@ -1,6 +1,6 @@
-/* Markers come out between the events that were queued before and after them. They are told of as
- * records, which may be read long before those events; so each waits here until a chunk comes that
- * was queued later. That of its own thread, with the block of the marker, always is. */
+/* Markers are handed out between the events that were queued before and after them. They are
+ * reported as records, which may be read long before those events; so each waits here until a chunk
+ * is taken that was queued later. The chunk of its own thread with the marker's block always is. */
 #include <stdlib.h>
 #include <string.h>
 

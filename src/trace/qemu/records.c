@@ -1,6 +1,6 @@
-/* What the plugin says of a process: that it begins, which blocks it translates, which mapping an
- * address lies in. Requests are answered on the spot. Every field is checked: the guest can write
- * to this memory. */
+/* What the plugin reports of a process: that it begins, which blocks it translates, which mapping
+ * an address is in. Requests are answered at once. Every field is checked: the guest can write to
+ * this memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static char *read_executable(pid_t pid) {
     return found;
 }
 
-/* Its index in the list that the markers are of. */
+/* The index of the image in the list that the markers refer to. */
 static uint32_t describe(struct capture *capture, const struct traced *process, uint32_t parent) {
     struct queued *item = capture_queue(capture, ITEM_PROCESS);
     item->process = process->number;
@@ -207,7 +207,7 @@ static void describe_left_out(struct capture *capture, struct left_out *child, c
                                             .untraced_reason = UNTRACED_REASONS[RING_NOT_FOLLOWED]};
 }
 
-/* A daemon is what its command leaves behind. */
+/* A daemon is a process that its command leaves behind. */
 static bool runs_on(const struct left_out *child) {
     char path[64], state = 'X';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)child->pid);
@@ -266,8 +266,8 @@ static void leave_out(struct capture *capture, const struct ring_untraced_proces
                           .executable = strdup(from && from->executable ? from->executable : "?")};
 }
 
-/* A child that is not traced was forked, or executes a program. It says each in a slot of its own,
- * so that the second may be read before the first. */
+/* A child that is not traced was forked, or executes a program. It reports each in a slot of its
+ * own, so that the second may be read before the first. */
 static void on_left_out(struct capture *capture, const struct ring_untraced_process *untraced,
                         const char *path) {
     struct left_out *child = find_left_out(capture, untraced->pid);
@@ -486,14 +486,14 @@ static bool read_record(struct capture *capture, uint32_t slot) {
     }
     if (!whole || !handle(capture, slot, record, size)) {
         capture->slots[slot].broken = true;
-        capture_detach(capture); /* or it would wait for us for ever */
+        capture_detach(capture); /* otherwise it would wait for us forever */
         capture_note(capture, "process %d overwrote the capture's memory: its trace ends there",
                      (int)capture->slots[slot].pid);
     }
     return true;
 }
 
-/* A child that was waited for has said before what it was. */
+/* A child that was waited for has reported before what it was. */
 static void hear_left_out(struct capture *capture) {
     for (uint32_t i = 0; i < RING_PROCESSES; i++) {
         struct ring_process *shared = &capture->control->processes[i];

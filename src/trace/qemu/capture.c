@@ -8,10 +8,7 @@
 #include "trace/qemu/capture.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,262 +19,12 @@
 
 #include "trace/qemu/futex.h"
 #include "trace/qemu/layout.h"
-#include "trace/qemu/made_code.h"
-#include "util/array.h"
 #include "util/clock.h"
 #include "util/text.h"
 
 enum { NAP_NANOSECONDS = 2000000 };
-static const double HELLO_SECONDS = 1; /* from fork to the child's first word */
-static const double GRACE_SECONDS = 1; /* between interrupt, SIGTERM and SIGKILL */
-static const double LEAVE_SECONDS = 5; /* between SIGTERM and SIGKILL when its time is over */
 
-/* ---- the queue ---- */
-
-struct queued *capture_queue(struct capture *capture, enum item_kind kind) {
-    if (!array_room(capture->queue, capture->queue_capacity, capture->queue_count + 1)) {
-        capture->out_of_memory = true;
-        return &capture->spare;
-    }
-    struct queued *item = &capture->queue[capture->queue_count++];
-    *item = (struct queued){.kind = kind};
-    return item;
-}
-
-void capture_note(struct capture *capture, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    struct queued *item = capture_queue(capture, ITEM_NOTE);
-    if (vasprintf(&item->text, format, arguments) < 0)
-        item->text = NULL;
-    va_end(arguments);
-}
-
-static void keep_until_next(struct capture *capture, const char *text) {
-    if (text && array_room(capture->texts, capture->text_capacity, capture->text_count + 1))
-        capture->texts[capture->text_count++] = (char *)text;
-}
-
-static void forget_texts(struct capture *capture) {
-    for (size_t i = 0; i < capture->text_count; i++)
-        free(capture->texts[i]);
-    capture->text_count = 0;
-}
-
-static void give_code(const struct queued *queued, struct item *item) {
-    const struct block_table *table = queued->blocks;
-    const struct block_definition *block = &table->items[queued->definition];
-    item->code = (struct item_code){.process = queued->process,
-                                    .block = queued->number,
-                                    .image = block->image,
-                                    .address = block->address,
-                                    .offset = block->offset,
-                                    .insn_count = block->insn_count,
-                                    .size = block->size,
-                                    .bytes = table->bytes + block->bytes};
-}
-
-static void give_image(const struct capture *capture, const struct queued *queued,
-                       struct item *item) {
-    const struct image *image = &capture->images.items[queued->mapping.image];
-    item->image = (struct item_image){.process = queued->process,
-                                      .image = queued->mapping.image,
-                                      .path = image->path,
-                                      .kind = image->kind,
-                                      .build_id_size = image->build_id_size,
-                                      .start = queued->mapping.start,
-                                      .end = queued->mapping.end,
-                                      .file_offset = queued->mapping.file_offset};
-    memcpy(item->image.build_id, image->build_id, sizeof image->build_id);
-}
-
-static void release_queued(struct queued *queued) {
-    symbol_cover_free(&queued->symbols);
-    if (queued->kind == ITEM_CODE)
-        blocks_release(queued->blocks);
-}
-
-/* Hands out the first queued item. What it points to must outlive the call, so the table of a block
- * is released only when the queue is rewound. */
-static void give_queued(struct capture *capture, struct item *item) {
-    struct queued *queued = &capture->queue[capture->queue_first++];
-    item->kind = queued->kind;
-    switch (queued->kind) {
-    case ITEM_PROCESS:
-        item->process = queued->described;
-        keep_until_next(capture, queued->described.command);
-        keep_until_next(capture, queued->described.executable);
-        break;
-    case ITEM_IMAGE:
-        give_image(capture, queued, item);
-        break;
-    case ITEM_CODE:
-        give_code(queued, item);
-        break;
-    case ITEM_DATA:
-        item->data = queued->data;
-        break;
-    case ITEM_THREAD_END:
-        item->thread_ended = queued->number;
-        break;
-    case ITEM_SYMBOLS:
-        item->symbols = (struct item_symbols){.process = queued->process,
-                                              .count = (uint32_t)queued->symbols.count,
-                                              .symbols = queued->symbols.symbols};
-        break;
-    case ITEM_MARKER:
-        item->marker = queued->marker;
-        break;
-    case ITEM_EFFECT:
-        item->effect = (struct item_effect){.thread = queued->number,
-                                            .position = queued->position,
-                                            .what = queued->text ? queued->text : "?"};
-        keep_until_next(capture, queued->text);
-        break;
-    case ITEM_CHILD:
-        item->child = (struct item_child){queued->process, queued->seconds};
-        break;
-    default:
-        item->note = queued->text ? queued->text : "out of memory";
-        keep_until_next(capture, queued->text);
-    }
-}
-
-static void rewind_queue(struct capture *capture) {
-    for (size_t i = 0; i < capture->queue_count; i++)
-        release_queued(&capture->queue[i]);
-    capture->queue_first = capture->queue_count = 0;
-}
-
-/* ---- lives and deaths ---- */
-
-static void reap_child(struct capture *capture) {
-    int status;
-    if (capture->child_reaped || waitpid(capture->child, &status, WNOHANG) != capture->child)
-        return;
-    capture->child_reaped = true;
-    capture->exit =
-        (struct trace_exit){.known = !capture->stopped,
-                            .stopped = capture->stopped && !capture->interrupted,
-                            .signaled = WIFSIGNALED(status),
-                            .status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status)};
-}
-
-static bool is_dead(const struct capture *capture, const struct traced *process) {
-    if (process->pid == capture->child)
-        return capture->child_reaped;
-    struct pollfd poller = {.fd = process->pidfd, .events = POLLIN};
-    if (process->pidfd < 0)
-        return kill(process->pid, 0) < 0 && errno == ESRCH;
-    return poll(&poller, 1, 0) > 0 && poller.revents;
-}
-
-/* A dead process may have forked a child that has not sent RING_HELLO yet and needs its blocks. If
- * the fork failed, or the child was killed first, waiting for it ends after a while. */
-static bool awaits_child(const struct capture *capture, uint32_t slot) {
-    const struct ring_process *shared = &capture->control->processes[slot];
-    return atomic_load(&shared->forks_begun) != atomic_load(&shared->forks_arrived) &&
-           clock_monotonic() - capture->slots[slot].ended_at < HELLO_SECONDS;
-}
-
-/* Ends processes that have died. True: something changed that the caller should look at. */
-static bool bury_the_dead(struct capture *capture) {
-    bool changed = false;
-    reap_child(capture);
-    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
-        struct traced *process = &capture->slots[i];
-        if (!process->live)
-            continue;
-        if (!process->ending && is_dead(capture, process)) {
-            chunks_harvest(capture, i);
-            process->ending = true;
-            process->ended_at = clock_monotonic();
-            changed = true;
-        }
-        if (process->ending && !awaits_child(capture, i) && !chunks_pending(capture, i)) {
-            made_code_name(capture, process);
-            records_leave(capture, i);
-            changed = true;
-        }
-    }
-    return changed;
-}
-
-static bool anyone_lives(const struct capture *capture) {
-    for (uint32_t i = 0; i < RING_PROCESSES; i++)
-        if (capture->slots[i].live && (!capture->slots[i].ending || awaits_child(capture, i)))
-            return true;
-    return !capture->child_reaped;
-}
-
-static void signal_all(const struct capture *capture, int signal) {
-    if (!capture->child_reaped)
-        kill(capture->child, signal);
-    for (uint32_t i = 0; i < RING_PROCESSES; i++) {
-        const struct traced *process = &capture->slots[i];
-        if (process->live && !process->ending && process->pid != capture->child &&
-            process->pidfd >= 0)
-            syscall(SYS_pidfd_send_signal, process->pidfd, signal, NULL, 0);
-    }
-}
-
-/* capture_options.begin: capture starts when the user asks for it. */
-static void begin_when_told(struct capture *capture) {
-    uint32_t skipping = RING_SKIP;
-    if (!capture->begin || capture->told_to_begin || !*capture->begin)
-        return;
-    capture->told_to_begin =
-        atomic_compare_exchange_strong(&capture->control->phase, &skipping, RING_CAPTURE);
-    if (capture->told_to_begin)
-        capture_note(capture, "captured from the signal on, %s after the start",
-                     text_duration(clock_monotonic() - capture->started_at).s);
-}
-
-/* capture_options.seconds: ends a program that, like a server, would never end by itself. */
-static void end_in_time(struct capture *capture) {
-    struct ring_control *control = capture->control;
-    if (!capture->seconds || capture->interrupted)
-        return;
-    double now = clock_monotonic();
-    if (!capture->begun_at && atomic_load(&control->phase) >= RING_CAPTURE)
-        capture->begun_at = now;
-    if (!capture->begun_at || now - capture->begun_at < capture->seconds)
-        return;
-    if (!capture->asked_at) {
-        capture->asked_at = now;
-        capture->stopped = true;
-        atomic_store(&control->phase, RING_DONE);
-        signal_all(capture, SIGTERM);
-        capture_note(capture, "captured for %g s; then the command was asked to end (SIGTERM)",
-                     capture->seconds);
-    } else if (now - capture->asked_at > LEAVE_SECONDS && !capture->killed) {
-        capture->killed = true;
-        signal_all(capture, SIGKILL);
-    }
-}
-
-/* Interrupt: the terminal has sent SIGINT; a process that ignores it gets SIGTERM, then SIGKILL. */
-static void press_for_end(struct capture *capture) {
-    if (atomic_load(&capture->control->phase) == RING_DONE && capture->stop_at_limit &&
-        !capture->stopped && !capture->interrupted) {
-        capture->stopped = true;
-        signal_all(capture, SIGKILL);
-    }
-    if (capture->stop && *capture->stop)
-        capture->interrupted = 1;
-    if (!capture->interrupted)
-        return;
-    if (!capture->interrupted_at) {
-        capture->interrupted_at = clock_monotonic();
-        atomic_store(&capture->control->phase, RING_DONE);
-    }
-    double waited = clock_monotonic() - capture->interrupted_at;
-    if (waited > GRACE_SECONDS * (capture->signals_sent + 1)) {
-        signal_all(capture, capture->signals_sent ? SIGKILL : SIGTERM);
-        capture->signals_sent++;
-        capture->stopped = true;
-    }
-}
+/* ---- sleeping ---- */
 
 void capture_detach(struct capture *capture) {
     struct ring_control *control = capture->control;
@@ -384,7 +131,7 @@ static bool check_begun(const struct capture *capture, struct error *error) {
 
 static int capture_next(void *context, struct item *item, struct error *error) {
     struct capture *capture = context;
-    forget_texts(capture);
+    queue_forget_texts(capture);
     if (!capture->header_given) {
         give_header(capture, item);
         return 1;
@@ -397,10 +144,10 @@ static int capture_next(void *context, struct item *item, struct error *error) {
             return -1;
         }
         if (capture->queue_first < capture->queue_count) {
-            give_queued(capture, item);
+            queue_give(capture, item);
             return 1;
         }
-        rewind_queue(capture);
+        queue_rewind(capture);
         if (capture->chunk_taken && !capture->chunk_given) {
             capture->chunk_given = true;
             item->kind = ITEM_DATA;
@@ -410,12 +157,12 @@ static int capture_next(void *context, struct item *item, struct error *error) {
         if (capture->chunk_taken)
             chunks_release(capture);
         uint32_t seen = atomic_load(&capture->control->doorbell);
-        begin_when_told(capture);
-        end_in_time(capture);
-        press_for_end(capture);
-        if (chunks_take(capture) || records_read(capture) || bury_the_dead(capture))
+        lives_begin_when_told(capture);
+        lives_end_in_time(capture);
+        lives_press_for_end(capture);
+        if (chunks_take(capture) || records_read(capture) || lives_end_dead(capture))
             continue;
-        if (!anyone_lives(capture)) {
+        if (!lives_any(capture)) {
             note_illegal_instruction(capture);
             records_name_left_out(capture);
             if (capture->queue_count)
@@ -477,8 +224,8 @@ static void capture_close(void *context) {
         free((char *)queued->described.executable);
         free(queued->text);
     }
-    rewind_queue(capture);
-    forget_texts(capture);
+    queue_rewind(capture);
+    queue_forget_texts(capture);
     for (uint32_t i = 0; control && i < RING_PROCESSES; i++)
         if (capture->slots[i].live)
             records_leave(capture, i);
@@ -486,7 +233,7 @@ static void capture_close(void *context) {
         munmap(control, RING_BYTES);
     if (capture->memory >= 0)
         close(capture->memory);
-    rewind_queue(capture);
+    queue_rewind(capture);
     images_free(&capture->images);
     records_free(capture);
     if (capture->program)

@@ -1,6 +1,6 @@
 /* What the files of the consumer share, all in culprit's process: capture.c (start, items out,
- * end), records.c (what the plugin reports), chunks.c (events), reached.c (markers, between
- * events). */
+ * end), queue.c (items that wait), lives.c (which processes live), records.c (what the plugin
+ * reports), chunks.c (events), reached.c (markers, between events). */
 #ifndef CULPRIT_TRACE_QEMU_CAPTURE_H
 #define CULPRIT_TRACE_QEMU_CAPTURE_H
 
@@ -140,12 +140,33 @@ struct capture {
     bool out_of_memory;
 };
 
-/* ---- capture.c ---- */
+/* ---- queue.c ---- */
 
 /* Room for one more item; never NULL (falls back to a spare that is lost, with out_of_memory). */
 struct queued *capture_queue(struct capture *capture, enum item_kind kind);
 void capture_note(struct capture *capture, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Hands out the first queued item. What it points to must outlive the call, so the table of a block
+ * is released only when the queue is rewound. */
+void queue_give(struct capture *capture, struct item *item);
+/* Frees the texts of the item handed out last. */
+void queue_forget_texts(struct capture *capture);
+/* Empties the queue. */
+void queue_rewind(struct capture *capture);
+
+/* ---- lives.c ---- */
+
+/* Ends processes that have died. True: something changed that the caller should look at. */
+bool lives_end_dead(struct capture *capture);
+bool lives_any(const struct capture *capture);
+/* capture_options.begin: capture starts when the user asks for it. */
+void lives_begin_when_told(struct capture *capture);
+/* capture_options.seconds: ends a program that, like a server, would never end by itself. */
+void lives_end_in_time(struct capture *capture);
+/* Interrupt: the terminal has sent SIGINT; a process that ignores it gets SIGTERM, then SIGKILL. */
+void lives_press_for_end(struct capture *capture);
+
+/* ---- capture.c ---- */
 
 /* Tells every traced process that nothing is read any more: they run on, without waiting. */
 void capture_detach(struct capture *capture);

@@ -41,7 +41,7 @@ static double profile(const char *path, const struct locality_options *options,
     const double began = clock_monotonic(), begun = clock_processor();
     struct trace *trace = trace_open(path, &error);
     if (!trace || !locality_measure(trace, &(struct selection){.thread = -1}, options,
-                                    (struct locality_watch){0}, &locality, &error))
+                                    &(struct watcher){0}, &locality, &error))
         fail(path, &error);
     trace_close(trace);
     const double seconds = clock_monotonic() - began;

@@ -95,12 +95,8 @@ static bool push(struct call_thread *thread) {
 
 /* Remembers where a call returned to, to recognise a longjmp. */
 static bool note_site(struct call_stacks *stacks, uint32_t insn, uint32_t function) {
-    size_t old = stacks->site_capacity;
-    if (insn >= old) {
-        if (!array_room(stacks->sites, stacks->site_capacity, (size_t)insn + 1))
-            return false;
-        memset(stacks->sites + old, 0, (stacks->site_capacity - old) * sizeof *stacks->sites);
-    }
+    if (!array_zeroed_room(stacks->sites, stacks->site_capacity, (size_t)insn + 1))
+        return false;
     stacks->sites[insn] = function + 1;
     return true;
 }

@@ -89,18 +89,10 @@ static enum commit_category empty_category(const struct tap_record *record, uint
     }
 }
 
-static bool make_room(struct commit_observer *observer, uint32_t insn) {
-    size_t old = observer->wait_capacity;
-    if (!array_room(observer->waits, observer->wait_capacity, (size_t)insn + 1))
-        return false;
-    memset(observer->waits + old, 0, (observer->wait_capacity - old) * sizeof *observer->waits);
-    return true;
-}
-
 static inline bool add_wait(struct commit_observer *observer, enum commit_category category,
                             uint64_t uop, uint64_t cycles) {
     uint32_t insn = tap_uop_insn(uop);
-    if (__builtin_expect(insn >= observer->wait_capacity, 0) && !make_room(observer, insn))
+    if (!array_zeroed_room(observer->waits, observer->wait_capacity, (size_t)insn + 1))
         return false;
     observer->categories[category] += cycles;
     observer->waits[insn].cycles[category] += cycles;

@@ -162,9 +162,7 @@ static bool profile(void *verb, struct error *error) {
                                                 .size = job->size,
                                                 .path = job->path,
                                                 .counts_path = job->counts,
-                                                .progress = watch_progress,
-                                                .context = &verb_watch,
-                                                .stop = &verb_watch.signal};
+                                                .watcher = watcher_of(&verb_watch)};
     watch_begin_within(&verb_watch, "profiling", "instructions", job->input.limit);
     const bool good =
         bbv_profile(&options, result, job->verb.command ? &job->verb.failed : &(int){0}, error);

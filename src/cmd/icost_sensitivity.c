@@ -20,9 +20,7 @@ static bool simulate(struct icost *job, struct error *error) {
     const struct multisim_options options = {.trace = job->trace.path,
                                              .selection = job->trace.again,
                                              .jobs = job->request.jobs,
-                                             .progress = watch_progress,
-                                             .progress_context = &verb_watch,
-                                             .stop = &verb_watch.signal};
+                                             .watcher = watcher_of(&verb_watch)};
     watch_begin(&verb_watch, "simulating", "instructions", 0);
     bool good = multisim(&options, study->runs, study->run_count, error);
     watch_end(&verb_watch);

@@ -8,7 +8,6 @@
 #ifndef CULPRIT_MODEL_CONTEND_H
 #define CULPRIT_MODEL_CONTEND_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,6 +15,7 @@
 #include "model/contention.h"
 #include "model/locality.h"
 #include "simulate/selection.h"
+#include "util/watcher.h"
 
 enum contend_placing {
     PLACE_APART,   /* over the cores in turn, so that threads share cores only when they must */
@@ -64,9 +64,7 @@ struct contend_check_options {
     enum contend_placing placing;
     const char *const *traces; /* of each program */
     struct selection selection;
-    void (*progress)(void *context, uint64_t instructions); /* may be NULL */
-    void *progress_context;
-    const volatile sig_atomic_t *stop; /* may be NULL */
+    struct watcher watcher;
 };
 struct contend_check {
     struct contend_program *programs;

@@ -16,8 +16,7 @@ struct check_run {
 
 static void show_progress(void *context, uint64_t instructions) {
     const struct check_run *run = context;
-    if (run->options->progress)
-        run->options->progress(run->options->progress_context, run->before + instructions);
+    watcher_tell(&run->options->watcher, run->before + instructions);
 }
 
 static struct contend_misses misses_of(const struct chip_thread_statistics *first) {
@@ -28,12 +27,11 @@ static struct contend_misses misses_of(const struct chip_thread_statistics *firs
 }
 
 static bool simulate(struct check_run *run, struct sharing_result *result, struct error *error) {
-    const struct sharing_options options = {.machine = run->options->machine,
-                                            .traces = run->traces,
-                                            .selection = run->options->selection,
-                                            .progress = show_progress,
-                                            .progress_context = run,
-                                            .stop = run->options->stop};
+    const struct sharing_options options = {
+        .machine = run->options->machine,
+        .traces = run->traces,
+        .selection = run->options->selection,
+        .watcher = {show_progress, run, run->options->watcher.stop}};
     const bool good = sharing_run(&options, result, error);
     for (uint32_t i = 0; good && i < result->threads; i++) {
         run->check->instructions += result->all[i].instructions;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/core.h"
 #include "core/input.h"
 #include "memory/memory.h"
 #include "model/dependence.h"
@@ -421,25 +422,26 @@ static __attribute__((noinline)) void any(struct data_trace *trace, const struct
         event_add(&trace->dependence, &nothing, DATA_FENCE);
 }
 
-static inline void instruction(struct data_trace *trace, const struct code *code,
-                               const struct dynamic_insn *insn,
-                               const struct memory_access *accesses, uint32_t first_access) {
+static inline void instruction(struct data_trace *trace, const struct core_input *input,
+                               const struct dynamic_insn *insn) {
     struct dependence *dependence = &trace->dependence;
     const struct recipe *recipe = &trace->recipes[insn->insn];
     const bool waits =
         recipe->reads[0] & dependence->waiting[0] || recipe->reads[1] & dependence->waiting[1];
     if (!(recipe->traits & RECIPE_SPECIAL)) {
         if (waits)
-            compute(trace, code, recipe);
+            compute(trace, input->code, recipe);
         else
             overwrite(dependence, recipe);
         return;
     }
     struct untimed_result result;
-    struct step step = {
-        .code = code, .recipe = recipe, .insn = insn->insn, .access_count = insn->memory_count};
+    struct step step = {.code = input->code,
+                        .recipe = recipe,
+                        .insn = insn->insn,
+                        .access_count = insn->memory_count};
     if (insn->memory_count)
-        step.accesses = accesses + (insn->memory - first_access);
+        step.accesses = input->accesses + (insn->memory - input->first_access);
     if (!waits && recipe->traits & RECIPE_LOAD && insn->memory_count == 1 &&
         !(insn->flags & DYN_REP) && step.accesses->operand == recipe->operand &&
         dependence->now >= dependence->stored_until) {
@@ -459,23 +461,21 @@ static bool fuses(const struct data_trace *trace, const struct code *code,
            branch->address == compare->address + compare->length;
 }
 
-bool data_trace_add(struct data_trace *trace, const struct code *code,
-                    const struct dynamic_insn *insns, uint32_t insn_count,
-                    const struct memory_access *accesses, uint32_t access_count,
-                    uint32_t first_access, struct error *error) {
-    if (trace->recipe_count < code->insn_count && !make_recipes(trace, code, error))
+bool data_trace_add(struct data_trace *trace, const struct core_input *input, struct error *error) {
+    const struct core_input is = *input;
+    if (trace->recipe_count < is.code->insn_count && !make_recipes(trace, is.code, error))
         return false;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        const struct dynamic_insn *insn = &insns[i];
-        if (!core_input_is_there(code, insn, access_count, first_access))
+    for (uint32_t i = 0; i < is.insn_count; i++) {
+        const struct dynamic_insn *insn = &is.insns[i];
+        if (!core_input_is_there(is.code, insn, is.access_count, is.first_access))
             return core_input_error(error);
         if (insn->flags & DYN_FAULT)
             continue;
         trace->counts.instructions++;
-        instruction(trace, code, insn, accesses, first_access);
+        instruction(trace, &is, insn);
         if (trace->fuse && trace->recipes[insn->insn].traits & RECIPE_COMPARE &&
-            i + 1 < insn_count && insns[i + 1].insn < trace->recipe_count &&
-            fuses(trace, code, insn))
+            i + 1 < is.insn_count && is.insns[i + 1].insn < trace->recipe_count &&
+            fuses(trace, is.code, insn))
             trace->dependence.now--; /* one µop with the branch */
     }
     return true;
@@ -496,17 +496,17 @@ static void warm(struct data_trace *trace, uint32_t insn, const struct memory_ac
     }
 }
 
-bool data_trace_warm(struct data_trace *trace, const struct code *code,
-                     const struct dynamic_insn *insns, uint32_t insn_count,
-                     const struct memory_access *accesses, uint32_t access_count,
-                     uint32_t first_access, struct error *error) {
-    if (trace->recipe_count < code->insn_count && !make_recipes(trace, code, error))
+bool data_trace_warm(struct data_trace *trace, const struct core_input *input,
+                     struct error *error) {
+    const struct core_input is = *input;
+    if (trace->recipe_count < is.code->insn_count && !make_recipes(trace, is.code, error))
         return false;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        if (!core_input_is_there(code, &insns[i], access_count, first_access))
+    for (uint32_t i = 0; i < is.insn_count; i++) {
+        const struct dynamic_insn *insn = &is.insns[i];
+        if (!core_input_is_there(is.code, insn, is.access_count, is.first_access))
             return core_input_error(error);
-        for (uint32_t k = 0; k < insns[i].memory_count; k++)
-            warm(trace, insns[i].insn, &accesses[insns[i].memory - first_access + k]);
+        for (uint32_t k = 0; k < insn->memory_count; k++)
+            warm(trace, insn->insn, &is.accesses[insn->memory - is.first_access + k]);
     }
     return true;
 }

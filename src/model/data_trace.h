@@ -15,7 +15,6 @@
 
 #include "machine/machine.h"
 #include "model/data_event.h"
-#include "trace/dynamic.h"
 #include "util/error.h"
 
 /* How far back events matter, in µops. */
@@ -33,6 +32,7 @@ struct data_counts {
     uint64_t events;
 };
 
+struct core_input;
 struct memory;
 struct data_trace;
 /* Caches and prefetchers are the machine's. NULL with an error. */
@@ -40,17 +40,11 @@ struct data_trace *data_trace_new(const struct machine *machine, struct data_rea
                                   struct data_sink sink, struct error *error);
 void data_trace_free(struct data_trace *trace);
 
-/* The next instructions of the thread, as a struct core_input has them. */
-bool data_trace_add(struct data_trace *trace, const struct code *code,
-                    const struct dynamic_insn *insns, uint32_t insn_count,
-                    const struct memory_access *accesses, uint32_t access_count,
-                    uint32_t first_access, struct error *error);
+/* The next instructions of the thread. */
+bool data_trace_add(struct data_trace *trace, const struct core_input *input, struct error *error);
 /* Instructions before the first: caches and prefetchers know of their accesses, nothing else does.
  */
-bool data_trace_warm(struct data_trace *trace, const struct code *code,
-                     const struct dynamic_insn *insns, uint32_t insn_count,
-                     const struct memory_access *accesses, uint32_t access_count,
-                     uint32_t first_access, struct error *error);
+bool data_trace_warm(struct data_trace *trace, const struct core_input *input, struct error *error);
 /* What is added from here on does not follow on what was added last, and may be of other code:
  * nothing waits for anything of that, and caches hold what those of `memory` do
  * (memory_untimed_from()). */

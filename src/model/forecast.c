@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/core.h"
 #include "model/data_trace.h"
 #include "model/hybrid.h"
 #include "model/predict.h"
@@ -203,10 +204,9 @@ static bool attach(void *context, void **state, struct error *error) {
 
 static bool look(const struct forecast *forecast, const struct code *code,
                  const struct trace_batch *piece, struct error *error) {
+    const struct core_input input = core_input_of(code, piece);
     for (uint32_t i = 0; i < forecast->pass_count; i++)
-        if (!data_trace_add(forecast->passes[i].data, code, piece->insns, piece->insn_count,
-                            piece->accesses, piece->access_count, (uint32_t)piece->first_access,
-                            error))
+        if (!data_trace_add(forecast->passes[i].data, &input, error))
             return false;
     return true;
 }

@@ -10,7 +10,6 @@
 #ifndef CULPRIT_MODEL_LOCALITY_H
 #define CULPRIT_MODEL_LOCALITY_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +19,7 @@
 #include "simulate/selection.h"
 #include "trace/dynamic.h"
 #include "util/error.h"
+#include "util/watcher.h"
 
 enum {
     LOCALITY_MAX_WAYS = 64,
@@ -143,13 +143,11 @@ struct locality_options {
 bool locality_level_new(struct locality_level *level, struct cache_shape shape);
 void locality_level_free(struct locality_level *level);
 
+struct core_input;
 struct locality_pass;
 struct locality_pass *locality_new(const struct locality_options *options, struct error *error);
-/* The next instructions of the thread, as a struct core_input has them. */
-bool locality_add(struct locality_pass *pass, const struct code *code,
-                  const struct dynamic_insn *insns, uint32_t insn_count,
-                  const struct memory_access *accesses, uint32_t access_count,
-                  uint32_t first_access, struct error *error);
+/* The next instructions of the thread. */
+bool locality_add(struct locality_pass *pass, const struct core_input *input, struct error *error);
 /* Moves what was measured into `locality` (command and ISA are the caller's to set); errors: no
  * memory access at all. The pass is freed either way. Shapes of the same sets and lines take one
  * pass together. */
@@ -158,13 +156,8 @@ void locality_pass_free(struct locality_pass *pass);
 
 /* All of that, of the guest thread of a trace that `selection` names, or the first one where it
  * names none; `partial` where it was stopped or the trace breaks off. Errors name no file. */
-struct locality_watch {
-    void (*progress)(void *context, uint64_t instructions); /* may be NULL */
-    void *context;
-    const volatile sig_atomic_t *stop; /* may be NULL; ends with what is done */
-};
 bool locality_measure(struct trace *trace, const struct selection *selection,
-                      const struct locality_options *options, struct locality_watch watch,
+                      const struct locality_options *options, const struct watcher *watcher,
                       struct locality *locality, struct error *error);
 void locality_free(struct locality *locality);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/core.h"
 #include "core/input.h"
 #include "model/locality_data.h"
 #include "model/locality_events.h"
@@ -105,28 +106,26 @@ static bool collect(struct locality_pass *pass, const struct memory_access *acce
 }
 
 /* Accesses of instructions that follow each other do so too: they are collected together. */
-bool locality_add(struct locality_pass *pass, const struct code *code,
-                  const struct dynamic_insn *insns, uint32_t insn_count,
-                  const struct memory_access *accesses, uint32_t access_count,
-                  uint32_t first_access, struct error *error) {
+bool locality_add(struct locality_pass *pass, const struct core_input *input, struct error *error) {
     uint32_t begin = 0, end = 0;
-    if (pass->events.recipe_count < code->insn_count &&
-        !event_counter_learn(&pass->events, code, error))
+    const struct core_input is = *input;
+    if (pass->events.recipe_count < is.code->insn_count &&
+        !event_counter_learn(&pass->events, is.code, error))
         return false;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        const struct dynamic_insn *insn = &insns[i];
-        if (!core_input_is_there(code, insn, access_count, first_access))
+    for (uint32_t i = 0; i < is.insn_count; i++) {
+        const struct dynamic_insn *insn = &is.insns[i];
+        if (!core_input_is_there(is.code, insn, is.access_count, is.first_access))
             return core_input_error(error);
         if (insn->flags & DYN_FAULT)
             continue;
-        event_counter_add(&pass->events, code, insn);
+        event_counter_add(&pass->events, is.code, insn);
         if (insn->memory_count == 0) {
             pass->turns++;
             continue;
         }
-        const uint32_t first = insn->memory - first_access;
+        const uint32_t first = insn->memory - is.first_access;
         if (first != end) {
-            if (!collect(pass, accesses + begin, end - begin, error))
+            if (!collect(pass, is.accesses + begin, end - begin, error))
                 return false;
             begin = first;
         }
@@ -134,7 +133,7 @@ bool locality_add(struct locality_pass *pass, const struct code *code,
     }
     if (pass->events.failed)
         return error_set(error, "out of memory for lines of code");
-    return collect(pass, accesses + begin, end - begin, error);
+    return collect(pass, is.accesses + begin, end - begin, error);
 }
 
 /* ---- the result ---- */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/core.h"
 #include "model/hybrid_split.h"
 #include "model/predict_check.h"
 #include "util/array.h"
@@ -272,30 +273,26 @@ static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
 /* Caches know of these instructions and nothing else does. */
 static bool warm_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
                        struct error *error) {
-    const struct code *code = trace_code(run->trace);
+    const struct core_input input = core_input_of(trace_code(run->trace), piece);
     for (uint32_t i = 0; i < run->pass_count; i++)
-        if (!data_trace_warm(lane->passes[i].data, code, piece->insns, piece->insn_count,
-                             piece->accesses, piece->access_count, (uint32_t)piece->first_access,
-                             error))
+        if (!data_trace_warm(lane->passes[i].data, &input, error))
             return false;
     for (uint32_t i = 0; lane->pairs && i < run->options->machine_count; i++)
-        if (!check_pair_warm(&lane->pairs[i], code, piece, error))
+        if (!check_pair_warm(&lane->pairs[i], &input, error))
             return false;
     return true;
 }
 
 static bool predict_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
                           struct error *error) {
-    const struct code *code = trace_code(run->trace);
+    const struct core_input input = core_input_of(trace_code(run->trace), piece);
     const double began = clock_monotonic();
     for (uint32_t i = 0; i < run->pass_count; i++)
-        if (!data_trace_add(lane->passes[i].data, code, piece->insns, piece->insn_count,
-                            piece->accesses, piece->access_count, (uint32_t)piece->first_access,
-                            error))
+        if (!data_trace_add(lane->passes[i].data, &input, error))
             return false;
     run->prediction->model_seconds += clock_monotonic() - began;
     for (uint32_t i = 0; lane->pairs && i < run->options->machine_count; i++)
-        if (!check_pair_add(&lane->pairs[i], code, piece, error))
+        if (!check_pair_add(&lane->pairs[i], &input, error))
             return false;
     return true;
 }
@@ -352,18 +349,17 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
     struct trace_batch batch;
     int status;
     while (pass_skipped(run, selector), (status = trace_next(run->trace, &batch, error)) > 0) {
-        if (options->stop && *options->stop)
+        if (watcher_stops(&options->watcher))
             break;
         if (selector)
             selector_apply(selector, trace_code(run->trace), &batch);
         if (!run_batch(run, &batch, error))
             return false;
-        if (options->progress)
-            options->progress(options->progress_context, run->passed);
+        watcher_tell(&options->watcher, run->passed);
         if ((selector && selector_done(selector)) || part_is_done(run))
             break;
     }
-    run->prediction->interrupted = options->stop && *options->stop;
+    run->prediction->interrupted = watcher_stops(&options->watcher);
     if (status == 0 && selector && !selector_started(selector))
         return error_set(error, "--from %s: the function was never entered (see its name with nm)",
                          options->selection.from_symbol);

@@ -8,7 +8,6 @@
 #ifndef CULPRIT_MODEL_PREDICT_H
 #define CULPRIT_MODEL_PREDICT_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +17,7 @@
 #include "simulate/selection.h"
 #include "trace/trace.h"
 #include "util/error.h"
+#include "util/watcher.h"
 
 /* A way to use the model; the processor's sizes are filled in from a machine. */
 struct predict_method {
@@ -57,10 +57,8 @@ struct predict_options {
     uint32_t method_count;
     bool check; /* simulate every machine as well */
     struct selection selection;
-    struct predict_part part;                               /* of what is selected */
-    void (*progress)(void *context, uint64_t instructions); /* may be NULL */
-    void *progress_context;
-    const volatile sig_atomic_t *stop; /* may be NULL */
+    struct predict_part part; /* of what is selected */
+    struct watcher watcher;
 };
 
 /* Of a machine, all threads together. */

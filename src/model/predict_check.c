@@ -22,16 +22,12 @@ void check_pair_free(struct check_pair *pair) {
     *pair = (struct check_pair){0};
 }
 
-bool check_pair_add(struct check_pair *pair, const struct code *code,
-                    const struct trace_batch *batch, struct error *error) {
-    const struct core_input input = core_input_of(code, batch);
-    return core_push(pair->real, &input, error) && core_push(pair->ideal, &input, error);
+bool check_pair_add(struct check_pair *pair, const struct core_input *input, struct error *error) {
+    return core_push(pair->real, input, error) && core_push(pair->ideal, input, error);
 }
 
-bool check_pair_warm(struct check_pair *pair, const struct code *code,
-                     const struct trace_batch *batch, struct error *error) {
-    const struct core_input input = core_input_of(code, batch);
-    return core_warm(pair->real, &input, error) && core_warm(pair->ideal, &input, error);
+bool check_pair_warm(struct check_pair *pair, const struct core_input *input, struct error *error) {
+    return core_warm(pair->real, input, error) && core_warm(pair->ideal, input, error);
 }
 
 bool check_pair_finish(struct check_pair *pair, uint64_t *cycles, uint64_t *cycles_ideal_long,

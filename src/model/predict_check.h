@@ -11,6 +11,7 @@
 #include "trace/trace.h"
 #include "util/error.h"
 
+struct core_input;
 struct executor;
 
 /* Of one thread on one machine. */
@@ -20,11 +21,9 @@ struct check_pair {
 bool check_pair_new(struct check_pair *pair, const struct machine *machine,
                     struct executor *const executors[2], struct error *error);
 void check_pair_free(struct check_pair *pair);
-bool check_pair_add(struct check_pair *pair, const struct code *code,
-                    const struct trace_batch *batch, struct error *error);
+bool check_pair_add(struct check_pair *pair, const struct core_input *input, struct error *error);
 /* Instructions before the first: they warm caches. */
-bool check_pair_warm(struct check_pair *pair, const struct code *code,
-                     const struct trace_batch *batch, struct error *error);
+bool check_pair_warm(struct check_pair *pair, const struct core_input *input, struct error *error);
 /* Adds the cycles of all it was given. */
 bool check_pair_finish(struct check_pair *pair, uint64_t *cycles, uint64_t *cycles_ideal_long,
                        struct error *error);

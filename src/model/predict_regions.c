@@ -19,9 +19,8 @@ struct regions_run {
 
 static void tell_progress(void *context, uint64_t instructions) {
     const struct regions_run *run = context;
-    if (run->options->progress && instructions > run->before)
-        run->options->progress(run->options->progress_context,
-                               run->work + instructions - run->before);
+    if (instructions > run->before)
+        watcher_tell(&run->options->watcher, run->work + instructions - run->before);
 }
 
 static uint64_t times(uint64_t count, double factor) {
@@ -70,8 +69,8 @@ static bool predict_trace(struct regions_run *run, struct trace *trace, const st
     struct hybrid_prediction prediction = {0};
     options.selection = (struct selection){.thread = -1};
     options.part = (struct predict_part){region->trace_start - warm, warm, length};
-    options.progress = tell_progress;
-    options.progress_context = run;
+    options.watcher.progress = tell_progress;
+    options.watcher.context = run;
     run->before = options.part.skip;
     bool good = check_trace(run, trace, error) && predict(trace, &options, &prediction, error);
     *done = good && !prediction.interrupted;
@@ -163,7 +162,7 @@ bool predict_regions(const struct region_list *list, const char *path, uint64_t 
                 count_threads(list, &prediction->threads);
     if (!good)
         error_set(error, "out of memory for regions");
-    for (size_t i = 0; good && i < list->region_count && !(options->stop && *options->stop); i++) {
+    for (size_t i = 0; good && i < list->region_count && !(watcher_stops(&options->watcher)); i++) {
         const struct region *region = &list->regions[i];
         bool done;
         good = predict_region(&run, region, path, warm, shares[i], &done, error);

@@ -18,9 +18,7 @@ static bool run(const struct throughput_check_options *options, const char *cons
     const struct sharing_options sharing = {.machine = options->machine,
                                             .traces = traces,
                                             .selection = options->selection,
-                                            .progress = options->progress,
-                                            .progress_context = options->progress_context,
-                                            .stop = options->stop};
+                                            .watcher = options->watcher};
     return sharing_run(&sharing, result, error);
 }
 

@@ -6,13 +6,13 @@
 #ifndef CULPRIT_MODEL_THROUGHPUT_CHECK_H
 #define CULPRIT_MODEL_THROUGHPUT_CHECK_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "machine/machine.h"
 #include "simulate/selection.h"
 #include "util/error.h"
+#include "util/watcher.h"
 
 struct throughput_check_options {
     const struct machine *machine; /* with chip.cores and chip.threads */
@@ -20,9 +20,7 @@ struct throughput_check_options {
     uint32_t thread_count;
     bool alone; /* each trace alone as well: what misses are extra */
     struct selection selection;
-    void (*progress)(void *context, uint64_t instructions);
-    void *progress_context;
-    const volatile sig_atomic_t *stop;
+    struct watcher watcher;
 };
 
 /* Of a hardware thread, per instruction; extra: of its first run, beyond the run alone. */

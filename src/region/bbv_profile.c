@@ -104,14 +104,9 @@ static int compare_ids(const void *left, const void *right) {
 }
 
 static bool reserve_ids(struct profile *profile, struct profiled *thread, uint32_t id) {
-    size_t old = thread->capacity, old_within = thread->within_capacity;
-    if (!array_room(thread->before, thread->capacity, id) ||
-        !array_room(thread->within, thread->within_capacity, id))
-        return out_of_memory(profile);
-    memset(thread->before + old, 0, (thread->capacity - old) * sizeof(uint64_t));
-    memset(thread->within + old_within, 0,
-           (thread->within_capacity - old_within) * sizeof(uint64_t));
-    return true;
+    return (array_zeroed_room(thread->before, thread->capacity, id) &&
+            array_zeroed_room(thread->within, thread->within_capacity, id)) ||
+           out_of_memory(profile);
 }
 
 /* Just before the thread enters the block. */
@@ -354,10 +349,10 @@ static bool take_data(struct profile *profile, const struct item_data *data) {
         return error_set(profile->error, "process %" PRIu32 " is not defined", data->process);
     if (data->thread >= MAX_THREADS)
         return error_set(profile->error, "more than %d threads", MAX_THREADS);
-    if (!array_room(profile->threads, profile->thread_capacity, (size_t)data->thread + 1))
+    if (!array_zeroed_room(profile->threads, profile->thread_capacity, (size_t)data->thread + 1))
         return out_of_memory(profile);
-    while (profile->thread_count <= data->thread)
-        profile->threads[profile->thread_count++] = (struct profiled){0};
+    if (profile->thread_count <= data->thread)
+        profile->thread_count = (size_t)data->thread + 1;
     struct profiled *thread = profile->threads + data->thread;
     if (thread->ended || (thread->known && thread->process != data->process))
         return error_set(profile->error, "thread %" PRIu32 " goes on after its end", data->thread);
@@ -481,7 +476,7 @@ static bool open_source(const struct bbv_profile_options *options, struct item_s
         return file_source_open(options->trace, source, error);
     struct capture_options capture = *options->capture;
     capture.addresses = false;
-    capture.stop = options->stop;
+    capture.stop = options->watcher.stop;
     capture.slice_size = options->counts_path ? 0 : options->size;
     return capture_start(&capture, source, exec_status, error);
 }
@@ -500,10 +495,10 @@ static bool take_all(struct profile *profile, struct item_source *source) {
             return false;
         }
         profile->result->seconds = clock_monotonic() - start;
-        if (!options->capture && options->stop && *options->stop)
+        if (!options->capture && watcher_stops(&options->watcher))
             return true; /* of a trace, as far as it was read */
-        if (options->progress && item.kind == ITEM_DATA)
-            options->progress(options->context, profile->result->instructions);
+        if (item.kind == ITEM_DATA)
+            watcher_tell(&options->watcher, profile->result->instructions);
     }
 }
 
@@ -542,7 +537,7 @@ static bool nothing_profiled(const struct profile *profile, struct error *error)
     uint64_t skip = options->capture ? options->capture->skip : 0, executed = 0;
     if (profile->thread_count)
         executed = profile->threads[0].position;
-    if (options->stop && *options->stop)
+    if (watcher_stops(&options->watcher))
         return error_set(error,
                          "interrupted before the first slice of %s instructions was complete",
                          text_count(options->size).s);

@@ -9,10 +9,9 @@
 #ifndef CULPRIT_REGION_BBV_PROFILE_H
 #define CULPRIT_REGION_BBV_PROFILE_H
 
-#include <signal.h>
-
 #include "region/execution_counts.h"
 #include "trace/trace.h"
+#include "util/watcher.h"
 
 struct bbv_profile_options {
     const struct capture_options *capture; /* a command to run; its slice_size and addresses are
@@ -22,9 +21,7 @@ struct bbv_profile_options {
     const char *path;                      /* of the vectors, compressed if it ends in ".gz" */
     const char *counts_path; /* for execution_counts_write(); NULL: no counts. They make a live
                                 run slower, for every block is then captured */
-    void (*progress)(void *context, uint64_t instructions); /* or NULL */
-    void *context;
-    const volatile sig_atomic_t *stop; /* or NULL: not 0 asks to end soon, with what was done */
+    struct watcher watcher;
 };
 
 enum { BBV_PROFILE_MIN_SIZE = 1000 };

@@ -87,10 +87,8 @@ static void judge(const struct profile_code *code, struct execution_place *place
 
 bool execution_enter(struct execution_counts *counts, const struct profile_code *code,
                      struct execution_place *place, uint32_t id) {
-    size_t old = counts->capacity;
-    if (!array_room(counts->times, counts->capacity, id))
+    if (!array_zeroed_room(counts->times, counts->capacity, id))
         return false;
-    memset(counts->times + old, 0, (counts->capacity - old) * sizeof *counts->times);
     counts->times[id - 1]++;
     if (place->id) {
         judge(code, place, id);

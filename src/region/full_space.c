@@ -31,13 +31,10 @@ struct centroids {
 /* The element; NULL: out of memory. */
 static struct element *element_of(struct centroids *centroids, uint32_t cluster, uint32_t block) {
     uint32_t number = key_numbers_add(&centroids->numbers, (uint64_t)cluster << 32 | block);
-    size_t had = centroids->element_capacity;
-    if (number == UINT32_MAX ||
-        !array_room(centroids->elements, centroids->element_capacity, (size_t)number + 1))
-        return NULL;
-    for (; had < centroids->element_capacity; had++)
-        centroids->elements[had] = (struct element){0};
-    return &centroids->elements[number];
+    bool room =
+        number != UINT32_MAX &&
+        array_zeroed_room(centroids->elements, centroids->element_capacity, (size_t)number + 1);
+    return room ? &centroids->elements[number] : NULL;
 }
 
 /* ---- the first reading ---- */

@@ -139,12 +139,10 @@ static bool add_told(struct sample_writer *writer, const struct told *told) {
 
 /* Files are numbered as they come. */
 static bool name_image(struct sample_writer *writer, const struct sample_place *place) {
-    size_t old = writer->image_capacity;
-    if (place->image < old && writer->images[place->image])
-        return true;
-    if (!array_room(writer->images, writer->image_capacity, (size_t)place->image + 1))
+    if (!array_zeroed_room(writer->images, writer->image_capacity, (size_t)place->image + 1))
         return out_of_memory(writer);
-    memset(writer->images + old, 0, (writer->image_capacity - old) * sizeof *writer->images);
+    if (writer->images[place->image])
+        return true;
     uint8_t fixed[SAMPLE_IMAGE_FIXED] = {0};
     put_u32(fixed, writer->image_count);
     writer->images[place->image] = ++writer->image_count;

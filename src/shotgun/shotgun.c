@@ -134,9 +134,8 @@ static double fill_cycles(const struct shotgun *shotgun) {
 /* Reports another fragment. False: a signal came, so it was the last. */
 static bool goes_on(const struct making *making, uint64_t fragments) {
     const struct shotgun_request *request = making->request;
-    if (request->progress)
-        request->progress(request->progress_context, fragments);
-    return !request->stop || !*request->stop;
+    watcher_tell(&request->watcher, fragments);
+    return !watcher_stops(&request->watcher);
 }
 
 /* Evaluates a fragment under all sets. */

@@ -8,13 +8,12 @@
 #ifndef CULPRIT_SHOTGUN_SHOTGUN_H
 #define CULPRIT_SHOTGUN_SHOTGUN_H
 
-#include <signal.h>
-
 #include "graph/breakdown.h"
 #include "shotgun/construct.h"
 #include "shotgun/database.h"
 #include "shotgun/file.h"
 #include "tap/tap.h"
+#include "util/watcher.h"
 
 struct shotgun;
 /* NULL with an error. The machine must outlive it. `threads`: sampling has a thread of its own. */
@@ -38,11 +37,8 @@ struct shotgun_request {
     enum shotgun_design design; /* 1 only when the options asked for perfect graphs */
     uint32_t fragments;         /* at most; designs 1, 2 and 4: one for each signature sample */
     uint32_t ideal;             /* enum ideal: of the simulation */
-    /* Called after each fragment with how many were tried so far; NULL: nothing is. */
-    void (*progress)(void *context, uint64_t fragments);
-    void *progress_context;
-    const volatile sig_atomic_t
-        *stop; /* NULL, or becomes not 0: what is constructed by then counts */
+    struct watcher watcher; /* told the fragments tried so far, after each; when it stops, what is
+                               constructed by then counts */
 };
 enum {
     SHOTGUN_FRAGMENTS = SHOTGUN_SKELETONS_MAX,

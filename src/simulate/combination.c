@@ -123,27 +123,16 @@ static bool no_memory(struct error *error) {
     return error_set(error, "out of memory for the profile");
 }
 
-/* Room for `need` entries; what is new is zero. */
-static bool make_room(void **items, size_t *capacity, uint32_t *count, size_t need, size_t size) {
-    if (need <= *count)
-        return true;
-    if (!array_reserve(items, capacity, need, size))
-        return false;
-    memset((char *)*items + *count * size, 0, (need - *count) * size);
-    *count = (uint32_t)need;
-    return true;
-}
-
 static bool add_executions(struct combination *combination, const struct simulation *part,
                            const uint32_t *numbers) {
     struct simulation *sum = &combination->sum;
-    size_t need = 0;
+    uint32_t need = sum->execution_count;
     for (uint32_t i = 0; i < part->execution_count; i++)
         if (part->executions[i] && numbers[i] >= need)
-            need = (size_t)numbers[i] + 1;
-    if (!make_room((void **)&sum->executions, &combination->execution_capacity,
-                   &sum->execution_count, need, sizeof *sum->executions))
+            need = numbers[i] + 1;
+    if (!array_zeroed_room(sum->executions, combination->execution_capacity, need))
         return false;
+    sum->execution_count = need;
     for (uint32_t i = 0; i < part->execution_count; i++)
         if (part->executions[i])
             sum->executions[numbers[i]] += part->executions[i];
@@ -153,9 +142,9 @@ static bool add_executions(struct combination *combination, const struct simulat
 static bool add_thread(struct combination *combination, const struct simulation *part,
                        uint32_t process, uint32_t thread) {
     struct simulation *sum = &combination->sum;
-    if (!make_room((void **)&sum->threads, &combination->thread_capacity, &sum->thread_count,
-                   (size_t)thread + 1, sizeof *sum->threads))
+    if (!array_zeroed_room(sum->threads, combination->thread_capacity, (size_t)thread + 1))
         return false;
+    sum->thread_count = thread < sum->thread_count ? sum->thread_count : thread + 1;
     sum->threads[thread].process = process;
     for (uint32_t i = 0; i < part->thread_count; i++)
         sum->threads[thread].goes_on |= part->threads[i].goes_on;

@@ -52,12 +52,9 @@ static bool end_core(struct guest *guest, size_t thread, struct error *error) {
 
 static struct core *core_of(struct guest *guest, uint32_t thread, struct error *error) {
     size_t need = (size_t)thread + 1;
-    if (need > guest->count) {
-        if (!array_room(guest->cores, guest->capacity, need))
-            return error_null(error, "out of memory for %zu threads", need);
-        memset(guest->cores + guest->count, 0, (need - guest->count) * sizeof *guest->cores);
-        guest->count = need;
-    }
+    if (!array_zeroed_room(guest->cores, guest->capacity, need))
+        return error_null(error, "out of memory for %zu threads", need);
+    guest->count = need > guest->count ? need : guest->count;
     const struct core_options options = {.ideal = guest->run->ideal};
     if (!guest->cores[thread])
         guest->cores[thread] = core_new(guest->run->machine, &options, error);
@@ -76,7 +73,7 @@ static bool push_batch(struct guest *guest, const struct code *code,
 }
 
 static bool stopped(const struct multisim *multisim) {
-    return multisim->options->stop && *multisim->options->stop;
+    return watcher_stops(&multisim->options->watcher);
 }
 
 static bool push_trace(struct multisim *multisim, struct guest *guest, struct trace *trace,
@@ -153,8 +150,7 @@ static void await_threads(struct multisim *multisim) {
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&multisim->ended, &multisim->lock, &until);
         pthread_mutex_unlock(&multisim->lock);
-        if (options->progress)
-            options->progress(options->progress_context, atomic_load(&multisim->instructions));
+        watcher_tell(&options->watcher, atomic_load(&multisim->instructions));
         pthread_mutex_lock(&multisim->lock);
     }
     pthread_mutex_unlock(&multisim->lock);

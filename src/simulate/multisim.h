@@ -4,7 +4,6 @@
 #ifndef CULPRIT_SIMULATE_MULTISIM_H
 #define CULPRIT_SIMULATE_MULTISIM_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,6 +11,7 @@
 #include "machine/machine.h"
 #include "simulate/selection.h"
 #include "util/error.h"
+#include "util/watcher.h"
 
 struct multisim_run {
     const struct machine *machine;
@@ -24,10 +24,9 @@ struct multisim_options {
     const char *trace; /* regular file, with addresses; opened once for each run */
     struct selection selection;
     uint32_t jobs; /* runs at once; 0: as many as processors */
-    /* About ten times a second, on the caller's thread; NULL: none. */
-    void (*progress)(void *context, uint64_t instructions);
-    void *progress_context;            /* `instructions`: of all runs together */
-    const volatile sig_atomic_t *stop; /* becomes not 0: end; runs under way are not done */
+    /* Told the instructions of all runs together, about ten times a second, on the caller's thread.
+     * When it stops, runs under way are not done. */
+    struct watcher watcher;
 };
 
 bool multisim(const struct multisim_options *options, struct multisim_run *runs, uint32_t count,

@@ -82,8 +82,7 @@ static void tell_progress(void *context, uint64_t instructions) {
     pthread_mutex_lock(&run->lock);
     run->instructions += now - job->told;
     job->told = now;
-    if (run->options.progress)
-        run->options.progress(run->options.progress_context, run->instructions);
+    watcher_tell(&run->options.watcher, run->instructions);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -153,9 +152,7 @@ static bool simulate_trace(struct job *job, struct trace *trace, struct error *e
                                          .instructions = observers,
                                          .instruction_observer_count =
                                              run->options.instruction_observer_count,
-                                         .progress = tell_progress,
-                                         .progress_context = job,
-                                         .stop = run->options.stop,
+                                         .watcher = {tell_progress, job, run->options.watcher.stop},
                                          .learned = &job->task->start,
                                          .one_thread = run->crowded};
     struct simulation simulation;
@@ -191,9 +188,7 @@ static bool warm_trace(struct job *job, struct trace *trace, struct error *error
                                                                       : WARMING_TRAINED,
                                     .only = region->only,
                                     .go_on = run->options.chained,
-                                    .stop = run->options.stop,
-                                    .progress = tell_progress,
-                                    .progress_context = job};
+                                    .watcher = {tell_progress, job, run->options.watcher.stop}};
     struct core_learned nothing = {NULL, NULL};
     /* Other code and data at the same addresses. */
     if (run->options.chained && run->learned_process != region->process)
@@ -234,7 +229,7 @@ static bool simulate_region(struct region_run *run, struct task *task, struct er
 /* ---- threads ---- */
 
 static bool stopped(const struct region_run *run) {
-    return run->failed || (run->options.stop && *run->options.stop);
+    return run->failed || watcher_stops(&run->options.watcher);
 }
 
 static size_t ready(const struct region_run *run) {
@@ -556,7 +551,7 @@ bool region_run_finish(struct region_run *run, uint64_t instructions, struct sim
     result->regions.count = (uint32_t)run->task_count;
     if (!result->regions.simulated && !run->parts)
         return error_set(error, run->task_count ? "interrupted before any region was simulated"
-                                : run->options.stop && *run->options.stop
+                                : watcher_stops(&run->options.watcher)
                                     ? "interrupted before any region was captured"
                                     : "there is no region to simulate");
     uint32_t count = code_union_code(run->code)->insn_count;

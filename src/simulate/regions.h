@@ -14,6 +14,7 @@
 #include "program/code_symbol.h"
 #include "region/regions.h"
 #include "simulate/simulate.h"
+#include "util/watcher.h"
 
 struct region_trace;
 
@@ -31,11 +32,9 @@ struct region_run_options {
      * because they were stopped. */
     const struct instruction_observer *instructions;
     uint32_t instruction_observer_count; /* at most INSTRUCTION_OBSERVERS */
-    const volatile sig_atomic_t *stop;   /* becomes not 0: end with the regions done. May be NULL */
-    /* Instructions simulated and warmed so far, of all regions; never called by two threads at
-     * once. May be NULL. */
-    void (*progress)(void *context, uint64_t instructions);
-    void *progress_context;
+    /* Told the instructions simulated and warmed so far, of all regions, never by two threads at
+     * once; when it stops, the regions done count. */
+    struct watcher watcher;
     /* Each region when it is done, as it was simulated, before it is made to stand for others;
      * never called by two threads at once. May be NULL. */
     void (*keep)(void *context, const struct region_trace *region,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/core.h"
 #include "simulate/repeated.h"
 
 enum { LEG_CYCLES = 1 << 14 };
@@ -62,9 +63,10 @@ static bool refill(void *context, uint32_t thread, struct error *error) {
     const struct code *code;
     struct trace_batch batch;
     bool ends;
-    return runner_next(sharing->runners[thread], &code, &batch, &ends, error) &&
-           chip_push(sharing->chip, thread, code, batch.insns, batch.insn_count, batch.accesses,
-                     batch.access_count, (uint32_t)batch.first_access, ends, error);
+    if (!runner_next(sharing->runners[thread], &code, &batch, &ends, error))
+        return false;
+    const struct core_input input = core_input_of(code, &batch);
+    return chip_push(sharing->chip, thread, &input, ends, error);
 }
 
 static void collect(const struct sharing *sharing, struct sharing_result *result) {
@@ -88,14 +90,13 @@ static uint64_t first_instructions(const struct sharing *sharing) {
 static bool run(struct sharing *sharing, struct sharing_result *result, struct error *error) {
     const struct sharing_options *options = sharing->options;
     for (bool finished = false; !finished;) {
-        if (options->stop && *options->stop) {
+        if (watcher_stops(&options->watcher)) {
             result->interrupted = true;
             return true;
         }
         if (!chip_run(sharing->chip, chip_cycle(sharing->chip) + LEG_CYCLES, &finished, error))
             return false;
-        if (options->progress)
-            options->progress(options->progress_context, first_instructions(sharing));
+        watcher_tell(&options->watcher, first_instructions(sharing));
     }
     return true;
 }

@@ -4,12 +4,12 @@
 #ifndef CULPRIT_SIMULATE_SHARING_H
 #define CULPRIT_SIMULATE_SHARING_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/multithreaded/chip.h"
 #include "simulate/selection.h"
+#include "util/watcher.h"
 
 struct sharing_options {
     const struct machine *machine; /* of cores as a chip has them */
@@ -17,9 +17,7 @@ struct sharing_options {
                                       Of a trace of several guest threads the
                                       selected one, or the first. Files: they are read again */
     struct selection selection;    /* of each; a program is what it selects */
-    void (*progress)(void *context, uint64_t instructions); /* of first runs; may be NULL */
-    void *progress_context;
-    const volatile sig_atomic_t *stop; /* may be NULL */
+    struct watcher watcher;        /* told the instructions of first runs */
 };
 
 struct sharing_result {

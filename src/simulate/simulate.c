@@ -140,12 +140,10 @@ static bool make_room(struct run *run, uint32_t thread, struct error *error) {
     struct simulation *simulation = run->simulation;
     if (thread < simulation->thread_count)
         return true;
-    size_t old = simulation->thread_count, need = (size_t)thread + 1;
-    if (!array_room(run->table, run->table_capacity, need) ||
-        !array_room(simulation->threads, run->thread_capacity, need))
+    size_t need = (size_t)thread + 1;
+    if (!array_zeroed_room(run->table, run->table_capacity, need) ||
+        !array_zeroed_room(simulation->threads, run->thread_capacity, need))
         return error_set(error, "out of memory for %zu threads", need);
-    memset(run->table + old, 0, (need - old) * sizeof *run->table);
-    memset(simulation->threads + old, 0, (need - old) * sizeof *simulation->threads);
     simulation->thread_count = (uint32_t)need;
     return true;
 }
@@ -321,13 +319,10 @@ static bool next_step(struct run *run, struct error *error) {
 static bool count_executions(struct run *run, const struct trace_batch *piece,
                              struct error *error) {
     struct simulation *simulation = run->simulation;
-    uint32_t known = trace_code(run->trace)->insn_count, old = simulation->execution_count;
-    if (old < known) {
-        if (!array_room(simulation->executions, run->execution_capacity, known))
-            return error_set(error, "out of memory for the profile");
-        memset(simulation->executions + old, 0, (known - old) * sizeof *simulation->executions);
-        simulation->execution_count = known;
-    }
+    uint32_t known = trace_code(run->trace)->insn_count;
+    if (!array_zeroed_room(simulation->executions, run->execution_capacity, known))
+        return error_set(error, "out of memory for the profile");
+    simulation->execution_count = known;
     uint64_t *executions = simulation->executions, weight = run->step.weight;
     for (uint32_t i = 0; i < piece->insn_count; i++)
         executions[piece->insns[i].insn] += piece->insns[i].flags & DYN_FAULT ? 0 : weight;
@@ -442,7 +437,7 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
     struct trace_batch batch;
     int status;
     while (pass_skipped(run, selector), (status = trace_next(run->trace, &batch, error)) > 0) {
-        if (options->stop && *options->stop) {
+        if (watcher_stops(&options->watcher)) {
             run->simulation->interrupted = true;
             return true;
         }
@@ -452,12 +447,11 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
             return false;
         if (batch.insn_count) /* a program may run on long after its limit */
             run->simulation->seconds = clock_monotonic() - run->started;
-        if (options->progress)
-            options->progress(options->progress_context, run->simulation->executed);
+        watcher_tell(&options->watcher, run->simulation->executed);
         if ((selector && selector_done(selector)) || region_is_done(run))
             return true;
     }
-    run->simulation->interrupted = options->stop && *options->stop;
+    run->simulation->interrupted = watcher_stops(&options->watcher);
     if (status == 0 && selector && !selector_started(selector))
         return error_set(error, "--from %s: the function was never entered (see its name with nm)",
                          options->selection.from_symbol);

@@ -10,7 +10,6 @@
 #ifndef CULPRIT_SIMULATE_SIMULATE_H
 #define CULPRIT_SIMULATE_SIMULATE_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,6 +28,7 @@
 #include "simulate/slicing.h"
 #include "trace/trace.h"
 #include "util/error.h"
+#include "util/watcher.h"
 
 /* Whatever else watches the cores: adds its workers to the tap of each. What it attaches may run
  * behind the simulation, on a thread of its own, until detached. */
@@ -55,9 +55,7 @@ struct simulation_options {
     uint32_t observer_count;
     const struct instruction_observer *instructions; /* observers of the instructions themselves */
     uint32_t instruction_observer_count;             /* at most INSTRUCTION_OBSERVERS */
-    void (*progress)(void *context, uint64_t instructions); /* may be NULL; after every batch */
-    void *progress_context;
-    const volatile sig_atomic_t *stop; /* becomes not 0: end with what is done. May be NULL */
+    struct watcher watcher;                          /* told after every batch */
     /* What the core of a run of one thread begins with, unless it holds nothing, and what it has
      * learned in the end: for pieces of one run, simulated one after the other. May be NULL. */
     struct core_learned *learned;

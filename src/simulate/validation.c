@@ -127,9 +127,7 @@ static bool simulate_full(struct validation *validation, struct trace *trace,
                                            .ideal = options->ideal,
                                            .sampling = sampling_everything(),
                                            .selection = {.thread = -1},
-                                           .progress = options->progress,
-                                           .progress_context = options->progress_context,
-                                           .stop = options->stop,
+                                           .watcher = options->watcher,
                                            .slicing = slicing};
     struct simulation full;
     bool good = simulation_run(trace, &all, &full, error);
@@ -235,9 +233,7 @@ bool validation_alone(struct validation *validation, const char *trace, const ch
                                            .ideal = options->ideal,
                                            .isa = list->isa,
                                            .jobs = options->jobs,
-                                           .stop = options->stop,
-                                           .progress = options->progress,
-                                           .progress_context = options->progress_context};
+                                           .watcher = options->watcher};
     struct validation_trial *trial = new_trial(validation);
     if (!trial)
         return error_set(error, "out of memory for regions");

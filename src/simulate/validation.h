@@ -14,6 +14,7 @@
 #include "region/regions.h"
 #include "simulate/simulate.h"
 #include "trace/trace.h"
+#include "util/watcher.h"
 
 /* Figures per instruction; the cycles of states and of parts each sum to the CPI. */
 enum {
@@ -69,9 +70,7 @@ struct validation {
 struct validation_options {
     const struct machine *machine;
     uint32_t ideal, jobs;
-    const volatile sig_atomic_t *stop;
-    void (*progress)(void *context, uint64_t instructions); /* of the step; may be NULL */
-    void *progress_context;
+    struct watcher watcher; /* told the instructions of the step */
 };
 
 /* Simulates the full run from a trace file and looks at the regions within it. Weights are taken so

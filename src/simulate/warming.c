@@ -142,15 +142,14 @@ static bool show(struct run *run, struct error *error) {
     const struct warming *warming = run->warming;
     struct trace_batch batch;
     bool good = reach(run, error);
-    while (good && !is_done(run) && !(warming->stop && *warming->stop)) {
+    while (good && !is_done(run) && !watcher_stops(&warming->watcher)) {
         if (run->position < run->show_from)
             trace_pass(run->trace, run->show_from - run->position);
         const int status = trace_next(run->trace, &batch, error);
         if (status <= 0)
             return status == 0;
         good = show_batch(run, &batch, error);
-        if (warming->progress)
-            warming->progress(warming->progress_context, run->position);
+        watcher_tell(&warming->watcher, run->position);
     }
     return good;
 }

@@ -7,6 +7,7 @@
 
 #include "core/core.h"
 #include "trace/trace.h"
+#include "util/watcher.h"
 
 /* Instructions with a million branches and more, after which predictors have learned most of what
  * they will; and when they have learned from the regions before. */
@@ -21,10 +22,7 @@ struct warming {
     uint64_t trained;    /* of these, the last ones, at most, are shown one by one */
     int only;            /* thread number; −1: there is one */
     bool go_on;          /* `before` learns up to the end of the region */
-    const volatile sig_atomic_t *stop; /* becomes not 0: end early. May be NULL */
-    /* Instructions of the trace so far; may be NULL. */
-    void (*progress)(void *context, uint64_t instructions);
-    void *progress_context;
+    struct watcher watcher; /* told the instructions of the trace so far */
 };
 
 /* `before`: what is known where the `warm` instructions begin; without memory: nothing. Taken over,

@@ -40,9 +40,7 @@ static bool simulate(struct contend_run *run, struct error *error) {
                                                   .placing = run->options.placing,
                                                   .traces = inputs->paths,
                                                   .selection = run->selection,
-                                                  .progress = watch_progress,
-                                                  .progress_context = run->watch,
-                                                  .stop = &run->watch->signal};
+                                                  .watcher = watcher_of(run->watch)};
     watch_begin(run->watch, "simulating", "instructions", 0);
     const bool good = contend_simulate(inputs->threads, inputs->thread_count, inputs->program_count,
                                        &options, &run->checked, error);

@@ -224,9 +224,7 @@ static bool sample_rest(struct explanation *run, struct error *error) {
                                                    forecasting.observer_count,
                                                .sampling = run->request.sampling,
                                                .selection = {.thread = -1},
-                                               .progress = watch_progress,
-                                               .progress_context = run->request.watch,
-                                               .stop = &run->request.watch->signal};
+                                               .watcher = watcher_of(run->request.watch)};
     trace_watch(run->trace, NULL, NULL);
     watch_begin(run->request.watch, "sampling", "instructions", 0);
     run->has_rest = true;

@@ -94,9 +94,7 @@ static bool finish_shotgun(struct icost_study *icost, struct icost_program *prog
                                             .fragments = choice->fragments,
                                             .ideal = icost->request->machine->ideal &
                                                      ((1u << CATEGORIES) - 1),
-                                            .progress = watch_progress,
-                                            .progress_context = icost->request->watch,
-                                            .stop = &icost->request->watch->signal};
+                                            .watcher = watcher_of(icost->request->watch)};
     struct error failure;
     double begun = clock_monotonic();
     if (!shotgun)
@@ -136,17 +134,16 @@ static bool simulate_program(struct icost_study *icost, struct icost_program *pr
     if (program->places)
         observers[observer_count++] = category_places_observer(program->places);
     const struct categories *own = &request->category->categories;
-    const struct simulation_options options = {.machine = icost->machine,
-                                               .categories = own->count ? own : NULL,
-                                               .ideal = request->machine->ideal,
-                                               .sampling = sampling_everything(),
-                                               .selection = program->input.selection,
-                                               .graph = true,
-                                               .observers = observers,
-                                               .observer_count = observer_count,
-                                               .progress = show_progress,
-                                               .progress_context = icost,
-                                               .stop = &icost->request->watch->signal};
+    const struct simulation_options options = {
+        .machine = icost->machine,
+        .categories = own->count ? own : NULL,
+        .ideal = request->machine->ideal,
+        .sampling = sampling_everything(),
+        .selection = program->input.selection,
+        .graph = true,
+        .observers = observers,
+        .observer_count = observer_count,
+        .watcher = {show_progress, icost, &icost->request->watch->signal}};
     struct simulation *simulation = &program->simulation;
     watch_begin_within(icost->request->watch, "simulating", "instructions", request->input->limit);
     bool good = simulation_run(trace, &options, simulation, error);

@@ -12,9 +12,7 @@ static bool simulate(const struct icost_study_request *request, const struct mac
                                                .isa = regions->list.isa,
                                                .jobs = request->jobs,
                                                .graph = true,
-                                               .stop = &request->watch->signal,
-                                               .progress = watch_progress,
-                                               .progress_context = request->watch};
+                                               .watcher = watcher_of(request->watch)};
     struct region_run *run = region_run_new(&options, error);
     watch_begin(request->watch, "simulating", "instructions",
                 region_list_work(&regions->list, warm_up));

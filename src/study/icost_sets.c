@@ -142,9 +142,7 @@ bool icost_simulate_sets(const struct icost_again *again, const struct breakdown
     const struct multisim_options options = {.trace = again->path,
                                              .selection = *again->selection,
                                              .jobs = again->jobs,
-                                             .progress = watch_progress,
-                                             .progress_context = again->watch,
-                                             .stop = &again->watch->signal};
+                                             .watcher = watcher_of(again->watch)};
     watch_begin(again->watch, "simulating sets", "instructions",
                 again->instructions * (count - runs[0].done));
     bool good = multisim(&options, runs, count, error);

@@ -69,9 +69,7 @@ bool listed_regions_simulate(struct listed_regions *regions, struct watch *watch
                                                .ideal = ideal,
                                                .isa = regions->lists[0].isa,
                                                .jobs = request->jobs,
-                                               .stop = &watch->signal,
-                                               .progress = watch_progress,
-                                               .progress_context = watch,
+                                               .watcher = watcher_of(watch),
                                                .keep = saving ? saving_keep_region : NULL,
                                                .keep_context = saving};
     uint64_t work = 0;

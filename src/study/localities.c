@@ -159,11 +159,10 @@ static bool measure(struct locality_inputs *inputs, struct locality_program *pro
     bool good = trace_has_addresses(trace) ||
                 error_set(error, "no memory addresses are in it (capture it without "
                                  "--no-addresses)");
+    const struct watcher watcher = watcher_of(options->watch);
     watch_begin_within(options->watch, program->label, "instructions", options->selection.limit);
-    good = good && locality_measure(trace, &options->selection, &is,
-                                    (struct locality_watch){watch_progress, options->watch,
-                                                            &options->watch->signal},
-                                    &program->locality, error);
+    good = good &&
+           locality_measure(trace, &options->selection, &is, &watcher, &program->locality, error);
     watch_end(options->watch);
     trace_close(trace);
     inputs->instructions += program->locality.events.instructions;
@@ -289,12 +288,12 @@ static bool measure_run(const struct locality_run_request *request, struct trace
         .foreign = locality_foreign_rates,
         .foreign_count = locality_rates_for(request->machine->chip.threads)};
     const struct selection all = {.thread = -1};
-    const struct locality_watch shown = {watch_progress, request->watch, &request->watch->signal};
+    const struct watcher watcher = watcher_of(request->watch);
     struct trace_batch batch;
     struct error late;
     watch_begin_within(request->watch, "profiling", "instructions", request->selection.limit);
     const bool good = locality_measure(trace, request->command ? &all : &request->selection,
-                                       &options, shown, locality, error);
+                                       &options, &watcher, locality, error);
     watch_end(request->watch);
     while (request->command && trace_next(trace, &batch, &late) > 0)
         continue;

@@ -34,9 +34,7 @@ const char *predict_run_program(const struct predict_run *run) {
 bool predict_run_go(struct predict_run *run, int *exec_status, struct error *error) {
     const char *label = run->options.check ? "simulating" : "predicting";
     const struct hybrid_prediction *prediction = &run->prediction;
-    run->options.progress = watch_progress;
-    run->options.progress_context = run->watch;
-    run->options.stop = &run->watch->signal;
+    run->options.watcher = watcher_of(run->watch);
     if (run->list ? !of_regions(run, label, error) : !of_trace(run, label, exec_status, error))
         return false;
     if (!prediction->instructions)

@@ -248,9 +248,7 @@ static struct region_run *new_regions(struct second_run *run, struct error *erro
         .isa = run->request->isa,
         .chained = true,
         .reweighted = true,
-        .stop = &run->request->watch->signal,
-        .progress = watch_progress,
-        .progress_context = run->request->watch,
+        .watcher = watcher_of(run->request->watch),
         .keep = run->request->saving ? saving_keep_region : NULL,
         .keep_context = run->request->saving};
     return region_run_new(&options, error);
@@ -344,9 +342,7 @@ static bool sample_again(struct second_run *run, struct error *error) {
                                                    forecasting.observer_count,
                                                .sampling = run->request->sampling,
                                                .selection = {.thread = -1},
-                                               .progress = watch_progress,
-                                               .progress_context = run->request->watch,
-                                               .stop = &run->request->watch->signal};
+                                               .watcher = watcher_of(run->request->watch)};
     watch_begin_within(run->request->watch, "sampling", "instructions", run->request->instructions);
     bool good = simulation_run(result->trace, &options, &result->sampled, error);
     watch_end(run->request->watch);

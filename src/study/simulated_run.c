@@ -51,9 +51,7 @@ bool simulated_run_open(struct simulated_run *run, int *exec_status, struct erro
         options->selection = (struct selection){.thread = -1};
     else
         options->selection = input_selection(run->input);
-    options->progress = watch_progress;
-    options->progress_context = run->watch;
-    options->stop = &run->watch->signal;
+    options->watcher = watcher_of(run->watch);
     return options->machine;
 }
 

@@ -15,6 +15,7 @@
 #include "trace/region_capture.h"
 #include "trace/trace.h"
 #include "util/progress.h"
+#include "util/watcher.h"
 
 struct watch {
     volatile sig_atomic_t signal; /* that asked to end; 0: none did. For the `stop` of options */
@@ -46,6 +47,8 @@ void watch_begin(struct watch *watch, const char *label, const char *unit, uint6
 void watch_begin_within(struct watch *watch, const char *label, const char *unit, uint64_t most);
 void watch_end(struct watch *watch);
 
+/* The watch for options of rooms that are watched. */
+struct watcher watcher_of(struct watch *watch);
 /* Callbacks of rooms that tell how far they are; `context` is a watch. */
 void watch_progress(void *context, uint64_t done);
 void watch_progress_of(void *context, uint64_t done, uint64_t total);

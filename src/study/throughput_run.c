@@ -69,9 +69,7 @@ static bool check(struct throughput_run *run, const struct programs *programs,
                                                      .thread_count = run->inputs.thread_count,
                                                      .alone = !searched,
                                                      .selection = run->selection,
-                                                     .progress = watch_progress,
-                                                     .progress_context = run->watch,
-                                                     .stop = &run->watch->signal};
+                                                     .watcher = watcher_of(run->watch)};
     watch_begin(run->watch, "simulating", "instructions", 0);
     bool good;
     if (searched) {

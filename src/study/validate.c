@@ -65,9 +65,7 @@ static bool profile(const struct validate_run *run, const struct validate_run_re
     const struct bbv_profile_options options = {.trace = run->full,
                                                 .size = request->slice,
                                                 .path = vectors,
-                                                .progress = watch_progress,
-                                                .context = run->watch,
-                                                .stop = &run->watch->signal};
+                                                .watcher = watcher_of(run->watch)};
     bool good = bbv_profile(&options, &result, &exec_status, error);
     watch_end(run->watch);
     bbv_profile_result_free(&result);
@@ -238,9 +236,7 @@ bool validate_simulate(const struct validate_simulation *simulation, const struc
     const struct validation_options options = {.machine = simulation->machine,
                                                .ideal = simulation->ideal,
                                                .jobs = simulation->jobs,
-                                               .stop = &simulation->watch->signal,
-                                               .progress = watch_progress,
-                                               .progress_context = simulation->watch};
+                                               .watcher = watcher_of(simulation->watch)};
     watch_begin(simulation->watch, "the whole run", "instructions", list->instructions);
     bool good = validation_full(validation, list, simulation->full, &options, error);
     watch_end(simulation->watch);

@@ -69,6 +69,10 @@ void watch_progress(void *context, uint64_t done) {
         watch->observe(watch->context, &watch->progress);
 }
 
+struct watcher watcher_of(struct watch *watch) {
+    return (struct watcher){watch_progress, watch, &watch->signal};
+}
+
 void watch_progress_of(void *context, uint64_t done, uint64_t total) {
     struct watch *watch = context;
     progress_set_total(&watch->progress, total);

@@ -238,10 +238,9 @@ static bool reserve_threads(struct decoder *decoder, uint32_t number, struct err
     if (number - decoder->thread_count > THREAD_MAX_AHEAD)
         return error_set(error, "thread number %" PRIu32 " after only %" PRIu32 " threads", number,
                          decoder->thread_count);
-    if (!array_room(decoder->threads, decoder->thread_capacity, (size_t)number + 1))
+    if (!array_zeroed_room(decoder->threads, decoder->thread_capacity, (size_t)number + 1))
         return error_set(error, "out of memory for %" PRIu32 " threads", number);
-    while (decoder->thread_count <= number)
-        decoder->threads[decoder->thread_count++] = NULL;
+    decoder->thread_count = number + 1;
     return true;
 }
 

@@ -105,16 +105,10 @@ static bool out_of_memory(struct error *error) {
 
 static bool begin(struct event_predictor *predictor, struct place *place, uint32_t block_count,
                   struct error *error) {
-    size_t known = predictor->block_capacity;
     *place = (struct place){0};
-    if (array_room(predictor->blocks, predictor->block_capacity, (size_t)block_count + 1)) {
-        memset(predictor->blocks + known, 0,
-               (predictor->block_capacity - known) * sizeof *predictor->blocks);
+    if (array_zeroed_room(predictor->blocks, predictor->block_capacity, (size_t)block_count + 1))
         *place = enter_block(predictor, 0);
-    }
-    if (!place->slot)
-        out_of_memory(error);
-    return place->slot != NULL;
+    return place->slot || out_of_memory(error);
 }
 
 static bool bad_block(uint64_t event, uint32_t block_count, struct error *error) {

@@ -78,15 +78,6 @@ static bool out_of_memory(const struct region_writer *writer, struct error *erro
     return error_set(error, "out of memory writing trace %s", writer->path);
 }
 
-/* Zeroed room for as many items as the process has by now. */
-static bool grow(void **items, size_t *capacity, size_t *known, size_t count, size_t size) {
-    if (!array_reserve(items, capacity, count, size))
-        return false;
-    memset((uint8_t *)*items + *known * size, 0, (count - *known) * size);
-    *known = count;
-    return true;
-}
-
 /* The number here of a captured image; tells of the mapping that an address lies in, once. */
 static bool define_image(struct region_writer *writer, uint32_t captured, uint64_t address,
                          uint32_t *number, struct error *error) {
@@ -121,10 +112,8 @@ static bool define_block(struct region_writer *writer, uint32_t captured, struct
     if (captured >= process->block_count)
         return error_set(error, "trace %s: block %" PRIu32 " entered of %zu", writer->path,
                          captured, process->block_count);
-    if (!grow((void **)&writer->blocks, &writer->block_capacity, &writer->known_blocks,
-              process->block_count, sizeof *writer->blocks) ||
-        !grow((void **)&writer->mapped, &writer->mapped_capacity, &writer->known_mappings,
-              process->mapping_count, sizeof *writer->mapped))
+    if (!array_zeroed_room(writer->blocks, writer->block_capacity, process->block_count) ||
+        !array_zeroed_room(writer->mapped, writer->mapped_capacity, process->mapping_count))
         return out_of_memory(writer, error);
     const struct kept_block *block = &process->blocks[captured];
     struct item item = {.kind = ITEM_CODE,
@@ -162,9 +151,7 @@ bool region_writer_open(struct region_writer *writer, const char *path, bool com
 
 /* The thread's number here, or that which it will get; false: out of memory. */
 static bool find_thread(struct region_writer *writer, uint32_t captured, uint32_t *number) {
-    if (captured >= writer->known_threads &&
-        !grow((void **)&writer->thread_numbers, &writer->number_capacity, &writer->known_threads,
-              (size_t)captured + 1, sizeof *writer->thread_numbers))
+    if (!array_zeroed_room(writer->thread_numbers, writer->number_capacity, (size_t)captured + 1))
         return false;
     uint32_t known = writer->thread_numbers[captured];
     *number = known ? known - 1 : (uint32_t)writer->thread_count;
@@ -225,7 +212,7 @@ bool region_writer_data(struct region_writer *writer, const struct item_data *da
         uint64_t event = data->events[i];
         if (event_kind(event) == EVENT_BLOCK) {
             uint32_t captured = event_block_number(event);
-            if ((captured >= writer->known_blocks || !writer->blocks[captured]) &&
+            if ((captured >= writer->block_capacity || !writer->blocks[captured]) &&
                 !define_block(writer, captured, error))
                 return false;
             event = event_block(writer->blocks[captured] - 1);
@@ -259,7 +246,7 @@ static bool put_thread_end(struct region_writer *writer, uint32_t number, struct
 
 bool region_writer_thread_ended(struct region_writer *writer, uint32_t thread,
                                 struct error *error) {
-    uint32_t number = thread < writer->known_threads ? writer->thread_numbers[thread] : 0;
+    uint32_t number = thread < writer->number_capacity ? writer->thread_numbers[thread] : 0;
     return !number || writer->threads[number - 1].ended ||
            put_thread_end(writer, number - 1, error);
 }

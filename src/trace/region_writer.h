@@ -46,16 +46,16 @@ struct region_writer {
     const char *path;         /* the caller's */
     const struct kept_process *process;
     uint32_t *blocks; /* by the process's number: 0 not yet entered, else 1 + its number here */
-    size_t block_capacity, known_blocks;
+    size_t block_capacity;
     uint32_t block_count;
     bool *mapped; /* by the process's mapping: told of */
-    size_t mapped_capacity, known_mappings;
+    size_t mapped_capacity;
     uint32_t *images; /* the captured numbers, by number here */
     size_t image_count, image_capacity;
     struct region_writer_thread *threads; /* by number here; the first is the region's */
     size_t thread_count, thread_capacity;
     uint32_t *thread_numbers; /* by the captured number: 0 not yet met, else 1 + its number here */
-    size_t known_threads, number_capacity;
+    size_t number_capacity;
     uint64_t most_others; /* instructions of other threads, before the region as well as in it */
     uint64_t others;      /* there are, before the region, then in it */
     bool others_cut;      /* there were more in it */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Makes room for at least `need` items, doubling. False, and nothing changed, when memory is out
  * or the size overflows. New room is not cleared. */
@@ -30,6 +31,19 @@ static inline bool array_reserve(void **items, size_t *capacity, size_t need, si
         return false;
     *items = moved;
     *capacity = grown;
+    return true;
+}
+
+/* The same for an array whose room behind the last item is zero, as it is then again. */
+#define array_zeroed_room(items, capacity, need)                                                   \
+    array_reserve_zeroed((void **)&(items), &(capacity), need, sizeof *(items))
+static inline bool array_reserve_zeroed(void **items, size_t *capacity, size_t need,
+                                        size_t item_size) {
+    size_t had = *capacity;
+    if (!array_reserve(items, capacity, need, item_size))
+        return false;
+    if (*capacity > had)
+        memset((char *)*items + had * item_size, 0, (*capacity - had) * item_size);
     return true;
 }
 

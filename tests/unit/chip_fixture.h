@@ -10,6 +10,7 @@
 #define CULPRIT_TESTS_CHIP_FIXTURE_H
 
 #include "../core_fixture.h"
+#include "core/core.h"
 
 #include "core/multithreaded/chip.h"
 #include "core/multithreaded/penalties.h"
@@ -45,8 +46,10 @@ static inline bool feed(void *context, uint32_t thread, struct error *error) {
     uint32_t at = feeder->at[thread], left = program->dynamic_count - at;
     uint32_t count = left < feeder->batch ? left : feeder->batch;
     feeder->at[thread] = count == left ? 0 : at + count;
-    return chip_push(feeder->chip, thread, &program->code, program->dynamic + at, count,
-                     program->accesses, program->access_count, 0, count == left, error);
+    return chip_push(feeder->chip, thread,
+                     &(struct core_input){&program->code, program->dynamic + at, program->accesses,
+                                          count, program->access_count, 0},
+                     count == left, error);
 }
 
 static inline void feeder_begin(struct chip_feeder *feeder, const struct machine *machine) {

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "core/core.h"
 #include "model/data_trace.h"
 #include "model/hybrid.h"
 #include "trace/dynamic.h"
@@ -123,8 +124,10 @@ static inline struct event_list *events_of(const struct program_trace *program,
         data_trace_new(machine, reach, (struct data_sink){keep_events, list}, &error);
     if (!trace)
         fail_msg("%s", error.message);
-    if (!data_trace_add(trace, &program->code, program->dynamic, program->count, program->accesses,
-                        program->access_count, 0, &error))
+    if (!data_trace_add(trace,
+                        &(struct core_input){&program->code, program->dynamic, program->accesses,
+                                             program->count, program->access_count, 0},
+                        &error))
         fail_msg("%s", error.message);
     data_trace_finish(trace);
     data_trace_free(trace);

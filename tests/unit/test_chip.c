@@ -1,6 +1,7 @@
 /* The chip's timing, cycle by cycle, worked by hand. A schedule has a letter per cycle from 1 on:
  * A, B .. which thread of the core issued, or a dot. Nine dots: the first line of code comes from
  * memory until cycle 10 (chip_fixture.h). */
+#include "core/core.h"
 #include "unit/chip_fixture.h"
 
 enum { DATA = 0x100000 };
@@ -401,7 +402,8 @@ static void finished_when_each_has_run(void **state) {
 }
 
 static bool nothing(void *context, uint32_t thread, struct error *error) {
-    return chip_push(*(struct chip **)context, thread, NULL, NULL, 0, NULL, 0, 0, true, error);
+    return chip_push(*(struct chip **)context, thread,
+                     &(struct core_input){NULL, NULL, NULL, 0, 0, 0}, true, error);
 }
 
 static bool refuse(void *context, uint32_t thread, struct error *error) {

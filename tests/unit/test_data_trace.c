@@ -1,4 +1,5 @@
 /* The functional cache pass: which instructions become events, and for whom they wait. */
+#include "core/core.h"
 #include "unit/data_program.h"
 
 #include "memory/memory.h"
@@ -193,11 +194,13 @@ static void nothing_is_left_of_what_was_before(void **state) {
     struct memory_result result;
     assert_true(list && memory && trace);
     memory_load(memory, 0, B, 8, 0, 0, &result);
-    assert_true(
-        data_trace_add(trace, &first->code, first->dynamic, 2, first->accesses, 2, 0, &error));
+    assert_true(data_trace_add(
+        trace, &(struct core_input){&first->code, first->dynamic, first->accesses, 2, 2, 0},
+        &error));
     data_trace_resume(trace, memory);
-    assert_true(
-        data_trace_add(trace, &second->code, second->dynamic, 4, second->accesses, 4, 0, &error));
+    assert_true(data_trace_add(
+        trace, &(struct core_input){&second->code, second->dynamic, second->accesses, 4, 4, 0},
+        &error));
     data_trace_finish(trace);
     assert_int_equal(list->count, 5);
     for (int i = 2; i < 5; i++) {
@@ -295,12 +298,14 @@ static void hostile_input_is_refused(void **state) {
         data_trace_new(&machine, REACH, (struct data_sink){keep_events, list}, &error);
     assert_non_null(trace);
     program->dynamic[0].memory_count = 2;
-    assert_false(data_trace_add(trace, &program->code, program->dynamic, 1, program->accesses, 1, 0,
-                                &error));
+    assert_false(data_trace_add(
+        trace, &(struct core_input){&program->code, program->dynamic, program->accesses, 1, 1, 0},
+        &error));
     program->dynamic[0].memory_count = 1;
     program->dynamic[0].insn = 7;
-    assert_false(data_trace_add(trace, &program->code, program->dynamic, 1, program->accesses, 1, 0,
-                                &error));
+    assert_false(data_trace_add(
+        trace, &(struct core_input){&program->code, program->dynamic, program->accesses, 1, 1, 0},
+        &error));
     data_trace_free(trace);
     free(list);
     free(program);

@@ -1,5 +1,6 @@
 /* Profiles of hand-made programs: what passes the L1, several shapes at once, what else is counted,
  * and which machines a profile fits. */
+#include "core/core.h"
 #include "unit/data_program.h"
 
 #include <math.h>
@@ -30,8 +31,11 @@ static void measure(const struct program_trace *program, const struct machine *m
                                              .core = true};
     struct locality_pass *pass = locality_new(&options, &error);
     assert_non_null(pass);
-    assert_true(locality_add(pass, &program->code, program->dynamic, program->count,
-                             program->accesses, program->access_count, 0, &error));
+    assert_true(
+        locality_add(pass,
+                     &(struct core_input){&program->code, program->dynamic, program->accesses,
+                                          program->count, program->access_count, 0},
+                     &error));
     assert_true(locality_finish(pass, locality, &error));
 }
 
@@ -122,11 +126,15 @@ static void slow_phases_last(void **state) {
     struct locality_pass *pass = locality_new(&options, &error);
     assert_non_null(pass);
     for (int i = 0; i < EACH; i++)
-        assert_true(locality_add(pass, &program->code, program->dynamic, 1, program->accesses, 1, 0,
-                                 &error));
+        assert_true(locality_add(
+            pass,
+            &(struct core_input){&program->code, program->dynamic, program->accesses, 1, 1, 0},
+            &error));
     for (int i = 0; i < EACH / 2; i++)
-        assert_true(locality_add(pass, &program->code, program->dynamic, 4, program->accesses, 2, 0,
-                                 &error));
+        assert_true(locality_add(
+            pass,
+            &(struct core_input){&program->code, program->dynamic, program->accesses, 4, 2, 0},
+            &error));
     assert_true(locality_finish(pass, &locality, &error));
     const struct circular_count *one = &locality.levels[0].circular[0][1],
                                 *two = &locality.levels[0].circular[1][1];
@@ -254,7 +262,8 @@ static void nothing_to_measure(void **state) {
     const struct locality_options options = {
         .machine = &machine, .shared = &shape, .shared_count = 1};
     struct locality_pass *pass = locality_new(&options, &error);
-    assert_true(locality_add(pass, &program->code, program->dynamic, 2, NULL, 0, 0, &error));
+    assert_true(locality_add(
+        pass, &(struct core_input){&program->code, program->dynamic, NULL, 2, 0, 0}, &error));
     assert_false(locality_finish(pass, &locality, &error));
     assert_string_equal(error.message, "none of the 2 instructions loads or stores anything");
     shape.sets = 12;

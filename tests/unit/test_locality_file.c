@@ -1,4 +1,5 @@
 /* Saved profiles: what is written is read back; what no profile can say is refused. */
+#include "core/core.h"
 #include "unit/data_program.h"
 
 #include <unistd.h>
@@ -26,8 +27,11 @@ static void make_profile(struct locality *locality) {
                                              .foreign_count = 2};
     struct locality_pass *pass = locality_new(&options, &error);
     assert_non_null(pass);
-    assert_true(locality_add(pass, &program->code, program->dynamic, program->count,
-                             program->accesses, program->access_count, 0, &error));
+    assert_true(
+        locality_add(pass,
+                     &(struct core_input){&program->code, program->dynamic, program->accesses,
+                                          program->count, program->access_count, 0},
+                     &error));
     assert_true(locality_finish(pass, locality, &error));
     strcpy(locality->isa, "riscv64");
     locality->partial = true;

@@ -95,7 +95,7 @@ static volatile sig_atomic_t stop;
 static void interrupt_leaves_the_rest(void **state) {
     (void)state;
     const struct multisim_options options = {
-        .trace = path, .selection = {.thread = -1}, .stop = &stop};
+        .trace = path, .selection = {.thread = -1}, .watcher.stop = &stop};
     struct multisim_run runs[RUNS];
     struct error error = {0};
     stop = SIGINT;

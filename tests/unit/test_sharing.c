@@ -249,7 +249,7 @@ static void stops(void **state) {
     const volatile sig_atomic_t stop = 1;
     const char *traces[4] = {short_path};
     struct sharing_options options = {
-        .machine = &machine, .traces = traces, .selection = {.thread = -1}, .stop = &stop};
+        .machine = &machine, .traces = traces, .selection = {.thread = -1}, .watcher.stop = &stop};
     struct sharing_result result;
     struct error error;
     assert_true(sharing_run(&options, &result, &error));

@@ -158,7 +158,7 @@ static void stop_ends_the_run(void **state) {
     (void)state;
     volatile sig_atomic_t stop = 1;
     make_trace(1, 5);
-    options.stop = &stop;
+    options.watcher.stop = &stop;
     run();
     assert_true(simulation.interrupted);
     assert_int_equal(simulation.cycles, 0);

@@ -71,6 +71,7 @@ struct chip_thread_statistics {
                                         where several overlap */
 };
 
+struct core_input;
 /* Hands over the next instructions of hardware thread `thread` by one chip_push(); asked again
  * whenever they are used up. A program that has ended is handed out from its start again. False: an
  * error. */
@@ -86,12 +87,10 @@ struct chip *chip_new(const struct machine *machine, const uint64_t *active,
                       struct chip_source source, struct error *error);
 void chip_free(struct chip *chip);
 
-/* Called by refill: the next instructions, as a struct core_input has them. `program_ends`: the
+/* Called by refill: the next instructions. `program_ends`: the
  * last of them is the last of the program (there may be none). Errors: a program without
  * instructions. */
-bool chip_push(struct chip *chip, uint32_t thread, const struct code *code,
-               const struct dynamic_insn *insns, uint32_t insn_count,
-               const struct memory_access *accesses, uint32_t access_count, uint32_t first_access,
+bool chip_push(struct chip *chip, uint32_t thread, const struct core_input *input,
                bool program_ends, struct error *error);
 
 /* Runs to the end of cycle `until`, however often programs begin again. *finished: every active

@@ -132,26 +132,26 @@ static bool make_room(struct hardware_thread *thread, uint32_t insn_count, uint3
            error_set(error, "out of memory for %zu turns of a thread", need);
 }
 
-bool chip_push(struct chip *chip, uint32_t number, const struct code *code,
-               const struct dynamic_insn *insns, uint32_t insn_count,
-               const struct memory_access *accesses, uint32_t access_count, uint32_t first_access,
+bool chip_push(struct chip *chip, uint32_t number, const struct core_input *input,
                bool program_ends, struct error *error) {
     static const struct memory_access none;
     struct hardware_thread *thread = &chip->threads[number];
+    const struct core_input is = *input;
     uint64_t accesses_named = 0;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        if (!core_input_is_there(code, &insns[i], access_count, first_access))
+    for (uint32_t i = 0; i < is.insn_count; i++) {
+        if (!core_input_is_there(is.code, &is.insns[i], is.access_count, is.first_access))
             return core_input_error(error);
-        accesses_named += insns[i].memory_count;
+        accesses_named += is.insns[i].memory_count;
     }
-    if (accesses_named > access_count) /* instructions that share accesses */
+    if (accesses_named > is.access_count) /* instructions that share accesses */
         return core_input_error(error);
-    if (!make_room(thread, insn_count, access_count, error))
+    if (!make_room(thread, is.insn_count, is.access_count, error))
         return false;
-    for (uint32_t i = 0; i < insn_count; i++) {
-        release(chip, thread, &code->insns[insns[i].insn]);
-        take(chip, thread, code, &insns[i],
-             insns[i].memory_count ? accesses + (insns[i].memory - first_access) : &none);
+    for (uint32_t i = 0; i < is.insn_count; i++) {
+        const struct dynamic_insn *insn = &is.insns[i];
+        release(chip, thread, &is.code->insns[insn->insn]);
+        take(chip, thread, is.code, insn,
+             insn->memory_count ? is.accesses + (insn->memory - is.first_access) : &none);
     }
     if (!program_ends)
         return true;

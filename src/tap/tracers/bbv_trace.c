@@ -162,11 +162,9 @@ static bool end(void *context, struct error *error) {
 
 /* Room for the instruction in the table of ids, and an id for it. */
 static bool name_block(struct bbv *bbv, uint32_t insn) {
-    size_t old = bbv->id_capacity;
-    if (!array_room(bbv->ids, bbv->id_capacity, (size_t)insn + 1) ||
+    if (!array_zeroed_room(bbv->ids, bbv->id_capacity, (size_t)insn + 1) ||
         !array_room(bbv->firsts, bbv->first_capacity, bbv->block_count + 1))
         return false;
-    memset(bbv->ids + old, 0, (bbv->id_capacity - old) * sizeof *bbv->ids);
     if (!bbv->ids[insn]) {
         bbv->firsts[bbv->block_count++] = insn;
         bbv->ids[insn] = bbv->block_count;
@@ -179,13 +177,7 @@ static bool begin_block(struct lane *lane, uint32_t insn) {
     if ((insn >= bbv->id_capacity || !bbv->ids[insn]) && !name_block(bbv, insn))
         return false;
     lane->block = bbv->ids[insn] - 1;
-    if (lane->block < lane->count_capacity)
-        return true;
-    size_t old = lane->count_capacity;
-    if (!array_room(lane->counts, lane->count_capacity, (size_t)lane->block + 1))
-        return false;
-    memset(lane->counts + old, 0, (lane->count_capacity - old) * sizeof *lane->counts);
-    return true;
+    return array_zeroed_room(lane->counts, lane->count_capacity, (size_t)lane->block + 1);
 }
 
 static bool consume(void *context, const struct tap_buffer *buffer, struct error *error) {

@@ -66,10 +66,8 @@ static bool end(void *lane, struct error *error) {
 }
 
 static bool make_text(struct csv *csv, uint32_t insn) {
-    size_t old = csv->capacity;
-    if (!array_room(csv->texts, csv->capacity, (size_t)insn + 1))
+    if (!array_zeroed_room(csv->texts, csv->capacity, (size_t)insn + 1))
         return false;
-    memset(csv->texts + old, 0, (csv->capacity - old) * sizeof *csv->texts);
     struct text *text = &csv->texts[insn];
     char *digits = put_text(text->digits, "0x");
     text->length = (uint8_t)(put_hex(digits, place_of(csv->places, insn)->address) - text->digits);

@@ -18,10 +18,10 @@ enum { RESIDENT_CHUNKS = 32, MAX_THREADS = 1 << 20 };
 
 static struct traced_thread *find_thread(struct capture *capture, uint32_t number) {
     if (number >= MAX_THREADS ||
-        !array_room(capture->threads, capture->thread_capacity, (size_t)number + 1))
+        !array_zeroed_room(capture->threads, capture->thread_capacity, (size_t)number + 1))
         return NULL;
-    while (capture->thread_count <= number)
-        capture->threads[capture->thread_count++] = (struct traced_thread){0};
+    if (capture->thread_count <= number)
+        capture->thread_count = number + 1;
     return &capture->threads[number];
 }
 

@@ -2,17 +2,13 @@
  * only if it is still that inode (a file may be replaced while the program runs). */
 #include "trace/qemu/images.h"
 
-#include <elf.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
+#include "program/elf_image.h"
 #include "util/array.h"
 
 struct line {
@@ -31,45 +27,17 @@ static bool parse_line(char *text, struct line *line) {
     return true;
 }
 
-/* Reads the build id from the notes of one program header or section. */
-static bool take_build_id(Elf_Data *notes, struct image *image) {
-    GElf_Nhdr header;
-    size_t offset = 0, name, description;
-    while (notes && (offset = gelf_getnote(notes, offset, &header, &name, &description)) > 0) {
-        if (header.n_type != NT_GNU_BUILD_ID || header.n_namesz != sizeof "GNU" ||
-            memcmp((char *)notes->d_buf + name, "GNU", sizeof "GNU") != 0 || !header.n_descsz)
-            continue;
-        image->build_id_size = header.n_descsz < sizeof image->build_id ? (uint8_t)header.n_descsz
-                                                                        : sizeof image->build_id;
-        memcpy(image->build_id, (char *)notes->d_buf + description, image->build_id_size);
-        return true;
-    }
-    return false;
-}
-
 static void read_build_id(const struct line *line, struct image *image) {
-    struct stat status;
-    int file = open(line->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0)
+    struct elf_image file = {0};
+    struct error ignored;
+    if (!elf_image_open(&file, line->path, &ignored))
         return;
-    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == line->inode &&
-        status.st_dev == makedev(line->major, line->minor)) {
-        elf_version(EV_CURRENT);
-        Elf *elf = elf_begin(file, ELF_C_READ, NULL);
-        size_t count = 0;
-        if (elf && elf_getphdrnum(elf, &count) == 0)
-            for (size_t i = 0; i < count; i++) {
-                GElf_Phdr segment;
-                if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_NOTE &&
-                    take_build_id(
-                        elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz,
-                                             segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
-                        image))
-                    break;
-            }
-        elf_end(elf);
+    if (file.status.st_ino == line->inode &&
+        file.status.st_dev == makedev(line->major, line->minor)) {
+        memcpy(image->build_id, file.build_id, file.build_id_size);
+        image->build_id_size = (uint8_t)file.build_id_size;
     }
-    close(file);
+    elf_image_close(&file);
 }
 
 /* Number of the line's file; UINT32_MAX when out of memory. */

@@ -1,0 +1,23 @@
+/* Whoever waits for something that takes long: is told how far it is, and may end it early. */
+#ifndef CULPRIT_UTIL_WATCHER_H
+#define CULPRIT_UTIL_WATCHER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct watcher {                                    /* all zero: nobody */
+    void (*progress)(void *context, uint64_t done); /* may be NULL; mostly told instructions */
+    void *context;
+    const volatile sig_atomic_t *stop; /* becomes not 0: end with what is done. May be NULL */
+};
+
+static inline void watcher_tell(const struct watcher *watcher, uint64_t done) {
+    if (watcher->progress)
+        watcher->progress(watcher->context, done);
+}
+static inline bool watcher_stops(const struct watcher *watcher) {
+    return watcher->stop && *watcher->stop;
+}
+
+#endif

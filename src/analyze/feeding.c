@@ -15,7 +15,8 @@ bool feeding_add(struct feeding *feeding, uint32_t insn, enum feed_kind kind, ui
 
 static int compare_feeds(const void *a, const void *b) {
     const struct feed *x = a, *y = b;
-    return ascending(x->insn, y->insn) ?: ascending(x->kind, y->kind) ?: ascending(x->maker, y->maker);
+    return ascending(x->insn, y->insn) ?: ascending(x->kind, y->kind) ?:
+           ascending(x->maker, y->maker);
 }
 
 static void sort_feeds(struct feeding *feeding, uint32_t insn_count) {

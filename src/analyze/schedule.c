@@ -148,7 +148,8 @@ static double share_of(const struct weights *weights, const double *executions, 
 
 static int compare_stalls(const void *a, const void *b) {
     const struct static_stall *x = a, *y = b;
-    return ascending(x->insn, y->insn) ?: ascending(x->cause, y->cause) ?: ascending(x->culprit, y->culprit);
+    return ascending(x->insn, y->insn) ?: ascending(x->cause, y->cause) ?:
+           ascending(x->culprit, y->culprit);
 }
 
 /* Sorts the stalls from `first` on, and merges those that differ in cycles alone. */

@@ -180,7 +180,8 @@ bool stall_causes_move(struct stall_causes *to, struct stall_causes *from, uint6
 
 static int compare(const void *a, const void *b) {
     const struct stall_cell *x = a, *y = b;
-    return ascending(x->insn, y->insn) ?: ascending(x->cause, y->cause) ?: ascending(x->culprit, y->culprit);
+    return ascending(x->insn, y->insn) ?: ascending(x->cause, y->cause) ?:
+           ascending(x->culprit, y->culprit);
 }
 
 struct stall_cell *stall_causes_cells(const struct stall_causes *causes, size_t *count) {

@@ -221,7 +221,9 @@ struct row {
 static int by_profile(const void *a, const void *b) {
     const struct gathered_key *left = &((const struct row *)a)->key;
     const struct gathered_key *right = &((const struct row *)b)->key;
-    return ascending(left->image, right->image) ?: ascending(left->process, right->process) ?: ascending(left->event, right->event) ?: ascending(left->offset, right->offset) ?: ascending(left->signature, right->signature);
+    return ascending(left->image, right->image) ?: ascending(left->process, right->process) ?:
+           ascending(left->event, right->event) ?: ascending(left->offset, right->offset) ?:
+           ascending(left->signature, right->signature);
 }
 
 static bool same_profile(const struct gathered_key *a, const struct gathered_key *b) {

@@ -141,7 +141,8 @@ static int by_address(const void *one, const void *other) {
     const struct kernel_symbol *a = one, *b = other;
     bool a_label = a->name[0] == '_' && a->name[1] != '_',
          b_label = b->name[0] == '_' && b->name[1] != '_';
-    return ascending(a->address, b->address) ?: ascending(a_label, b_label) ?: strcmp(a->name, b->name);
+    return ascending(a->address, b->address) ?: ascending(a_label, b_label) ?:
+           strcmp(a->name, b->name);
 }
 
 /* Sorted, one symbol for an address, each as long as up to the next. */

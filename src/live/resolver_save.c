@@ -248,7 +248,8 @@ static bool place_entries(struct save *save, struct error *error) {
 
 static int by_profile(const void *one, const void *other) {
     const struct saved_entry *a = one, *b = other;
-    return ascending(a->process, b->process) ?: ascending(a->image, b->image) ?: ascending(a->event, b->event) ?: ascending(a->offset, b->offset);
+    return ascending(a->process, b->process) ?: ascending(a->image, b->image) ?:
+           ascending(a->event, b->event) ?: ascending(a->offset, b->offset);
 }
 
 static bool same_profile(const struct saved_entry *one, const struct saved_entry *other) {

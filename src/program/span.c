@@ -9,7 +9,8 @@
 
 static int span_compare(const void *left, const void *right) {
     const struct span *a = left, *b = right;
-    return ascending(a->start, b->start) ?: descending(a->end, b->end) ?: ascending(a->value, b->value);
+    return ascending(a->start, b->start) ?: descending(a->end, b->end) ?:
+           ascending(a->value, b->value);
 }
 
 static void span_emit(struct span_table *table, uint64_t start, uint64_t end, uint32_t value) {

@@ -15,7 +15,8 @@ struct place {
 
 static int by_place(const void *left, const void *right) {
     const struct place *a = left, *b = right;
-    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?: ascending(a->insn, b->insn);
+    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?:
+           ascending(a->insn, b->insn);
 }
 
 /* The first place at or after (image, offset). */

@@ -16,7 +16,8 @@ struct place {
 
 static int by_place(const void *left, const void *right) {
     const struct place *a = left, *b = right;
-    return ascending(a->image, b->image) ?: ascending(a->start, b->start) ?: ascending(a->end, b->end);
+    return ascending(a->image, b->image) ?: ascending(a->start, b->start) ?:
+           ascending(a->end, b->end);
 }
 
 static bool is_nameless(const struct code *code, uint32_t image) {

@@ -131,7 +131,8 @@ static int by_place(const void *left, const void *right) {
 
 static int by_cycles(const void *left, const void *right) {
     const struct signature_part *a = left, *b = right;
-    return ascending(a->offset, b->offset) ?: descending(a->cycles, b->cycles) ?: ascending(a->psv, b->psv);
+    return ascending(a->offset, b->offset) ?: descending(a->cycles, b->cycles) ?:
+           ascending(a->psv, b->psv);
 }
 
 /* Parts of several processes and epochs become one for each place and signature. */

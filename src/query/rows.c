@@ -88,7 +88,8 @@ static bool make_sites(struct builder *builder) {
 
 static int by_place(const void *left, const void *right) {
     const struct site *a = left, *b = right;
-    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?: ascending(a->insn, b->insn);
+    return ascending(a->image, b->image) ?: ascending(a->offset, b->offset) ?:
+           ascending(a->insn, b->insn);
 }
 
 /* Lines that are known first, then the others by place. */

@@ -25,7 +25,8 @@ void variance_of(const double *values, size_t count, struct variance *variance) 
 
 static int by_range(const void *left, const void *right) {
     const struct variance_row *a = left, *b = right;
-    return descending(a->variance.range, b->variance.range) ?: descending(a->variance.sum, b->variance.sum) ?: ascending(a->row, b->row);
+    return descending(a->variance.range, b->variance.range) ?:
+           descending(a->variance.sum, b->variance.sum) ?: ascending(a->row, b->row);
 }
 
 bool variances_find(struct variances *variances, size_t top) {

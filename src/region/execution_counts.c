@@ -124,7 +124,8 @@ static int compare_points(const struct point *a, const struct point *b) {
 
 static int compare_executed(const void *left, const void *right) {
     const struct executed *a = left, *b = right;
-    return compare_points(&a->at, &b->at) ?: compare_points(&a->to, &b->to) ?: ascending(a->kind, b->kind);
+    return compare_points(&a->at, &b->at) ?: compare_points(&a->to, &b->to) ?:
+           ascending(a->kind, b->kind);
 }
 
 struct list {

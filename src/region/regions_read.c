@@ -335,7 +335,8 @@ static bool take_all(struct reader *reader, struct error *error) {
 static int by_place(const void *a, const void *b) {
     const struct region *x = *(const struct region *const *)a,
                         *y = *(const struct region *const *)b;
-    return ascending(x->process, y->process) ?: ascending(x->thread, y->thread) ?: ascending(x->first, y->first);
+    return ascending(x->process, y->process) ?: ascending(x->thread, y->thread) ?:
+           ascending(x->first, y->first);
 }
 
 static bool check_overlap(const struct region_list *list, const char *path, struct error *error) {

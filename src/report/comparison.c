@@ -168,7 +168,8 @@ static const char *image_name(const struct builder *builder, uint32_t image) {
 /* Ties in order of place, as functions are numbered. */
 static int by_cost(const void *left, const void *right) {
     const struct function_commits *a = left, *b = right;
-    return descending(a->units, b->units) ?: strcmp(a->image, b->image) ?: ascending(a->offset, b->offset);
+    return descending(a->units, b->units) ?: strcmp(a->image, b->image) ?:
+           ascending(a->offset, b->offset);
 }
 
 static bool sum_functions(struct builder *builder) {

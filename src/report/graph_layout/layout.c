@@ -414,7 +414,8 @@ struct port {
 
 static int by_side(const void *left, const void *right) {
     const struct port *a = left, *b = right;
-    return ascending(a->node, b->node) ?: ascending(a->below, b->below) ?: ascending(a->toward, b->toward) ?: ascending(a->edge, b->edge);
+    return ascending(a->node, b->node) ?: ascending(a->below, b->below) ?:
+           ascending(a->toward, b->toward) ?: ascending(a->edge, b->edge);
 }
 
 static uint32_t end_point(const struct layout_edge *edge, bool at_upper) {

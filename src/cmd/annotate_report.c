@@ -144,13 +144,11 @@ static bool write_procedures(struct writing *writing, const struct procedure_cho
 
 static bool write_json(const struct writing *writing, struct error *error) {
     const struct profile_set *set = writing->settings->set;
-    return profile_write_json(
-        json_pack("{s:s, s:o, s:o, s:o, s:O, s:o, s:o}", "verb", "annotate", "store",
-                  profile_json_text(store_path(set->store)), "epochs", profile_set_epochs_json(set),
-                  "event", profile_event_json(writing->settings->event, writing->total),
-                  "procedures", writing->array, "notes", profile_notes_json(writing->report),
-                  "next", profile_json_text(writing->report->next)),
-        writing->page->file, error);
+    json_t *object = json_pack(
+        "{s:s, s:o, s:o, s:o, s:O}", "verb", "annotate", "store", json_text(store_path(set->store)),
+        "epochs", profile_set_epochs_json(set), "event",
+        profile_event_json(writing->settings->event, writing->total), "procedures", writing->array);
+    return json_write_report(object, writing->report, writing->page->file, error);
 }
 
 static bool write_report(const struct annotate_job *job, struct annotate_settings *settings,

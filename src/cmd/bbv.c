@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/verb.h"
 #include "region/bbv_profile.h"
+#include "report/json_values.h"
 #include "util/file_name.h"
 #include "util/text.h"
 
@@ -103,26 +102,19 @@ static bool default_output(const struct input_options *input, char path[NAME_MAX
            error_set(error, "%s: makes no file name for the vectors (give one with -o)", from);
 }
 
-static void print_json(const struct job *job) {
+static bool print_json(const struct job *job, struct error *error) {
     const struct bbv_profile_result *result = &job->result;
-    json_t *notes = json_array();
-    for (size_t i = 0; i < result->note_count; i++)
-        json_array_append_new(notes, json_string(result->notes[i]));
+    char *table = bbv_slices_path(job->path);
     json_t *object =
         json_pack("{s:s, s:s, s:s?, s:I, s:I, s:I, s:I, s:i, s:i, s:f, s:b, s:o}", "vectors",
-                  job->path, "slices", job->path, "counts", job->counts, "slice_size",
-                  (json_int_t)job->size, "slice_count", (json_int_t)result->slices, "instructions",
-                  (json_int_t)result->instructions, "blocks", (json_int_t)result->blocks, "threads",
-                  (int)result->threads, "processes", (int)result->processes, "seconds",
-                  result->seconds, "partial", !result->complete, "notes", notes);
-    char *table = bbv_slices_path(job->path);
-    if (table)
-        json_object_set_new(object, "slices", json_string(table));
+                  job->path, "slices", table ? table : job->path, "counts", job->counts,
+                  "slice_size", (json_int_t)job->size, "slice_count", (json_int_t)result->slices,
+                  "instructions", (json_int_t)result->instructions, "blocks",
+                  (json_int_t)result->blocks, "threads", (int)result->threads, "processes",
+                  (int)result->processes, "seconds", result->seconds, "partial", !result->complete,
+                  "notes", json_texts((const char *const *)result->notes, result->note_count));
     free(table);
-    FILE *out = job->input.trace ? stdout : stderr;
-    json_dumpf(object, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    fputc('\n', out);
-    json_decref(object);
+    return json_write(object, job->input.trace ? stdout : stderr, error);
 }
 
 static void print_text(const struct job *job) {
@@ -173,11 +165,10 @@ static bool profile(void *verb, struct error *error) {
 }
 
 static bool print_result(void *verb, struct error *error) {
-    (void)error;
     const struct job *job = verb;
     if (job->result.written && job->verb.output.json)
-        print_json(job);
-    else if (job->result.written)
+        return print_json(job, error);
+    if (job->result.written)
         print_text(job);
     return true;
 }

@@ -100,7 +100,7 @@ static bool list(struct job *job, struct error *error) {
     }
     free(names);
     if (json) {
-        good &= profile_write_json(json_pack("{s:O}", "machines", array), stdout, error);
+        good &= json_write(json_pack("{s:O}", "machines", array), stdout, error);
     } else {
         table_print(table);
         puts("\nnext: culprit machines show zen4");

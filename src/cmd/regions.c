@@ -131,7 +131,7 @@ static bool print_report(const struct regions_request *request, struct error *er
         json_t *object = regions_json(&request->report);
         if (predicted)
             json_object_set_new(object, "prediction", prediction_json(&request->prediction));
-        return profile_write_json(object, stdout, error);
+        return json_write(object, stdout, error);
     }
     regions_text(&request->report, stdout);
     if (predicted)
@@ -188,7 +188,7 @@ static bool report_sweep(void *verb, struct error *error) {
         !write_file(request, "--svg", request->svg, put_sweep, error))
         return false;
     if (request->verb.output.json)
-        return profile_write_json(sweep_json(sweep), stdout, error);
+        return json_write(sweep_json(sweep), stdout, error);
     sweep_text(sweep, request->vector_count, stdout);
     if (sweep->recommended_clusters != SIZE_MAX) {
         char path[4096];

@@ -5,11 +5,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <jansson.h>
-
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/trace.h"
+#include "report/json_values.h"
 #include "report/trace_info.h"
 #include "util/file_name.h"
 #include "util/text.h"
@@ -88,7 +87,6 @@ static const struct command_line LINE = {
             "The command keeps standard output and its exit status; 125 when culprit failed.\n"};
 
 static bool print_result(void *verb, struct error *error) {
-    (void)error;
     const struct trace_job *job = verb;
     const struct capture_result *result = &job->result;
     const char *path = job->path;
@@ -96,15 +94,13 @@ static bool print_result(void *verb, struct error *error) {
     double bytes_each =
         result->instructions ? (double)result->bytes / (double)result->instructions : 0;
     if (job->verb.output.json) {
-        json_t *object = json_pack(
-            "{s:s, s:I, s:I, s:f, s:i, s:i, s:f, s:b}", "trace", path, "instructions",
-            (json_int_t)result->instructions, "bytes", (json_int_t)result->bytes,
-            "bytes_per_instruction", bytes_each, "threads", (int)result->threads, "processes",
-            (int)result->processes, "seconds", result->seconds, "partial", verb_watch.signal != 0);
-        json_dumpf(object, stderr, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-        fputc('\n', stderr);
-        json_decref(object);
-        return true;
+        return json_write(json_pack("{s:s, s:I, s:I, s:f, s:i, s:i, s:f, s:b}", "trace", path,
+                                    "instructions", (json_int_t)result->instructions, "bytes",
+                                    (json_int_t)result->bytes, "bytes_per_instruction", bytes_each,
+                                    "threads", (int)result->threads, "processes",
+                                    (int)result->processes, "seconds", result->seconds, "partial",
+                                    verb_watch.signal != 0),
+                          stderr, error);
     }
     fprintf(stderr,
             "%s: %s instruction%s, %" PRIu32 " thread%s of %" PRIu32 " process%s, in %s%s\n", path,

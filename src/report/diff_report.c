@@ -170,7 +170,7 @@ void diff_report_text(const struct diff_report *report, const struct page *page)
 static json_t *side_json(const struct diff_report *report, size_t side) {
     const struct profile_set *set = &report->diff.sets[side];
     return json_pack(
-        "{s:o, s:o, s:o, s:f}", "store", profile_json_text(store_path(set->store)), "epochs",
+        "{s:o, s:o, s:o, s:f}", "store", json_text(store_path(set->store)), "epochs",
         profile_set_epochs_json(set), "event",
         profile_event_json(&report->diff.events[side], profile_table_sum(report->diff.table, side)),
         "seconds", set->seconds);
@@ -192,12 +192,10 @@ bool diff_report_json(const struct diff_report *report, FILE *file, struct error
                       report->diff.sampled ? json_real(diff->sigmas) : json_null()));
         json_array_append_new(rows, row);
     }
-    return profile_write_json(
-        json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:I, s:o, s:o}", "verb", report->report.verb,
-                  "before", side_json(report, 0), "after", side_json(report, 1), "by",
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:I}", "verb", report->report.verb, "before",
+                  side_json(report, 0), "after", side_json(report, 1), "by",
                   profile_by_name(report->by), "compared", diff_measure_name(report->diff.measure),
-                  "rows", rows, "row_count", (json_int_t)report->diff.count, "notes",
-                  profile_notes_json(&report->report), "next",
-                  profile_json_text(report->report.next)),
-        file, error);
+                  "rows", rows, "row_count", (json_int_t)report->diff.count);
+    return json_write_report(object, &report->report, file, error);
 }

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "attribute/attribute.h"
+#include "report/json_values.h"
 #include "report/table.h"
 #include "util/text.h"
 
@@ -144,11 +143,6 @@ static bool print_details(const struct list *list, const struct store_session *s
 }
 
 /* ---- JSON ---- */
-
-static json_t *json_text(const char *text) {
-    char clean[4096];
-    return json_string(text_clean(clean, sizeof clean, text));
-}
 
 static json_t *event_object(const struct store_event *event, const struct held *held) {
     return json_pack("{s:o, s:o, s:I, s:o, s:b, s:I, s:I}", "name", json_text(event->name), "unit",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attribute/attribute.h"
+#include "report/json_values.h"
 #include "report/regions.h"
 #include "util/text.h"
 
@@ -69,54 +70,34 @@ void prediction_text(const struct prediction *prediction, FILE *out) {
 
 /* ---- JSON ---- */
 
-static void set_real(json_t *object, const char *key, double value) {
-    json_object_set_new(object, key, json_real(value));
-}
-
 static json_t *draws_json(const struct draw_errors *errors) {
-    json_t *object = json_object();
-    set_real(object, "mean_error", errors->mean);
-    set_real(object, "deviation", errors->deviation);
-    set_real(object, "error_95", errors->most_95);
-    return object;
+    return json_pack("{s:f, s:f, s:f}", "mean_error", errors->mean, "deviation", errors->deviation,
+                     "error_95", errors->most_95);
 }
 
 static json_t *column_json(const struct prediction *prediction, uint32_t column) {
-    char name[512];
-    json_t *object = json_object();
-    text_clean(name, sizeof name, prediction->costs->names[column]);
-    json_object_set_new(object, "name", json_string(name));
-    set_real(object, "true_per_1000_instructions", 1000 * prediction->truth[column]);
-    set_real(object, "predicted_per_1000_instructions", 1000 * prediction->predicted[column]);
-    return object;
+    return json_pack("{s:o, s:f, s:f}", "name", json_text(prediction->costs->names[column]),
+                     "true_per_1000_instructions", 1000 * prediction->truth[column],
+                     "predicted_per_1000_instructions", 1000 * prediction->predicted[column]);
 }
 
 static json_t *spread_json(const struct cluster_spread *spread) {
-    json_t *object = json_object();
-    json_object_set_new(object, "cluster", json_integer(spread->cluster));
-    set_real(object, "weight", spread->weight);
-    set_real(object, "mean_cpi", spread->mean);
-    set_real(object, "region_cpi", spread->chosen);
-    set_real(object, "deviation", spread->deviation);
-    set_real(object, "coefficient_of_variation",
-             spread->mean > 0 ? spread->deviation / spread->mean : 0);
-    return object;
+    return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f}", "cluster", (json_int_t)spread->cluster,
+                     "weight", spread->weight, "mean_cpi", spread->mean, "region_cpi",
+                     spread->chosen, "deviation", spread->deviation, "coefficient_of_variation",
+                     spread->mean > 0 ? spread->deviation / spread->mean : 0.0);
 }
 
 json_t *prediction_json(const struct prediction *prediction) {
-    json_t *object = json_object(), *columns = json_array(), *clusters = json_array();
+    json_t *columns = json_array(), *clusters = json_array();
     double truth = prediction->truth[COSTS_CYCLES], found = prediction->predicted[COSTS_CYCLES];
-    set_real(object, "true_cpi", truth);
-    set_real(object, "predicted_cpi", found);
-    set_real(object, "error", found / truth - 1);
     for (uint32_t i = COSTS_CYCLES; i < prediction->costs->column_count; i++)
         json_array_append_new(columns, column_json(prediction, i));
     for (uint32_t i = 0; i < prediction->spread_count; i++)
         json_array_append_new(clusters, spread_json(&prediction->spreads[i]));
-    json_object_set_new(object, "columns", columns);
-    json_object_set_new(object, "clusters", clusters);
-    json_object_set_new(object, "draws", json_integer(prediction->draws));
-    json_object_set_new(object, "random", draws_json(&prediction->random));
-    json_object_set_new(object, "systematic", draws_json(&prediction->systematic));
-    return object;
+    return json_pack("{s:f, s:f, s:o, s:o, s:o, s:I, s:o, s:o}", "true_cpi", truth, "predicted_cpi",
+                     found, "error", json_number(found / truth - 1), "columns", columns, "clusters",
+                     clusters, "draws", (json_int_t)prediction->draws, "random",
+                     draws_json(&prediction->random), "systematic",
+                     draws_json(&prediction->systematic));
 }

@@ -3,11 +3,11 @@
 #ifndef CULPRIT_REPORT_PROFILE_REPORT_H
 #define CULPRIT_REPORT_PROFILE_REPORT_H
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "query/profile_set.h"
 #include "query/profile_table.h"
+#include "report/json_values.h"
 #include "report/report.h"
 #include "util/text.h"
 
@@ -60,9 +60,6 @@ json_t *profile_event_json(const struct profile_event *event, double total);
 /* The row's members of a JSON object: image, offset, and by the kind of row procedure, file and
  * line, process, epoch. */
 json_t *profile_row_json(const struct profile_row *row, enum profile_by by);
-json_t *profile_notes_json(const struct report *report);
-json_t *profile_json_text(const char *text); /* its control characters replaced; NULL: null */
-bool profile_write_json(json_t *object, FILE *file, struct error *error); /* frees it */
 
 /* Text in exactly so many columns; of what is too long, a path, the beginning is left out. */
 void profile_put_cell(const char *text, unsigned columns, enum text_align align, FILE *file);

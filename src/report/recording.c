@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "live/session.h"
 #include "query/profile_table.h"
+#include "report/json_values.h"
 #include "report/profile_report.h"
 #include "report/recording.h"
 #include "util/text.h"
@@ -119,26 +118,19 @@ static json_t *notes_json(const struct recording *recording) {
     if (recording->attributed.samples)
         show_rows(recording, NULL, &names, &ignored);
     for (uint32_t i = 0; i < names.note_count; i++)
-        json_array_append_new(notes, json_string(text_clean(text, sizeof text, names.notes[i])));
+        json_array_append_new(notes, json_text(names.notes[i]));
     report_free(&names);
     return notes;
 }
 
 bool recording_json(const struct recording *recording, FILE *file, struct error *error) {
-    char name[sizeof recording->name * 4];
     const struct resolver_statistics *attributed = &recording->attributed;
-    json_t *object =
-        json_pack("{s:s, s:I, s:o, s:I, s:I, s:I, s:I, s:f, s:b, s:o}", "command",
-                  text_clean(name, sizeof name, recording->name), "epoch",
-                  (json_int_t)recording->session, "events", events_json(recording), "samples",
-                  (json_int_t)attributed->samples, "kernel_samples", (json_int_t)attributed->kernel,
-                  "unknown", (json_int_t)attributed->unknown, "dropped",
-                  (json_int_t)recording->recorded.dropped, "seconds", recording->seconds, "partial",
-                  (int)recording->partial, "notes", notes_json(recording));
-    if (!object)
-        return error_set(error, "out of memory for the summary");
-    bool good = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
-                fputc('\n', file) != EOF;
-    json_decref(object);
-    return good || error_errno(error, "cannot write the summary");
+    json_t *object = json_pack(
+        "{s:o, s:I, s:o, s:I, s:I, s:I, s:I, s:f, s:b, s:o}", "command", json_text(recording->name),
+        "epoch", (json_int_t)recording->session, "events", events_json(recording), "samples",
+        (json_int_t)attributed->samples, "kernel_samples", (json_int_t)attributed->kernel,
+        "unknown", (json_int_t)attributed->unknown, "dropped",
+        (json_int_t)recording->recorded.dropped, "seconds", recording->seconds, "partial",
+        (int)recording->partial, "notes", notes_json(recording));
+    return json_write(object, file, error);
 }

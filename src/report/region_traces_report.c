@@ -2,9 +2,9 @@
 #include "report/region_traces_report.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 
 #include "region/captured.h"
+#include "report/json_values.h"
 #include "util/text.h"
 
 enum { SHOWN = 40 }; /* regions in the table */
@@ -48,10 +48,7 @@ bool region_traces_json(const struct region_traces *traces, const char *list, bo
     json_t *object =
         json_pack("{s:s, s:I, s:b, s:o}", "list", list, "warm_up",
                   (json_int_t)traces->options.warm_up, "partial", partial, "regions", regions);
-    bool good = object && json_dumpf(object, file, JSON_INDENT(2)) == 0;
-    fputc('\n', file);
-    json_decref(object);
-    return good || error_set(error, "out of memory for the report");
+    return json_write(object, file, error);
 }
 
 static void print_table(const struct region_traces *traces, FILE *file) {

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #include "program/program.h"
+#include "report/json_values.h"
 #include "samples/format.h"
 #include "util/text.h"
 
@@ -168,8 +167,7 @@ static void json_sample(struct dump *dump, const struct sample *sample) {
             json_object_set_new(instruction, "image", json_string(dump->path));
         if (dump->function[0]) {
             json_object_set_new(instruction, "function", json_string(dump->function));
-            json_object_set_new(instruction, "function_offset",
-                                json_integer((json_int_t)dump->function_offset));
+            json_object_set_new(instruction, "function_offset", json_count(dump->function_offset));
         }
         if (dump->header->events)
             json_object_set_new(instruction, "events", json_string(events));

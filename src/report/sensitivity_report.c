@@ -1,9 +1,9 @@
 /* A sensitivity study as text and as one JSON object (docs/json.md). */
 #include "report/sensitivity_report.h"
 
-#include <jansson.h>
 #include <math.h>
 
+#include "report/json_values.h"
 #include "util/text.h"
 
 enum { NAME = 20, CELL = 10 };
@@ -79,20 +79,13 @@ void sensitivity_text(const struct sensitivity_report *report, const struct page
 
 /* ---- JSON ---- */
 
-static json_t *string(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
-}
-
 static json_t *parameters_array(const struct sensitivity *study) {
     json_t *array = json_array();
     for (uint32_t i = 0; i < study->parameter_count; i++) {
-        json_t *values = json_array();
-        for (uint32_t k = 0; k < study->parameters[i].count; k++)
-            json_array_append_new(values, string(study->parameters[i].values[k]));
+        const struct sensitivity_parameter *parameter = &study->parameters[i];
         json_array_append_new(
-            array,
-            json_pack("{s:o, s:o}", "keys", string(study->parameters[i].keys), "values", values));
+            array, json_pack("{s:o, s:o}", "keys", json_text(parameter->keys), "values",
+                             json_texts((const char *const *)parameter->values, parameter->count)));
     }
     return array;
 }
@@ -104,37 +97,25 @@ static json_t *runs_array(const struct sensitivity *study) {
             const struct multisim_run *run = sensitivity_run(study, i, k);
             double speedup = sensitivity_speedup(study, i, k);
             json_t *values = json_array();
-            json_array_append_new(values, string(study->parameters[0].values[i]));
+            json_array_append_new(values, json_text(study->parameters[0].values[i]));
             if (study->parameter_count > 1)
-                json_array_append_new(values, string(study->parameters[1].values[k]));
+                json_array_append_new(values, json_text(study->parameters[1].values[k]));
             json_array_append_new(
-                array, json_pack("{s:o, s:o, s:o}", "values", values, "cycles",
-                                 run->done ? json_integer((json_int_t)run->cycles) : json_null(),
-                                 "speedup_percent",
-                                 isnan(speedup) ? json_null() : json_real(100 * speedup)));
+                array,
+                json_pack("{s:o, s:o, s:o}", "values", values, "cycles",
+                          run->done ? json_count(run->cycles) : json_null(), "speedup_percent",
+                          isnan(speedup) ? json_null() : json_real(100 * speedup)));
         }
     return array;
 }
 
 bool sensitivity_json(const struct sensitivity_report *report, FILE *file, struct error *error) {
     const struct report *head = &report->report;
-    json_t *ideal = json_array(), *notes = json_array();
-    for (unsigned i = 0; i < IDEAL_COUNT; i++)
-        if (head->ideal & 1u << i)
-            json_array_append_new(ideal, json_string(ideal_name(i)));
-    for (uint32_t i = 0; i < head->note_count; i++)
-        json_array_append_new(notes, string(head->notes[i]));
-    json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:f, s:o, s:b, s:I, s:o, s:o, s:o, s:o}", "verb", head->verb, "program",
-        string(head->program), "machine", string(head->machine->name), "clock_ghz",
-        head->machine->clock_ghz, "ideal", ideal, "partial", (int)head->partial, "instructions",
-        (json_int_t)report->instructions, "parameters", parameters_array(report->study), "runs",
-        runs_array(report->study), "notes", notes, "next", string(head->next));
-    /* That it could not be written is told when the file is closed. */
-    bool good =
-        object &&
-        (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 || ferror(file));
-    json_decref(object);
-    fputc('\n', file);
-    return good || error_set(error, "out of memory for the report");
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:f, s:o, s:b, s:I, s:o, s:o}", "verb", head->verb, "program",
+                  json_text(head->program), "machine", json_text(head->machine->name), "clock_ghz",
+                  head->machine->clock_ghz, "ideal", json_ideal(head->ideal), "partial",
+                  (int)head->partial, "instructions", (json_int_t)report->instructions,
+                  "parameters", parameters_array(report->study), "runs", runs_array(report->study));
+    return json_write_report(object, head, file, error);
 }

@@ -1,5 +1,6 @@
 #include "report/stalls.h"
 
+#include "report/json_values.h"
 #include "util/text.h"
 
 static void sum(const struct simulation *simulation, uint64_t cycles[STALL_CAUSES]) {
@@ -39,7 +40,6 @@ json_t *stalls_json(const struct simulation *simulation) {
     sum(simulation, cycles);
     json_t *object = json_object();
     for (int cause = 0; cause < STALL_CAUSES; cause++)
-        json_object_set_new(object, stall_cause_key(cause),
-                            json_integer((json_int_t)cycles[cause]));
+        json_object_set_new(object, stall_cause_key(cause), json_count(cycles[cause]));
     return object;
 }

@@ -64,17 +64,13 @@ void sweep_text(const struct sweep *sweep, size_t input_count, FILE *out) {
 }
 
 static json_t *point_json(const struct sweep_point *point) {
-    json_t *object = json_object();
-    json_object_set_new(object, "max_clusters", json_integer(point->max_clusters));
-    if (point->kind != SWEEP_CLUSTERS)
-        json_object_set_new(object, SWEEP_NAMES[point->kind], json_real(point->value));
-    json_object_set_new(object, "mean_error", json_real(point->mean_error));
-    json_object_set_new(object, "max_error", json_real(point->max_error));
-    json_object_set_new(object, "instructions", json_integer((json_int_t)point->instructions));
-    json_object_set_new(object, "regions", json_integer(point->regions));
-    json_object_set_new(object, "mean_front", json_boolean(point->mean_front));
-    json_object_set_new(object, "max_front", json_boolean(point->max_front));
-    return object;
+    const bool varies = point->kind != SWEEP_CLUSTERS;
+    return json_pack("{s:I, s:o*, s:f, s:f, s:I, s:I, s:b, s:b}", "max_clusters",
+                     (json_int_t)point->max_clusters, SWEEP_NAMES[point->kind],
+                     varies ? json_real(point->value) : NULL, "mean_error", point->mean_error,
+                     "max_error", point->max_error, "instructions", (json_int_t)point->instructions,
+                     "regions", (json_int_t)point->regions, "mean_front", point->mean_front,
+                     "max_front", point->max_front);
 }
 
 json_t *sweep_json(const struct sweep *sweep) {

@@ -2,11 +2,11 @@
 #include "report/trace_info.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "report/json_values.h"
 #include "trace/item.h"
 #include "util/array.h"
 #include "util/text.h"
@@ -61,11 +61,6 @@ static bool count_data(struct counted *counted, const struct item_data *data, st
     return true;
 }
 
-static json_t *clean_string(const char *text) {
-    char clean[4096];
-    return json_string(text_clean(clean, sizeof clean, text));
-}
-
 static bool count_item(struct counted *counted, const struct item *item, struct error *error) {
     bool room = true;
     switch (item->kind) {
@@ -92,7 +87,7 @@ static bool count_item(struct counted *counted, const struct item *item, struct 
         return count_data(counted, &item->data, error);
     case ITEM_CUT:
     case ITEM_NOTE:
-        room = json_array_append_new(counted->notes, clean_string(item->note)) == 0;
+        room = json_array_append_new(counted->notes, json_text(item->note)) == 0;
         break;
     case ITEM_END:
         counted->ended = true;
@@ -182,28 +177,24 @@ static void print_text(const char *path, const struct counted *counted, FILE *fi
         fprintf(file, "next: culprit sim %s\n", text_clean(clean, sizeof clean, path));
 }
 
-static bool print_json(const char *path, const struct counted *counted, FILE *file) {
-    json_t *images = json_array();
-    for (uint32_t i = 0; i < counted->images; i++)
-        json_array_append_new(images, clean_string(counted->paths[i]));
+static bool print_json(const char *path, const struct counted *counted, FILE *file,
+                       struct error *error) {
     bool known = counted->ended && counted->exit.known;
     json_t *object = json_pack(
         "{s:o, s:o, s:o, s:s, s:b, s:I, s:I, s:o, s:I, s:I, s:I, s:f, s:I, s:o, s:o, s:o, s:O}",
-        "trace", clean_string(path), "command", clean_string(counted->command), "host",
-        clean_string(counted->host), "isa", ISA_NAMES[counted->isa], "addresses",
-        counted->addresses, "instructions", (json_int_t)counted->instructions, "threads",
+        "trace", json_text(path), "command", json_text(counted->command), "host",
+        json_text(counted->host), "isa", ISA_NAMES[counted->isa], "addresses", counted->addresses,
+        "instructions", (json_int_t)counted->instructions, "threads",
         (json_int_t)counted->thread_count, "thread_list", threads_json(counted), "processes",
         (json_int_t)counted->processes, "untraced_processes", (json_int_t)counted->untraced,
         "bytes", (json_int_t)counted->bytes, "bytes_per_instruction", bytes_each(counted), "blocks",
-        (json_int_t)counted->blocks, "images", images, "exit_status",
+        (json_int_t)counted->blocks, "images",
+        json_texts((const char *const *)counted->paths, counted->images), "exit_status",
         known && !counted->exit.signaled ? json_integer(counted->exit.status) : json_null(),
         "signal",
         known && counted->exit.signaled ? json_integer(counted->exit.status) : json_null(), "notes",
         counted->notes);
-    bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
-                fputc('\n', file) != EOF;
-    json_decref(object);
-    return good;
+    return json_write(object, file, error);
 }
 
 bool trace_info(const char *path, bool json, FILE *file, struct error *error) {
@@ -224,12 +215,11 @@ bool trace_info(const char *path, bool json, FILE *file, struct error *error) {
         counted.bytes = (uint64_t)file_status.st_size;
     bool good = status == 0;
     if (counted.command) {
-        bool printed = true;
         if (json)
-            printed = print_json(path, &counted, file);
+            good &= print_json(path, &counted, file, error);
         else
             print_text(path, &counted, file);
-        if (good && !(printed && fflush(file) == 0))
+        if (good && (fflush(file) != 0 || ferror(file)))
             good = error_errno(error, "cannot write what the trace holds");
     } else if (good) {
         good = error_set(error, "%s: not a trace: it does not begin with a header", path);

@@ -127,11 +127,11 @@ static json_t *sets_json(const struct variance_report *report) {
     json_t *array = json_array();
     for (size_t i = 0; i < report->variances.set_count; i++)
         json_array_append_new(
-            array, json_pack("{s:o, s:o, s:o}", "store",
-                             profile_json_text(store_path(report->sets[i].store)), "epochs",
-                             profile_set_epochs_json(&report->sets[i]), "event",
-                             profile_event_json(&report->events[i],
-                                                profile_table_sum(report->variances.table, i))));
+            array,
+            json_pack("{s:o, s:o, s:o}", "store", json_text(store_path(report->sets[i].store)),
+                      "epochs", profile_set_epochs_json(&report->sets[i]), "event",
+                      profile_event_json(&report->events[i],
+                                         profile_table_sum(report->variances.table, i))));
     return array;
 }
 
@@ -153,13 +153,9 @@ bool variance_report_json(const struct variance_report *report, FILE *file, stru
                                               variance->maximum, "values", values));
         json_array_append_new(rows, row);
     }
-    return profile_write_json(
-        json_pack("{s:s, s:o, s:s, s:f, s:o, s:I, s:o, s:o}", "verb", report->report.verb, "sets",
-                  sets_json(report), "by", profile_by_name(report->by), "total", total, "rows",
-                  rows, "row_count",
-                  (json_int_t)(report->variances.count + report->variances.more +
-                               report->variances.small),
-                  "notes", profile_notes_json(&report->report), "next",
-                  profile_json_text(report->report.next)),
-        file, error);
+    json_t *object = json_pack(
+        "{s:s, s:o, s:s, s:f, s:o, s:I}", "verb", report->report.verb, "sets", sets_json(report),
+        "by", profile_by_name(report->by), "total", total, "rows", rows, "row_count",
+        (json_int_t)(report->variances.count + report->variances.more + report->variances.small));
+    return json_write_report(object, &report->report, file, error);
 }

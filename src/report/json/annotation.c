@@ -8,14 +8,8 @@ static const char *view_name(enum schedule_view view) {
     return view == VIEW_TIP ? "tip" : "head";
 }
 
-/* null where there is no number, or no bound. */
-static json_t *number(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *address_of(const struct annotation *annotation, uint32_t insn) {
-    return insn == CFG_NONE ? json_null()
-                            : json_integer((json_int_t)annotation_address(annotation, insn));
+    return insn == CFG_NONE ? json_null() : json_count(annotation_address(annotation, insn));
 }
 
 static json_t *block_number(uint32_t block) {
@@ -46,7 +40,7 @@ static json_t *blocks_json(const struct annotation *annotation) {
                       (json_int_t)block->insn_count, "loop_depth", (json_int_t)block->loop_depth,
                       "value", sums->values, "cycles", sums->cycles, "executions",
                       known ? json_real(sums->executions) : json_null(), "standard_error",
-                      known ? number(estimate->error) : json_null(), "confidence",
+                      known ? json_number(estimate->error) : json_null(), "confidence",
                       confidence_name(estimate->confidence), "true_executions",
                       count_at(executions, offset), "best_cycles", sums->best, "cycles_each",
                       known ? json_real(sums->actual) : json_null()));
@@ -98,7 +92,7 @@ static json_t *culprits_json(const struct annotation *annotation, uint32_t insn)
         json_array_append_new(array, json_pack("{s:s, s:o, s:o}", "cause",
                                                stall_cause_key(culprits->list[i].cause), "blamed",
                                                address_of(annotation, culprits->list[i].blamed),
-                                               "most_cycles", number(culprits->list[i].most)));
+                                               "most_cycles", json_number(culprits->list[i].most)));
     return array;
 }
 
@@ -154,54 +148,40 @@ static json_t *events_json(const struct procedure_profile *profile, uint32_t off
     return object;
 }
 
-static void add_place(json_t *object, const struct annotation *annotation, uint32_t insn) {
-    struct annotation_place place = {0};
-    if (annotation->places)
-        place = annotation->places[insn];
-    json_object_set_new(object, "file", profile_json_text(place.file));
-    json_object_set_new(object, "line", place.line ? json_integer(place.line) : json_null());
-    json_object_set_new(object, "inlined", profile_json_text(place.inlined));
-}
-
-static void add_stalls(json_t *object, const struct annotation *annotation, uint32_t insn) {
+static json_t *insn_json(const struct annotation *annotation, uint32_t number) {
     const struct analysis *analysis = annotation->input.analysis;
-    const struct insn_stall *stall = &analysis->culprits.insns[insn];
-    bool known = annotation->blocks[analysis->cfg.insns[insn].block].executions > 0;
-    json_object_set_new(object, "cpi",
-                        known ? json_real(analysis_cpi(analysis, insn)) : json_null());
-    json_object_set_new(object, "best", json_real(analysis->schedule.cycles[insn]));
-    json_object_set_new(object, "best_least", json_real(analysis->schedule.least[insn]));
-    json_object_set_new(object, "best_most", json_real(analysis->schedule.most[insn]));
-    json_object_set_new(object, "executed_cycles", number(stall->executed));
-    json_object_set_new(object, "static_stall_cycles", number(stall->static_stall));
-    json_object_set_new(object, "stall_cycles", number(stall->stall));
-    json_object_set_new(object, "gain_cycles", number(stall->gain));
-    json_object_set_new(object, "sampling_error_cycles", number(stall->error));
-    json_object_set_new(object, "culprits", culprits_json(annotation, insn));
-    json_object_set_new(object, "static_stalls", static_json(annotation, insn));
-    json_object_set_new(object, "possible", possible_json(annotation, insn));
+    const struct procedure_profile *profile = annotation->input.profile;
+    const struct cfg_insn *insn = &analysis->cfg.insns[number];
+    const struct insn_stall *stall = &analysis->culprits.insns[number];
+    const bool known = annotation->blocks[insn->block].executions > 0;
+    struct annotation_place place = {0};
+    char text[512];
+    if (annotation->places)
+        place = annotation->places[number];
+    annotation_insn_text(annotation, number, text, sizeof text);
+    return json_pack(
+        "{s:o, s:I, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, "
+        "s:o, s:o, s:o, s:o}",
+        "address", address_of(annotation, number), "block", (json_int_t)insn->block, "text",
+        json_text(text), "value", profile->values[insn->offset], "cycles", analysis->cycles[number],
+        "file", json_text(place.file), "line", json_known(place.line), "inlined",
+        json_text(place.inlined), "cpi",
+        known ? json_real(analysis_cpi(analysis, number)) : json_null(), "best",
+        analysis->schedule.cycles[number], "best_least", analysis->schedule.least[number],
+        "best_most", analysis->schedule.most[number], "executed_cycles",
+        json_number(stall->executed), "static_stall_cycles", json_number(stall->static_stall),
+        "stall_cycles", json_number(stall->stall), "gain_cycles", json_number(stall->gain),
+        "sampling_error_cycles", json_number(stall->error), "culprits",
+        culprits_json(annotation, number), "static_stalls", static_json(annotation, number),
+        "possible", possible_json(annotation, number), "events", events_json(profile, insn->offset),
+        "truth", truth_json(annotation, insn->offset));
 }
 
 static json_t *insns_json(const struct annotation *annotation) {
-    const struct analysis *analysis = annotation->input.analysis;
-    const struct procedure_profile *profile = annotation->input.profile;
     json_t *array = json_array();
-    for (uint32_t i = 0; i < analysis->cfg.insn_count; i++) {
-        char text[512];
-        const struct cfg_insn *insn = &analysis->cfg.insns[i];
-        annotation_insn_text(annotation, i, text, sizeof text);
-        json_t *object =
-            json_pack("{s:o, s:I, s:o, s:f, s:f}", "address", address_of(annotation, i), "block",
-                      (json_int_t)insn->block, "text", profile_json_text(text), "value",
-                      profile->values[insn->offset], "cycles", analysis->cycles[i]);
-        if (!object)
-            continue;
-        add_place(object, annotation, i);
-        add_stalls(object, annotation, i);
-        json_object_set_new(object, "events", events_json(profile, insn->offset));
-        json_object_set_new(object, "truth", truth_json(annotation, insn->offset));
-        json_array_append_new(array, object);
-    }
+    for (uint32_t i = 0; i < annotation->input.analysis->cfg.insn_count; i++)
+        json_array_append_new(array, insn_json(annotation, i));
     return array;
 }
 
@@ -220,21 +200,22 @@ static json_t *summary_json(const struct annotation *annotation) {
                             : json_null();
         if (is_dynamic || cause == STALL_UNIT)
             json_object_set_new(dynamic, stall_cause_key(cause),
-                                json_pack("{s:o, s:o, s:O}", "least", number(range->least), "most",
-                                          number(range->most), "true",
+                                json_pack("{s:o, s:o, s:O}", "least", json_number(range->least),
+                                          "most", json_number(range->most), "true",
                                           is_dynamic ? known : json_null()));
         if (!is_dynamic)
             json_object_set_new(fixed, cause == STALL_NONE ? "not_told" : stall_cause_key(cause),
-                                json_pack("{s:o, s:O}", "cycles", number(summary->static_stalls[i]),
-                                          "true", known));
+                                json_pack("{s:o, s:O}", "cycles",
+                                          json_number(summary->static_stalls[i]), "true", known));
         json_decref(known);
     }
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", number(summary->total), "dynamic",
-        dynamic, "explained", number(summary->explained), "unexplained_stall",
-        number(summary->unexplained_stall), "unexplained_gain", number(summary->unexplained_gain),
-        "static", fixed, "execution", number(summary->execution), "sampling_error",
-        number(summary->sampling_error), "lost", number(annotation->input.analysis->lost));
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", json_number(summary->total),
+        "dynamic", dynamic, "explained", json_number(summary->explained), "unexplained_stall",
+        json_number(summary->unexplained_stall), "unexplained_gain",
+        json_number(summary->unexplained_gain), "static", fixed, "execution",
+        json_number(summary->execution), "sampling_error", json_number(summary->sampling_error),
+        "lost", json_number(annotation->input.analysis->lost));
 }
 
 static json_t *flags_json(const struct cfg *cfg) {
@@ -255,26 +236,20 @@ json_t *annotation_json(const struct annotation *annotation) {
     const struct annotation_input *input = &annotation->input;
     const struct procedure_profile *profile = input->profile;
     bool known = annotation->executed > 0;
-    json_t *object = json_pack(
-        "{s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:s, s:b, s:s, s:f, s:f, s:f, s:f, s:o, s:o, s:o}",
-        "procedure", profile_json_text(input->name), "image", profile_json_text(input->image),
-        "offset", (json_int_t)input->extent->offset, "address", (json_int_t)input->code->address,
-        "size", (json_int_t)input->code->size, "isa",
-        input->code->isa == ISA_X86_64 ? "x86-64" : "riscv64", "machine",
-        profile_json_text(input->machine->name), "view", view_name(input->view), "own_machine",
+    return json_pack(
+        "{s:o, s:o, s:I, s:I, s:I, s:s, s:o, s:s, s:b, s:s, s:f, s:f, s:f, s:f, s:o, s:o, s:o, "
+        "s:o, s:o, s:o, s:o, s:o, s:o}",
+        "procedure", json_text(input->name), "image", json_text(input->image), "offset",
+        (json_int_t)input->extent->offset, "address", (json_int_t)input->code->address, "size",
+        (json_int_t)input->code->size, "isa", input->code->isa == ISA_X86_64 ? "x86-64" : "riscv64",
+        "machine", json_text(input->machine->name), "view", view_name(input->view), "own_machine",
         input->own_machine, "executions", input->exact ? "counted" : "estimated", "value",
         profile->sum, "share", profile->total > 0 ? profile->sum / profile->total : 0, "cycles",
         profile->sum_cycles, "period_cycles", profile->period, "best_cpi",
         known ? json_real(annotation->best / annotation->executed) : json_null(), "cpi",
         known ? json_real(annotation->cycles / annotation->executed) : json_null(), "flags",
-        flags_json(&input->analysis->cfg));
-    if (!object)
-        return NULL;
-    json_object_set_new(object, "summary", summary_json(annotation));
-    json_object_set_new(object, "blocks", blocks_json(annotation));
-    json_object_set_new(object, "loops", annotation_loops_json(annotation));
-    json_object_set_new(object, "edges", edges_json(annotation));
-    json_object_set_new(object, "instructions", insns_json(annotation));
-    json_object_set_new(object, "notes", profile_notes_json(&annotation->report));
-    return object;
+        flags_json(&input->analysis->cfg), "summary", summary_json(annotation), "blocks",
+        blocks_json(annotation), "loops", annotation_loops_json(annotation), "edges",
+        edges_json(annotation), "instructions", insns_json(annotation), "notes",
+        json_notes(&annotation->report));
 }

@@ -1,17 +1,10 @@
 /* Breakdowns as one JSON object; every key is documented in docs/json.md. Sets are written largest
- * first, those that were not measured are left out. Objects that could not be made (out of memory)
- * are NULL, which jansson's *_new functions pass on as failure of the whole. */
-#include <jansson.h>
+ * first, those that were not measured are left out. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "report/breakdown_report.h"
-#include "util/text.h"
-
-static json_t *string(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
-}
+#include "report/json_values.h"
 
 static json_t *amount(double cycles, double of) {
     return json_pack("{s:f, s:f}", "cycles", cycles, "percent", of > 0 ? 100 * cycles / of : 0);
@@ -21,7 +14,7 @@ static json_t *members_array(const struct breakdown *breakdown, uint32_t set) {
     json_t *array = json_array();
     for (uint32_t i = 0; i < breakdown->count; i++)
         if (set & 1u << i)
-            json_array_append_new(array, string(breakdown->names[i]));
+            json_array_append_new(array, json_text(breakdown->names[i]));
     return array;
 }
 
@@ -73,10 +66,9 @@ static json_t *shotgun_object(const struct shotgun_statistics *statistics) {
     static const char *const SOURCES[SHOTGUN_NOTHING] = {"exact", "inexact", "missing"};
     json_t *outcomes = json_object(), *sources = json_object(), *paths = json_null();
     for (int i = 0; i < SHOTGUN_OUTCOMES; i++)
-        json_object_set_new(outcomes, OUTCOMES[i],
-                            json_integer((json_int_t)statistics->outcomes[i]));
+        json_object_set_new(outcomes, OUTCOMES[i], json_count(statistics->outcomes[i]));
     for (int i = 0; i < SHOTGUN_NOTHING; i++)
-        json_object_set_new(sources, SOURCES[i], json_integer((json_int_t)statistics->sources[i]));
+        json_object_set_new(sources, SOURCES[i], json_count(statistics->sources[i]));
     if (statistics->validated)
         paths = json_pack("{s:I, s:I, s:I, s:I, s:I}", "errant", (json_int_t)statistics->errant,
                           "errant_discarded", (json_int_t)statistics->errant_discarded,
@@ -94,9 +86,7 @@ static json_t *shotgun_object(const struct shotgun_statistics *statistics) {
 static json_t *reading_array(const struct breakdown_report *report,
                              const struct breakdown_program *program) {
     struct report reading = {0};
-    json_t *array = breakdown_read(report, program, &reading) ? json_array() : NULL;
-    for (uint32_t i = 0; i < reading.note_count; i++)
-        json_array_append_new(array, string(reading.notes[i]));
+    json_t *array = breakdown_read(report, program, &reading) ? json_notes(&reading) : NULL;
     report_free(&reading);
     return array;
 }
@@ -113,7 +103,7 @@ static json_t *program_object(const struct breakdown_report *report,
             json_object_set_new(errors, breakdown_way_name((enum breakdown_way)i),
                                 error_object(report, program, (enum breakdown_way)i));
     json_t *object =
-        json_pack("{s:o, s:s, s:I, s:f}", "program", string(program->name), "way",
+        json_pack("{s:o, s:s, s:I, s:f}", "program", json_text(program->name), "way",
                   breakdown_way_name(way), "instructions", (json_int_t)shown->instructions, "cpi",
                   instructions > 0 ? shown->cycles[0] / instructions : 0);
     json_object_update_new(object, times_object(report, program, way));
@@ -136,24 +126,19 @@ static json_t *categories_array(const struct breakdown_report *report) {
     const struct breakdown *breakdown = breakdown_shown(&report->programs[0]);
     json_t *array = json_array();
     for (uint32_t i = 0; i < breakdown->count; i++)
-        json_array_append_new(array, json_pack("{s:o, s:o}", "name", string(breakdown->names[i]),
-                                               "description", string(report->descriptions[i])));
+        json_array_append_new(array, json_pack("{s:o, s:o}", "name", json_text(breakdown->names[i]),
+                                               "description", json_text(report->descriptions[i])));
     return array;
 }
 
 static json_t *whole_object(const struct breakdown_report *report) {
     const struct report *head = &report->report;
-    json_t *ideal = json_array(), *notes = json_array();
-    for (unsigned i = 0; i < IDEAL_COUNT; i++)
-        if (head->ideal & 1u << i)
-            json_array_append_new(ideal, json_string(ideal_name(i)));
-    for (uint32_t i = 0; i < head->note_count; i++)
-        json_array_append_new(notes, string(head->notes[i]));
     json_t *object =
         json_pack("{s:s, s:o, s:f, s:o, s:b, s:o, s:o}", "verb", head->verb, "machine",
-                  string(head->machine->name), "clock_ghz", head->machine->clock_ghz, "ideal",
-                  ideal, "partial", (int)head->partial, "categories", categories_array(report),
-                  "focus", string(breakdown_shown(&report->programs[0])->names[report->focus]));
+                  json_text(head->machine->name), "clock_ghz", head->machine->clock_ghz, "ideal",
+                  json_ideal(head->ideal), "partial", (int)head->partial, "categories",
+                  categories_array(report), "focus",
+                  json_text(breakdown_shown(&report->programs[0])->names[report->focus]));
     json_t *programs = json_array();
     for (uint32_t i = 0; report->program_count > 1 && i < report->program_count; i++)
         json_array_append_new(programs, program_object(report, &report->programs[i]));
@@ -162,18 +147,9 @@ static json_t *whole_object(const struct breakdown_report *report) {
     else
         json_object_update_new(object, program_object(report, &report->programs[0]));
     json_decref(programs);
-    json_object_set_new(object, "notes", notes);
-    json_object_set_new(object, "next", string(head->next));
     return object;
 }
 
 bool breakdown_json(const struct breakdown_report *report, FILE *file, struct error *error) {
-    json_t *object = whole_object(report);
-    /* That it could not be written is told when the file is closed. */
-    bool good =
-        object &&
-        (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 || ferror(file));
-    json_decref(object);
-    fputc('\n', file);
-    return good || error_set(error, "out of memory for the report");
+    return json_write_report(whole_object(report), &report->report, file, error);
 }

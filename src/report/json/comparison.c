@@ -1,20 +1,8 @@
-/* The comparison as one JSON object; every key is documented in docs/json.md. Objects that could
- * not be made (out of memory) are NULL, which jansson's *_new functions pass on as failure of the
- * whole. */
-#include <jansson.h>
+/* The comparison as one JSON object; every key is documented in docs/json.md. */
 #include <math.h>
 
 #include "report/comparison.h"
-#include "util/text.h"
-
-static json_t *string(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
-}
-
-static json_t *number(double value) {
-    return isnan(value) ? json_null() : json_real(value);
-}
+#include "report/json_values.h"
 
 static double cycles_of(uint64_t units) {
     return (double)units / CYCLE_UNITS;
@@ -23,7 +11,7 @@ static double cycles_of(uint64_t units) {
 static json_t *by_grain(const double values[GRAIN_COUNT]) {
     json_t *object = json_object();
     for (int grain = 0; grain < GRAIN_COUNT; grain++)
-        json_object_set_new(object, grain_name((enum grain)grain), number(values[grain]));
+        json_object_set_new(object, grain_name((enum grain)grain), json_number(values[grain]));
     return object;
 }
 
@@ -43,7 +31,7 @@ static json_t *events_array(uint32_t events) {
 
 static json_t *storage_of(const struct profiler *profiler, const struct machine *machine) {
     uint32_t bytes = profiler_storage_bytes(profiler, &machine->core);
-    return bytes ? json_integer(bytes) : json_null();
+    return json_known(bytes);
 }
 
 static json_t *profiler_object(const struct compared *row, const struct machine *machine) {
@@ -52,23 +40,23 @@ static json_t *profiler_object(const struct compared *row, const struct machine 
     bool random = row->sampling.mode == SAMPLER_RANDOM;
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:f, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "name", profiler->name, "label", string(row->label), "section", profiler->section, "events",
-        events_array(profiler->events), "sampling", random ? "random" : "periodic", "seed",
-        (json_int_t)row->sampling.seed, "period", (json_int_t)result->period, "samples",
+        "name", profiler->name, "label", json_text(row->label), "section", profiler->section,
+        "events", events_array(profiler->events), "sampling", random ? "random" : "periodic",
+        "seed", (json_int_t)row->sampling.seed, "period", (json_int_t)result->period, "samples",
         (json_int_t)result->samples, "sample_bytes", (json_int_t)result->bytes, "storage_bytes",
         storage_of(profiler, machine), "lost_cycles", (double)result->lost, "error",
         by_grain(row->error.profile), "floor", by_grain(row->floor.profile), "stack_error",
-        number(row->error.stacks[GRAIN_INSTRUCTION]), "stack_floor",
-        number(row->floor.stacks[GRAIN_INSTRUCTION]), "stack_errors",
+        json_number(row->error.stacks[GRAIN_INSTRUCTION]), "stack_floor",
+        json_number(row->floor.stacks[GRAIN_INSTRUCTION]), "stack_errors",
         stacks_by_grain(profiler, row->error.stacks), "stack_floors",
         stacks_by_grain(profiler, row->floor.stacks));
     if (object && !isnan(row->systematic.profile[GRAIN_INSTRUCTION]))
         json_object_update_new(
-            object,
-            json_pack("{s:o, s:o, s:o}", "systematic", by_grain(row->systematic.profile),
-                      "systematic_stack_error", number(row->systematic.stacks[GRAIN_INSTRUCTION]),
-                      "systematic_stack_errors",
-                      stacks_by_grain(profiler, row->systematic.stacks)));
+            object, json_pack("{s:o, s:o, s:o}", "systematic", by_grain(row->systematic.profile),
+                              "systematic_stack_error",
+                              json_number(row->systematic.stacks[GRAIN_INSTRUCTION]),
+                              "systematic_stack_errors",
+                              stacks_by_grain(profiler, row->systematic.stacks)));
     return object;
 }
 
@@ -90,7 +78,7 @@ static json_t *events_object(const struct comparison *comparison) {
                             json_pack("{s:I, s:f, s:I, s:o}", "uops", (json_int_t)row->executions,
                                       "cycles", cycles_of(row->units), "instructions",
                                       (json_int_t)row->instructions, "correlation",
-                                      number(row->correlation)));
+                                      json_number(row->correlation)));
     }
     return object;
 }
@@ -103,7 +91,7 @@ static json_t *stalls_object(const struct commit_summary *summary) {
     }
     json_t *lengths = json_array();
     for (uint64_t i = 1; i <= last; i++)
-        json_array_append_new(lengths, json_integer((json_int_t)summary->stalls[i]));
+        json_array_append_new(lengths, json_count(summary->stalls[i]));
     return json_pack("{s:I, s:I, s:o}", "count", (json_int_t)total, "cycles_99_percent",
                      (json_int_t)commit_summary_stall_quantile(summary, 0.99), "by_cycles",
                      lengths);
@@ -115,8 +103,8 @@ static json_t *functions_array(const struct comparison *comparison) {
     for (uint32_t i = 0; i < comparison->function_count; i++) {
         const struct function_commits *row = &comparison->functions[i];
         json_array_append_new(
-            array, json_pack("{s:o, s:I, s:o, s:f, s:f, s:o}", "image", string(row->image),
-                             "offset", (json_int_t)row->offset, "function", string(row->name),
+            array, json_pack("{s:o, s:I, s:o, s:f, s:f, s:o}", "image", json_text(row->image),
+                             "offset", (json_int_t)row->offset, "function", json_text(row->name),
                              "cycles", cycles_of(row->units), "share", (double)row->units / total,
                              "commit_stack", categories_object(row->categories, CYCLE_UNITS)));
     }
@@ -164,29 +152,20 @@ static json_t *insns_array(const struct comparison *comparison) {
                                      simulation->cycles * CYCLE_UNITS, simulation->cycles);
         json_array_append_new(
             array,
-            json_pack("{s:o, s:I, s:o, s:o, s:f, s:o, s:o, s:o}", "image", string(row->image),
-                      "offset", (json_int_t)row->offset, "function", string(row->function), "text",
-                      string(row->text), "share", row->share, "shares", shares, "stack", stack,
-                      "stacks", stacks_object(comparison, row->number)));
+            json_pack("{s:o, s:I, s:o, s:o, s:f, s:o, s:o, s:o}", "image", json_text(row->image),
+                      "offset", (json_int_t)row->offset, "function", json_text(row->function),
+                      "text", json_text(row->text), "share", row->share, "shares", shares, "stack",
+                      stack, "stacks", stacks_object(comparison, row->number)));
     }
     return array;
 }
 
 /* ---- the whole ---- */
 
-static json_t *states_object(const struct simulation *simulation) {
-    json_t *object = json_object();
-    for (int state = 0; state < STATE_COUNT; state++)
-        json_object_set_new(object, commit_state_name((enum commit_state)state),
-                            json_integer((json_int_t)simulation->states[state]));
-    return object;
-}
-
 static json_t *counts_by_grain(const uint64_t counts[GRAIN_COUNT]) {
     json_t *object = json_object();
     for (int grain = 0; grain < GRAIN_COUNT; grain++)
-        json_object_set_new(object, grain_name((enum grain)grain),
-                            json_integer((json_int_t)counts[grain]));
+        json_object_set_new(object, grain_name((enum grain)grain), json_count(counts[grain]));
     return object;
 }
 
@@ -194,38 +173,30 @@ static json_t *comparison_object(const struct comparison *comparison) {
     const struct report *report = &comparison->report;
     const struct simulation *simulation = report->simulation;
     struct event_share share = commit_summary_combined(&simulation->commits);
-    json_t *profiles = json_array(), *notes = json_array();
+    json_t *profiles = json_array();
     for (uint32_t i = 0; i < comparison->count; i++)
         json_array_append_new(profiles,
                               profiler_object(&comparison->rows[i], comparison->report.machine));
-    for (uint32_t i = 0; i < report->note_count; i++)
-        json_array_append_new(notes, string(report->notes[i]));
     return json_pack(
         "{s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, "
-        "s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o}",
-        "verb", string(report->verb), "program", string(report->program), "machine",
-        string(report->machine->name), "clock_ghz", report->machine->clock_ghz, "partial",
+        "s:I, s:I, s:o, s:o, s:I, s:o}",
+        "verb", json_text(report->verb), "program", json_text(report->program), "machine",
+        json_text(report->machine->name), "clock_ghz", report->machine->clock_ghz, "partial",
         report->partial, "instructions", (json_int_t)simulation->instructions, "cycles",
         (json_int_t)simulation->cycles, "cpi",
         simulation->instructions ? (double)simulation->cycles / (double)simulation->instructions
                                  : 0.0,
         "seconds", simulation->seconds, "profilers", profiles, "spread",
         by_grain(comparison->spread), "stack_spread", by_grain(comparison->stack_spread), "counts",
-        counts_by_grain(comparison->units), "commit_states", states_object(simulation), "class",
-        program_class_name(comparison->program_class), "commit_stack",
+        counts_by_grain(comparison->units), "commit_states", json_states(simulation->states),
+        "class", program_class_name(comparison->program_class), "commit_stack",
         categories_object(simulation->commits.categories, 1), "events", events_object(comparison),
         "event_uops", (json_int_t)share.any, "combined_event_uops", (json_int_t)share.several,
         "event_free_stalls", stalls_object(&simulation->commits), "functions",
         functions_array(comparison), "function_count", (json_int_t)comparison->function_total,
-        "hot_instructions", insns_array(comparison), "notes", notes, "next", string(report->next));
+        "hot_instructions", insns_array(comparison));
 }
 
 bool comparison_json(const struct comparison *comparison, FILE *file, struct error *error) {
-    json_t *object = comparison_object(comparison);
-    if (!object)
-        return error_set(error, "out of memory for the JSON report");
-    bool good = json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
-                fputc('\n', file) != EOF;
-    json_decref(object);
-    return good || error_errno(error, "writing the JSON report");
+    return json_write_report(comparison_object(comparison), &comparison->report, file, error);
 }

@@ -1,13 +1,6 @@
-/* --critical, --slack and --loads as JSON; every key is documented in docs/json.md. Objects that
- * could not be made (out of memory) are NULL, which jansson's *_new functions pass on as failure of
- * the whole. */
+/* --critical, --slack and --loads as JSON; every key is documented in docs/json.md. */
 #include "report/inspection_report.h"
-#include "util/text.h"
-
-static json_t *string(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
-}
+#include "report/json_values.h"
 
 static json_t *amount(int64_t cycles, int64_t of) {
     return json_pack("{s:I, s:f}", "cycles", (json_int_t)cycles, "percent",
@@ -17,10 +10,10 @@ static json_t *amount(int64_t cycles, int64_t of) {
 static json_t *place_object(const struct inspection_report *report, uint32_t insn) {
     struct insn_place place;
     inspection_place(report, insn, &place);
-    return json_pack(
-        "{s:o, s:I, s:o, s:o, s:o, s:o}", "image", string(place.image), "offset",
-        (json_int_t)place.offset, "function", string(place.function), "file", string(place.file),
-        "line", place.line ? json_integer(place.line) : json_null(), "text", string(place.text));
+    return json_pack("{s:o, s:I, s:o, s:o, s:o, s:o}", "image", json_text(place.image), "offset",
+                     (json_int_t)place.offset, "function", json_text(place.function), "file",
+                     json_text(place.file), "line", json_known(place.line), "text",
+                     json_text(place.text));
 }
 
 /* ---- critical path ---- */
@@ -31,10 +24,10 @@ static json_t *edges_array(const int64_t cycles[CRITICAL_PARTS], int64_t of, boo
         if (!cycles[part])
             continue;
         json_t *object = amount(cycles[part], of);
-        json_object_set_new(object, "edge", string(critical_part_name(part)));
+        json_object_set_new(object, "edge", json_text(critical_part_name(part)));
         if (described) {
-            json_object_set_new(object, "idealised_by", string(critical_part_category(part)));
-            json_object_set_new(object, "description", string(critical_part_description(part)));
+            json_object_set_new(object, "idealised_by", json_text(critical_part_category(part)));
+            json_object_set_new(object, "description", json_text(critical_part_description(part)));
         }
         json_array_append_new(array, object);
     }
@@ -76,8 +69,8 @@ static json_t *slack_object(const struct inspection_report *report) {
     for (uint32_t i = 0; i < report->slack.count; i++) {
         const struct slack_insn *row = &slack->insns[report->slack.insns[i]];
         json_t *object = place_object(report, report->slack.insns[i]);
-        json_object_set_new(object, "executions", json_integer((json_int_t)row->executions));
-        json_object_set_new(object, "least", json_integer((json_int_t)row->least));
+        json_object_set_new(object, "executions", json_count(row->executions));
+        json_object_set_new(object, "least", json_count(row->least));
         json_object_set_new(object, "mean", json_real((double)row->sum / (double)row->executions));
         json_array_append_new(insns, object);
     }
@@ -91,9 +84,9 @@ static json_t *slack_object(const struct inspection_report *report) {
 static json_t *load_object(const struct inspection_report *report, const struct load_cost *load) {
     int64_t of = report->inspection->loads.cycles;
     json_t *object = place_object(report, load->insn);
-    json_object_set_new(object, "executions", json_integer((json_int_t)load->tally.executions));
-    json_object_set_new(object, "misses", json_integer((json_int_t)load->tally.misses));
-    json_object_set_new(object, "wait_cycles", json_integer((json_int_t)load->tally.wait));
+    json_object_set_new(object, "executions", json_count(load->tally.executions));
+    json_object_set_new(object, "misses", json_count(load->tally.misses));
+    json_object_set_new(object, "wait_cycles", json_count(load->tally.wait));
     json_object_set_new(object, "critical_path", amount(load->path, of));
     json_object_set_new(object, "cost", amount(load->cost, of));
     return object;
@@ -118,7 +111,7 @@ static json_t *loads_object(const struct inspection_report *report) {
     for (uint32_t i = 0; i < costs->count; i++)
         json_array_append_new(loads, load_object(report, &costs->loads[i]));
     for (uint32_t i = 0; i < count; i++)
-        json_array_append_new(reading, string(text[i]));
+        json_array_append_new(reading, json_text(text[i]));
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "loads", loads, "pairs", pairs_array(costs),
                      "together", amount(costs->together, costs->cycles), "dmiss",
                      amount(costs->dmiss, costs->cycles), "reading", reading);

@@ -2,9 +2,10 @@
  * turned into JSON, so that a key added to machines needs no second table here. */
 #include "report/machine_json.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "report/json_values.h"
 
 /* Numbers as numbers, sizes (32K, 1M) in bytes, the rest as text. */
 static json_t *value_of(const char *text) {
@@ -55,8 +56,5 @@ bool machine_json(const struct machine *machine, FILE *file, struct error *error
     bool good = fclose(memory) == 0;
     json_t *object = good ? object_of(text) : NULL;
     free(text);
-    good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 &&
-           fputc('\n', file) != EOF;
-    json_decref(object);
-    return good || error_set(error, "cannot write the machine as JSON");
+    return json_write(object, file, error);
 }

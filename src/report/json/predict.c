@@ -1,18 +1,6 @@
 /* A prediction as one JSON object (docs/json.md). */
-#include <jansson.h>
-#include <math.h>
-
+#include "report/json_values.h"
 #include "report/predict_report.h"
-#include "util/text.h"
-
-static json_t *string(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
-}
-
-static json_t *real(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
 
 static json_t *result_object(const struct predict_report *report, uint32_t machine,
                              uint32_t method) {
@@ -20,11 +8,12 @@ static json_t *result_object(const struct predict_report *report, uint32_t machi
     const double error = 100 * predict_error(report, machine, method);
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
                      method ? predict_refinement_names[method - 1] : "as asked", "cpi",
-                     real(predicted_cpi(report->prediction, result)), "error_percent", real(error),
-                     "serialized_misses", real(result->serialized), "misses", real(result->misses),
-                     "tardy_prefetches", real(result->tardy), "distance_uops",
-                     real(result->distance), "windows", real(result->windows),
-                     "compensation_cycles", real(result->compensation));
+                     json_number(predicted_cpi(report->prediction, result)), "error_percent",
+                     json_number(error), "serialized_misses", json_number(result->serialized),
+                     "misses", json_number(result->misses), "tardy_prefetches",
+                     json_number(result->tardy), "distance_uops", json_number(result->distance),
+                     "windows", json_number(result->windows), "compensation_cycles",
+                     json_number(result->compensation));
 }
 
 static json_t *machine_object(const struct predict_report *report, uint32_t number) {
@@ -45,10 +34,10 @@ static json_t *machine_object(const struct predict_report *report, uint32_t numb
         (json_int_t)of->counts.store_misses, "events", (json_int_t)of->counts.events, "predictions",
         results);
     if (object && report->checked) {
-        json_object_set_new(object, "simulated_cpi", real(simulated_cpi(report->prediction, of)));
-        json_object_set_new(object, "cycles", json_integer((json_int_t)of->cycles));
-        json_object_set_new(object, "cycles_ideal_dlong",
-                            json_integer((json_int_t)of->cycles_ideal_long));
+        json_object_set_new(object, "simulated_cpi",
+                            json_number(simulated_cpi(report->prediction, of)));
+        json_object_set_new(object, "cycles", json_count(of->cycles));
+        json_object_set_new(object, "cycles_ideal_dlong", json_count(of->cycles_ideal_long));
     }
     return object;
 }
@@ -64,27 +53,19 @@ bool predict_json(const struct predict_report *report, FILE *file, struct error 
     const struct report *head = &report->report;
     const struct hybrid_prediction *prediction = report->prediction;
     const struct predict_method *method = &report->methods[0];
-    json_t *machines = json_array(), *notes = json_array(), *means = json_object();
+    json_t *machines = json_array(), *means = json_object();
     for (uint32_t i = 0; i < report->machine_count; i++)
         json_array_append_new(machines, machine_object(report, i));
-    for (uint32_t i = 0; i < head->note_count; i++)
-        json_array_append_new(notes, string(head->notes[i]));
     for (uint32_t i = 0; report->checked && i < report->method_count; i++)
         json_object_set_new(means, i ? predict_refinement_names[i - 1] : "as asked",
-                            real(100 * predict_mean_error(report, i)));
+                            json_number(100 * predict_mean_error(report, i)));
     json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:b, s:I, s:i, s:o, s:o, s:b, s:o, s:o, s:f, s:f, s:o, s:o}", "verb",
-        head->verb, "program", string(head->program), "machine", string(head->machine->name),
-        "partial", (int)head->partial, "instructions", (json_int_t)prediction->instructions,
-        "threads", (int)prediction->threads, "regions", regions_object(report->regions), "method",
-        string(predict_method_text(method, true).s), "checked", (int)report->checked, "machines",
+        "{s:s, s:o, s:o, s:b, s:I, s:i, s:o, s:o, s:b, s:o, s:o, s:f, s:f}", "verb", head->verb,
+        "program", json_text(head->program), "machine", json_text(head->machine->name), "partial",
+        (int)head->partial, "instructions", (json_int_t)prediction->instructions, "threads",
+        (int)prediction->threads, "regions", regions_object(report->regions), "method",
+        json_text(predict_method_text(method, true).s), "checked", (int)report->checked, "machines",
         machines, "mean_error_percent", means, "seconds", prediction->seconds, "model_seconds",
-        prediction->model_seconds, "notes", notes, "next", string(head->next));
-    /* That it could not be written is told when the file is closed. */
-    bool good =
-        object &&
-        (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 || ferror(file));
-    json_decref(object);
-    fputc('\n', file);
-    return good || error_set(error, "out of memory for the report");
+        prediction->model_seconds);
+    return json_write_report(object, head, file, error);
 }

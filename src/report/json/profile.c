@@ -3,11 +3,6 @@
 
 #include "report/profile_report.h"
 
-json_t *profile_json_text(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
-}
-
 json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
     json_t *object = json_object();
     if (by == PROFILE_BY_EPOCH) {
@@ -15,18 +10,18 @@ json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
         return object;
     }
     if (by == PROFILE_BY_PROCESS) {
-        json_object_set_new(object, "process", profile_json_text(row->process));
-        json_object_set_new(object, "executable", profile_json_text(row->image));
+        json_object_set_new(object, "process", json_text(row->process));
+        json_object_set_new(object, "executable", json_text(row->image));
         return object;
     }
-    json_object_set_new(object, "image", profile_json_text(row->image));
+    json_object_set_new(object, "image", json_text(row->image));
     if (by == PROFILE_BY_IMAGE)
         return object;
-    json_object_set_new(object, "offset", json_integer((json_int_t)row->offset));
-    json_object_set_new(object, "procedure", profile_json_text(row->procedure));
+    json_object_set_new(object, "offset", json_count(row->offset));
+    json_object_set_new(object, "procedure", json_text(row->procedure));
     if (by == PROFILE_BY_LINE) {
-        json_object_set_new(object, "file", profile_json_text(row->file));
-        json_object_set_new(object, "line", row->line ? json_integer(row->line) : json_null());
+        json_object_set_new(object, "file", json_text(row->file));
+        json_object_set_new(object, "line", json_known(row->line));
     }
     return object;
 }
@@ -39,10 +34,9 @@ json_t *profile_set_epochs_json(const struct profile_set *set) {
             array,
             json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:f, s:s, s:o, s:I, s:I}", "epoch",
                       (json_int_t)epoch->id, "kind", session_kind_name(epoch->kind), "name",
-                      profile_json_text(epoch->name), "host", profile_json_text(epoch->host),
-                      "kernel", profile_json_text(epoch->kernel), "processor",
-                      profile_json_text(epoch->processor), "weight", epoch->weight, "start",
-                      text_time(epoch->start).s, "end",
+                      json_text(epoch->name), "host", json_text(epoch->host), "kernel",
+                      json_text(epoch->kernel), "processor", json_text(epoch->processor), "weight",
+                      epoch->weight, "start", text_time(epoch->start).s, "end",
                       epoch->end ? json_string(text_time(epoch->end).s) : json_null(), "unknown",
                       (json_int_t)epoch->unknown, "dropped", (json_int_t)epoch->dropped));
     }
@@ -50,27 +44,11 @@ json_t *profile_set_epochs_json(const struct profile_set *set) {
 }
 
 json_t *profile_event_json(const struct profile_event *event, double total) {
-    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:f}", "name", profile_json_text(event->name),
-                     "unit", profile_json_text(event->unit), "period",
-                     event->period && !event->periods_differ
-                         ? json_integer((json_int_t)event->period)
-                         : json_null(),
-                     "period_unit", profile_json_text(event->period_unit), "precise",
-                     event->precise, "total", total);
-}
-
-json_t *profile_notes_json(const struct report *report) {
-    json_t *notes = json_array();
-    for (uint32_t i = 0; i < report->note_count; i++)
-        json_array_append_new(notes, profile_json_text(report->notes[i]));
-    return notes;
-}
-
-bool profile_write_json(json_t *object, FILE *file, struct error *error) {
-    bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
-    json_decref(object);
-    fputc('\n', file);
-    return good || ferror(file) || error_set(error, "out of memory for the JSON object");
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:b, s:f}", "name", json_text(event->name), "unit",
+        json_text(event->unit), "period",
+        event->period && !event->periods_differ ? json_count(event->period) : json_null(),
+        "period_unit", json_text(event->period_unit), "precise", event->precise, "total", total);
 }
 
 static json_t *figures(const struct profile_report *report, const double *values, bool shares) {
@@ -100,15 +78,11 @@ bool profile_report_json(const struct profile_report *report, FILE *file, struct
     for (size_t i = 0; i < report->event_count; i++)
         json_array_append_new(
             events, profile_event_json(report->events[i], profile_table_sum(report->table, i)));
-    size_t total = profile_table_total(report->table);
-    return profile_write_json(
-        json_pack("{s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "verb", report->report.verb,
-                  "store", profile_json_text(store_path(report->set->store)), "epochs",
-                  profile_set_epochs_json(report->set), "events", events, "by",
-                  profile_by_name(report->by), "rows", rows(report), "row_count",
-                  total || !profile_table_count(report->table) ? json_integer((json_int_t)total)
-                                                               : json_null(),
-                  "notes", profile_notes_json(&report->report), "next",
-                  profile_json_text(report->report.next)),
-        file, error);
+    const size_t total = profile_table_total(report->table);
+    json_t *object = json_pack(
+        "{s:s, s:o, s:o, s:o, s:s, s:o, s:o}", "verb", report->report.verb, "store",
+        json_text(store_path(report->set->store)), "epochs", profile_set_epochs_json(report->set),
+        "events", events, "by", profile_by_name(report->by), "rows", rows(report), "row_count",
+        total || !profile_table_count(report->table) ? json_count(total) : json_null());
+    return json_write_report(object, &report->report, file, error);
 }

@@ -1,28 +1,16 @@
-/* Objects that cannot be made for want of memory are NULL, which jansson leaves out. */
+/* The choice of regions as one JSON object; every key is documented in docs/json.md. */
 #include "report/regions.h"
-#include "util/text.h"
-
-static void set_text(json_t *object, const char *key, const char *text) {
-    char clean[4096];
-    json_object_set_new(object, key, json_string(text_clean(clean, sizeof clean, text)));
-}
-
-static void set_count(json_t *object, const char *key, uint64_t count) {
-    json_object_set_new(object, key, json_integer((json_int_t)count));
-}
+#include "report/json_values.h"
 
 static json_t *runs_json(const struct profiled_runs *profile) {
     json_t *runs = json_array();
     for (size_t i = 0; i < profile->run_count; i++) {
-        const struct profiled_run *of = &profile->runs[i];
-        json_t *run = json_object();
-        set_text(run, "vectors", of->path);
-        if (of->has_table)
-            set_text(run, "command", of->table.command);
-        set_count(run, "instructions", of->instructions);
-        set_count(run, "slices", of->count);
-        json_object_set_new(run, "markers", json_boolean(of->has_table));
-        json_array_append_new(runs, run);
+        const struct profiled_run *run = &profile->runs[i];
+        json_array_append_new(
+            runs, json_pack("{s:o, s:o*, s:I, s:I, s:b}", "vectors", json_text(run->path),
+                            "command", run->has_table ? json_text(run->table.command) : NULL,
+                            "instructions", (json_int_t)run->instructions, "slices",
+                            (json_int_t)run->count, "markers", run->has_table));
     }
     return runs;
 }
@@ -30,61 +18,48 @@ static json_t *runs_json(const struct profiled_runs *profile) {
 static json_t *region_json(const struct regions_report *report, uint32_t number) {
     const struct region_point *point = &report->choice->points[report->order[number]];
     const struct run_slice *slice = &report->profile->slices[point->slice];
-    json_t *region = json_object();
-    set_count(region, "region", number + 1);
-    set_count(region, "run", slice->run);
-    set_count(region, "cluster", point->cluster);
-    set_count(region, "slice", slice->first_slice);
-    set_count(region, "process", slice->process);
-    set_count(region, "thread", slice->thread);
-    set_count(region, "first", slice->first);
-    set_count(region, "instructions", slice->instructions);
-    json_object_set_new(region, "weight", json_real(point->weight));
-    if (report->scatter && point->cluster < report->scatter_count)
-        json_object_set_new(region, "scatter", json_real(report->scatter[point->cluster]));
-    json_object_set_new(
-        region, "multiplier",
-        json_real(point->weight * (double)profiled_runs_instructions(report->profile) /
-                  (double)slice->instructions));
-    return region;
+    const bool scattered = report->scatter && point->cluster < report->scatter_count;
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o*, s:f}", "region",
+                     (json_int_t)number + 1, "run", (json_int_t)slice->run, "cluster",
+                     (json_int_t)point->cluster, "slice", (json_int_t)slice->first_slice, "process",
+                     (json_int_t)slice->process, "thread", (json_int_t)slice->thread, "first",
+                     (json_int_t)slice->first, "instructions", (json_int_t)slice->instructions,
+                     "weight", point->weight, "scatter",
+                     scattered ? json_real(report->scatter[point->cluster]) : NULL, "multiplier",
+                     point->weight * (double)profiled_runs_instructions(report->profile) /
+                         (double)slice->instructions);
 }
 
 static json_t *tried_json(const struct region_choice *choice) {
     json_t *tried = json_array();
-    for (uint32_t i = 0; i < choice->tried_count; i++) {
-        json_t *one = json_object();
-        set_count(one, "clusters", choice->tried[i].clusters);
-        json_object_set_new(one, "bic", json_real(choice->tried[i].score));
-        json_object_set_new(one, "chosen", json_boolean(i == choice->chosen));
-        json_array_append_new(tried, one);
-    }
+    for (uint32_t i = 0; i < choice->tried_count; i++)
+        json_array_append_new(
+            tried, json_pack("{s:I, s:f, s:b}", "clusters", (json_int_t)choice->tried[i].clusters,
+                             "bic", choice->tried[i].score, "chosen", i == choice->chosen));
     return tried;
 }
 
 json_t *regions_json(const struct regions_report *report) {
     const struct choose_settings *settings = report->settings;
-    json_t *object = json_object(), *regions = json_array();
-    json_object_set_new(object, "runs", runs_json(report->profile));
-    set_text(object, "method",
-             report->loaded ? "loaded" : SELECTION_METHODS[settings->selection.method]);
-    set_count(object, "instructions", profiled_runs_instructions(report->profile));
-    set_count(object, "slices", report->profile->points.count);
-    set_count(object, "dimensions", report->profile->points.dimensions);
-    set_count(object, "max_clusters", settings->selection.clusters.max_clusters);
-    set_count(object, "seeds", settings->selection.clusters.seeds);
-    set_count(object, "seed", settings->selection.clusters.seed);
-    set_count(object, "iterations", settings->selection.clusters.iterations);
-    json_object_set_new(object, "threshold", json_real(settings->selection.clusters.threshold));
-    json_object_set_new(object, "early", json_real(settings->selection.clusters.early));
-    set_text(object, "nearest_in", SELECTION_SPACES[settings->selection.nearest_in]);
-    json_object_set_new(object, "coverage", json_real(settings->selection.coverage));
-    set_count(object, "split", settings->selection.split);
-    set_count(object, "merge_slices", settings->merge_slices);
-    set_count(object, "chosen_instructions", report->chosen_instructions);
-    json_object_set_new(object, "max_clusters_used", json_boolean(report->bound));
+    const struct selection_settings *selection = &settings->selection;
+    const struct region_settings *clusters = &selection->clusters;
+    const struct projection *points = &report->profile->points;
+    json_t *regions = json_array();
     for (uint32_t i = 0; i < report->choice->point_count; i++)
         json_array_append_new(regions, region_json(report, i));
-    json_object_set_new(object, "regions", regions);
-    json_object_set_new(object, "tried", tried_json(report->choice));
-    return object;
+    return json_pack(
+        "{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:s, s:f, s:I, s:I, s:I, s:b, "
+        "s:o, "
+        "s:o}",
+        "runs", runs_json(report->profile), "method",
+        report->loaded ? "loaded" : SELECTION_METHODS[selection->method], "instructions",
+        (json_int_t)profiled_runs_instructions(report->profile), "slices",
+        (json_int_t)points->count, "dimensions", (json_int_t)points->dimensions, "max_clusters",
+        (json_int_t)clusters->max_clusters, "seeds", (json_int_t)clusters->seeds, "seed",
+        (json_int_t)clusters->seed, "iterations", (json_int_t)clusters->iterations, "threshold",
+        clusters->threshold, "early", clusters->early, "nearest_in",
+        SELECTION_SPACES[selection->nearest_in], "coverage", selection->coverage, "split",
+        (json_int_t)selection->split, "merge_slices", (json_int_t)settings->merge_slices,
+        "chosen_instructions", (json_int_t)report->chosen_instructions, "max_clusters_used",
+        report->bound, "regions", regions, "tried", tried_json(report->choice));
 }

@@ -1,14 +1,12 @@
 /* The report as one JSON object; every key is documented in docs/json.md. Rows may be a million, so
- * they are made and written one at a time; all else is small objects. Those that could not be made
- * (out of memory) are NULL, which jansson's *_new functions pass on as failure of the whole. */
-#include <jansson.h>
+ * they are made and written one at a time; all else is small objects. */
 #include <string.h>
 
 #include "report/interval.h"
+#include "report/json_values.h"
 #include "report/report.h"
 #include "report/stalls.h"
 #include "report/upgrades.h"
-#include "util/text.h"
 
 static double cycles_of(uint64_t units) {
     return (double)units / CYCLE_UNITS;
@@ -16,12 +14,6 @@ static double cycles_of(uint64_t units) {
 
 static double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0;
-}
-
-/* Names come from files: whatever is no text is replaced, as JSON must be UTF-8. */
-static json_t *string(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
 }
 
 static json_t *stack_object(const struct stack *stack) {
@@ -53,12 +45,11 @@ static json_t *components_object(const struct stack *stack) {
 static json_t *row_object(const struct report_row *row, double total_units) {
     return json_pack(
         "{s:o, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:f, s:I, s:f, s:I, s:f, s:o, s:o}", "image",
-        string(row->image), "offset", (json_int_t)row->offset, "address", (json_int_t)row->address,
-        "function", string(row->function), "function_size",
-        row->function_size ? json_integer((json_int_t)row->function_size) : json_null(), "file",
-        string(row->file), "line", row->line ? json_integer(row->line) : json_null(), "text",
-        string(row->text), "cycles", cycles_of(row->units), "units", (json_int_t)row->units,
-        "share", ratio((double)row->units, total_units), "instructions",
+        json_text(row->image), "offset", (json_int_t)row->offset, "address",
+        (json_int_t)row->address, "function", json_text(row->function), "function_size",
+        json_known(row->function_size), "file", json_text(row->file), "line", json_known(row->line),
+        "text", json_text(row->text), "cycles", cycles_of(row->units), "units",
+        (json_int_t)row->units, "share", ratio((double)row->units, total_units), "instructions",
         (json_int_t)row->executions, "cpi", ratio(cycles_of(row->units), (double)row->executions),
         "components", components_object(&row->stack), "stack", stack_object(&row->stack));
 }
@@ -151,8 +142,8 @@ static json_t *regions_object(const struct simulation *simulation) {
     double half = simulation_interval(simulation);
     return json_pack("{s:I, s:I, s:o, s:I, s:o, s:o, s:o}", "count", (json_int_t)regions->count,
                      "simulated", (json_int_t)regions->simulated, "slices",
-                     regions->slices ? json_integer((json_int_t)regions->slices) : json_null(),
-                     "warmed_instructions", (json_int_t)simulation->warmed, "cpi_half_interval_95",
+                     json_known(regions->slices), "warmed_instructions",
+                     (json_int_t)simulation->warmed, "cpi_half_interval_95",
                      half_interval(half < 0 ? half : ratio(half, (double)simulation->instructions)),
                      "component_half_intervals_95", component_intervals(simulation),
                      "commit_state_half_intervals_95", state_intervals(simulation));
@@ -169,22 +160,6 @@ static json_t *threads_array(const struct simulation *simulation) {
                                                    "cycles", (json_int_t)thread->cycles));
     }
     return array;
-}
-
-static json_t *ideal_array(uint32_t ideal) {
-    json_t *array = json_array();
-    for (unsigned i = 0; i < IDEAL_COUNT; i++)
-        if (ideal & 1u << i)
-            json_array_append_new(array, json_string(ideal_name(i)));
-    return array;
-}
-
-static json_t *states_object(const struct simulation *simulation) {
-    json_t *object = json_object();
-    for (int state = 0; state < STATE_COUNT; state++)
-        json_object_set_new(object, commit_state_name(state),
-                            json_integer((json_int_t)simulation->states[state]));
-    return object;
 }
 
 /* ---- writing ---- */
@@ -255,9 +230,9 @@ static json_t *head_object(const struct report *report) {
         "{s:o, s:o, s:o, s:f, s:o, s:b, s:I, s:I, s:f, s:I, s:I, s:f, s:f, s:o, s:o, s:i, s:I, "
         "s:o, "
         "s:o, s:o}",
-        "verb", string(report->verb), "program", string(report->program), "machine",
-        string(report->machine->name), "clock_ghz", report->machine->clock_ghz, "ideal",
-        ideal_array(report->ideal), "partial", report->partial, "instructions",
+        "verb", json_text(report->verb), "program", json_text(report->program), "machine",
+        json_text(report->machine->name), "clock_ghz", report->machine->clock_ghz, "ideal",
+        json_ideal(report->ideal), "partial", report->partial, "instructions",
         (json_int_t)simulation->instructions, "cycles", (json_int_t)simulation->cycles, "cpi",
         ratio((double)simulation->cycles, (double)simulation->instructions),
         "instructions_executed", (json_int_t)simulation->executed, "instructions_simulated",
@@ -265,7 +240,7 @@ static json_t *head_object(const struct report *report) {
         "instructions_per_second", ratio((double)simulation->executed, simulation->seconds),
         "sampling", sampling_object(simulation), "regions", regions_object(simulation),
         "units_per_cycle", CYCLE_UNITS, "units", (json_int_t)(simulation->cycles * CYCLE_UNITS),
-        "commit_states", states_object(simulation), "stack", stack_object(&report->stack),
+        "commit_states", json_states(simulation->states), "stack", stack_object(&report->stack),
         "components", components_object(&report->stack));
 }
 
@@ -274,14 +249,7 @@ static json_t *children_object(const struct report_children *children) {
         return json_null();
     return json_pack("{s:i, s:b, s:f, s:f, s:o, s:f}", "count", (int)children->count, "included",
                      children->included, "share", children->share, "seconds", children->seconds,
-                     "largest", string(children->name), "largest_share", children->largest);
-}
-
-static json_t *notes_array(const struct report *report) {
-    json_t *notes = json_array();
-    for (uint32_t i = 0; i < report->note_count; i++)
-        json_array_append_new(notes, string(report->notes[i]));
-    return notes;
+                     "largest", json_text(children->name), "largest_share", children->largest);
 }
 
 bool report_json(const struct report *report, FILE *file, struct error *error) {
@@ -296,13 +264,13 @@ bool report_json(const struct report *report, FILE *file, struct error *error) {
     put_members(&writer, json_pack("{s:I, s:o, s:o, s:o}", "instruction_count",
                                    (json_int_t)report->instructions.total, "threads",
                                    threads_array(simulation), "statistics",
-                                   statistics_object(report), "notes", notes_array(report)));
+                                   statistics_object(report), "notes", json_notes(report)));
     if (report->by == BY_LINE || report->by == BY_IMAGE)
         put_rows(&writer, report->by == BY_LINE ? "lines" : "images", &report->grouped, total);
     put_members(&writer, json_pack("{s:o}", "children", children_object(&report->children)));
     put_members(&writer, json_pack("{s:o, s:o, s:o, s:o}", "stalls", stalls_json(simulation),
                                    "what_if", what_if_json(&report->what_if), "larger_machine",
-                                   upgrades_json(report), "next", string(report->next)));
+                                   upgrades_json(report), "next", json_text(report->next)));
     fputs("\n}\n", file);
     if (ferror(file))
         return error_errno(error, "writing the JSON report");

@@ -1,9 +1,8 @@
 /* A prediction of throughput as one JSON object (docs/json.md). */
-#include <jansson.h>
 #include <math.h>
 
+#include "report/json_values.h"
 #include "report/throughput_report.h"
-#include "util/text.h"
 
 static const char *const MODEL_KEYS[THROUGHPUT_MODELS] = {[THROUGHPUT_SUM_OF_CYCLES] =
                                                               "sum_of_cycles",
@@ -25,19 +24,10 @@ static const char *const CONTENTION_KEYS[] = {[CONTENTION_MEASURED] = "measured"
                                               [CONTENTION_INDUCTIVE] = "inductive",
                                               [CONTENTION_PRIOR] = "prior"};
 
-static json_t *string(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
-}
-
-static json_t *real(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *ipcs(const double *ipc) {
     json_t *object = json_object();
     for (int model = 0; model < THROUGHPUT_MODELS; model++)
-        json_object_set_new(object, MODEL_KEYS[model], real(ipc[model]));
+        json_object_set_new(object, MODEL_KEYS[model], json_number(ipc[model]));
     return object;
 }
 
@@ -45,30 +35,32 @@ static json_t *mean_errors(const struct throughput_report *report) {
     json_t *object = json_object();
     for (int model = 0; model < THROUGHPUT_MODELS; model++)
         json_object_set_new(object, MODEL_KEYS[model],
-                            real(100 * throughput_mean_error(report, model)));
+                            json_number(100 * throughput_mean_error(report, model)));
     return object;
 }
 
 static json_t *core_object(const struct throughput_report *report, uint32_t core) {
     const struct throughput_core *is = &report->result->by_core[core];
     return json_pack("{s:I, s:o, s:o, s:o, s:o}", "core", (json_int_t)core, "ipc", ipcs(is->ipc),
-                     "p", real(is->p), "latency_cycles", real(is->latency), "simulated_ipc",
-                     real(report->simulated ? report->simulated->by_core[core] : NAN));
+                     "p", json_number(is->p), "latency_cycles", json_number(is->latency),
+                     "simulated_ipc",
+                     json_number(report->simulated ? report->simulated->by_core[core] : NAN));
 }
 
 static json_t *stalls_object(const struct throughput_thread *thread) {
     json_t *object = json_object();
     for (int cause = 0; cause < SUSPENSIONS; cause++)
         json_object_set_new(object, STALL_KEYS[cause],
-                            json_pack("{s:o, s:o}", "events", real(thread->stalls[cause].events),
-                                      "cycles", real(thread->stalls[cause].cycles)));
+                            json_pack("{s:o, s:o}", "events",
+                                      json_number(thread->stalls[cause].events), "cycles",
+                                      json_number(thread->stalls[cause].cycles)));
     return object;
 }
 
 static json_t *misses_object(double l1d_alone, double l1d_extra, double l2_alone, double l2_extra) {
-    return json_pack("{s:o, s:o, s:o, s:o}", "l1d_misses_alone", real(l1d_alone),
-                     "l1d_misses_extra", real(l1d_extra), "l2_misses_alone", real(l2_alone),
-                     "l2_misses_extra", real(l2_extra));
+    return json_pack("{s:o, s:o, s:o, s:o}", "l1d_misses_alone", json_number(l1d_alone),
+                     "l1d_misses_extra", json_number(l1d_extra), "l2_misses_alone",
+                     json_number(l2_alone), "l2_misses_extra", json_number(l2_extra));
 }
 
 static json_t *thread_object(const struct throughput_report *report, uint32_t h) {
@@ -76,20 +68,20 @@ static json_t *thread_object(const struct throughput_report *report, uint32_t h)
     json_t *object = misses_object(is->l1d_alone, is->extra_l1d, is->l2_alone, is->extra_l2);
     json_object_set_new(object, "core", json_integer(h / report->result->threads));
     json_object_set_new(object, "program", json_integer(throughput_program(report, h)));
-    json_object_set_new(object, "ipc_alone", real(is->ipc_alone));
-    json_object_set_new(object, "ipc_own_core", real(is->ipc));
-    json_object_set_new(object, "ipc", real(is->ipc_shared));
+    json_object_set_new(object, "ipc_alone", json_number(is->ipc_alone));
+    json_object_set_new(object, "ipc_own_core", json_number(is->ipc));
+    json_object_set_new(object, "ipc", json_number(is->ipc_shared));
     for (int level = 0; level < LOCALITY_CORE; level++) {
         char key[32];
         snprintf(key, sizeof key, "%s_misses_extra", locality_core_names[level]);
-        json_object_set_new(object, key, real(is->extra_core[level]));
+        json_object_set_new(object, key, json_number(is->extra_core[level]));
     }
     json_object_set_new(object, "stalls", stalls_object(is));
     if (report->simulated) {
         const struct throughput_checked *of = &report->simulated->by_thread[h];
         json_t *simulated = misses_object(of->l1d_alone, of->extra_l1d, of->l2_alone, of->extra_l2);
-        json_object_set_new(simulated, "ipc_alone", real(of->ipc_alone));
-        json_object_set_new(simulated, "ipc", real(of->ipc));
+        json_object_set_new(simulated, "ipc_alone", json_number(of->ipc_alone));
+        json_object_set_new(simulated, "ipc", json_number(of->ipc));
         json_object_set_new(object, "simulated", simulated);
     }
     return object;
@@ -104,7 +96,7 @@ static void set_chip(const struct throughput_report *report, json_t *object) {
         json_array_append_new(threads, thread_object(report, h));
     json_object_set_new(object, "ipc", ipcs(result->ipc));
     json_object_set_new(object, "simulated_ipc",
-                        real(report->simulated ? report->simulated->ipc : NAN));
+                        json_number(report->simulated ? report->simulated->ipc : NAN));
     json_object_set_new(object, "cores", cores);
     json_object_set_new(object, "threads", threads);
 }
@@ -125,7 +117,7 @@ static void set_search(const struct throughput_report *report, json_t *object) {
         const struct throughput_point *point = &report->search->points[i];
         json_t *chip = place(point);
         json_object_set_new(chip, "ipc", ipcs(point->ipc));
-        json_object_set_new(chip, "simulated_ipc", real(point->simulated));
+        json_object_set_new(chip, "simulated_ipc", json_number(point->simulated));
         json_array_append_new(chips, chip);
     }
     json_object_set_new(object, "chips", chips);
@@ -143,29 +135,19 @@ static json_t *options_object(const struct throughput_options *options) {
 
 bool throughput_json(const struct throughput_report *report, FILE *file, struct error *error) {
     const struct report *head = &report->report;
-    json_t *notes = json_array(), *programs = json_array();
-    for (uint32_t i = 0; i < head->note_count; i++)
-        json_array_append_new(notes, string(head->notes[i]));
-    for (uint32_t i = 0; i < report->program_count; i++)
-        json_array_append_new(programs, string(report->labels[i]));
     json_t *object = json_pack(
         "{s:s, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:f, s:f, s:f, s:o, s:o, s:o}", "verb",
-        head->verb, "program", string(head->program), "machine", string(head->machine->name),
+        head->verb, "program", json_text(head->program), "machine", json_text(head->machine->name),
         "partial", (int)head->partial, "checked", (int)report->checked, "options",
-        options_object(report->options), "programs", programs, "mean_error_percent",
+        options_object(report->options), "programs",
+        json_texts(report->labels, report->program_count), "mean_error_percent",
         report->checked ? mean_errors(report) : json_null(), "profile_seconds",
         report->profile_seconds, "model_seconds", report->model_seconds, "simulation_seconds",
-        report->simulation_seconds, "speedup", real(throughput_speedup(report)), "notes", notes,
-        "next", string(head->next));
+        report->simulation_seconds, "speedup", json_number(throughput_speedup(report)), "notes",
+        json_notes(head), "next", json_text(head->next));
     if (object && report->search)
         set_search(report, object);
     else if (object)
         set_chip(report, object);
-    /* That it could not be written is told when the file is closed. */
-    const bool good =
-        object &&
-        (json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0 || ferror(file));
-    json_decref(object);
-    fputc('\n', file);
-    return good || error_set(error, "out of memory for the report");
+    return json_write(object, file, error);
 }

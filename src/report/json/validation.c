@@ -1,13 +1,6 @@
 /* The validation as one JSON object; every key is documented in docs/json.md. */
-#include <jansson.h>
-
 #include "report/validation.h"
-#include "util/text.h"
-
-static json_t *string(const char *text) {
-    char clean[4096];
-    return text ? json_string(text_clean(clean, sizeof clean, text)) : json_null();
-}
+#include "report/json_values.h"
 
 static json_t *metrics_object(const struct metrics *metrics) {
     static const char *const MISSES[] = {"branches", "l1i", "l1d", "l2", "llc", "itlb", "dtlb"};
@@ -40,7 +33,7 @@ static json_t *markers_object(const struct validation_report *report) {
     if (!markers->checked && !report->markers_failed)
         return json_null();
     return json_pack(
-        "{s:o, s:I, s:b, s:I, s:I, s:o}", "failure", string(report->markers_failed), "reached",
+        "{s:o, s:I, s:b, s:I, s:I, s:o}", "failure", json_text(report->markers_failed), "reached",
         (json_int_t)markers->captured, "in_order", markers->in_order, "moved",
         (json_int_t)markers->moved, "largest_skew", (json_int_t)markers->largest, "region",
         markers->moved ? json_integer(list->regions[markers->region].id) : json_null());
@@ -54,8 +47,7 @@ static json_t *trials_array(const struct validation *validation) {
         json_array_append_new(
             array,
             json_pack("{s:o, s:b, s:f, s:o, s:f, s:f, s:f, s:I}", "warm_up",
-                      trial->warm_up == UINT64_MAX ? json_null()
-                                                   : json_integer((json_int_t)trial->warm_up),
+                      trial->warm_up == UINT64_MAX ? json_null() : json_count(trial->warm_up),
                       "captured", trial->captured, "warmed_instructions", trial->warmed, "regions",
                       metrics_object(&trial->metrics), "cpi_error",
                       error_of(&trial->metrics, &validation->within), "total_cpi_error",
@@ -90,32 +82,19 @@ static json_t *hardware_object(const struct hardware_reference *hardware) {
                : json_null();
 }
 
-static json_t *notes_array(const struct report *report) {
-    json_t *notes = json_array();
-    for (uint32_t i = 0; i < report->note_count; i++)
-        json_array_append_new(notes, string(report->notes[i]));
-    return notes;
-}
-
 bool validation_json(const struct validation_report *report, FILE *file, struct error *error) {
     const struct validation *validation = report->validation;
     json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:I, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o}",
-        "verb", string(report->report.verb), "program", string(report->report.program), "machine",
-        string(report->report.machine->name), "clock_ghz", report->report.machine->clock_ghz,
-        "partial", report->report.partial, "instructions", (json_int_t)validation->instructions,
-        "cycles", (json_int_t)validation->cycles, "instructions_in_regions",
-        (json_int_t)validation->simulated, "method", string(validation->list->method), "reference",
-        "simulation", "seconds", validation->seconds, "hardware",
-        hardware_object(&report->hardware), "choice", choice_object(validation), "markers",
-        markers_object(report), "markers_not_tried", string(report->markers_kept), "cold_start",
-        trials_array(validation), "regions", regions_array(validation), "notes",
-        notes_array(&report->report), "next", string(report->report.next));
-    bool good = object && json_dumpf(object, file, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
-    json_decref(object);
-    fputc('\n', file);
-    if (ferror(file))
-        return error_errno(error, "writing the JSON report");
-    return good || error_set(error, "out of memory for the JSON report");
+        "{s:o, s:o, s:o, s:f, s:b, s:I, s:I, s:I, s:o, s:s, s:f, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "verb", json_text(report->report.verb), "program", json_text(report->report.program),
+        "machine", json_text(report->report.machine->name), "clock_ghz",
+        report->report.machine->clock_ghz, "partial", report->report.partial, "instructions",
+        (json_int_t)validation->instructions, "cycles", (json_int_t)validation->cycles,
+        "instructions_in_regions", (json_int_t)validation->simulated, "method",
+        json_text(validation->list->method), "reference", "simulation", "seconds",
+        validation->seconds, "hardware", hardware_object(&report->hardware), "choice",
+        choice_object(validation), "markers", markers_object(report), "markers_not_tried",
+        json_text(report->markers_kept), "cold_start", trials_array(validation), "regions",
+        regions_array(validation));
+    return json_write_report(object, &report->report, file, error);
 }

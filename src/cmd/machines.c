@@ -60,10 +60,10 @@ static const struct command_line LINE = {
 
 static struct table *machine_table(const struct page *page) {
     static const struct table_column COLUMNS[] = {
-        {.heading = "name", .kind = TABLE_WORD},
-        {.heading = "programs", .kind = TABLE_WORD, .gap = 2},
-        {.heading = "clock", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "description", .kind = TABLE_TEXT, .gap = 2, .least = 24}};
+        {"name", TABLE_WORD, .gap = 0},
+        {"programs", TABLE_WORD, .gap = 2},
+        {"clock", TABLE_FIGURE, .gap = 2},
+        {"description", TABLE_TEXT, .gap = 2, .least = 24}};
     return table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
 }
 

@@ -89,29 +89,20 @@ static void add_columns(const struct diff_report *report, struct table *table) {
     static const char *const HEADS[DIFF_MEASURES] = {"share", NULL, "per s"};
     static const char *const CHANGES[DIFF_MEASURES] = {"points", "change", "change/s"};
     static const char *const SIDES[] = {"before", "after"};
-    const struct table_column name = {
-        .heading = profile_by_name(report->by), .kind = TABLE_NAME, .gap = 2, .least = 24};
-    const struct table_column path = {.heading = name.heading, .kind = TABLE_PATH, .gap = 2};
+    const bool images = report->by == PROFILE_BY_IMAGE;
     for (int side = 0; side < 2; side++) {
-        table_column(table, (struct table_column){.heading = SIDES[side],
-                                                  .kind = TABLE_FIGURE,
-                                                  .gap = side ? 2 : 1,
-                                                  .rank = HEADS[report->diff.measure] ? 2 : 0});
+        table_column(table, SIDES[side], TABLE_FIGURE, .gap = side ? 2 : 1,
+                     .rank = HEADS[report->diff.measure] ? 2 : 0);
         if (HEADS[report->diff.measure])
-            table_column(table, (struct table_column){.heading = HEADS[report->diff.measure],
-                                                      .kind = TABLE_FIGURE,
-                                                      .gap = 2});
+            table_column(table, HEADS[report->diff.measure], TABLE_FIGURE, .gap = 2);
     }
-    table_column(table, (struct table_column){.heading = CHANGES[report->diff.measure],
-                                              .kind = TABLE_FIGURE,
-                                              .gap = 2});
+    table_column(table, CHANGES[report->diff.measure], TABLE_FIGURE, .gap = 2);
     if (report->diff.sampled)
-        table_column(table, (struct table_column){.heading = "σ ", .kind = TABLE_FIGURE, .gap = 2});
-    table_column(table, report->by == PROFILE_BY_IMAGE ? path : name);
-    if (report->by != PROFILE_BY_IMAGE)
-        table_column(table,
-                     (struct table_column){
-                         .heading = "image", .kind = TABLE_PATH, .gap = 2, .least = 12, .rank = 1});
+        table_column(table, "σ ", TABLE_FIGURE, .gap = 2);
+    table_column(table, profile_by_name(report->by), images ? TABLE_PATH : TABLE_NAME, .gap = 2,
+                 .least = images ? 0 : 24);
+    if (!images)
+        table_column(table, "image", TABLE_PATH, .gap = 2, .least = 12, .rank = 1);
 }
 
 /* `sigmas` NAN: not told. */
@@ -160,8 +151,7 @@ void diff_report_text(const struct diff_report *report, const struct page *page)
     if (report->by != PROFILE_BY_IMAGE)
         table_cell(table, "");
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
     report_text_foot(&report->report, page);
 }
 

@@ -63,15 +63,14 @@ static uint64_t samples_of(const struct store_event *events, const struct held *
 /* ---- text ---- */
 
 static struct table *epoch_table(const struct page *page) {
-    static const struct table_column COLUMNS[] = {
-        {.heading = "epoch", .kind = TABLE_FIGURE},
-        {.heading = "start (UTC)", .kind = TABLE_WORD, .gap = 2},
-        {.heading = "length", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "samples", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "unknown", .kind = TABLE_FIGURE, .gap = 2, .rank = 3},
-        {.heading = "dropped", .kind = TABLE_FIGURE, .gap = 2, .rank = 2},
-        {.heading = "size", .kind = TABLE_FIGURE, .gap = 2, .rank = 1},
-        {.heading = "name", .kind = TABLE_TEXT, .gap = 2, .least = 22}};
+    static const struct table_column COLUMNS[] = {{"epoch", TABLE_FIGURE, .gap = 0},
+                                                  {"start (UTC)", TABLE_WORD, .gap = 2},
+                                                  {"length", TABLE_FIGURE, .gap = 2},
+                                                  {"samples", TABLE_FIGURE, .gap = 2},
+                                                  {"unknown", TABLE_FIGURE, .gap = 2, .rank = 3},
+                                                  {"dropped", TABLE_FIGURE, .gap = 2, .rank = 2},
+                                                  {"size", TABLE_FIGURE, .gap = 2, .rank = 1},
+                                                  {"name", TABLE_TEXT, .gap = 2, .least = 22}};
     return table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
 }
 
@@ -214,8 +213,7 @@ static bool list_text(struct list *list) {
     const struct page page = page_of(list->out);
     list->table = epoch_table(&page);
     bool good = store_each_session(list->store, list_epoch, list, list->error) && !list->failed;
-    table_print(list->table);
-    table_free(list->table);
+    table_end(list->table);
     return good;
 }
 

@@ -101,12 +101,9 @@ void inspection_place(const struct inspection_report *report, uint32_t number,
 }
 
 void inspection_place_columns(struct table *table) {
-    table_column(table, (struct table_column){
-                            .heading = "function", .kind = TABLE_NAME, .gap = 3, .least = 16});
-    table_column(table, (struct table_column){
-                            .heading = "source", .kind = TABLE_PATH, .gap = 2, .least = 12});
-    table_column(table, (struct table_column){
-                            .heading = "instruction", .kind = TABLE_TEXT, .gap = 2, .least = 16});
+    table_column(table, "function", TABLE_NAME, .gap = 3, .least = 16);
+    table_column(table, "source", TABLE_PATH, .gap = 2, .least = 12);
+    table_column(table, "instruction", TABLE_TEXT, .gap = 2, .least = 16);
 }
 
 void inspection_place_cells(const struct inspection_report *report, uint32_t insn,

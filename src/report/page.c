@@ -29,6 +29,20 @@ void page_clip(const struct page *page, const char *text, unsigned columns) {
     fputs(text_clip(fitted, sizeof fitted, text, columns), page->file);
 }
 
+char *page_fit_path(char *text, size_t size, const char *path, unsigned columns) {
+    const char *tail = text_clean(text, size, path);
+    if (text_columns(tail) <= columns)
+        return text;
+    while (*tail && text_columns(tail) + 1 > columns)
+        do
+            tail++;
+        while ((*tail & 0xc0) == 0x80);
+    char *kept = strdup(tail);
+    snprintf(text, size, "…%s", kept ? kept : "");
+    free(kept);
+    return text;
+}
+
 void page_title(const struct page *page, const char *text, bool partial) {
     static const char PARTIAL[] = " (partial)";
     fputs(page->bold, page->file);

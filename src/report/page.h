@@ -26,6 +26,9 @@ void page_cell(const struct page *page, const char *text, unsigned columns, enum
 /* At most so many columns: cut at its end, as text_clip(). */
 void page_clip(const struct page *page, const char *text, unsigned columns);
 
+/* A path in at most so many columns: cut at its beginning. Returns `text`. */
+char *page_fit_path(char *text, size_t size, const char *path, unsigned columns);
+
 /* One line, in bold and cut to the page: what the report is about. A partial one says so. */
 void page_title(const struct page *page, const char *text, bool partial);
 

@@ -61,8 +61,4 @@ json_t *profile_event_json(const struct profile_event *event, double total);
  * line, process, epoch. */
 json_t *profile_row_json(const struct profile_row *row, enum profile_by by);
 
-/* Text in exactly so many columns; of what is too long, a path, the beginning is left out. */
-void profile_put_cell(const char *text, unsigned columns, enum text_align align, FILE *file);
-void profile_put_path(const char *path, unsigned columns, FILE *file);
-
 #endif

@@ -8,30 +8,26 @@
 
 enum { NAME = 20, CELL = 10 };
 
-static void cell(FILE *file, const char *text, unsigned columns, enum text_align align) {
-    char fitted[1024];
-    fputs(text_fit(fitted, sizeof fitted, text, columns, align), file);
-}
-
 /* ---- text ---- */
 
-static void print_column_heads(const struct sensitivity *study, const char *what, FILE *file) {
+static void print_column_heads(const struct sensitivity *study, const char *what,
+                               const struct page *page) {
     char head[512];
     const struct sensitivity_parameter *second = &study->parameters[1];
     if (study->parameter_count > 1) {
         snprintf(head, sizeof head, "%.200s, by %.200s", what, second->keys);
-        fprintf(file, "\n%s\n", head);
-        cell(file, "", NAME, TEXT_LEFT);
+        fprintf(page->file, "\n%s\n", head);
+        page_cell(page, "", NAME, TEXT_LEFT);
         for (uint32_t i = 0; i < second->count; i++)
-            cell(file, second->values[i], CELL, TEXT_RIGHT);
-        fputc('\n', file);
+            page_cell(page, second->values[i], CELL, TEXT_RIGHT);
+        fputc('\n', page->file);
     } else {
-        fprintf(file, "\n%s\n", what);
+        fprintf(page->file, "\n%s\n", what);
     }
 }
 
 static void print_cell(const struct sensitivity *study, bool speedup, uint32_t first,
-                       uint32_t second, FILE *file) {
+                       uint32_t second, const struct page *page) {
     const struct multisim_run *run = sensitivity_run(study, first, second);
     char text[48] = "-";
     if (speedup && !isnan(sensitivity_speedup(study, first, second)))
@@ -39,19 +35,19 @@ static void print_cell(const struct sensitivity *study, bool speedup, uint32_t f
                  text_percent(sensitivity_speedup(study, first, second), 1).s);
     else if (!speedup && run->done)
         snprintf(text, sizeof text, "%s", text_count(run->cycles).s);
-    cell(file, text, CELL, TEXT_RIGHT);
+    page_cell(page, text, CELL, TEXT_RIGHT);
 }
 
 static void print_grid(const struct sensitivity *study, bool speedup, const char *what,
-                       FILE *file) {
+                       const struct page *page) {
     const struct sensitivity_parameter *first = &study->parameters[0];
-    print_column_heads(study, what, file);
+    print_column_heads(study, what, page);
     for (uint32_t i = 0; i < first->count; i++) {
-        fputc(' ', file);
-        cell(file, first->values[i], NAME - 1, TEXT_LEFT);
+        fputc(' ', page->file);
+        page_cell(page, first->values[i], NAME - 1, TEXT_LEFT);
         for (uint32_t k = 0; k < sensitivity_seconds(study); k++)
-            print_cell(study, speedup, i, k, file);
-        fputc('\n', file);
+            print_cell(study, speedup, i, k, page);
+        fputc('\n', page->file);
     }
 }
 
@@ -60,20 +56,18 @@ void sensitivity_text(const struct sensitivity_report *report, const struct page
     const struct sensitivity *study = report->study;
     const struct sensitivity_parameter *first = &study->parameters[0];
     char line[1024], speedup[256];
-    unsigned columns = text_columns(report->report.program), room = page->columns - 10;
     fputs(page->bold, file);
-    cell(file, report->report.program, columns < room ? columns : room, TEXT_LEFT);
+    page_clip(page, report->report.program, page->columns - 10);
     fprintf(file, "%s%s\n", page->plain, report->report.partial ? " (partial)" : "");
     fprintf(file, "%s instruction%s\n", text_count(report->instructions).s,
             text_plural(report->instructions));
     snprintf(line, sizeof line, "machine %s, with other values of %s", report->report.machine->name,
              first->keys);
-    columns = text_columns(line);
-    cell(file, line, columns < page->columns ? columns : page->columns, TEXT_LEFT);
+    page_clip(page, line, page->columns);
     fputc('\n', file);
-    print_grid(study, false, "cycles", file);
+    print_grid(study, false, "cycles", page);
     snprintf(speedup, sizeof speedup, "speedup against the first, %.100s", first->values[0]);
-    print_grid(study, true, speedup, file);
+    print_grid(study, true, speedup, page);
     report_text_foot(&report->report, page);
 }
 

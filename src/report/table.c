@@ -60,7 +60,7 @@ static const char *keep(struct table *table, struct arena *arena, const char *te
     return kept ? kept : "";
 }
 
-void table_column(struct table *table, struct table_column column) {
+void table_add_column(struct table *table, struct table_column column) {
     if (!table || table->column_count == MOST_COLUMNS)
         return;
     column.heading = keep(table, &table->headings, column.heading);
@@ -70,7 +70,7 @@ void table_column(struct table *table, struct table_column column) {
 
 void table_columns(struct table *table, const struct table_column *columns, size_t count) {
     for (size_t i = 0; i < count; i++)
-        table_column(table, columns[i]);
+        table_add_column(table, columns[i]);
 }
 
 struct table *table_with(const struct page *page, const struct table_column *columns,
@@ -230,20 +230,6 @@ static void put(struct line *line, const char *text) {
     line->spaces = 0;
 }
 
-static void fit_path(const char *path, unsigned width, char *text, size_t size) {
-    const char *tail = text_clean(text, size, path);
-    unsigned columns = text_columns(tail);
-    if (columns <= width)
-        return;
-    while (*tail && text_columns(tail) + 1 > width)
-        do
-            tail++;
-        while ((*tail & 0xc0) == 0x80);
-    char *kept = strdup(tail);
-    snprintf(text, size, "…%s", kept ? kept : "");
-    free(kept);
-}
-
 /* As many items as there is room for, of the first as much. */
 static void fit_list(const char *items, unsigned width, char *text, size_t size) {
     unsigned used = 0;
@@ -273,7 +259,7 @@ static void put_cell(struct line *line, const struct table_column *column, const
     char text[4096];
     switch (column->kind) {
     case TABLE_PATH:
-        fit_path(cell, width, text, sizeof text);
+        page_fit_path(text, sizeof text, cell, width);
         break;
     case TABLE_LIST:
         fit_list(cell, width, text, sizeof text);
@@ -359,4 +345,9 @@ void table_print(struct table *table) {
     print_rows(table);
     if (table->failed)
         fputs("(out of memory for the rest)\n", table->page->file);
+}
+
+void table_end(struct table *table) {
+    table_print(table);
+    table_free(table);
 }

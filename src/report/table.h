@@ -2,11 +2,10 @@
  * are shortened, and before they can no longer be read the least columns are left out.
  *
  *     struct table *table = table_new(page);
- *     table_column(table, (struct table_column){.heading = "  share", .kind = TABLE_FIGURE});
- *     table_column(table, (struct table_column){"function", TABLE_NAME, .gap = 2, .least = 24});
+ *     table_column(table, "  share", TABLE_FIGURE, .gap = 0);
+ *     table_column(table, "function", TABLE_NAME, .gap = 2, .least = 24);
  *     table_cell(table, "61.2 %"); table_cell(table, "longest_match");      a row
- *     table_print(table);
- *     table_free(table);
+ *     table_end(table);
  *
  * Widths are those that the first TABLE_MEASURED rows need; a longer table is printed while it is
  * filled, so that one of a million instructions takes no more memory. */
@@ -45,7 +44,8 @@ struct table *table_new(const struct page *page);
 void table_free(struct table *table);
 
 /* All columns come before all cells. The heading is copied. */
-void table_column(struct table *table, struct table_column column);
+#define table_column(table, ...) table_add_column(table, (struct table_column){__VA_ARGS__})
+void table_add_column(struct table *table, struct table_column column);
 void table_columns(struct table *table, const struct table_column *columns, size_t count);
 /* table_new() with these columns; more may follow. */
 struct table *table_with(const struct page *page, const struct table_column *columns, size_t count);
@@ -63,5 +63,7 @@ void table_more(struct table *table, unsigned indent, uint64_t count);
 bool table_fits(const struct table *table);
 /* Heading in bold, and rows. Nothing is printed behind the last cell of a row. */
 void table_print(struct table *table);
+/* The same, and frees the table. */
+void table_end(struct table *table);
 
 #endif

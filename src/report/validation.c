@@ -145,8 +145,7 @@ static void print_choice(const struct validation *validation, const struct page 
     put_rows(table, validation, "  by commit state", METRIC_STATES, METRIC_PARTS);
     put_rows(table, validation, "  by event", METRIC_PARTS, METRIC_MISSES);
     put_rows(table, validation, "  misses per 1000 instructions", METRIC_MISSES, METRIC_COUNT);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 static void print_markers(const struct validation_report *report, const struct page *page) {
@@ -202,8 +201,7 @@ static void print_trials(const struct validation *validation, const struct page 
     struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
     for (uint32_t i = 0; i < validation->trial_count; i++)
         put_trial(table, validation, &validation->trials[i]);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 void validation_text(const struct validation_report *report, const struct page *page) {

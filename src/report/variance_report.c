@@ -69,21 +69,17 @@ static void print_labels(const struct variance_report *report, const struct page
 }
 
 static void add_columns(const struct variance_report *report, struct table *table) {
-    static const struct table_column COLUMNS[] = {
-        {.heading = " range%", .kind = TABLE_FIGURE},
-        {.heading = "sum", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "sum%", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "N", .kind = TABLE_FIGURE, .gap = 2, .rank = 1},
-        {.heading = "mean", .kind = TABLE_FIGURE, .gap = 2, .rank = 2},
-        {.heading = "std-dev", .kind = TABLE_FIGURE, .gap = 2, .rank = 3},
-        {.heading = "min", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "max", .kind = TABLE_FIGURE, .gap = 2}};
+    static const struct table_column COLUMNS[] = {{" range%", TABLE_FIGURE, .gap = 0},
+                                                  {"sum", TABLE_FIGURE, .gap = 2},
+                                                  {"sum%", TABLE_FIGURE, .gap = 2},
+                                                  {"N", TABLE_FIGURE, .gap = 2, .rank = 1},
+                                                  {"mean", TABLE_FIGURE, .gap = 2, .rank = 2},
+                                                  {"std-dev", TABLE_FIGURE, .gap = 2, .rank = 3},
+                                                  {"min", TABLE_FIGURE, .gap = 2},
+                                                  {"max", TABLE_FIGURE, .gap = 2}};
     table_columns(table, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
-    table_column(table, (struct table_column){.heading = profile_by_name(report->by),
-                                              .kind = report->by == PROFILE_BY_IMAGE ? TABLE_PATH
-                                                                                     : TABLE_NAME,
-                                              .gap = 2,
-                                              .least = 24});
+    table_column(table, profile_by_name(report->by),
+                 report->by == PROFILE_BY_IMAGE ? TABLE_PATH : TABLE_NAME, .gap = 2, .least = 24);
 }
 
 static struct text whole(double value) {
@@ -116,8 +112,7 @@ void variance_report_text(const struct variance_report *report, const struct pag
         add_row(report, &report->variances.rows[i], table);
     table_more(table, 8, report->variances.more);
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
     report_text_foot(&report->report, page);
 }
 

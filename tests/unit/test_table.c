@@ -114,8 +114,8 @@ static void lists_end_where_the_room_does(void **state) {
     (void)state;
     struct written written;
     struct table *table = begin(&written, 20);
-    table_column(table, (struct table_column){.heading = "no", .kind = TABLE_FIGURE});
-    table_column(table, (struct table_column){"stack", TABLE_LIST, .gap = 1, .least = 8});
+    table_column(table, "no", TABLE_FIGURE, .gap = 0);
+    table_column(table, "stack", TABLE_LIST, .gap = 1, .least = 8);
     table_cell(table, "1");
     table_cell(table, "ST-L1 8.6\nBase 3.1\nFL 0.1");
     table_cell(table, "2");
@@ -128,8 +128,8 @@ static void long_tables_are_printed_while_they_are_filled(void **state) {
     (void)state;
     struct written written;
     struct table *table = begin(&written, 20);
-    table_column(table, (struct table_column){.heading = "n", .kind = TABLE_FIGURE});
-    table_column(table, (struct table_column){"name", TABLE_TEXT, .gap = 1});
+    table_column(table, "n", TABLE_FIGURE, .gap = 0);
+    table_column(table, "name", TABLE_TEXT, .gap = 1);
     for (unsigned i = 0; i < TABLE_MEASURED + 2; i++) {
         table_figure(table, "%u", i % 10);
         table_cell(table, i < TABLE_MEASURED ? "four" : "longer");

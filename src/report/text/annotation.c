@@ -84,10 +84,9 @@ static void print_head(const struct printer *printer) {
             text_clip(fitted, sizeof fitted, input->name, printer->page->columns), printer->plain);
     fprintf(file, "0x%" PRIx64 " to 0x%" PRIx64 " of ", input->code->address,
             input->code->address + input->code->size);
-    unsigned columns = text_columns(text_clean(fitted, sizeof fitted, input->image));
     const unsigned room = printer->page->columns > 90 ? printer->page->columns - 70 : 20;
-    profile_put_path(input->image, columns < room ? columns : room, file);
-    fprintf(file, ": %" PRIu32 " instruction%s in %" PRIu32 " block%s\n", cfg->insn_count,
+    fprintf(file, "%s: %" PRIu32 " instruction%s in %" PRIu32 " block%s\n",
+            page_fit_path(fitted, sizeof fitted, input->image, room), cfg->insn_count,
             text_plural(cfg->insn_count), cfg->block_count, text_plural(cfg->block_count));
     print_values(profile->sum, input->event->unit, file);
     fprintf(file, ", %s %% of all", text_percent(profile->sum, profile->total).s);
@@ -101,14 +100,14 @@ static void print_head(const struct printer *printer) {
 static void print_columns(const struct printer *printer) {
     FILE *file = printer->file;
     fprintf(file, "\n%s%*s", printer->bold, (int)printer->marks, "");
-    profile_put_cell("address", printer->address, TEXT_RIGHT, file);
+    page_cell(printer->page, "address", printer->address, TEXT_RIGHT);
     fputs("  ", file);
-    profile_put_cell("instruction", printer->insn, TEXT_LEFT, file);
-    profile_put_cell(printer->annotation->input.event->unit, VALUES, TEXT_RIGHT, file);
-    profile_put_cell("CPI", CPI, TEXT_RIGHT, file);
+    page_cell(printer->page, "instruction", printer->insn, TEXT_LEFT);
+    page_cell(printer->page, printer->annotation->input.event->unit, VALUES, TEXT_RIGHT);
+    page_cell(printer->page, "CPI", CPI, TEXT_RIGHT);
     fputs("  ", file);
     if (printer->exact)
-        profile_put_cell("culprit", printer->culprits, TEXT_LEFT, file);
+        page_cell(printer->page, "culprit", printer->culprits, TEXT_LEFT);
     fprintf(file, "%s%s\n", printer->exact ? "  exact" : "culprit", printer->plain);
 }
 
@@ -292,7 +291,7 @@ static void print_insn(struct printer *printer, uint32_t insn) {
     print_margin(printer, place->block);
     fprintf(file, "%*" PRIx64 "  ", (int)printer->address, annotation_address(annotation, insn));
     annotation_insn_text(annotation, insn, text, sizeof text);
-    profile_put_cell(text, printer->insn, TEXT_LEFT, file);
+    page_cell(printer->page, text, printer->insn, TEXT_LEFT);
     double value = annotation->input.profile->values[place->offset];
     fprintf(file, "%*s", VALUES, value_text(value).s);
     print_cpi(printer, insn);

@@ -16,11 +16,6 @@ struct sheet {
     FILE *file;
 };
 
-static void cell(FILE *file, const char *text, unsigned columns, enum text_align align) {
-    char fitted[TEXT_BYTES];
-    fputs(text_fit(fitted, sizeof fitted, text, columns, align), file);
-}
-
 static uint32_t row_count(const struct breakdown_report *report) {
     return report->singles + report->pairs + report->others;
 }
@@ -40,11 +35,11 @@ static void print_name(const struct sheet *sheet, uint32_t set) {
     char name[BREAKDOWN_CATEGORIES * (BREAKDOWN_NAME_BYTES + 3)];
     name_of(sheet, set, name, sizeof name);
     fputc(' ', sheet->file);
-    cell(sheet->file, name, NAME - 1, TEXT_LEFT);
+    page_cell(sheet->page, name, NAME - 1, TEXT_LEFT);
 }
 
 static void print_share(const struct sheet *sheet, double share) {
-    cell(sheet->file, isnan(share) ? "-" : text_percent(share, 1).s, CELL, TEXT_RIGHT);
+    page_cell(sheet->page, isnan(share) ? "-" : text_percent(share, 1).s, CELL, TEXT_RIGHT);
 }
 
 /* "~5.8": where others were simulated, and this is by the graph alone. */
@@ -54,7 +49,7 @@ static void print_known(const struct sheet *sheet, const struct breakdown_progra
     char text[40];
     snprintf(text, sizeof text, "%s%s", source == program->ways[WAY_MULTISIM] ? "" : "~",
              text_percent(breakdown_share(source, set), 1).s);
-    cell(sheet->file, text, CELL, TEXT_RIGHT);
+    page_cell(sheet->page, text, CELL, TEXT_RIGHT);
 }
 
 /* Whether a program's way has a column of its own. */
@@ -68,7 +63,7 @@ static void print_difference(const struct sheet *sheet, double difference) {
         struct text percent = text_percent(difference, 1);
         snprintf(text, sizeof text, "%s%s", percent.s[0] == '-' ? "" : "+", percent.s);
     }
-    cell(sheet->file, text, CELL, TEXT_RIGHT);
+    page_cell(sheet->page, text, CELL, TEXT_RIGHT);
 }
 
 /* ---- head ---- */
@@ -80,12 +75,7 @@ static void print_program(const struct sheet *sheet, const struct breakdown_prog
     double cycles = breakdown->cycles[0], instructions = (double)breakdown->instructions;
     snprintf(line, sizeof line, "%s%s%s", labelled ? program->label : "", labelled ? ": " : "",
              text_clean(name, sizeof name, program->name));
-    unsigned columns = text_columns(line),
-             room = sheet->page->columns - (sheet->report->report.partial ? 10 : 0);
-    fputs(sheet->page->bold, sheet->file);
-    cell(sheet->file, line, columns < room ? columns : room, TEXT_LEFT);
-    fprintf(sheet->file, "%s%s\n", sheet->page->plain,
-            sheet->report->report.partial ? " (partial)" : "");
+    page_title(sheet->page, line, sheet->report->report.partial);
     fprintf(sheet->file, "%s instruction%s, %s cycle%s, CPI %.3f\n",
             text_count(breakdown->instructions).s, text_plural(breakdown->instructions),
             text_count((uint64_t)cycles).s, text_plural((uint64_t)cycles),
@@ -101,13 +91,7 @@ static void print_head(const struct sheet *sheet) {
     fprintf(sheet->file, "machine %s at %s GHz\n",
             text_clean(machine, sizeof machine, report->report.machine->name),
             text_quantity(report->report.machine->clock_ghz).s);
-    if (report->report.ideal) {
-        fputs("idealised:", sheet->file);
-        for (unsigned i = 0; i < IDEAL_COUNT; i++)
-            if (report->report.ideal & 1u << i)
-                fprintf(sheet->file, " %s", ideal_name(i));
-        fputc('\n', sheet->file);
-    }
+    report_text_ideal(&report->report, sheet->page);
 }
 
 /* ---- one program, one way ---- */
@@ -145,7 +129,7 @@ static void print_detailed_row(const struct sheet *sheet, uint32_t set) {
         print_known(sheet, program, set);
     else
         print_share(sheet, share);
-    cell(sheet->file, text, CYCLES, TEXT_RIGHT);
+    page_cell(sheet->page, text, CYCLES, TEXT_RIGHT);
     const char *remark = remark_on(sheet, set, share);
     const unsigned room = sheet->page->columns - NAME - CELL - CYCLES - 2;
     fputs(*remark ? "  " : "", sheet->file);
@@ -155,16 +139,16 @@ static void print_detailed_row(const struct sheet *sheet, uint32_t set) {
 
 static void print_total(const struct sheet *sheet, const char *name, double share) {
     fputc(' ', sheet->file);
-    cell(sheet->file, name, NAME - 1, TEXT_LEFT);
+    page_cell(sheet->page, name, NAME - 1, TEXT_LEFT);
     print_share(sheet, share);
 }
 
 static void print_detailed(const struct sheet *sheet) {
     const struct breakdown_report *report = sheet->report;
     fprintf(sheet->file, "\n%s", sheet->page->bold);
-    cell(sheet->file, " idealised", NAME, TEXT_LEFT);
-    cell(sheet->file, "% of time", CELL, TEXT_RIGHT);
-    cell(sheet->file, "cycles", CYCLES, TEXT_RIGHT);
+    page_cell(sheet->page, " idealised", NAME, TEXT_LEFT);
+    page_cell(sheet->page, "% of time", CELL, TEXT_RIGHT);
+    page_cell(sheet->page, "cycles", CYCLES, TEXT_RIGHT);
     fprintf(sheet->file, "%s\n", sheet->page->plain);
     for (uint32_t i = 0; i < row_count(report); i++) {
         if (i == report->singles || (i == report->singles + report->pairs && report->others))
@@ -210,9 +194,9 @@ static void print_ways(const struct sheet *sheet, const struct breakdown_program
     for (int way = 0; way < WAY_COUNT; way++) {
         if (!is_column(sheet, program, way))
             continue;
-        cell(sheet->file, breakdown_way_name((enum breakdown_way)way), CELL, TEXT_RIGHT);
+        page_cell(sheet->page, breakdown_way_name((enum breakdown_way)way), CELL, TEXT_RIGHT);
         if (!first)
-            cell(sheet->file, "error", CELL, TEXT_RIGHT);
+            page_cell(sheet->page, "error", CELL, TEXT_RIGHT);
         first = false;
     }
 }
@@ -221,15 +205,15 @@ static void print_column_heads(const struct sheet *sheet, uint32_t from, uint32_
     const struct breakdown_report *report = sheet->report;
     unsigned width = column_width(sheet);
     fprintf(sheet->file, "\n%s", sheet->page->bold);
-    cell(sheet->file, " idealised, % of time", NAME, TEXT_LEFT);
+    page_cell(sheet->page, " idealised, % of time", NAME, TEXT_LEFT);
     if (report->program_count > 1) {
         for (uint32_t i = from; i < to; i++) {
             fputc(' ', sheet->file);
-            cell(sheet->file, report->programs[i].label, width - 1, TEXT_RIGHT);
+            page_cell(sheet->page, report->programs[i].label, width - 1, TEXT_RIGHT);
         }
         if (width > CELL) {
             fputc('\n', sheet->file);
-            cell(sheet->file, "", NAME, TEXT_LEFT);
+            page_cell(sheet->page, "", NAME, TEXT_LEFT);
         }
     }
     if (width > CELL)
@@ -276,7 +260,7 @@ static void print_sums(const struct sheet *sheet, uint32_t from, uint32_t to) {
     const struct breakdown_report *report = sheet->report;
     for (int total = 0; total < 2; total++) {
         fputc(' ', sheet->file);
-        cell(sheet->file, total ? "Total" : "Other", NAME - 1, TEXT_LEFT);
+        page_cell(sheet->page, total ? "Total" : "Other", NAME - 1, TEXT_LEFT);
         for (uint32_t i = from; i < to; i++) {
             const struct breakdown_program *program = &report->programs[i];
             double values[WAY_COUNT];

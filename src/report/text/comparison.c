@@ -20,15 +20,12 @@ static struct text percent(double share) {
 static const char *const HEADINGS[GRAIN_COUNT] = {"function", "basic block", "instruction"};
 
 static void error_columns(struct table *table, const char *heading, bool samples) {
-    table_column(table, (struct table_column){.heading = heading, .kind = TABLE_TEXT, .least = 18});
+    table_column(table, heading, TABLE_TEXT, .least = 18);
     if (samples)
-        table_column(table, (struct table_column){
-                                .heading = "samples", .kind = TABLE_FIGURE, .gap = 2, .rank = 1});
+        table_column(table, "samples", TABLE_FIGURE, .gap = 2, .rank = 1);
     for (int grain = 0; grain < GRAIN_COUNT; grain++)
-        table_column(table, (struct table_column){
-                                .heading = HEADINGS[grain], .kind = TABLE_FIGURE, .gap = 2});
-    table_column(table,
-                 (struct table_column){.heading = "cycle stacks", .kind = TABLE_FIGURE, .gap = 2});
+        table_column(table, HEADINGS[grain], TABLE_FIGURE, .gap = 2);
+    table_column(table, "cycle stacks", TABLE_FIGURE, .gap = 2);
 }
 
 /* "61.8  (1.1)" */
@@ -60,8 +57,7 @@ static void print_errors(const struct comparison *comparison, const struct page 
             table_cell(table, "");
     }
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 static bool any_systematic(const struct comparison *comparison) {
@@ -96,8 +92,7 @@ static void print_systematic(const struct comparison *comparison, const struct p
                               : "");
     }
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 /* ---- commit and events, side by side ---- */
@@ -163,18 +158,15 @@ static void print_functions(const struct comparison *comparison, const struct pa
     static const char *const SHORT[CATEGORY_COUNT] = {" exec.", "  ALU",  " load", "store",
                                                       "front",  "mispr.", "flush"};
     struct table *table = table_new(page);
-    table_column(table, (struct table_column){.heading = "  share", .kind = TABLE_FIGURE});
-    table_column(table, (struct table_column){
-                            .heading = "function", .kind = TABLE_NAME, .gap = 2, .least = 24});
+    table_column(table, "  share", TABLE_FIGURE, .gap = 0);
+    table_column(table, "function", TABLE_NAME, .gap = 2, .least = 24);
     for (int i = 0; i < CATEGORY_COUNT; i++)
-        table_column(table,
-                     (struct table_column){.heading = SHORT[i], .kind = TABLE_FIGURE, .gap = 1});
+        table_column(table, SHORT[i], TABLE_FIGURE, .gap = 1);
     for (uint32_t i = 0; i < comparison->function_count; i++)
         function_cells(comparison, &comparison->functions[i], table);
     table_more(table, 9, comparison->function_total - comparison->function_count);
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 /* ---- instructions ---- */
@@ -183,18 +175,14 @@ static void print_functions(const struct comparison *comparison, const struct pa
  * first. */
 static void print_insns(const struct comparison *comparison, const struct page *page) {
     struct table *table = table_new(page);
-    table_column(table, (struct table_column){
-                            .heading = "share seen by, %", .kind = TABLE_NAME, .least = 16});
-    table_column(table, (struct table_column){
-                            .heading = "instruction", .kind = TABLE_TEXT, .gap = 2, .least = 18});
-    table_column(table, (struct table_column){.heading = "Oracle", .kind = TABLE_FIGURE, .gap = 2});
+    table_column(table, "share seen by, %", TABLE_NAME, .least = 16);
+    table_column(table, "instruction", TABLE_TEXT, .gap = 2, .least = 18);
+    table_column(table, "Oracle", TABLE_FIGURE, .gap = 2);
     for (uint32_t i = 0; i < comparison->count; i++)
         if (is_first_of_profiler(comparison, i)) {
             char name[64];
             snprintf(name, sizeof name, "%5s", comparison->rows[i].profiler->name);
-            table_column(table,
-                         (struct table_column){
-                             .heading = name, .kind = TABLE_FIGURE, .gap = 1, .rank = i + 1});
+            table_column(table, name, TABLE_FIGURE, .gap = 1, .rank = i + 1);
         }
     for (uint32_t row = 0; row < comparison->insn_count; row++) {
         const struct compared_insn *insn = &comparison->insns[row];
@@ -208,8 +196,7 @@ static void print_insns(const struct comparison *comparison, const struct page *
                 table_cell(table, percent(insn->shares[i]).s);
     }
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 void comparison_text(const struct comparison *comparison, const struct page *page) {

@@ -43,12 +43,10 @@ static void print_edges(const struct inspection_report *report, const struct pag
 
 static void print_instructions(const struct inspection_report *report, const struct page *page) {
     struct table *table = table_new(page);
-    table_column(table,
-                 (struct table_column){.heading = " % path", .kind = TABLE_FIGURE, .gap = 0});
-    table_column(table,
-                 (struct table_column){.heading = "  cycles", .kind = TABLE_FIGURE, .gap = 1});
-    table_column(table, (struct table_column){.heading = "mostly", .kind = TABLE_WORD, .gap = 2});
-    table_column(table, (struct table_column){.heading = "     %", .kind = TABLE_FIGURE, .gap = 0});
+    table_column(table, " % path", TABLE_FIGURE, .gap = 0);
+    table_column(table, "  cycles", TABLE_FIGURE, .gap = 1);
+    table_column(table, "mostly", TABLE_WORD, .gap = 2);
+    table_column(table, "     %", TABLE_FIGURE, .gap = 0);
     inspection_place_columns(table);
     for (uint32_t i = 0; i < report->critical.count; i++) {
         const struct critical_insn *row =
@@ -63,8 +61,7 @@ static void print_instructions(const struct inspection_report *report, const str
     }
     table_more(table, 8, report->critical.total - report->critical.count);
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 void critical_text(const struct inspection_report *report, const struct page *page) {

@@ -19,8 +19,7 @@ static void print_loads(const struct inspection_report *report, const struct pag
     const struct load_costs *costs = &report->inspection->loads;
     struct table *table = table_new(page);
     for (size_t i = 0; i < sizeof FIGURES / sizeof *FIGURES; i++)
-        table_column(table, (struct table_column){
-                                .heading = FIGURES[i], .kind = TABLE_FIGURE, .gap = i > 0});
+        table_column(table, FIGURES[i], TABLE_FIGURE, .gap = i > 0);
     inspection_place_columns(table);
     for (uint32_t i = 0; i < costs->count; i++) {
         const struct load_cost *load = &costs->loads[i];
@@ -32,8 +31,7 @@ static void print_loads(const struct inspection_report *report, const struct pag
         table_cell(table, text_quantity((double)load->tally.wait / misses).s);
         inspection_place_cells(report, load->insn, table);
     }
-    table_print(table);
-    table_free(table);
+    table_end(table);
     fprintf(page->file, " all%8s   together; the misses of all loads and stores (dmiss): %s\n",
             percent(report, costs->together).s, percent(report, costs->dmiss).s);
 }

@@ -8,26 +8,6 @@
 
 enum { NAME_BYTES = 4096 };
 
-void profile_put_cell(const char *text, unsigned columns, enum text_align align, FILE *file) {
-    char fitted[NAME_BYTES];
-    fputs(text_fit(fitted, sizeof fitted, text, columns, align), file);
-}
-
-/* Cut at the front, at a whole character. */
-void profile_put_path(const char *path, unsigned columns, FILE *file) {
-    char clean[NAME_BYTES], cut[NAME_BYTES];
-    const char *tail = text_clean(clean, sizeof clean, path);
-    if (text_columns(tail) > columns) {
-        while (*tail && text_columns(tail) > columns - 1)
-            do
-                tail++;
-            while ((*tail & 0xc0) == 0x80);
-        snprintf(cut, sizeof cut, "…%s", tail);
-        tail = cut;
-    }
-    profile_put_cell(tail, columns, TEXT_LEFT, file);
-}
-
 bool profile_report_add_worth(struct profile_report *report) {
     const struct profile_set *set = report->set;
     size_t rows = profile_table_count(report->table);
@@ -72,33 +52,18 @@ static void add_columns(const struct profile_report *report, struct table *table
         const unsigned rank = i ? 2 + (unsigned)i : 0;
         char heading[64];
         text_clip(heading, sizeof heading, report->events[i]->name, 14);
-        table_column(table,
-                     (struct table_column){
-                         .heading = heading, .kind = TABLE_FIGURE, .gap = i > 0, .rank = rank});
-        table_column(table, (struct table_column){
-                                .heading = "%", .kind = TABLE_FIGURE, .gap = 1, .rank = rank});
+        table_column(table, heading, TABLE_FIGURE, .gap = i > 0, .rank = rank);
+        table_column(table, "%", TABLE_FIGURE, .gap = 1, .rank = rank);
         if (!i)
-            table_column(table,
-                         (struct table_column){
-                             .heading = "   cum%", .kind = TABLE_FIGURE, .gap = 1, .rank = 1});
+            table_column(table, "   cum%", TABLE_FIGURE, .gap = 1, .rank = 1);
     }
-    table_column(table,
-                 (struct table_column){.heading = profile_by_name(by),
-                                       .kind = by == PROFILE_BY_IMAGE ? TABLE_PATH : TABLE_NAME,
-                                       .gap = 2,
-                                       .least = 24});
+    table_column(table, profile_by_name(by), by == PROFILE_BY_IMAGE ? TABLE_PATH : TABLE_NAME,
+                 .gap = 2, .least = 24);
     if (by == PROFILE_BY_LINE)
-        table_column(
-            table,
-            (struct table_column){
-                .heading = "procedure", .kind = TABLE_NAME, .gap = 2, .least = 16, .rank = 2});
+        table_column(table, "procedure", TABLE_NAME, .gap = 2, .least = 16, .rank = 2);
     if (place_heading(by))
-        table_column(table,
-                     (struct table_column){.heading = place_heading(by),
-                                           .kind = by == PROFILE_BY_EPOCH ? TABLE_TEXT : TABLE_PATH,
-                                           .gap = 2,
-                                           .least = 12,
-                                           .rank = 2});
+        table_column(table, place_heading(by), by == PROFILE_BY_EPOCH ? TABLE_TEXT : TABLE_PATH,
+                     .gap = 2, .least = 12, .rank = 2);
 }
 
 static void add_figures(const struct profile_report *report, const double *values, double cumulated,
@@ -166,8 +131,7 @@ static void print_table(const struct profile_report *report, const struct page *
     }
     add_rest(report, shown, table);
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 /* ---- the whole ---- */

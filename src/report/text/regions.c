@@ -95,21 +95,20 @@ static void head(const struct regions_report *report, FILE *out) {
 
 static void table(const struct regions_report *report, FILE *out) {
     static const struct table_column COLUMNS[] = {
-        {.heading = "region", .kind = TABLE_FIGURE},
-        {.heading = "cluster", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "slice", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "proc/thread", .kind = TABLE_FIGURE, .gap = 2, .rank = 1},
-        {.heading = "from instruction", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "instructions", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "weight", .kind = TABLE_FIGURE, .gap = 2},
-        {.heading = "multiplier", .kind = TABLE_FIGURE, .gap = 2, .rank = 2}};
+        {"region", TABLE_FIGURE, .gap = 0},
+        {"cluster", TABLE_FIGURE, .gap = 2},
+        {"slice", TABLE_FIGURE, .gap = 2},
+        {"proc/thread", TABLE_FIGURE, .gap = 2, .rank = 1},
+        {"from instruction", TABLE_FIGURE, .gap = 2},
+        {"instructions", TABLE_FIGURE, .gap = 2},
+        {"weight", TABLE_FIGURE, .gap = 2},
+        {"multiplier", TABLE_FIGURE, .gap = 2, .rank = 2}};
     const struct profiled_runs *profile = report->profile;
     const bool merged = profile->run_count > 1;
     const struct page page = page_of(out);
     struct table *table = table_with(&page, COLUMNS, 1);
     if (merged)
-        table_column(table,
-                     (struct table_column){.heading = "run", .kind = TABLE_FIGURE, .gap = 2});
+        table_column(table, "run", TABLE_FIGURE, .gap = 2);
     table_columns(table, COLUMNS + 1, sizeof COLUMNS / sizeof *COLUMNS - 1);
     for (uint32_t i = 0; i < report->choice->point_count; i++) {
         const struct region_point *point = &report->choice->points[report->order[i]];
@@ -127,8 +126,7 @@ static void table(const struct regions_report *report, FILE *out) {
         table_figure(table, "%s %%", text_percent(point->weight, 1).s);
         table_cell(table, text_quantity(multiplier).s);
     }
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 static void tried(const struct regions_report *report, FILE *out) {

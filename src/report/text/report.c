@@ -49,6 +49,16 @@ static void print_machine(const struct report *report, const struct page *page) 
                text_quantity(ratio((double)simulation->executed, simulation->seconds)).s);
 }
 
+void report_text_ideal(const struct report *report, const struct page *page) {
+    if (!report->ideal)
+        return;
+    fputs("idealised:", page->file);
+    for (unsigned i = 0; i < IDEAL_COUNT; i++)
+        if (report->ideal & 1u << i)
+            fprintf(page->file, " %s", ideal_name(i));
+    fputc('\n', page->file);
+}
+
 void report_text_head(const struct report *report, const struct page *page) {
     const struct simulation *simulation = report->simulation;
     double cpi = ratio((double)simulation->cycles, (double)simulation->instructions);
@@ -63,13 +73,7 @@ void report_text_head(const struct report *report, const struct page *page) {
                text_count(simulation->instructions).s, text_plural(simulation->instructions),
                text_count(simulation->cycles).s, text_plural(simulation->cycles), cpi, interval);
     print_machine(report, page);
-    if (report->ideal) {
-        fputs("idealised:", page->file);
-        for (unsigned i = 0; i < IDEAL_COUNT; i++)
-            if (report->ideal & 1u << i)
-                fprintf(page->file, " %s", ideal_name(i));
-        fputc('\n', page->file);
-    }
+    report_text_ideal(report, page);
 }
 
 /* ---- stacks of the whole run, side by side ---- */

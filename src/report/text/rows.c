@@ -55,12 +55,10 @@ static void component_columns(struct table *table, const struct columns *columns
     for (uint32_t i = 0; i < columns->count; i++) {
         char heading[32];
         snprintf(heading, sizeof heading, "%5s", component_name(columns->shown[i]));
-        table_column(table,
-                     (struct table_column){.heading = heading, .kind = TABLE_FIGURE, .gap = 1});
+        table_column(table, heading, TABLE_FIGURE, .gap = 1);
     }
     if (columns->other)
-        table_column(table,
-                     (struct table_column){.heading = "other", .kind = TABLE_FIGURE, .gap = 1});
+        table_column(table, "other", TABLE_FIGURE, .gap = 1);
 }
 
 static void component_cells(struct table *table, const struct columns *columns,
@@ -128,16 +126,12 @@ static struct table *make_table(const struct report *report, const struct report
     const struct columns columns = choose_columns(report, components);
     const bool has_source = is_function || report->by == BY_LINE;
     struct table *table = table_new(page);
-    table_column(table, (struct table_column){.heading = "  share", .kind = TABLE_FIGURE});
-    table_column(table, (struct table_column){.heading = "  CPI", .kind = TABLE_FIGURE, .gap = 2});
-    table_column(table, (struct table_column){.heading = has_source ? "function" : "image",
-                                              .kind = TABLE_NAME,
-                                              .gap = 2,
-                                              .least = NAME_LEAST});
+    table_column(table, "  share", TABLE_FIGURE, .gap = 0);
+    table_column(table, "  CPI", TABLE_FIGURE, .gap = 2);
+    table_column(table, has_source ? "function" : "image", TABLE_NAME, .gap = 2,
+                 .least = NAME_LEAST);
     if (has_source)
-        table_column(table,
-                     (struct table_column){
-                         .heading = "source", .kind = TABLE_PATH, .gap = 2, .least = SOURCE_LEAST});
+        table_column(table, "source", TABLE_PATH, .gap = 2, .least = SOURCE_LEAST);
     component_columns(table, &columns);
     for (uint32_t i = 0; i < count; i++) {
         struct report_row row;
@@ -160,8 +154,7 @@ void report_text_rows(const struct report *report, const struct page *page) {
     struct table *table = make_table(report, rows, is_function, rows->count, components, page);
     table_more(table, 9, rows->total - rows->count);
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 /* ---- instructions ---- */
@@ -180,11 +173,11 @@ static void list_parts(const struct stack *stack, double total, char *list, size
 
 void report_text_instructions(const struct report *report, const struct page *page) {
     static const struct table_column COLUMNS[] = {
-        {.heading = "  share", .kind = TABLE_FIGURE},
-        {.heading = "instruction", .kind = TABLE_NAME, .gap = 2, .least = 18},
-        {.heading = "source", .kind = TABLE_PATH, .gap = 2, .least = SOURCE_LEAST},
-        {.heading = "text", .kind = TABLE_TEXT, .gap = 2, .least = 19},
-        {.heading = "cycle stack, %", .kind = TABLE_LIST, .gap = 2, .least = 16}};
+        {"  share", TABLE_FIGURE, .gap = 0},
+        {"instruction", TABLE_NAME, .gap = 2, .least = 18},
+        {"source", TABLE_PATH, .gap = 2, .least = SOURCE_LEAST},
+        {"text", TABLE_TEXT, .gap = 2, .least = 19},
+        {"cycle stack, %", TABLE_LIST, .gap = 2, .least = 16}};
     const struct report_rows *rows = &report->instructions;
     const double total = total_units(report);
     struct table *table = table_with(page, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
@@ -206,6 +199,5 @@ void report_text_instructions(const struct report *report, const struct page *pa
     snprintf(more, sizeof more, "         %" PRIu32 " more", rows->total - rows->count);
     if (rows->total > rows->count)
         table_line(table, more);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }

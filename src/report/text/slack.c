@@ -35,12 +35,9 @@ static void print_histogram(const struct slack *slack, FILE *file) {
 static void print_instructions(const struct inspection_report *report, const struct page *page) {
     const struct slack *slack = &report->inspection->slack;
     struct table *table = table_new(page);
-    table_column(table,
-                 (struct table_column){.heading = " executions", .kind = TABLE_FIGURE, .gap = 0});
-    table_column(table,
-                 (struct table_column){.heading = "    least", .kind = TABLE_FIGURE, .gap = 2});
-    table_column(table,
-                 (struct table_column){.heading = "     mean", .kind = TABLE_FIGURE, .gap = 2});
+    table_column(table, " executions", TABLE_FIGURE, .gap = 0);
+    table_column(table, "    least", TABLE_FIGURE, .gap = 2);
+    table_column(table, "     mean", TABLE_FIGURE, .gap = 2);
     inspection_place_columns(table);
     for (uint32_t i = 0; i < report->slack.count; i++) {
         const struct slack_insn *row = &slack->insns[report->slack.insns[i]];
@@ -51,8 +48,7 @@ static void print_instructions(const struct inspection_report *report, const str
     }
     table_more(table, 12, report->slack.total - report->slack.count);
     fputc('\n', page->file);
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 void slack_text(const struct inspection_report *report, const struct page *page) {

@@ -172,13 +172,11 @@ static void print_stalls(const struct throughput_report *report, const struct pa
                    {SUSPENDED_SYSTEM, "system"}};
     enum { COLUMN_COUNT = sizeof COLUMNS / sizeof *COLUMNS };
     struct table *table = table_new(page);
-    table_column(table,
-                 (struct table_column){.heading = " program", .kind = TABLE_TEXT, .least = NAME});
-    table_column(table, (struct table_column){.heading = "  all", .kind = TABLE_FIGURE, .gap = 2});
-    table_column(table, (struct table_column){.heading = "issue", .kind = TABLE_FIGURE, .gap = 2});
+    table_column(table, " program", TABLE_TEXT, .least = NAME);
+    table_column(table, "  all", TABLE_FIGURE, .gap = 2);
+    table_column(table, "issue", TABLE_FIGURE, .gap = 2);
     for (int i = 0; i < COLUMN_COUNT; i++)
-        table_column(table, (struct table_column){
-                                .heading = COLUMNS[i].name, .kind = TABLE_FIGURE, .gap = 2});
+        table_column(table, COLUMNS[i].name, TABLE_FIGURE, .gap = 2);
     for (uint32_t program = 0; program < report->program_count; program++) {
         const struct program_mean mean = mean_of(report, program);
         const double per = 1.0 / mean.threads;
@@ -199,8 +197,7 @@ static void print_stalls(const struct throughput_report *report, const struct pa
     fputc('\n', page->file);
     page_print(page,
                "cycles of an instruction if nobody else used its core, with the extra misses");
-    table_print(table);
-    table_free(table);
+    table_end(table);
 }
 
 static void print_chip(const struct throughput_report *report, const struct page *page) {

@@ -1,10 +1,7 @@
-/* Items in (trace/item.h), slices out. A thread has, by id of block, how often each was executed
- * until the open slice began and within it; where a slice begins the first gives the marker: the
- * executions of all blocks that contain its first instruction.
- *
- * Counted items tell where slices begin and end. In events every block is looked at, and a slice
- * ends by the same rule (trace/counts.h). */
-#include "region/bbv_profile.h"
+/* Reads items (trace/item.h), from which region/profiled_slices.c makes slices. Counted items tell
+ * where slices begin and end. In events every block is looked at, and a slice ends by the same rule
+ * (trace/counts.h). */
+#include "region/profiled_slices.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,61 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "region/slice_files.h"
-#include "trace/counts.h"
 #include "trace/event.h"
 #include "trace/item.h"
-#include "trace/missed.h"
 #include "util/array.h"
 #include "util/clock.h"
-#include "util/order.h"
 #include "util/text.h"
 
 enum { MAX_THREADS = 1 << 20, TOLD_UNFOLLOWED = 5 };
 
-struct profiled {
-    bool known, open, ended;
-    uint32_t process, ordinal;
-    uint64_t position;         /* instructions of the thread so far */
-    uint64_t *before, *within; /* executions by id − 1: until the open slice, in it */
-    size_t capacity, within_capacity;
-    uint32_t *touched; /* ids of those in the open slice that are not 0 */
-    size_t touched_count, touched_capacity;
-    struct slice_place place;    /* of the open slice */
-    struct counts_pace pace;     /* from events */
-    uint32_t last;               /* id of the block entered last; 0: none */
-    struct missed_blocks missed; /* by id, in the open slice */
-    struct execution_place execution;
-};
-
-struct profile {
-    const struct bbv_profile_options *options;
-    struct bbv_profile_result *result;
-    struct profile_code code;
-    struct execution_counts counts;
-    struct slice_files files;
-    bool begun;                              /* the files were made */
-    uint32_t images_written, blocks_written; /* to the table */
-    char *table_path, *command;
-    struct profiled *threads;
-    size_t thread_count, thread_capacity;
-    struct slice_entry *entries;
-    size_t entry_capacity;
-    struct error *error;
-};
-
 char *bbv_slices_path(const char *path) {
     char *table;
     return asprintf(&table, "%s.slices", path) < 0 ? NULL : table;
-}
-
-static bool out_of_memory(struct profile *profile) {
-    return error_set(profile->error, "out of memory for the profile");
-}
-
-static bool make_no_sense(struct profile *profile) {
-    return error_set(profile->error, "the counts of a thread make no sense: the program may have "
-                                     "overwritten the memory they pass through");
 }
 
 static void note(struct bbv_profile_result *result, const char *format, ...)
@@ -96,140 +49,6 @@ void bbv_profile_result_free(struct bbv_profile_result *result) {
     result->note_count = result->note_capacity = 0;
 }
 
-/* ---- slices of a thread ---- */
-
-static int compare_ids(const void *left, const void *right) {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return ascending(a, b);
-}
-
-static bool reserve_ids(struct profile *profile, struct profiled *thread, uint32_t id) {
-    return (array_zeroed_room(thread->before, thread->capacity, id) &&
-            array_zeroed_room(thread->within, thread->within_capacity, id)) ||
-           out_of_memory(profile);
-}
-
-/* Just before the thread enters the block. */
-static bool begin_slice(struct profile *profile, struct profiled *thread, uint32_t number,
-                        uint32_t id) {
-    const struct profile_site *site = profile_code_site(&profile->code, id);
-    const struct slice_block *place = &profile_code_at(&profile->code, id)->place;
-    if (!site || !reserve_ids(profile, thread, id))
-        return out_of_memory(profile);
-    uint64_t count = 1;
-    for (size_t i = 0; i < site->count; i++)
-        if (site->ids[i] <= thread->capacity)
-            count += thread->before[site->ids[i] - 1];
-    thread->open = true;
-    counts_plan(&thread->pace, profile->options->size, 0);
-    thread->place = (struct slice_place){.process = thread->process,
-                                         .thread = number,
-                                         .first = thread->position,
-                                         .start = {place->image, place->offset, count}};
-    return true;
-}
-
-static bool add(struct profile *profile, struct profiled *thread, uint32_t id, uint64_t times) {
-    uint64_t insns;
-    if (id > thread->capacity && !reserve_ids(profile, thread, id))
-        return false;
-    uint64_t *within = thread->within + id - 1;
-    if (!*within) {
-        if (!array_room(thread->touched, thread->touched_capacity, thread->touched_count + 1))
-            return out_of_memory(profile);
-        thread->touched[thread->touched_count++] = id;
-    }
-    uint32_t insn_count = profile_code_at(&profile->code, id)->place.insn_count;
-    if (__builtin_mul_overflow(times, insn_count, &insns) ||
-        __builtin_add_overflow(thread->position, insns, &thread->position))
-        return make_no_sense(profile);
-    *within += times;
-    return true;
-}
-
-/* Instructions of a block that were counted with it in this slice, and not executed. */
-static bool miss(struct profile *profile, struct profiled *thread, uint32_t id, uint64_t insns) {
-    uint64_t counted =
-        id <= thread->within_capacity
-            ? thread->within[id - 1] * profile_code_at(&profile->code, id)->place.insn_count
-            : 0;
-    if (insns > counted - missed_of(&thread->missed, id))
-        return make_no_sense(profile);
-    if (!missed_add(&thread->missed, id, insns))
-        return out_of_memory(profile);
-    thread->position -= insns;
-    return true;
-}
-
-/* Blocks up to this id, and their images, into the table: not when they are met, for that is
- * earlier or later than the slices before them by chance. */
-static bool write_code(struct profile *profile, uint32_t id) {
-    const struct profile_code *code = &profile->code;
-    struct slice_writer *table = &profile->files.table;
-    for (; profile->blocks_written < id; profile->blocks_written++) {
-        const struct slice_block *block =
-            &profile_code_at(code, profile->blocks_written + 1)->place;
-        for (; block->image != MARKER_NO_IMAGE && profile->images_written <= block->image;
-             profile->images_written++)
-            if (!slice_writer_image(table, profile->images_written,
-                                    code->images + profile->images_written, profile->error))
-                return false;
-        if (!slice_writer_block(table, profile->blocks_written + 1, block, profile->error))
-            return false;
-    }
-    return true;
-}
-
-/* What was counted in the slice, or outside of any, belongs to the past. */
-static bool end_slice(struct profile *profile, struct profiled *thread) {
-    size_t count = thread->touched_count;
-    if (!array_room(profile->entries, profile->entry_capacity, count + 1))
-        return out_of_memory(profile);
-    if (count)
-        qsort(thread->touched, count, sizeof *thread->touched, compare_ids);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t id = thread->touched[i];
-        uint64_t times = thread->within[id - 1];
-        profile->entries[i] =
-            (struct slice_entry){id, times * profile_code_at(&profile->code, id)->place.insn_count -
-                                         missed_of(&thread->missed, id)};
-        thread->before[id - 1] += times;
-        thread->within[id - 1] = 0;
-    }
-    thread->touched_count = 0;
-    thread->missed.count = 0;
-    bool filled = thread->open && thread->position > thread->place.first;
-    thread->open = false;
-    if (!filled)
-        return true;
-    thread->place.instructions = thread->position - thread->place.first;
-    profile->result->slices++;
-    profile->result->instructions += thread->place.instructions;
-    if (thread->place.thread == 0 && !write_code(profile, profile->entries[count - 1].id))
-        return false;
-    /* bbv_profile() frees the entries. NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    return slice_files_put(&profile->files, &thread->place, profile->entries, count,
-                           profile->error);
-}
-
-static bool end_thread(struct profile *profile, struct profiled *thread) {
-    if (thread->ended || !thread->known)
-        return true;
-    thread->ended = true;
-    bool good = end_slice(profile, thread);
-    if (profile->options->counts_path)
-        good &= execution_leave(&profile->counts, &thread->execution) || out_of_memory(profile);
-    free(thread->before);
-    free(thread->within);
-    free(thread->touched);
-    free(thread->missed.items);
-    thread->missed = (struct missed_blocks){0};
-    thread->before = thread->within = NULL;
-    thread->touched = NULL;
-    thread->capacity = thread->within_capacity = thread->touched_capacity = 0;
-    return good;
-}
-
 /* ---- what items hold ---- */
 
 static uint32_t id_of(struct profile *profile, const struct item_data *data, uint64_t event) {
@@ -250,16 +69,16 @@ static bool take_counts(struct profile *profile, struct profiled *thread,
     for (uint32_t i = 0; i < data->event_count; i++) {
         uint64_t event = data->events[i];
         if (is_mark(data, i, MARK_SLICE)) {
-            if (!end_slice(profile, thread))
+            if (!slice_end(profile, thread))
                 return false;
         } else if (event_kind(event) == EVENT_BLOCK) {
             uint32_t id = id_of(profile, data, event);
             bool counts = is_mark(data, i + 1, MARK_TIMES);
             if (!id ||
-                !(counts ? add(profile, thread, id, event_payload(data->events[++i]))
-                         : begin_slice(profile, thread, data->thread, id)) ||
+                !(counts ? slice_add(profile, thread, id, event_payload(data->events[++i]))
+                         : slice_begin(profile, thread, data->thread, id)) ||
                 (is_mark(data, i + 1, MARK_MISSED) &&
-                 !miss(profile, thread, id, event_payload(data->events[++i]))))
+                 !slice_miss(profile, thread, id, event_payload(data->events[++i]))))
                 return false;
         }
     }
@@ -285,17 +104,17 @@ static bool enter_block(struct profile *profile, struct profiled *thread, uint32
                         uint32_t id) {
     const struct profile_block *block = profile_code_at(&profile->code, id);
     if (thread->open && block->watched && slice_is_due(profile, thread, block) &&
-        !end_slice(profile, thread))
+        !slice_end(profile, thread))
         return false;
-    if (!thread->open && !begin_slice(profile, thread, number, id))
+    if (!thread->open && !slice_begin(profile, thread, number, id))
         return false;
     if (block->watched)
         thread->pace.left -= block->place.insn_count;
     thread->last = id;
     if (profile->options->counts_path &&
         !execution_enter(&profile->counts, &profile->code, &thread->execution, id))
-        return out_of_memory(profile);
-    return add(profile, thread, id, 1);
+        return profile_out_of_memory(profile);
+    return slice_add(profile, thread, id, 1);
 }
 
 /* Marks that say something of the block before them. */
@@ -308,7 +127,7 @@ static bool take_mark(struct profile *profile, struct profiled *thread, uint64_t
         if (payload >= insn_count)
             break;
         thread->execution.cut = (uint32_t)payload + 1;
-        return miss(profile, thread, thread->last, insn_count - payload);
+        return slice_miss(profile, thread, thread->last, insn_count - payload);
     }
     case MARK_SIGNAL:
         thread->execution.signal = true;
@@ -322,7 +141,7 @@ static bool take_mark(struct profile *profile, struct profiled *thread, uint64_t
 /* What was executed next is not known. */
 static bool take_gap(struct profile *profile, struct profiled *thread) {
     thread->execution = (struct execution_place){0};
-    return end_slice(profile, thread);
+    return slice_end(profile, thread);
 }
 
 static bool take_events(struct profile *profile, struct profiled *thread,
@@ -350,7 +169,7 @@ static bool take_data(struct profile *profile, const struct item_data *data) {
     if (data->thread >= MAX_THREADS)
         return error_set(profile->error, "more than %d threads", MAX_THREADS);
     if (!array_zeroed_room(profile->threads, profile->thread_capacity, (size_t)data->thread + 1))
-        return out_of_memory(profile);
+        return profile_out_of_memory(profile);
     if (profile->thread_count <= data->thread)
         profile->thread_count = (size_t)data->thread + 1;
     struct profiled *thread = profile->threads + data->thread;
@@ -370,7 +189,7 @@ static bool take_data(struct profile *profile, const struct item_data *data) {
                  data->thread, data->first_insn);
     }
     if (data->first_insn != thread->position) { /* something is missing */
-        if (!end_slice(profile, thread))
+        if (!slice_end(profile, thread))
             return false;
         thread->position = data->first_insn;
     }
@@ -397,7 +216,7 @@ static bool take_header(struct profile *profile, const struct item_header *heade
     profile->code.isa = header->isa;
     profile->command = strdup(header->command);
     if (!profile->command)
-        return out_of_memory(profile);
+        return profile_out_of_memory(profile);
     profile->begun = true;
     return slice_files_open(&profile->files, profile->options->path, profile->table_path,
                             header->isa, header->command, profile->options->size, profile->error);
@@ -431,7 +250,7 @@ static bool take_item(struct profile *profile, const struct item *item) {
         return take_data(profile, &item->data);
     case ITEM_THREAD_END:
         return item->thread_ended >= profile->thread_count ||
-               end_thread(profile, profile->threads + item->thread_ended);
+               profiled_end(profile, profile->threads + item->thread_ended);
     case ITEM_NOTE:
         note(profile->result, "%s", item->note);
         return true;
@@ -442,7 +261,7 @@ static bool take_item(struct profile *profile, const struct item *item) {
         if (!profile->result->effect.what)
             profile->result->effect = (struct trace_effect){
                 item->effect.thread, item->effect.position, strdup(item->effect.what)};
-        return profile->result->effect.what || out_of_memory(profile);
+        return profile->result->effect.what || profile_out_of_memory(profile);
     case ITEM_END:
         profile->result->exit = item->end;
         note_death(profile);
@@ -566,7 +385,7 @@ bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_r
     *exec_status = 125;
     profile.table_path = bbv_slices_path(options->path);
     if (!profile.table_path)
-        return out_of_memory(&profile);
+        return profile_out_of_memory(&profile);
     bool writable = check_writable(options->path, error) &&
                     check_writable(profile.table_path, error) &&
                     (!options->counts_path || check_writable(options->counts_path, error));
@@ -579,11 +398,11 @@ bool bbv_profile(const struct bbv_profile_options *options, struct bbv_profile_r
     source.close(source.context);
     for (size_t i = 0; i < profile.thread_count; i++) {
         profile.error = good ? error : &ignored;
-        good &= end_thread(&profile, profile.threads + i);
+        good &= profiled_end(&profile, profile.threads + i);
     }
     profile.error = good ? error : &ignored;
     if (profile.files.table.stream.buffer)
-        good &= write_code(&profile, (uint32_t)profile.code.block_count);
+        good &= profile_write_code(&profile, (uint32_t)profile.code.block_count);
     if (profile.files.table.stream.buffer)
         good &= write_threads(&profile);
     bool closed =

@@ -2,55 +2,14 @@
  * each chunk to the traces whose windows it lies in (region_windows.c), and drops the rest
  * undecoded. Before the first window the emulator only counts, and between windows when all regions
  * lie in one thread; when the last region is finished, the command runs on without capture. */
-#include "trace/region_capture.h"
+#include "trace/region_capture_parts.h"
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/elf_image.h"
-#include "trace/item.h"
-#include "trace/region_source.h"
-#include "trace/region_windows.h"
-#include "trace/region_writer.h"
-#include "util/arena.h"
 #include "util/array.h"
-
-enum { LEAST_SKIP = 1000000 }; /* instructions: fewer are captured for nothing, but at once */
-
-struct region_capture {
-    struct code_symbol *symbols; /* of anonymous code; names in the arena */
-    size_t symbol_count;
-    struct arena names;
-    struct region_capture_options options;
-    struct item_source source;
-    bool started;
-    struct region_windows windows;
-    struct region_writer *writers; /* by region */
-    struct capture_marker *markers;
-    uint32_t *marked; /* by marker: 2 × region, and 1 for its end */
-
-    struct item_header header; /* strings owned */
-    struct process_of_run {
-        struct kept_process *kept; /* NULL: no region lies in it */
-        uint32_t number;           /* as regions have it; UINT32_MAX: none */
-    } * processes;                 /* by number in this run */
-    size_t process_count, process_capacity;
-    uint32_t *threads; /* by number in this run: as regions have it, or one of these */
-    size_t thread_count, thread_capacity;
-    bool image_seen; /* one that a marker lies in was mapped */
-    bool enough;
-    size_t paused_before; /* 1 more than the place of the region that the last pause ends before */
-    volatile sig_atomic_t interrupted;
-    struct trace_exit exit;
-    struct region_capture_progress progress;
-};
-
-static bool out_of_memory(struct error *error) {
-    return error_set(error, "out of memory while capturing regions");
-}
 
 /* ---- definitions ---- */
 
@@ -59,7 +18,7 @@ static bool take_header(struct region_capture *capture, const struct item_header
     capture->header = *header;
     capture->header.command = strdup(header->command);
     capture->header.host = strdup(header->host);
-    return (capture->header.command && capture->header.host) || out_of_memory(error);
+    return (capture->header.command && capture->header.host) || region_capture_out_of_memory(error);
 }
 
 enum { THREAD_NEW = UINT32_MAX, THREAD_OTHER = UINT32_MAX - 1 };
@@ -74,24 +33,17 @@ static bool is_wanted(const struct region_capture *capture, uint32_t process) {
 static bool take_process(struct region_capture *capture, const struct item_process *process,
                          struct error *error) {
     if (!array_room(capture->processes, capture->process_capacity, capture->process_count + 1))
-        return out_of_memory(error);
+        return region_capture_out_of_memory(error);
     struct kept_process *kept = NULL;
     uint32_t number = capture->options.process_count ? process->known : process->process;
     if (is_wanted(capture, number) && !(kept = kept_process_new(process)))
-        return out_of_memory(error);
+        return region_capture_out_of_memory(error);
     capture->processes[capture->process_count++] = (struct process_of_run){kept, number};
     return true;
 }
 
 static struct kept_process *find_process(const struct region_capture *capture, uint32_t process) {
     return process < capture->process_count ? capture->processes[process].kept : NULL;
-}
-
-static bool changed(const char *path, struct error *error) {
-    return error_set(error,
-                     "%s is another file than the one that the regions were chosen in (its build "
-                     "id differs): profile the command again",
-                     path);
 }
 
 static bool take_image(struct region_capture *capture, const struct item_image *image,
@@ -104,18 +56,18 @@ static bool take_image(struct region_capture *capture, const struct item_image *
             capture->image_seen = true;
             break;
         case CAPTURE_CHANGED:
-            return changed(image->path, error);
+            return region_capture_changed(image->path, error);
         case CAPTURE_OTHER:
             break;
         }
     struct kept_process *process = find_process(capture, image->process);
-    return !process || kept_process_image(process, image) || out_of_memory(error);
+    return !process || kept_process_image(process, image) || region_capture_out_of_memory(error);
 }
 
 static bool take_code(struct region_capture *capture, const struct item_code *code,
                       struct error *error) {
     struct kept_process *process = find_process(capture, code->process);
-    return !process || kept_process_code(process, code) || out_of_memory(error);
+    return !process || kept_process_code(process, code) || region_capture_out_of_memory(error);
 }
 
 /* ---- regions ---- */
@@ -305,7 +257,7 @@ static bool take_data(struct region_capture *capture, const struct item_data *da
     bool good;
     struct region_thread *thread = find_thread(capture, data, &good);
     if (!good)
-        return out_of_memory(error);
+        return region_capture_out_of_memory(error);
     if (!share_data(capture, data, thread ? thread->thread : THREAD_OTHER, error))
         return false;
     uint64_t last = data->first_insn + data->insn_count;
@@ -453,7 +405,6 @@ static bool take_item(struct region_capture *capture, const struct item *item,
 
 /* ---- the run ---- */
 
-/* What is not complete will not be. */
 static bool has_process(const struct region_capture *capture, uint32_t number) {
     for (size_t i = 0; i < capture->process_count; i++)
         if (capture->processes[i].number == number)
@@ -461,6 +412,7 @@ static bool has_process(const struct region_capture *capture, uint32_t number) {
     return false;
 }
 
+/* Fails the regions that are not complete. */
 static void give_up(struct region_capture *capture, const char *why) {
     struct region_windows *windows = &capture->windows;
     const struct region_capture_options *options = &capture->options;
@@ -534,154 +486,4 @@ void region_capture_interrupt(struct region_capture *capture) {
 
 struct trace_exit region_capture_exit(const struct region_capture *capture) {
     return capture->exit;
-}
-
-/* ---- beginning and end ---- */
-
-/* A file that is there under an image's path, but with another build id. */
-static bool check_files(const struct region_capture_options *options, struct error *error) {
-    for (size_t i = 0; i < options->image_count; i++) {
-        const struct capture_image *image = &options->images[i];
-        struct elf_image file = {0};
-        struct error ignored;
-        if (*image->path != '/' || !elf_image_open(&file, image->path, &ignored))
-            continue;
-        uint8_t id[sizeof image->build_id] = {0};
-        size_t size = file.build_id_size < sizeof id ? file.build_id_size : sizeof id;
-        memcpy(id, file.build_id, size);
-        elf_image_close(&file);
-        if (capture_image_match(image, image->path, id, (uint8_t)size) == CAPTURE_CHANGED)
-            return changed(image->path, error);
-    }
-    return true;
-}
-
-static bool list_markers(struct region_capture *capture, struct capture_markers *markers,
-                         struct error *error) {
-    const struct region_windows *windows = &capture->windows;
-    capture->markers = calloc(2 * windows->count + 1, sizeof *capture->markers);
-    capture->marked = calloc(2 * windows->count + 1, sizeof *capture->marked);
-    if (!capture->markers || !capture->marked)
-        return out_of_memory(error);
-    *markers = (struct capture_markers){.processes = capture->options.processes,
-                                        .process_count = capture->options.process_count,
-                                        .images = capture->options.images,
-                                        .image_count = capture->options.image_count,
-                                        .markers = capture->markers,
-                                        .all_threads = capture->options.other_threads > 0};
-    for (size_t i = 0; i < 2 * windows->count; i++) {
-        const struct capture_region *region = &windows->regions[i / 2];
-        const struct capture_marker *marker = i % 2 ? &region->end : &region->start;
-        if (!marker->count && i % 2 == 0)
-            return error_set(error,
-                             "region %" PRIu32 " has no markers (its profile had no file of "
-                             "slices): it cannot be found in a run",
-                             region->id);
-        if (!marker->count)
-            continue;
-        capture->marked[markers->count] = (uint32_t)i;
-        capture->markers[markers->count] = *marker;
-        capture->markers[markers->count].process = region->process;
-        capture->markers[markers->count++].thread = region->ordinal;
-    }
-    return true;
-}
-
-static bool prepare(struct region_capture *capture, struct capture_region *regions, size_t count,
-                    struct capture_markers *markers, struct error *error) {
-    if (count < 1 || count > REGION_CAPTURE_MAX)
-        return error_set(error, "%zu regions: 1 to %d can be captured at once", count,
-                         REGION_CAPTURE_MAX);
-    for (size_t i = 0; i < count; i++) {
-        regions[i].state = REGION_AWAITED;
-        regions[i].started = regions[i].ended = false;
-        regions[i].failure[0] = 0;
-    }
-    capture->windows = (struct region_windows){.regions = regions,
-                                               .count = count,
-                                               .images = capture->options.images,
-                                               .image_count = capture->options.image_count,
-                                               .warm_up = capture->options.warm_up};
-    capture->writers = calloc(count, sizeof *capture->writers);
-    return capture->writers ? region_windows_init(&capture->windows, error) &&
-                                  list_markers(capture, markers, error)
-                            : out_of_memory(error);
-}
-
-static struct region_capture *begin(const struct region_capture_options *options,
-                                    struct capture_region *regions, size_t count,
-                                    struct capture_markers *markers, struct error *error) {
-    struct region_capture *capture = calloc(1, sizeof *capture);
-    if (!capture) {
-        out_of_memory(error);
-        return NULL;
-    }
-    capture->options = *options;
-    if (prepare(capture, regions, count, markers, error))
-        return capture;
-    region_capture_close(capture);
-    return NULL;
-}
-
-struct region_capture *region_capture_from(const struct region_capture_options *options,
-                                           struct capture_region *regions, size_t count,
-                                           const struct item_source *source, struct error *error) {
-    struct capture_markers markers;
-    struct region_capture *capture = begin(options, regions, count, &markers, error);
-    if (!capture) {
-        source->close(source->context);
-        return NULL;
-    }
-    capture->source = *source;
-    capture->started = true;
-    return capture;
-}
-
-struct region_capture *region_capture_start(const struct region_capture_options *options,
-                                            struct capture_region *regions, size_t count,
-                                            int *exec_status, struct error *error) {
-    struct capture_markers markers;
-    *exec_status = 125;
-    if (!check_files(options, error))
-        return NULL;
-    struct region_capture *capture = begin(options, regions, count, &markers, error);
-    if (!capture)
-        return NULL;
-    struct capture_options what = options->capture;
-    uint64_t skip = region_windows_skip(&capture->windows);
-    what.skip = skip < LEAST_SKIP ? 0 : skip;
-    what.addresses = true;
-    what.limit = 0;
-    what.from_symbol = NULL;
-    what.thread = -1;
-    what.markers = &markers;
-    capture->progress.instructions = what.skip;
-    if (capture_start(&what, &capture->source, exec_status, error)) {
-        capture->started = true;
-        return capture;
-    }
-    region_capture_close(capture);
-    return NULL;
-}
-
-void region_capture_close(struct region_capture *capture) {
-    if (!capture)
-        return;
-    if (capture->started)
-        capture->source.close(capture->source.context);
-    for (size_t i = 0; capture->writers && i < capture->windows.count; i++)
-        region_writer_discard(&capture->writers[i]);
-    for (size_t i = 0; i < capture->process_count; i++)
-        kept_process_free(capture->processes[i].kept);
-    free(capture->processes);
-    free(capture->threads);
-    free(capture->writers);
-    free(capture->markers);
-    free(capture->marked);
-    free((char *)capture->header.command);
-    free((char *)capture->header.host);
-    region_windows_free(&capture->windows);
-    free(capture->symbols);
-    arena_free(&capture->names);
-    free(capture);
 }

@@ -1,0 +1,48 @@
+/* Inside of this room: a capture of regions. region_capture_start.c begins and ends it,
+ * region_capture.c reads its items. */
+#ifndef CULPRIT_TRACE_REGION_CAPTURE_PARTS_H
+#define CULPRIT_TRACE_REGION_CAPTURE_PARTS_H
+
+#include "trace/region_capture.h"
+
+#include <signal.h>
+
+#include "trace/item.h"
+#include "trace/region_source.h"
+#include "trace/region_windows.h"
+#include "trace/region_writer.h"
+#include "util/arena.h"
+
+struct region_capture {
+    struct code_symbol *symbols; /* of anonymous code; names in the arena */
+    size_t symbol_count;
+    struct arena names;
+    struct region_capture_options options;
+    struct item_source source;
+    bool started;
+    struct region_windows windows;
+    struct region_writer *writers; /* by region */
+    struct capture_marker *markers;
+    uint32_t *marked; /* by marker: 2 × region, and 1 for its end */
+
+    struct item_header header; /* strings owned */
+    struct process_of_run {
+        struct kept_process *kept; /* NULL: no region lies in it */
+        uint32_t number;           /* as regions have it; UINT32_MAX: none */
+    } * processes;                 /* by number in this run */
+    size_t process_count, process_capacity;
+    uint32_t *threads; /* by number in this run: as regions have it, or one of these */
+    size_t thread_count, thread_capacity;
+    bool image_seen; /* one that a marker lies in was mapped */
+    bool enough;
+    size_t paused_before; /* 1 more than the place of the region that the last pause ends before */
+    volatile sig_atomic_t interrupted;
+    struct trace_exit exit;
+    struct region_capture_progress progress;
+};
+
+/* The error is set. Always false. */
+bool region_capture_out_of_memory(struct error *error);
+bool region_capture_changed(const char *path, struct error *error);
+
+#endif

@@ -35,7 +35,7 @@ struct lane {
     } passes[];
 };
 
-struct run {
+struct predict_run {
     const struct predict_options *options;
     struct hybrid_prediction *prediction;
     struct trace *trace;
@@ -130,7 +130,7 @@ static bool same_prefetcher(const struct machine_cache *a, const struct machine_
     return a->prefetcher == b->prefetcher && a->prefetch_degree == b->prefetch_degree;
 }
 
-static struct pass *pass_of(struct run *run, const struct machine *machine) {
+static struct pass *pass_of(struct predict_run *run, const struct machine *machine) {
     for (uint32_t i = 0; i < run->pass_count; i++) {
         const struct machine *first = run->passes[i].machine;
         if (same_prefetcher(&first->l1d, &machine->l1d) &&
@@ -143,7 +143,7 @@ static struct pass *pass_of(struct run *run, const struct machine *machine) {
     return pass;
 }
 
-static bool join_pass(struct run *run, uint32_t number, struct error *error) {
+static bool join_pass(struct predict_run *run, uint32_t number, struct error *error) {
     const struct predict_options *options = run->options;
     const struct machine *machine = &options->machines[number];
     struct pass *pass = pass_of(run, machine);
@@ -168,7 +168,7 @@ static bool join_pass(struct run *run, uint32_t number, struct error *error) {
 
 /* ---- threads ---- */
 
-static void lane_free(const struct run *run, struct lane *lane) {
+static void lane_free(const struct predict_run *run, struct lane *lane) {
     for (uint32_t i = 0; i < run->pass_count; i++) {
         data_trace_free(lane->passes[i].data);
         hybrid_split_free(lane->passes[i].hybrid);
@@ -179,7 +179,7 @@ static void lane_free(const struct run *run, struct lane *lane) {
     free(lane);
 }
 
-static bool lane_start(const struct run *run, struct lane *lane, struct error *error) {
+static bool lane_start(const struct predict_run *run, struct lane *lane, struct error *error) {
     const struct predict_options *options = run->options;
     for (uint32_t i = 0; i < run->pass_count; i++) {
         const struct pass *pass = &run->passes[i];
@@ -200,7 +200,7 @@ static bool lane_start(const struct run *run, struct lane *lane, struct error *e
     return true;
 }
 
-static struct lane *lane_of(struct run *run, uint32_t thread, struct error *error) {
+static struct lane *lane_of(struct predict_run *run, uint32_t thread, struct error *error) {
     for (struct lane *lane = run->lanes; lane; lane = lane->next)
         if (lane->thread == thread)
             return lane;
@@ -227,7 +227,7 @@ static void add_counts(struct data_counts *sum, const struct data_counts *more) 
     sum->events += more->events;
 }
 
-static bool lane_finish(struct run *run, struct lane *lane, struct error *error) {
+static bool lane_finish(struct predict_run *run, struct lane *lane, struct error *error) {
     const struct predict_options *options = run->options;
     struct hybrid_prediction *prediction = run->prediction;
     for (uint32_t i = 0; i < run->pass_count; i++) {
@@ -255,7 +255,7 @@ static bool lane_finish(struct run *run, struct lane *lane, struct error *error)
     return true;
 }
 
-static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
+static bool lane_end(struct predict_run *run, uint32_t thread, struct error *error) {
     struct lane **link = &run->lanes;
     while (*link && (*link)->thread != thread)
         link = &(*link)->next;
@@ -271,7 +271,7 @@ static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
 /* ---- the run ---- */
 
 /* Caches know of these instructions and nothing else does. */
-static bool warm_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
+static bool warm_piece(struct predict_run *run, struct lane *lane, const struct trace_batch *piece,
                        struct error *error) {
     const struct core_input input = core_input_of(trace_code(run->trace), piece);
     for (uint32_t i = 0; i < run->pass_count; i++)
@@ -283,8 +283,8 @@ static bool warm_piece(struct run *run, struct lane *lane, const struct trace_ba
     return true;
 }
 
-static bool predict_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
-                          struct error *error) {
+static bool predict_piece(struct predict_run *run, struct lane *lane,
+                          const struct trace_batch *piece, struct error *error) {
     const struct core_input input = core_input_of(trace_code(run->trace), piece);
     const double began = clock_monotonic();
     for (uint32_t i = 0; i < run->pass_count; i++)
@@ -297,14 +297,16 @@ static bool predict_piece(struct run *run, struct lane *lane, const struct trace
     return true;
 }
 
-static bool predict_all(struct run *run, const struct trace_batch *batch, struct error *error) {
+static bool predict_all(struct predict_run *run, const struct trace_batch *batch,
+                        struct error *error) {
     struct lane *lane = batch->insn_count ? lane_of(run, batch->thread, error) : NULL;
     run->passed += batch->insn_count;
     return batch->insn_count == 0 || (lane && predict_piece(run, lane, batch, error));
 }
 
 /* Cuts a batch where the part that is predicted begins and ends. */
-static bool run_pieces(struct run *run, const struct trace_batch *batch, struct error *error) {
+static bool run_pieces(struct predict_run *run, const struct trace_batch *batch,
+                       struct error *error) {
     const struct predict_part *part = &run->options->part;
     if (!part->length)
         return predict_all(run, batch, error);
@@ -326,25 +328,26 @@ static bool run_pieces(struct run *run, const struct trace_batch *batch, struct 
     return true;
 }
 
-static bool run_batch(struct run *run, const struct trace_batch *batch, struct error *error) {
+static bool run_batch(struct predict_run *run, const struct trace_batch *batch,
+                      struct error *error) {
     if (!run_pieces(run, batch, error))
         return false;
     run->passed += batch->passed;
     return !batch->thread_ended || lane_end(run, batch->thread, error);
 }
 
-static bool part_is_done(const struct run *run) {
+static bool part_is_done(const struct predict_run *run) {
     const struct predict_part *part = &run->options->part;
     return part->length && run->passed == part->skip + part->warm + part->length;
 }
 
 /* What is skipped need not be decoded. A selector must see every instruction. */
-static void pass_skipped(struct run *run, const struct selector *selector) {
+static void pass_skipped(struct predict_run *run, const struct selector *selector) {
     if (run->passed < run->options->part.skip && !selector)
         trace_pass(run->trace, run->options->part.skip - run->passed);
 }
 
-static bool run_trace(struct run *run, struct selector *selector, struct error *error) {
+static bool run_trace(struct predict_run *run, struct selector *selector, struct error *error) {
     const struct predict_options *options = run->options;
     struct trace_batch batch;
     int status;
@@ -371,7 +374,7 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
     return true;
 }
 
-static bool prepare(struct run *run, struct error *error) {
+static bool prepare(struct predict_run *run, struct error *error) {
     const struct predict_options *options = run->options;
     struct hybrid_prediction *prediction = run->prediction;
     const size_t machines = options->machine_count;
@@ -393,7 +396,7 @@ static bool prepare(struct run *run, struct error *error) {
 
 bool predict(struct trace *trace, const struct predict_options *options,
              struct hybrid_prediction *prediction, struct error *error) {
-    struct run run = {.options = options, .prediction = prediction, .trace = trace};
+    struct predict_run run = {.options = options, .prediction = prediction, .trace = trace};
     struct selector *selector = NULL;
     *prediction = (struct hybrid_prediction){0};
     const double began = clock_monotonic();

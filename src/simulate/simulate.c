@@ -38,7 +38,7 @@ struct lane {
     void *observed[];                          /* each observer's own */
 };
 
-struct run {
+struct simulation_state {
     const struct simulation_options *options;
     struct simulation *simulation;
     struct trace *trace;
@@ -61,7 +61,7 @@ struct run {
     uint32_t insns_known; /* static instructions that the observers know */
 };
 
-static void lane_free(const struct run *run, struct lane *lane) {
+static void lane_free(const struct simulation_state *run, struct lane *lane) {
     const struct simulation_options *options = run->options;
     struct core_learned *learned = options->learned;
     if (lane->core && learned && !learned->memory)
@@ -84,7 +84,8 @@ static void lane_free(const struct run *run, struct lane *lane) {
     free(lane);
 }
 
-static bool attach_observers(const struct run *run, struct lane *lane, struct error *error) {
+static bool attach_observers(const struct simulation_state *run, struct lane *lane,
+                             struct error *error) {
     const struct simulation_options *options = run->options;
     for (uint32_t i = 0; i < options->observer_count; i++)
         if (!options->observers[i].attach(options->observers[i].context, lane->source, lane->tap,
@@ -97,7 +98,8 @@ static bool attach_observers(const struct run *run, struct lane *lane, struct er
     return true;
 }
 
-static struct lane *lane_new(struct run *run, struct tap_source source, struct error *error) {
+static struct lane *lane_new(struct simulation_state *run, struct tap_source source,
+                             struct error *error) {
     struct lane *lane =
         calloc(1, sizeof *lane + run->options->observer_count * sizeof *lane->observed);
     if (!lane || !(lane->tap = tap_new(run->bus)) ||
@@ -136,7 +138,7 @@ static struct lane *lane_new(struct run *run, struct tap_source source, struct e
 }
 
 /* Room in the tables for a thread number. */
-static bool make_room(struct run *run, uint32_t thread, struct error *error) {
+static bool make_room(struct simulation_state *run, uint32_t thread, struct error *error) {
     struct simulation *simulation = run->simulation;
     if (thread < simulation->thread_count)
         return true;
@@ -148,7 +150,8 @@ static bool make_room(struct run *run, uint32_t thread, struct error *error) {
     return true;
 }
 
-static struct lane *lane_of(struct run *run, const struct trace_batch *batch, struct error *error) {
+static struct lane *lane_of(struct simulation_state *run, const struct trace_batch *batch,
+                            struct error *error) {
     assert(run->table); /* make_room() has been here */
     struct lane *lane = run->table[batch->thread];
     struct tap_source source = {.process = batch->process, .thread = batch->thread};
@@ -172,7 +175,7 @@ static void add_counters(void *totals, const void *now, const void *before, size
 }
 static_assert(sizeof(struct core_statistics) % sizeof(uint64_t) == 0, "all 64-bit counters");
 
-static bool lane_end_window(struct run *run, struct lane *lane, struct error *error) {
+static bool lane_end_window(struct simulation_state *run, struct lane *lane, struct error *error) {
     if (!lane->in_window)
         return true;
     lane->in_window = false;
@@ -189,7 +192,7 @@ static bool lane_end_window(struct run *run, struct lane *lane, struct error *er
 }
 
 /* Lets the pipeline run empty and writes the slice down. */
-static bool lane_end_slice(struct run *run, struct lane *lane, struct error *error) {
+static bool lane_end_slice(struct simulation_state *run, struct lane *lane, struct error *error) {
     struct simulation *simulation = run->simulation;
     struct slice_recorder *slice = &lane->slice;
     if (!slice->oracle || !lane->in_window)
@@ -213,7 +216,8 @@ static bool lane_end_slice(struct run *run, struct lane *lane, struct error *err
 }
 
 /* A core's own Oracle and golden reference go to the run's. */
-static bool collect_slices(struct run *run, struct slice_recorder *slice, struct error *error) {
+static bool collect_slices(struct simulation_state *run, struct slice_recorder *slice,
+                           struct error *error) {
     return !slice->oracle ||
            slice_recorder_move(slice, &run->sliced, oracle_profile(run->oracle),
                                golden_profile(run->golden)) ||
@@ -221,7 +225,7 @@ static bool collect_slices(struct run *run, struct slice_recorder *slice, struct
 }
 
 /* Also after a failure all that the core did is counted and has been to the workers. */
-static bool lane_finish(struct run *run, struct lane *lane, struct error *error) {
+static bool lane_finish(struct simulation_state *run, struct lane *lane, struct error *error) {
     struct error late;
     bool good = lane_end_slice(run, lane, error);
     good &= lane_end_window(run, lane, good ? error : &late);
@@ -240,7 +244,7 @@ static bool lane_finish(struct run *run, struct lane *lane, struct error *error)
 }
 
 /* Every cycle that the cores counted must have been attributed, once; `agree`: by both profiles. */
-static bool check_sums(const struct run *run, bool agree, struct error *error) {
+static bool check_sums(const struct simulation_state *run, bool agree, struct error *error) {
     const struct simulation *simulation = run->simulation;
     uint64_t states = 0;
     for (int state = 0; state < STATE_COUNT; state++)
@@ -255,7 +259,7 @@ static bool check_sums(const struct run *run, bool agree, struct error *error) {
 }
 
 /* Ends the level: adds what the profiles gained during it, with its weight. */
-static bool collect(struct run *run, struct error *error) {
+static bool collect(struct simulation_state *run, struct error *error) {
     struct simulation *simulation = run->simulation;
     uint64_t weight = run->step.weight;
     bool good = true;
@@ -280,7 +284,7 @@ static bool collect(struct run *run, struct error *error) {
     return good && check_sums(run, agree, error);
 }
 
-static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
+static bool lane_end(struct simulation_state *run, uint32_t thread, struct error *error) {
     assert(run->table); /* as in lane_of() */
     struct lane *lane = run->table[thread];
     if (!lane)
@@ -296,7 +300,7 @@ static bool lane_end(struct run *run, uint32_t thread, struct error *error) {
 }
 
 /* The schedule's step is complete: closes the window and, between levels, weighs the profiles. */
-static bool next_step(struct run *run, struct error *error) {
+static bool next_step(struct simulation_state *run, struct error *error) {
     struct simulation *simulation = run->simulation;
     bool good = true;
     if (run->step.action == SAMPLING_SIMULATE) {
@@ -316,7 +320,7 @@ static bool next_step(struct run *run, struct error *error) {
 }
 
 /* Counts what is handed to a core; the instructions that a compare-and-branch fuses count both. */
-static bool count_executions(struct run *run, const struct trace_batch *piece,
+static bool count_executions(struct simulation_state *run, const struct trace_batch *piece,
                              struct error *error) {
     struct simulation *simulation = run->simulation;
     uint32_t known = trace_code(run->trace)->insn_count;
@@ -329,7 +333,8 @@ static bool count_executions(struct run *run, const struct trace_batch *piece,
     return true;
 }
 
-static bool teach_observers(struct run *run, const struct code *code, struct error *error) {
+static bool teach_observers(struct simulation_state *run, const struct code *code,
+                            struct error *error) {
     const struct simulation_options *options = run->options;
     if (run->insns_known == code->insn_count)
         return true;
@@ -341,8 +346,8 @@ static bool teach_observers(struct run *run, const struct code *code, struct err
     return true;
 }
 
-static bool simulate_piece(struct run *run, struct lane *lane, const struct trace_batch *piece,
-                           struct error *error) {
+static bool simulate_piece(struct simulation_state *run, struct lane *lane,
+                           const struct trace_batch *piece, struct error *error) {
     const struct code *code = trace_code(run->trace);
     const bool follows = lane->in_window;
     if (!lane->in_window) {
@@ -361,8 +366,8 @@ static bool simulate_piece(struct run *run, struct lane *lane, const struct trac
 }
 
 /* Cuts what is simulated into slices. */
-static bool simulate_slices(struct run *run, struct lane *lane, const struct trace_batch *piece,
-                            struct error *error) {
+static bool simulate_slices(struct simulation_state *run, struct lane *lane,
+                            const struct trace_batch *piece, struct error *error) {
     struct slice_recorder *slice = &lane->slice;
     for (uint32_t begin = 0, end, counted; begin < piece->insn_count; begin = end) {
         if (slice->position == slice->end && !lane_end_slice(run, lane, error))
@@ -377,8 +382,8 @@ static bool simulate_slices(struct run *run, struct lane *lane, const struct tra
 }
 
 /* A piece of a batch that lies within one step, and how many of it count. */
-static bool run_piece(struct run *run, const struct trace_batch *piece, uint32_t counted,
-                      struct error *error) {
+static bool run_piece(struct simulation_state *run, const struct trace_batch *piece,
+                      uint32_t counted, struct error *error) {
     struct simulation *simulation = run->simulation;
     const struct code *code = trace_code(run->trace);
     simulation->executed += counted;
@@ -397,7 +402,8 @@ static bool run_piece(struct run *run, const struct trace_batch *piece, uint32_t
                               : simulate_piece(run, lane, piece, error);
 }
 
-static bool run_batch(struct run *run, const struct trace_batch *batch, struct error *error) {
+static bool run_batch(struct simulation_state *run, const struct trace_batch *batch,
+                      struct error *error) {
     if (!make_room(run, batch->thread, error))
         return false;
     struct simulation_thread *thread = &run->simulation->threads[batch->thread];
@@ -420,19 +426,20 @@ static bool run_batch(struct run *run, const struct trace_batch *batch, struct e
 }
 
 /* What the schedule skips need not be decoded. A selector must see every instruction. */
-static void pass_skipped(struct run *run, const struct selector *selector) {
+static void pass_skipped(struct simulation_state *run, const struct selector *selector) {
     if (run->step.action == SAMPLING_SKIP && !selector)
         trace_pass(run->trace, run->step.end - run->simulation->executed);
 }
 
 /* A region ends with its last instruction, not when the next one comes. */
-static bool region_is_done(const struct run *run) {
+static bool region_is_done(const struct simulation_state *run) {
     uint64_t position = run->simulation->executed;
     return position == run->step.end &&
            sampling_step(&run->options->sampling, position).action == SAMPLING_STOP;
 }
 
-static bool run_trace(struct run *run, struct selector *selector, struct error *error) {
+static bool run_trace(struct simulation_state *run, struct selector *selector,
+                      struct error *error) {
     const struct simulation_options *options = run->options;
     struct trace_batch batch;
     int status;
@@ -460,14 +467,14 @@ static bool run_trace(struct run *run, struct selector *selector, struct error *
 
 /* Reading and predecoding, the pipeline, and attribution each on a thread, where there is a second
  * processor. */
-static bool start_threads(struct run *run, struct error *error) {
+static bool start_threads(struct simulation_state *run, struct error *error) {
     if (run->options->one_thread || sysconf(_SC_NPROCESSORS_ONLN) < 2)
         return true;
     return (run->pipeline = executor_new("pipeline", error)) &&
            (run->attribution = executor_new("attribution", error));
 }
 
-static void free_lanes(struct run *run) {
+static void free_lanes(struct simulation_state *run) {
     while (run->lanes) {
         struct lane *lane = run->lanes;
         run->lanes = lane->next;
@@ -476,7 +483,7 @@ static void free_lanes(struct run *run) {
 }
 
 /* Everything that holds simulated state; what it counted has been collected. */
-static void free_cores(struct run *run) {
+static void free_cores(struct simulation_state *run) {
     free_lanes(run);
     workers_free(run->workers);
     graph_breakdown_free(run->graph);
@@ -510,7 +517,7 @@ static int slices_in_order(const void *left, const void *right) {
 bool simulation_run(struct trace *trace, const struct simulation_options *options,
                     struct simulation *simulation, struct error *error) {
     memset(simulation, 0, sizeof *simulation);
-    struct run run = {
+    struct simulation_state run = {
         .options = options, .simulation = simulation, .trace = trace, .started = clock_monotonic()};
     run.step = sampling_step(&options->sampling, 0);
     struct selector *selector = NULL;

@@ -8,7 +8,7 @@
 #include "simulate/selection.h"
 #include "trace/code.h"
 
-struct run {
+struct warming_run {
     const struct warming *warming;
     struct trace *trace;
     struct core_learned *before, *at_start;
@@ -23,7 +23,7 @@ struct run {
 /* ---- stamps ---- */
 
 static bool stamp_chunk(void *context, const struct trace_chunk *chunk, struct error *error) {
-    struct run *run = context;
+    struct warming_run *run = context;
     const uint64_t begin = run->stamped_to, end = begin + chunk->insn_count;
     if (run->warming->only >= 0 && chunk->thread != (uint32_t)run->warming->only)
         return true;
@@ -39,7 +39,7 @@ static bool stamp_chunk(void *context, const struct trace_chunk *chunk, struct e
 }
 
 static void span_of_block(void *context, uint32_t block, uint64_t *start, uint64_t *end) {
-    const struct run *run = context;
+    const struct warming_run *run = context;
     const struct code *code = trace_code(run->trace);
     const struct trace_block what = trace_block(run->trace, run->process, block);
     *start = *end = 0;
@@ -55,7 +55,7 @@ static uint32_t shortest_line(const struct machine *machine) {
     return machine->l1i.present && code < data ? code : data;
 }
 
-static bool rebuild(struct run *run, struct error *error) {
+static bool rebuild(struct warming_run *run, struct error *error) {
     size_t count;
     struct stamped_line *lines = stamps_lines(run->stamps, span_of_block, run, &count);
     if (!lines)
@@ -81,14 +81,14 @@ static bool know_nothing(const struct warming *warming, struct core_learned *lea
     return good;
 }
 
-static bool begin_to_show(struct run *run, struct error *error) {
+static bool begin_to_show(struct warming_run *run, struct error *error) {
     const struct core_options options = {.ideal = run->warming->ideal, .learned = run->before};
     if (!run->before->memory && !know_nothing(run->warming, run->before, error))
         return false;
     return rebuild(run, error) && (run->core = core_new(run->warming->machine, &options, error));
 }
 
-static bool keep_start(struct run *run, struct error *error) {
+static bool keep_start(struct warming_run *run, struct error *error) {
     const struct warming *warming = run->warming;
     if (warming->go_on)
         return core_learned_copy(run->at_start, warming->machine, warming->ideal,
@@ -101,7 +101,7 @@ static bool keep_start(struct run *run, struct error *error) {
     return true;
 }
 
-static uint64_t next_stop(const struct run *run) {
+static uint64_t next_stop(const struct warming_run *run) {
     const struct warming *warming = run->warming;
     return run->position < run->show_from   ? run->show_from
            : run->position < warming->start ? warming->start
@@ -109,17 +109,18 @@ static uint64_t next_stop(const struct run *run) {
 }
 
 /* What is to be done before the instruction at the position. */
-static bool reach(struct run *run, struct error *error) {
+static bool reach(struct warming_run *run, struct error *error) {
     if (run->position == run->show_from && !run->core && !begin_to_show(run, error))
         return false;
     return run->position != run->warming->start || run->at_start->memory || keep_start(run, error);
 }
 
-static bool is_done(const struct run *run) {
+static bool is_done(const struct warming_run *run) {
     return run->at_start->memory && (!run->warming->go_on || run->position >= run->warming->end);
 }
 
-static bool show_batch(struct run *run, const struct trace_batch *batch, struct error *error) {
+static bool show_batch(struct warming_run *run, const struct trace_batch *batch,
+                       struct error *error) {
     for (uint32_t begin = 0, end, counted; begin < batch->insn_count; begin = end) {
         if (!reach(run, error))
             return false;
@@ -138,7 +139,7 @@ static bool show_batch(struct run *run, const struct trace_batch *batch, struct 
     return reach(run, error);
 }
 
-static bool show(struct run *run, struct error *error) {
+static bool show(struct warming_run *run, struct error *error) {
     const struct warming *warming = run->warming;
     struct trace_batch batch;
     bool good = reach(run, error);
@@ -157,14 +158,14 @@ static bool show(struct run *run, struct error *error) {
 bool warming_run(struct trace *trace, const struct warming *warming, struct core_learned *before,
                  struct core_learned *at_start, struct error *error) {
     const uint64_t warm = warming->warm < warming->start ? warming->warm : warming->start;
-    struct run run = {.warming = warming,
-                      .trace = trace,
-                      .before = before,
-                      .at_start = at_start,
-                      .stamps = stamps_new(shortest_line(warming->machine)),
-                      .stamp_from = warming->start - warm,
-                      .show_from =
-                          warming->start - (warming->trained < warm ? warming->trained : warm)};
+    struct warming_run run = {.warming = warming,
+                              .trace = trace,
+                              .before = before,
+                              .at_start = at_start,
+                              .stamps = stamps_new(shortest_line(warming->machine)),
+                              .stamp_from = warming->start - warm,
+                              .show_from = warming->start -
+                                           (warming->trained < warm ? warming->trained : warm)};
     *at_start = (struct core_learned){NULL, NULL};
     if (!run.stamps)
         return error_set(error, "out of memory for time stamps");

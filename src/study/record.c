@@ -17,7 +17,7 @@
 
 enum { ENTRIES = 200000, SAVE_SECONDS = 600, RETRY_SECONDS = 10 };
 
-struct run {
+struct record_run {
     const struct recording_request *request;
     struct recording *recording;
     struct store *store;
@@ -74,20 +74,20 @@ static void name_it(const struct recording_request *request, char *name, size_t 
 
 /* ---- saving ---- */
 
-static void measure(struct run *run) {
+static void measure(struct record_run *run) {
     struct recording *recording = run->recording;
     resolver_statistics(run->resolver, &recording->attributed);
     recorder_statistics(run->recorder, &recording->recorded);
 }
 
-static bool update_session(struct run *run, struct error *error) {
+static bool update_session(struct record_run *run, struct error *error) {
     measure(run);
     run->session.unknown = run->recording->attributed.unknown;
     run->session.dropped = run->recording->recorded.dropped;
     return store_update_session(run->store, &run->session, error);
 }
 
-static bool save(struct run *run, struct error *error) {
+static bool save(struct record_run *run, struct error *error) {
     run->next_save = clock_monotonic() + RETRY_SECONDS;
     if (!run->session.id && !live_session_add(run->store, &run->session, run->recording->events,
                                               run->recording->event_count, run->event_ids, error))
@@ -101,7 +101,7 @@ static bool save(struct run *run, struct error *error) {
 }
 
 /* What cannot be saved now is tried again, and said when it cannot be saved at the end. */
-static void save_when_due(struct run *run) {
+static void save_when_due(struct record_run *run) {
     struct error ignored;
     double now = clock_monotonic();
     if (now >= run->next_save ||
@@ -112,7 +112,7 @@ static void save_when_due(struct run *run) {
 /* ---- the command ---- */
 
 /* True when it has ended. */
-static bool command_ended(struct run *run) {
+static bool command_ended(struct record_run *run) {
     int status;
     pid_t ended = waitpid(run->command.pid, &status, WNOHANG);
     if (ended == 0 || (ended < 0 && errno == EINTR))
@@ -127,7 +127,7 @@ static bool command_ended(struct run *run) {
 }
 
 /* A terminal tells all of its foreground, the command included; others tell culprit alone. */
-static void forward_signal(const struct run *run, bool *forwarded) {
+static void forward_signal(const struct record_run *run, bool *forwarded) {
     const int signal = run->request->watch->signal;
     if (*forwarded || !signal || !run->request->command)
         return;
@@ -136,18 +136,18 @@ static void forward_signal(const struct run *run, bool *forwarded) {
         kill(run->command.pid, signal);
 }
 
-static bool process_ended(const struct run *run) {
+static bool process_ended(const struct record_run *run) {
     return kill(run->request->pid, 0) != 0 && errno == ESRCH;
 }
 
-static bool is_over(struct run *run) {
+static bool is_over(struct record_run *run) {
     const struct recording_request *request = run->request;
     if (request->seconds > 0 && clock_monotonic() - run->began >= request->seconds)
         return true;
     return request->command ? command_ended(run) : request->watch->signal || process_ended(run);
 }
 
-static bool sample(struct run *run, struct error *error) {
+static bool sample(struct record_run *run, struct error *error) {
     bool forwarded = false;
     while (!is_over(run)) {
         recorder_wait(run->recorder, run->request->command ? run->command.process : run->process);
@@ -160,7 +160,7 @@ static bool sample(struct run *run, struct error *error) {
 }
 
 /* After --time, or when recording failed, the command still has to end. */
-static void await_command(struct run *run) {
+static void await_command(struct record_run *run) {
     bool forwarded = false;
     if (!run->request->command || run->command.pid < 0 || run->recording->exit.known)
         return;
@@ -172,7 +172,7 @@ static void await_command(struct run *run) {
 
 /* ---- all of it ---- */
 
-static bool start(struct run *run, int *exec_status, struct error *error) {
+static bool start(struct record_run *run, int *exec_status, struct error *error) {
     const struct recording_request *request = run->request;
     struct recording *recording = run->recording;
     const struct live_sink sink = resolver_sink(run->resolver);
@@ -200,7 +200,7 @@ static bool start(struct run *run, int *exec_status, struct error *error) {
     return error_prefix(error, "%s", request->command[0]);
 }
 
-static bool record(struct run *run, int *exec_status, struct error *error) {
+static bool record(struct record_run *run, int *exec_status, struct error *error) {
     struct recording *recording = run->recording;
     if (!start(run, exec_status, error))
         return false;
@@ -221,10 +221,10 @@ static bool record(struct run *run, int *exec_status, struct error *error) {
 
 bool record_run(const struct recording_request *request, struct recording *recording,
                 int *exec_status, struct error *error) {
-    struct run run = {.request = request,
-                      .recording = recording,
-                      .command = {.pid = -1, .process = -1, .go = -1, .refused = -1},
-                      .process = -1};
+    struct record_run run = {.request = request,
+                             .recording = recording,
+                             .command = {.pid = -1, .process = -1, .go = -1, .refused = -1},
+                             .process = -1};
     live_host_read(&run.host);
     name_it(request, recording->name, sizeof recording->name);
     run.session = (struct store_session){.kind = SESSION_LIVE,

@@ -1,4 +1,5 @@
-/* What holds of every control-flow graph, whatever the code; shared by unit tests and fuzzing. */
+/* What must hold for every control-flow graph, whatever the code; shared by unit tests and
+ * fuzzing. */
 #ifndef CULPRIT_TESTS_CFG_CHECK_H
 #define CULPRIT_TESTS_CFG_CHECK_H
 
@@ -18,8 +19,8 @@ static inline const struct cfg_insn *cfg_last(const struct cfg *cfg,
             return #truth;                                                                         \
     } while (0)
 
-/* Instructions are those at their offsets, each in one block, and blocks end where control parts.
- */
+/* Instructions are those at their offsets, each in one block, and blocks end where control may
+ * branch. */
 static inline const char *cfg_check_insns(const struct cfg *cfg) {
     uint32_t next = 0, starts = 0;
     for (uint32_t b = 0; b < cfg->block_count; b++) {
@@ -220,7 +221,7 @@ static inline const char *cfg_check_depths(const struct cfg *cfg, bool *reached,
     return NULL;
 }
 
-/* NULL: all is well; else what is not. Depths of loops are checked of small graphs. */
+/* NULL, or what is wrong. Depths of loops are checked in small graphs only. */
 static inline const char *cfg_problem(const struct cfg *cfg) {
     enum { SMALL = 200 };
     const char *problem = cfg_check_insns(cfg);

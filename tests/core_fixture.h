@@ -270,8 +270,8 @@ static inline void simulate_on(struct program_fixture *program, const struct mac
     }
 }
 
-/* Both ways of dispatch, with life records and without, must take the same cycles; lives are of the
- * former. */
+/* Dispatch with life records and without must take the same cycles; the lives are from the run with
+ * records. */
 static inline void simulate(struct program_fixture *program, const struct machine *machine,
                             uint32_t ideal) {
     program->without_life = true;
@@ -282,7 +282,8 @@ static inline void simulate(struct program_fixture *program, const struct machin
     assert_memory_equal(&plain, &program->result, sizeof plain);
 }
 
-/* Units of 1/840 cycle that a profile gives an instruction, under one signature or (−1) all. */
+/* The units of 1/840 cycle that a profile gives to an instruction, under one signature or (−1)
+ * under all. */
 static inline uint64_t units_of(const struct pics *pics, uint32_t insn, int psv) {
     uint64_t count, sum = 0;
     struct pics_cell *cells = pics_cells(pics, &count);

@@ -106,7 +106,7 @@ static inline uint16_t distance(uint32_t one_of) {
     return one_in(one_of) ? (uint16_t)(1 + next_random(40)) : 0;
 }
 
-/* Graphs with every kind of edge; times need not be like those of any core. Static instructions
+/* Graphs with every kind of edge; times need not be those of any real core. Static instructions
  * below 50 are loads, those from 50 to 99 others. */
 static inline void make_random(struct graph *graph, uint32_t count, uint64_t seed) {
     static const uint32_t ends[3] = {GRAPH_MISPREDICTED, GRAPH_LATE, GRAPH_TAKEN};

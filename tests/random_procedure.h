@@ -139,8 +139,9 @@ static inline void random_graph(struct random_procedure *made, uint64_t *random)
     random_solve(made, sorted);
 }
 
-/* M as of an in-order core that issues two at a time: 0 for what issues with the one before it.
- * Returns what the core truly takes, which in 3 of 100 places the model does not know. */
+/* M as on an in-order core that issues two at a time: 0 for what issues with the instruction before
+ * it. Returns the cycles that the core really takes, which differ from the model for 3 of 100
+ * instructions. */
 static inline double random_m(struct random_procedure *made, uint64_t *random, uint32_t insn) {
     bool is_first = made->cfg.blocks[made->cfg.insns[insn].block].first_insn == insn;
     double kind = random_fraction(random);

@@ -1,6 +1,6 @@
-/* Stores with arbitrary bytes. The first byte says as what the rest is taken: a blob of values or
- * of symbols, whose checksum is made right before, or a whole file, which is then read, checked,
- * written, merged and pruned. What comes out must keep the promises of store.h. */
+/* Stores with arbitrary bytes. The first byte tells what the rest is used as: a blob of values or
+ * of symbols, whose checksum is corrected first, or a whole file, which is then read, checked,
+ * written, merged and pruned. The result must keep the promises of store.h. */
 #include <fcntl.h>
 #include <string.h>
 #include <zlib.h>

@@ -28,7 +28,7 @@ __asm__("bare_on_alarm: incq bare_signals(%rip)\n"
 #endif
 void bare_on_alarm(int signal, void *info, void *ucontext);
 
-/* Variables, and in one place, so that the code is the same whatever they are. */
+/* Variables, at fixed addresses, so that the code is the same whatever their values. */
 static volatile struct {
     uint64_t rounds, signals;
     long microseconds;

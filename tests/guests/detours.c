@@ -1,4 +1,4 @@
-/* Goes another way when its standard output is not the file named, in one round of many: the first
+/* In one round of many, takes another path if its standard output is not the file named: the first
  * run of a command writes to that file, a second one does not. */
 #include <sys/stat.h>
 

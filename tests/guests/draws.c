@@ -1,4 +1,4 @@
-/* Draws random bytes in every way there is, and executes more the larger they are. */
+/* Draws random bytes in every possible way, and executes more instructions the larger they are. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* makes_code SECONDS [quiet]: makes a loop at run time and stays in it; tells of it in
+/* makes_code SECONDS [quiet]: generates a loop at run time and executes it; lists it in
  * /tmp/perf-PID.map unless quiet, and removes nothing. */
 #include <stdio.h>
 #include <stdlib.h>

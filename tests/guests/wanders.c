@@ -1,4 +1,4 @@
-/* Does something else every time it is run: how much work, and in which of two ways, is random. */
+/* Behaves differently in every run: how much work it does, and in which of two ways, is random. */
 #include <stdio.h>
 #include <sys/random.h>
 

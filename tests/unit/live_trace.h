@@ -1,4 +1,5 @@
-/* A command under capture whose input and output are nobody's; cmocka must be included before. */
+/* A command under capture, without input and with its output discarded; cmocka must be included
+ * before. */
 #ifndef CULPRIT_TESTS_UNIT_LIVE_TRACE_H
 #define CULPRIT_TESTS_UNIT_LIVE_TRACE_H
 

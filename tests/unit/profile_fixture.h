@@ -227,7 +227,7 @@ static inline void draw_program(struct program_fixture *program) {
     }
 }
 
-/* On which it meets mispredictions, flushes, ordering violations, and misses of both caches. */
+/* Executes them, with mispredictions, flushes, ordering violations, and misses of both caches. */
 static inline struct machine random_machine(void) {
     struct machine machine = little_machine();
     machine.core.disambiguation = DISAMBIGUATE_SPECULATE;

@@ -1,5 +1,5 @@
-/* A copy of a predictor answers as the predictor itself does from there on, whatever its kind, and
- * neither changes the other. */
+/* A copy of a predictor predicts as the original does from then on, whatever its kind, and neither
+ * changes the other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* TAGE: what it must learn and others cannot, its histories, and that nothing it keeps goes astray
- * in long runs. */
+/* TAGE: patterns that it must learn and others cannot, its histories, and that its state stays
+ * consistent in long runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static int loop_mispredictions(enum direction_kind direction, int trips, int loo
     return wrong;
 }
 
-/* The exit of a loop of 25 trips, 50 branches, is foretold by a history of 64 bits. */
+/* The exit of a loop of 25 iterations, 50 branches, is predicted by a history of 64 bits. */
 static void learns_fixed_trip_counts(void **state) {
     (void)state;
     assert_in_range(loop_mispredictions(DIRECTION_TAGE, 5, 400, 200), 0, 2);
@@ -74,7 +74,8 @@ static void learns_long_correlations(void **state) {
     assert_in_range(repeat_mispredictions(DIRECTION_TAGE, 80), 40, 60);
 }
 
-/* Random outcomes cannot be foretold, but must not drag down a steady branch beside them. */
+/* Random outcomes cannot be predicted, but must not spoil the prediction of a steady branch beside
+ * them. */
 static void noise_stays_noise(void **state) {
     (void)state;
     struct branch_predictor *predictor = new_predictor(with_direction(DIRECTION_TAGE));

@@ -152,8 +152,8 @@ static void returns_match_calls(void **state) {
     branch_free(predictor);
 }
 
-/* Six calls into a ring of four: the inner four returns are right; the outer two meet the inner
- * addresses again, and a call after that is right as ever. */
+/* Six calls with a ring of four entries: the inner four returns are right; the outer two find the
+ * inner addresses again; a call after that is predicted right again. */
 static void return_stack_wraps(void **state) {
     (void)state;
     struct branch_predictor *predictor = new_predictor(SMALL);

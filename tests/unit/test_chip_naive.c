@@ -69,8 +69,8 @@ static uint64_t naive_l2(struct naive *naive, uint64_t physical, uint64_t cycle,
     return from + machine->l2.latency + (*hit ? 0 : machine->dram.latency);
 }
 
-/* A translation is waited for once, even where other threads push it out meanwhile, and then does
- * not come into the TLB again. */
+/* A translation is waited for once, even if other threads evict it meanwhile; it is then not put
+ * into the TLB again. */
 static bool naive_translates(struct naive_cache *tlb, struct naive_thread *thread, uint64_t line) {
     uint64_t key = line * 16 + ((uint64_t)thread->space << 52);
     if (thread->walked) {

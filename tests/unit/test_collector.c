@@ -229,7 +229,7 @@ static void test_rate(void **state) {
     finish(fixture);
 }
 
-/* What was delivered is what was taken, with drains while a storm goes on and a table so small that
+/* Every sample taken is delivered, while drains go on during a storm and the table is so small that
  * it overflows. */
 static void test_exactly_once(void **state) {
     (void)state;
@@ -250,8 +250,8 @@ static void test_exactly_once(void **state) {
     finish(fixture);
 }
 
-/* Entries that gave way are delivered too; what found no room is counted. All processors have
- * tables of their own: the children run on one of them, and fill that. */
+/* Evicted entries are delivered too, and samples that found no room are counted. Each processor has
+ * tables of its own: the children run on one of them, and fill its tables. */
 static void test_evictions(void **state) {
     (void)state;
     START(fixture, 256);

@@ -9,8 +9,8 @@ static uint32_t next_random(uint32_t below) {
     return (random_state >> 16) % below;
 }
 
-/* Everything that is squashed, held or waits: loads that go ahead of stores to the same few
- * addresses, which hang on divisions; misses, mispredicted branches, system calls. */
+/* Everything that squashes or delays µops: loads that go ahead of stores to the same few addresses,
+ * which wait for divisions; misses, mispredicted branches, system calls. */
 static void execute_anything(struct program_fixture *program, uint32_t count) {
     uint32_t divide = operation(program, OP_INT_DIV, 1, 0), add = alu(program, 2, 2, 3);
     uint32_t write = store(program, 2, 1), read = load(program, 3, 0), wide = load(program, 4, 3);
@@ -49,8 +49,8 @@ static struct machine rough_machine(void) {
     return machine;
 }
 
-/* Every µop has a life record, whatever squashed it meanwhile, and those who ask for them take no
- * cycle (which simulate() checks). */
+/* Every µop has a life record, whatever squashed it meanwhile, and recording lives takes no cycle
+ * (which simulate() checks). */
 static void every_uop_has_a_life(void **state) {
     (void)state;
     const struct machine machine = rough_machine();

@@ -5,7 +5,7 @@
 enum { LINE = 64, FAR = 0x100000 };
 
 /* Dependent loads that hit take 3 cycles each: issue in 5 + 100 + ..., every 3 after the first,
- * which brings the line: 5 + 1 + 2 + 100 = 108. */
+ * which fetches the line: 5 + 1 + 2 + 100 = 108. */
 static void dependent_loads_hit(void **state) {
     (void)state;
     struct machine machine = little_machine();
@@ -40,8 +40,8 @@ static void mshrs_limit_misses(void **state) {
     program_fixture_free(program);
 }
 
-/* A pending hit: a second load from the line in flight is there when the line is, carries ST-L1 and
- * ST-LLC, and names the load that brought the line. */
+/* A pending hit: a second load from the line in flight gets its data when the line arrives, carries
+ * ST-L1 and ST-LLC, and names the load that fetched the line. */
 static void pending_hit_waits_for_the_fill(void **state) {
     (void)state;
     struct machine machine = little_machine();
@@ -240,7 +240,8 @@ static void ordering_violation_flushes(void **state) {
     execute_at(program, read, FAR, 8);
     execute(program, add);
     simulate(program, &machine, 0);
-    /* All is 103 later: the first load brings the line (complete 108) and the rest hangs on it. */
+    /* Everything is 103 later: the first load fetches the line (complete 108) and the rest depends
+     * on it. */
     assert_int_equal(program->lives[1].issue, 108);
     assert_int_equal(program->lives[2].issue, 118);
     assert_int_equal(program->statistics.ordering_violations, 1);
@@ -537,8 +538,8 @@ static struct core_statistics run_alone(struct core *core, const struct program_
     return statistics;
 }
 
-/* What one core has brought the next one finds: its first load hits, and all is over 100 cycles
- * earlier. Its time began anew: a line that arrived in 108 is there in 5. */
+/* The next core finds the lines that one core has fetched: its first load hits, and everything ends
+ * 100 cycles earlier. Its time starts at 0 again: a line that arrived in 108 is there in 5. */
 static void a_core_begins_with_what_another_learned(void **state) {
     (void)state;
     struct machine machine = little_machine();

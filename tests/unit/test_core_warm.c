@@ -60,7 +60,7 @@ static void hand(struct core *core, take *how, const struct program_fixture *pro
     assert_true(core_drain(core, &error));
 }
 
-/* What the rest takes after a beginning that was simulated or warmed in pieces. */
+/* How long the rest takes after a beginning that was simulated or warmed in pieces. */
 static struct core_statistics take_rest(const struct machine *machine,
                                         const struct program_fixture *program, take *how,
                                         uint32_t piece) {

@@ -132,8 +132,8 @@ static void others_are_not_started(void **state) {
     assert_string_equal(RUN("sh", "-c", "/bin/true; /bin/true").what, "starting another process");
 }
 
-/* exec goes on with the same process: its next program is watched like the first. Another user's
- * rights would not survive the emulator, so such a program runs without it. */
+/* exec continues the same process: its next program is watched like the first. The rights of
+ * another user would not survive the emulator, so such a program runs without it. */
 static void exec_is_watched_where_it_can_be_followed(void **state) {
     char expected[PATH_MAX], command[3 * PATH_MAX];
     (void)state;

@@ -165,7 +165,8 @@ static bool leads(const struct network *network, uint32_t from, uint32_t to, uin
     return reached[to];
 }
 
-/* Every cycle through the one contains the other: without the other it is on none. */
+/* By definition: every cycle through the one contains the other, so without the other it is on no
+ * cycle. */
 static bool needs(const struct network *network, uint32_t arc, uint32_t other) {
     return !leads(network, network->arcs[arc].to, network->arcs[arc].from, other);
 }

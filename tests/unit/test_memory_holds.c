@@ -48,7 +48,8 @@ static void a_hold_to_come_is_in_nobodys_way(void **state) {
     holds_free(&holds);
 }
 
-/* A thousand who all ask at cycle 0 for the one place are served in turn, in little memory. */
+/* A thousand accesses that all ask for the one entry at cycle 0 are served in turn, in little
+ * memory. */
 static void a_long_queue_is_short_to_tell(void **state) {
     (void)state;
     struct holds holds;

@@ -40,8 +40,8 @@ static void next_line_follows_misses(void **state) {
     memory_free(memory);
 }
 
-/* What a miss brings along is there after warming too, at whatever level; nothing of it is counted,
- * and its first use is a prefetched line's. */
+/* Lines that a miss prefetches are there after warming too, at whatever level; none of it is
+ * counted, and their first use is that of a prefetched line. */
 static void warming_prefetches(void **state) {
     (void)state;
     struct memory *memory = prefetching(PREFETCH_NEXT_LINE, 1);

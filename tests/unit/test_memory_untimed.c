@@ -1,5 +1,5 @@
-/* Accesses outside time: who brought a block, and the same hits and misses as in time when accesses
- * are far apart. */
+/* Untimed accesses: which access fetched a block, and the same hits and misses as with timing when
+ * accesses are far apart. */
 #include "unit/memory_machine.h"
 
 static struct untimed_result ask(struct memory *memory, uint64_t number, uint64_t address) {
@@ -15,8 +15,8 @@ static struct untimed_result ask(struct memory *memory, uint64_t number, uint64_
         assert_int_equal(answered.events, expected_events);                                        \
     } while (0)
 
-/* Lines of the L1 are half as long as blocks: the second half of a block misses the L1 but was
- * brought by whoever brought the block, and its later users wait for him too. */
+/* Lines of the L1 are half as long as blocks: the second half of a block misses the L1, but was
+ * fetched by the access that fetched the block, for which its later users wait too. */
 static void inner_levels_hand_on_who_fetched_the_block(void **state) {
     (void)state;
     struct machine machine = small_machine();
@@ -29,8 +29,8 @@ static void inner_levels_hand_on_who_fetched_the_block(void **state) {
     memory_free(memory);
 }
 
-/* A store brings its block as a load does. An access that crosses lines waits for the block that
- * was brought last. */
+/* A store fetches its block as a load does. An access that crosses lines waits for the block that
+ * was fetched last. */
 static void stores_and_splits(void **state) {
     (void)state;
     const struct machine machine = small_machine();
@@ -76,8 +76,9 @@ static void prefetch_of_the_other_half(void **state) {
     memory_free(memory);
 }
 
-/* The LLC's prefetcher brings line 1 to itself; that only levels beyond the L1D did is told, until
- * the L1D's does as well: line 3 by the LLC, which brings line 2 for the L1D. */
+/* The LLC's prefetcher fetches line 1 for itself: the result tells that only levels beyond the L1D
+ * did, until the L1D's prefetcher does as well: line 3 by the LLC, which fetches line 2 for the
+ * L1D. */
 static void who_prefetches(void **state) {
     (void)state;
     struct machine machine = small_machine();
@@ -160,9 +161,9 @@ static void takes_what_another_holds(void **state) {
     memory_free(memory);
 }
 
-/* A line that a prefetch brought and nobody has used: its first use is one for the copy as well,
- * whose prefetcher answers. The prefetcher may be another: the copy's tagged one, the other's next
- * line. */
+/* A line that a prefetch fetched and that was not used yet: its first use is one in the copy as
+ * well, whose prefetcher answers. The prefetcher may be another: the copy's tagged one, the other's
+ * next line. */
 static void takes_prefetched_lines(void **state) {
     (void)state;
     struct machine machine = small_machine();

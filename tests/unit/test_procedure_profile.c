@@ -1,5 +1,5 @@
-/* Which procedure is meant, of a store whose samples lie in this very test; and what the store
- * holds of it. */
+/* Which procedure a name means, in a store whose samples are in this very test; and what the store
+ * has of it. */
 #include "store_fixture.h"
 
 #include <math.h>

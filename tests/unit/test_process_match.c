@@ -1,5 +1,5 @@
-/* Processes of a run are those of another: by what they execute and who forked them, not by the
- * order in which they come. */
+/* Processes of one run are matched with those of another: by what they execute and who forked them,
+ * not by the order in which they start. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* What regions that were not found stood for goes to others, worked out by hand. */
+/* The weights of regions that were not found go to others, worked out by hand. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

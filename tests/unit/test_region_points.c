@@ -394,7 +394,7 @@ static void every_cluster_has_two(void **state) {
     projection_free(&slices);
 }
 
-/* What is left of a run behind its last whole slice stands for nothing longer. */
+/* The rest of a run behind its last whole slice represents nothing longer. */
 static void short_slices_stand_for_none(void **state) {
     (void)state;
     struct projection slices;

@@ -1,4 +1,4 @@
-/* What collectors deliver becomes profiles in a store: of a machine made of files. */
+/* What collectors deliver becomes profiles in a store, on a machine made of files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -207,7 +207,7 @@ static void executables_of_processes_that_have_ended(void **state) {
     assert_saved(fixture, "true|/usr/bin/true|file|/lib/ld-linux.so.2|LOAD||10=2\n");
 }
 
-/* A number that was given to another process meanwhile says nothing of the first. */
+/* A process number that was given to another process meanwhile tells nothing of the first. */
 static void numbers_of_processes_are_reused(void **state) {
     struct fixture *fixture = *state;
     live_tree_process(&fixture->tree, 42, 1, "second", 900, "");

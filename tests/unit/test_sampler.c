@@ -105,7 +105,7 @@ static void longer_period_keeps_a_part(void **state) {
     }
 }
 
-/* Random periods of 2^10 cycles, made by doubling, leave no trace of a loop of 8 cycles. */
+/* Random periods of 2^10 cycles, made by doubling, do not keep step with a loop of 8 cycles. */
 static void random_levels_do_not_alias(void **state) {
     (void)state;
     struct sampler_options options = {.mode = SAMPLER_RANDOM, .samples = 1, .seed = 3};

@@ -120,8 +120,8 @@ static void reader_beside_writer(void **state) {
     store_close(reader);
 }
 
-/* Who cannot write beside the file reads it on the promise that nobody writes; when somebody does
- * after all, that is told from damage. Reads its turns from a pipe. */
+/* A reader that cannot write beside the file assumes that nobody writes; if somebody does after
+ * all, that is told from damage. Reads its turns from a pipe. */
 static int read_while_written(const struct fixture *fixture, int ready, int go) {
     struct error error = {0};
     char byte = 0;

@@ -1,5 +1,5 @@
-/* The road of a long run, without a verb: from a trace file by regions, interrupted in each phase,
- * and of a command that goes another way when it is run again. */
+/* How a long run is explained, without a verb: from a trace file by regions, interrupted in each
+ * phase, and for a command that behaves differently when it is run again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -154,7 +154,7 @@ static void a_trace_that_is_short_is_left_to_be_simulated(void **state) {
     end(&run);
 }
 
-/* The signal ends the first run alone: what was run until then is explained. */
+/* The signal ends only the first run: what was run until then is explained. */
 static void an_interrupt_ends_the_profile(void **state) {
     (void)state;
     static struct run run;
@@ -213,7 +213,7 @@ static void a_second_interrupt_ends_the_choice(void **state) {
     end(&run);
 }
 
-/* The first run leaves a file, by which the second knows that it is to do something else. */
+/* The first run leaves a file, from which the second knows that it is to behave differently. */
 static void a_run_that_diverges_is_sampled(void **state) {
     (void)state;
     static struct run run;

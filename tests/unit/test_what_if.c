@@ -1,4 +1,4 @@
-/* The what-ifs of a report: which causes are told, with whom they interact. */
+/* The what-ifs of a report: which causes are shown, and their interactions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

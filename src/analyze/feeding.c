@@ -41,7 +41,8 @@ bool feeding_find(struct feeding *feeding, const struct cfg *cfg, const struct m
     feeding->outstanding = calloc(cfg->insn_count, 1);
     if (!feeding->first || !feeding->outstanding || !feeding_find_fetches(feeding, cfg, machine) ||
         (machine->core.in_order && !feeding_find_operands(feeding, cfg, machine)))
-        return error_set(error, "out of memory for what feeds %u instructions", cfg->insn_count);
+        return error_set(error, "out of memory for the operands of %u instructions",
+                         cfg->insn_count);
     sort_feeds(feeding, cfg->insn_count);
     return true;
 }

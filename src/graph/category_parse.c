@@ -114,7 +114,7 @@ static bool parse(struct category *category, const char *text, const char **plac
     if (!at)
         return true;
     if (!at[1])
-        return error_set(error, "no place behind the @");
+        return error_set(error, "no function, line or address after the @");
     category->insn_count = CATEGORY_INSNS;
     category->insns = calloc(CATEGORY_INSNS / 32, sizeof *category->insns);
     return category->insns || error_set(error, "out of memory");
@@ -130,7 +130,7 @@ bool categories_parse(struct categories *categories, const char *text, const cha
     for (uint32_t i = 0; i < categories->count; i++)
         if (!strcmp(categories->list[i].name, category.name)) {
             free(category.insns);
-            return error_set(error, "there are two of the name %s", category.name);
+            return error_set(error, "two categories are named %s", category.name);
         }
     return categories_add(categories, &category, error);
 }

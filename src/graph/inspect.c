@@ -67,7 +67,7 @@ bool inspect(const struct graph_machine *machine, const struct graph_fragments *
                                   .latest = malloc(most * sizeof *inspector.latest)};
     bool good = inspector.evaluation && inspector.earliest && inspector.latest;
     good = good ? inspect_all(&inspector, fragments, error)
-                : error_set(error, "out of memory to look at the graph");
+                : error_set(error, "out of memory for the fragments of the graph");
     load_tally_free(&inspector.tally);
     graph_evaluation_free(inspector.evaluation);
     free(inspector.earliest);

@@ -266,7 +266,7 @@ check "walks of loads that memory serves are dtlb's" walks_are_their_own
 check "a part that is none" fails_with 2 "no such part: 'cash'.*int_mul" run icost --category x=cash "$trace"
 check "bandwidth of a place" fails_with 2 'all instructions alike' run icost --category bw@main "$trace"
 check "a change that is none" fails_with 2 'N cycles faster' run icost --category dl1:fast "$trace"
-check "two categories of a name" fails_with 2 'two of the name l2' run icost --category l2 --category l2 "$trace"
+check "two categories of a name" fails_with 2 'two categories are named l2' run icost --category l2 --category l2 "$trace"
 check "a place that is nowhere" fails_with 1 "executed at 'nowhere'" run icost --category dmiss@nowhere "$trace"
 # The others are measured all the same; with nothing left, nothing is simulated.
 some_place_is_nowhere() {

@@ -171,7 +171,7 @@ cannot_open() {
 }
 check "a file that cannot be made" cannot_open
 check "a kind that is none" fails_with 2 "'cvs' is no tracer.*binary, csv, calls" traced --tap cvs:x
-check "a trigger that is none" fails_with 2 "'5' is no trigger" traced --tap csv:x,start=5
+check "a trigger that is none" fails_with 2 "'5' is not a trigger" traced --tap csv:x,start=5
 check "a setting that is none" fails_with 2 "'stopp=insn:5' is no setting" traced --tap csv:x,stopp=insn:5
 check "a word that is no setting" fails_with 2 "'random' is no setting" traced --tap tip:x,random
 check "a setting without its value" fails_with 2 "'interval:5' is no setting" traced --tap bbv:x,interval:5

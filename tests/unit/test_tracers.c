@@ -250,7 +250,7 @@ static void triggers_that_are_none(void **state) {
         struct trigger trigger;
         struct error error = {""};
         assert_false(trigger_parse(wrong[i], &trigger, &error));
-        assert_non_null(strstr(error.message, "is no trigger"));
+        assert_non_null(strstr(error.message, "is not a trigger"));
     }
 }
 

@@ -74,7 +74,7 @@ static bool parse_interval(struct tracer *tracer, const char *text, struct error
         return error_set(error, "%s has no interval", tracer->kind->name);
     if (read == COUNT_READ && !*end && tracer->options.interval)
         return true;
-    return error_set(error, "interval '%s' is no number of %s from 1 on", text,
+    return error_set(error, "interval '%s' is not a number of %s, 1 or more", text,
                      tracer->kind->interval_unit);
 }
 
@@ -91,7 +91,7 @@ static bool parse_seed(struct tracer *tracer, const char *text, struct error *er
     if (!tracer->kind->samples)
         return error_set(error, "%s takes no samples", tracer->kind->name);
     return (count_read(text, &tracer->options.seed, &end) == COUNT_READ && !*end) ||
-           error_set(error, "seed '%s' is no number", text);
+           error_set(error, "seed '%s' is not a number", text);
 }
 
 /* Parses one of the settings behind the file's name. */

@@ -53,7 +53,8 @@ bool trigger_parse(const char *text, struct trigger *trigger, struct error *erro
             good = count_read(end + 1, &trigger->count, &end) == COUNT_READ && trigger->count;
     }
     return (good && !*end) ||
-           error_set(error, "'%s' is no trigger (cycle:N, insn:N, 0xADDRESS or 0xADDRESS:N)", text);
+           error_set(error, "'%s' is not a trigger (cycle:N, insn:N, 0xADDRESS or 0xADDRESS:N)",
+                     text);
 }
 
 /* ---- the gate ---- */

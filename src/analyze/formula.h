@@ -85,7 +85,7 @@ bool formula_is_table(const struct formula *formula);
 bool formula_loads_address(const struct formula *formula);
 bool formula_is_fixed_load(const struct formula *formula);
 
-/* Of a closed formula. False: `read` failed. */
+/* The value of a closed formula for an index. False: `read` failed. */
 bool formula_value(const struct formula *formula, uint64_t index,
                    bool (*read)(void *context, uint64_t address, void *bytes, size_t size),
                    void *context, uint64_t *value);

@@ -75,7 +75,7 @@ static void make(struct finder *finder, resource_set set, uint32_t maker) {
     }
 }
 
-/* What was pending is known to be there now. */
+/* Marks pending registers as available. */
 static void settle(struct finder *finder, uint32_t block, resource_set set) {
     finder->named[block] |= set;
     finder->is_pending &= ~set;

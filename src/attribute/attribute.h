@@ -33,7 +33,7 @@ void pics_free(struct pics *pics);
 bool pics_add(struct pics *pics, uint32_t insn, uint32_t psv, uint64_t units);
 uint64_t pics_total(const struct pics *pics); /* units */
 
-/* The same by signature. */
+/* The same, by signature. */
 void pics_by_signature(const struct pics *pics, uint64_t units[]); /* of PSV_COMBINATIONS */
 
 void pics_clear(struct pics *pics);

@@ -149,7 +149,7 @@ struct tap_worker commit_observer_worker(struct commit_observer *observer) {
 
 /* ---- results ---- */
 
-/* As cells, sorted by instruction and category. */
+/* The waits as cells, sorted by instruction and category. */
 static struct pics_cell *wait_cells(const struct commit_observer *observer, uint64_t *count) {
     uint64_t used = 0;
     for (size_t insn = 0; insn < observer->wait_capacity; insn++)

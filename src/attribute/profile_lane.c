@@ -125,7 +125,7 @@ static bool find_commit(const struct tap_buffer *buffer, const struct tap_index 
     return record->kind == TAP_COMMIT && sequence - *first < record->count;
 }
 
-/* What a pending sample names for one profile. */
+/* Writes what a pending sample names for one profile. */
 static bool settle(struct profile_group *group, uint32_t i, const struct pending_sample *pending,
                    const uint64_t *uops, unsigned n) {
     struct profile *profile = &group->profiles[i];

@@ -34,8 +34,8 @@ struct profiler {
     /* Tagging: it tags the oldest µop of the first such record at or after the sampled cycle. */
     enum tap_kind tags; /* TAP_DISPATCH or TAP_FETCH */
     bool wide;          /* a sample has an address for every µop that can commit in a cycle */
-    /* What it adds to a core, in bytes; NULL: nothing but the tag's events, or the papers do not
-     * say. */
+    /* Bytes of hardware that it adds to a core; NULL: nothing but the tag's events, or the papers
+     * do not tell. */
     uint32_t (*storage_bytes)(const struct machine_core *core);
 };
 

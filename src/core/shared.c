@@ -18,7 +18,7 @@ static void add_branches(struct branch_statistics *to, const struct branch_stati
         sums[i] += ((const uint64_t *)what)[i];
 }
 
-/* As in simulation. `followed`: insn[1] is its successor. */
+/* Predicts and trains with the branch, as in simulation. `followed`: insn[1] is its successor. */
 static void warm_branch(struct branch_predictor *predictor, const struct code *code,
                         const struct dynamic_insn *dynamic, bool followed) {
     const struct static_insn *insn = &code->insns[dynamic->insn];

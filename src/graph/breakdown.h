@@ -44,9 +44,9 @@ static inline uint32_t breakdown_sets(const struct breakdown *breakdown) {
 
 /* Cycles; NAN when t(S) or t({}) was not measured. */
 double breakdown_cost(const struct breakdown *breakdown, uint32_t set);
-/* Of one set; NAN when one of its subsets was not measured. */
+/* The icost of one set; NAN if one of its subsets was not measured. */
 double breakdown_icost(const struct breakdown *breakdown, uint32_t set);
-/* Of all sets at once, into icosts[1 << count]. */
+/* The icosts of all sets at once, into icosts[1 << count]. */
 void breakdown_icosts(const struct breakdown *breakdown, double *icosts);
 
 /* "dl1+win"; "nothing" of the empty set. Cut at `size`. Returns `text`. */

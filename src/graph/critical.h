@@ -52,7 +52,7 @@ void critical_free(struct critical *critical);
 
 /* NULL: it has none of the path's cycles. */
 const struct critical_insn *critical_find(const struct critical *critical, uint32_t insn);
-/* Of an instruction's cycles, those beyond the L1. */
+/* The part of an instruction's cycles that is beyond the L1. */
 static inline int64_t critical_misses(const struct critical_insn *insn) {
     return insn->parts[PART_MISS] + insn->parts[PART_MSHR] + insn->parts[EDGE_PP];
 }

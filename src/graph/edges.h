@@ -53,9 +53,9 @@ enum graph_edge_kind {
 struct graph_edge {
     uint32_t source; /* µop it comes from: index in the fragment */
     int32_t weight;  /* cycles */
-    /* Of the weight, waits for instruction cache and TLB (of edges to F), for MSHRs (RE, of edges
-     * to W), for L1 or the store queue (EP of a load); what a load, store or write takes beyond L1.
-     */
+    /* Parts of the weight. `apart`: waits for instruction cache and TLB (edges to F), for MSHRs
+     * (RE, edges to W), for L1 or the store queue (EP of a load). `miss`: what a load, store or
+     * write takes beyond L1. */
     int32_t apart, miss;
     uint8_t from, to, kind;
 };

@@ -156,7 +156,7 @@ struct graph_uop {
 static_assert(sizeof(struct graph_uop) == 64, "one cache line");
 static_assert(MACHINE_MAX_POOLS <= 16 && LEVEL_DRAM < 16, "four bits each");
 
-/* What every µop has alike, in µops and cycles. */
+/* What all µops have in common, in µops and cycles. */
 struct graph_machine {
     uint32_t dispatch_width, commit_width, window; /* DBW, CBW, CD */
     uint32_t ideal_window;                         /* CD under win */
@@ -173,7 +173,7 @@ struct graph_machine {
 };
 void graph_machine_of(const struct machine *machine, struct graph_machine *graph);
 
-/* From address and data to the value that a store forwards to this load. */
+/* Cycles from address and data to the value that a store forwards to this load. */
 static inline uint32_t graph_forward_latency(const struct graph_machine *machine,
                                              const struct graph_uop *load) {
     return load->flags & GRAPH_COVERED || machine->forward_latency < machine->l1_latency

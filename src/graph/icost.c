@@ -1,5 +1,5 @@
-/* By Möbius inversion icost(U) = Σ over V ⊆ U of (−1)^(|U| − |V|) cost(V): the recursion of
- * interaction-cost paper §2.2 undone. For all sets at once that is one subtraction for each
+/* By Möbius inversion icost(U) = Σ over V ⊆ U of (−1)^(|U| − |V|) cost(V), which solves the
+ * recursion of interaction-cost paper §2.2. For all sets at once that is one subtraction for each
  * category and set that has it. */
 #include "graph/icost.h"
 

@@ -19,9 +19,9 @@
 enum { ICOST_PAIR = 3 };
 
 double icost_cost(const double *times, uint32_t set);
-/* Of one set. The empty set's is 0. */
+/* The icost of one set; that of the empty set is 0. */
 double icost(const double *times, uint32_t set);
-/* Of all sets of `count` categories at once, into icosts[1 << count]. */
+/* The icosts of all sets of `count` categories at once, into icosts[1 << count]. */
 void icost_all(const double *times, uint32_t count, double *icosts);
 
 #endif

@@ -45,9 +45,10 @@ struct load_costs {
     int64_t icost[LOADS_PAIRED][LOADS_PAIRED]; /* symmetric; 0 of a load and itself */
 };
 
-/* Of at most `most` ≤ LOADS_MOST loads: half of them those with most cycles on the critical path,
- * the others those that waited longest, as parallel misses are not all on the path. Pairs likewise:
- * half the costliest, the others those that waited longest. Reads the fragments some 40 times. */
+/* Measures at most `most` ≤ LOADS_MOST loads: half of them those with most cycles on the critical
+ * path, the others those that waited longest, as parallel misses are not all on the path. Likewise
+ * pairs: half the costliest, the others those that waited longest. Reads the fragments some 40
+ * times. */
 bool load_costs_measure(const struct graph_machine *machine,
                         const struct graph_fragments *fragments, const struct load_tally *tally,
                         const struct critical *critical, uint32_t most, struct load_costs *costs,

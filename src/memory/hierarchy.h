@@ -60,7 +60,7 @@ struct answer {
 void level_read(struct memory *memory, struct cache *cache, const struct request *request,
                 struct answer *answer);
 
-/* Of a line as the level asked for it keeps it: TAG_DIRTY, TAG_PREFETCHED. */
+/* The flags that a line has in the level that was asked: TAG_DIRTY, TAG_PREFETCHED. */
 static inline uint64_t level_flags(const struct request *request) {
     return (request->store ? TAG_DIRTY : 0) | (request->prefetch ? TAG_PREFETCHED : 0);
 }

@@ -13,7 +13,7 @@
 
 #define NO_INSN UINT32_MAX /* access of no known instruction: trains no table */
 
-/* Of the stride prefetcher: Baer and Chen's reference prediction table (stride.c). */
+/* The stride prefetcher's table: Baer and Chen's reference prediction table (stride.c). */
 enum { STRIDE_SETS = 32, STRIDE_WAYS = 4 };
 enum stride_state { STRIDE_INITIAL, STRIDE_TRANSIENT, STRIDE_STEADY, STRIDE_NO_PREDICTION };
 struct stride_entry {

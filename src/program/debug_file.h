@@ -1,4 +1,4 @@
-/* Where a stripped file's symbols and debugging information went. */
+/* Finds where a stripped file's symbols and debugging information went. */
 #ifndef CULPRIT_PROGRAM_DEBUG_FILE_H
 #define CULPRIT_PROGRAM_DEBUG_FILE_H
 

@@ -37,7 +37,7 @@ struct elf_image {
  * and the error names the file and the reason. */
 bool elf_image_open(struct elf_image *image, const char *path, struct error *error);
 
-/* The same of a file in malloc'ed memory, which the image then owns (also on failure). */
+/* The same for a file in malloc'ed memory, which the image then owns (also on failure). */
 bool elf_image_open_memory(struct elf_image *image, void *bytes, size_t size, const char *path,
                            struct error *error);
 

@@ -58,8 +58,9 @@ static int binding_rank(uint8_t binding) {
     return binding == STB_GLOBAL ? 0 : binding == STB_WEAK ? 1 : 2;
 }
 
-/* By start; among names of one address the best first: a symbol before a mere unwind range, a
- * function with a size before a label, malloc before __libc_malloc, global before local. */
+/* Order of functions: by start; for one address the best name first: a symbol before a mere unwind
+ * range, a function with a size before a label, malloc before __libc_malloc, global before
+ * local. */
 static int function_compare(const void *left, const void *right) {
     const struct function *a = left, *b = right;
     if (a->start != b->start)

@@ -45,7 +45,7 @@ struct source_frame {
 
 enum { LOCATION_MAX_INLINE = 8 }; /* of deeper stacks the innermost are given */
 
-/* Where no symbol covers the code (stripped files), `function` is NULL, and the unwind tables still
+/* If no symbol covers the code (stripped files), `function` is NULL, and the unwind tables still
  * give the extent of the function it belongs to: name it by its image and function_offset. */
 struct location {
     const char *function;     /* demangled name of the (outermost, real) function, "memcpy@plt" for

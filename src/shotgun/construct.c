@@ -239,8 +239,8 @@ static void take_events(struct shotgun_uop *observed, const struct graph_uop *uo
     observed->walk = memory ? events->walk : 0;
 }
 
-/* What the sample tells, if there is one; misses and mispredictions are inferred if it was taken
- * with another signature. */
+/* Takes what the sample tells, if there is one; misses and mispredictions are inferred if it was
+ * taken with another signature. */
 static struct shotgun_uop observe(const struct shotgun_constructor *constructor,
                                   const struct appearance *as, uint32_t k,
                                   const struct graph_uop *uop) {

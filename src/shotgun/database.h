@@ -40,8 +40,8 @@ struct shotgun_options {
 
 enum { SHOTGUN_NONE = UINT32_MAX, SHOTGUN_PC_BITS = 12 };
 
-/* What was measured of a µop: all of Table V that is marked D. Distances in µops back, times in
- * cycles, as in struct graph_uop. */
+/* What was measured for a µop: everything of Table V that is marked D. Distances in µops back,
+ * times in cycles, as in struct graph_uop. */
 struct shotgun_uop {
     uint32_t flags;      /* of enum graph_flags, those in SHOTGUN_OBSERVED */
     uint32_t store_insn; /* static instruction of the store at distance `store`; SHOTGUN_NONE */

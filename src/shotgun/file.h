@@ -12,7 +12,7 @@
 #include "shotgun/code.h"
 #include "shotgun/database.h"
 
-/* What the samples are of; a NULL text is empty. */
+/* What was sampled; a NULL text is empty. */
 struct shotgun_header {
     const char *machine, *command;
     const char *const *settings; /* changes of the machine, SECTION.KEY=VALUE each */

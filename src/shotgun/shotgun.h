@@ -48,8 +48,8 @@ enum {
 struct shotgun_statistics {
     uint64_t samples, skeletons; /* in the database */
     uint64_t outcomes[SHOTGUN_OUTCOMES];
-    /* Of the complete fragments: their instructions, without compares that are wholly in the branch
-     * behind them, by where they came from. */
+    /* Instructions of the complete fragments, without compares that are wholly in the branch behind
+     * them, by where they came from. */
     uint64_t sources[SHOTGUN_NOTHING];
     /* Whether the fragments represent the run: how many instructions have bit 2 (a miss or
      * misprediction) in the signature samples that were tried, and in those of which no fragment

@@ -36,7 +36,7 @@ enum {
 };
 #define CONTEXT_ALL (((uint64_t)1 << CONTEXT_BITS) - 1)
 
-/* What the µops of an instruction did so far; 0 to begin with. */
+/* Events of the µops of an instruction so far; 0 at first. */
 enum signature_events {
     EVENT_BIT_1 = 1 << 0,
     EVENT_BIT_2 = 1 << 1,

@@ -74,7 +74,7 @@ enum dispatch_block {
     DISPATCH_SERIALISING
 };
 
-/* What the core keeps of a µop from its dispatch on. Of cycles it keeps the low bits. */
+/* What the core keeps of a µop from its dispatch on. Only the low bits of cycles are kept. */
 struct kept_life {
     uint32_t dispatch, ready, issue;
     uint32_t unit_wait, mshr_wait, miss_latency;

@@ -145,7 +145,7 @@ static void write_results(struct inorder *core, const struct inorder_uop *uop,
         core->all_done = result->ready;
 }
 
-/* Where fetch has to wait for this µop, it goes on from here. */
+/* If fetch waited for this µop, sets the cycle at which it goes on. */
 static void redirect(struct inorder *core, const struct inorder_uop *uop, uint64_t cycle) {
     const struct machine_core *machine = &core->machine.core;
     if (uop->flags & I_FLUSH)

@@ -66,8 +66,9 @@ struct hardware_thread {
     } branch;
 };
 
-/* When a thread does something next, in the order in which a core does it: by cycle; in a cycle the
- * issue goes before look-ups of lines of code, those by the threads' numbers. NEVER: it is idle. */
+/* When a thread acts next, as a number that sorts as the core acts: by cycle; in a cycle the issue
+ * comes first, then look-ups of lines of code in the order of the threads' numbers. NEVER: it is
+ * idle. */
 enum next_bits { NEXT_ORDER = 15, NEXT_LOOK_UP = 16, NEXT_SHIFT = 5 };
 static inline uint64_t next_issue(uint64_t cycle) {
     return cycle << NEXT_SHIFT;

@@ -7,7 +7,7 @@
 #include "graph/lanes/weights.h"
 
 enum { FAR = GRAPH_FAR + 1 };
-/* As many rows of weights as a µop may need at most. */
+/* Most rows of weights that a µop may need. */
 enum { WEIGHTS_OF_UOP = 22, FEW = 32 };
 
 struct lanes_decoder {
@@ -235,7 +235,7 @@ static bool holds_part(const struct lanes_decoder *decoder, const struct graph_u
            has_store(decoder, uop);
 }
 
-/* What the wakeup by a source, or by the data of a store, takes beyond a cycle. */
+/* The row of what the wakeup by a source, or by the data of a store, takes beyond a cycle. */
 static uint32_t wakeup_weight(struct lanes_decoder *decoder, const struct graph_uop *uop,
                               uint32_t source) {
     return uop->flags & (uint32_t)GRAPH_WAKEUP << source

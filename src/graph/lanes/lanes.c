@@ -229,7 +229,7 @@ static bool make_evaluations(struct graph_lanes *lanes) {
 
 /* ---- fragments ---- */
 
-/* From the begin of the fragment to the latest C. */
+/* The cycles from the begin of the fragment to the latest C. */
 static int64_t commit_of(const struct lanes_group *group, uint32_t lane) {
     return group->narrow ? ((const int16_t *)group->commit)[lane] + group->offset[lane]
                          : group->commit[lane];

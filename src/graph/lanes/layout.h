@@ -27,7 +27,7 @@ static inline uint32_t lanes_behind(struct lanes_ring ring, uint32_t at, uint32_
 
 typedef uint32_t lanes_offsets __attribute__((vector_size(16), may_alias));
 
-/* To the rows of the next µop. */
+/* Moves on to the rows of the next µop. */
 static inline void lanes_move_on(struct lanes_layout *layout) {
     enum { VECTORS = sizeof layout->at / sizeof(lanes_offsets) };
     lanes_offsets *at = (lanes_offsets *)&layout->at;

@@ -172,7 +172,7 @@ struct lanes_group {
     uint32_t sets[LANES_GROUP];
     int64_t total[LANES_GROUP];  /* cycles of earlier fragments, and what times were moved by */
     int64_t offset[LANES_GROUP]; /* likewise, of narrow ones in this fragment */
-    /* Of the latest µop; narrow ones are in the first half: */
+    /* Nodes of the latest µop; narrow ones are in the first half: */
     int32_t fetch[LANES_GROUP] __attribute__((aligned(64)));
     int32_t dispatch[LANES_GROUP] __attribute__((aligned(64)));
     int32_t commit[LANES_GROUP] __attribute__((aligned(64)));

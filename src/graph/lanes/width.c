@@ -65,7 +65,7 @@ static uint32_t oldest_commit(const struct lanes_layout *layout, uint64_t number
 
 /* ---- moving ---- */
 
-/* By how much dispatch is to be moved. */
+/* How far dispatch is to be moved back. */
 static_assert(LANES_NARROW_LAST + LANES_NARROW_STEP - LANES_NARROW_DISPATCH <= UINT16_MAX, "by");
 static int32_t ahead(int32_t dispatch) {
     return later(dispatch - LANES_NARROW_DISPATCH, 0);

@@ -14,7 +14,7 @@
 #include "tap/tap.h"
 #include "tap/tracers/trigger.h"
 
-/* What is simulated; told before the first core is made. */
+/* What is simulated; set before the first core is made. */
 struct tracer_run {
     const struct machine *machine;
     const char *command;

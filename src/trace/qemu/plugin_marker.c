@@ -26,7 +26,7 @@ struct tally {
     uint32_t target;      /* of `next` */
 };
 
-/* Of one block in one thread: executions given, and left of them. */
+/* One block in one thread: the executions given to it, and those that are left. */
 struct share {
     uint64_t given, left;
 };

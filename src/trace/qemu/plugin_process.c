@@ -133,7 +133,7 @@ void process_tell_exec(const char *path) {
 
 /* ---- children that are not traced ---- */
 
-/* Of the children that were waited for, in microseconds. */
+/* Processor time of the children that were waited for, in microseconds. */
 struct children_time {
     uint64_t user, all;
 };

@@ -18,8 +18,8 @@
 
 enum { SIGNALS = 64 };
 
-/* By signal − 1; handler 0, 1: ignored or left to its default. Any thread may register one; a fork
- * child inherits them, and an exec begins anew. */
+/* The handlers, by signal − 1; handler 0, 1: ignored or left to its default. Any thread may
+ * register one; a fork child inherits them, and an exec starts without any. */
 static struct { _Atomic uint64_t handler, restorer; } actions[SIGNALS];
 
 static bool is_fault(int signal) {

@@ -616,7 +616,7 @@ void thread_publish(void) {
     pthread_mutex_unlock(&ownership);
 }
 
-/* What was skipped was reported before the call, and what was taken of a limit was given back. */
+/* The call before has reported what was skipped and given back what was taken of a limit. */
 struct thread_unused thread_before_exec(void) {
     return plugin.control->slice_size ? count_before_exec() : (struct thread_unused){0};
 }

@@ -91,7 +91,7 @@ static inline uint32_t weight(const struct graph_evaluation *evaluation, unsigne
     return set ? categories_weight(evaluation->categories, set, cycles) : cycles;
 }
 
-/* Of an edge. */
+/* Whether the idealised categories leave an edge. */
 static inline bool keep(const struct graph_evaluation *evaluation, unsigned part, uint32_t insn) {
     return categories_keep(evaluation->categories,
                            categories_of(evaluation->categories, part, insn) & evaluation->set);

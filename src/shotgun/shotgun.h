@@ -30,7 +30,7 @@ bool shotgun_attach(void *context, struct tap_source source, struct tap *tap, vo
 void shotgun_detach(void *context, void *state);
 bool shotgun_learn(void *context, const struct code *code, struct error *error);
 
-/* What was sampled. */
+/* The samples. */
 const struct shotgun_database *shotgun_database(const struct shotgun *shotgun);
 
 struct shotgun_request {

@@ -76,9 +76,8 @@ bool fault_next_block(struct fault_search *search, struct fault *fault) {
     }
 }
 
-/* The registers and stack in which the guest's handler gets its arguments, and where struct
- * ucontext has the address (Linux, arch/x86/include/uapi/asm/sigcontext.h,
- * arch/riscv/include/uapi/asm/ucontext.h). */
+/* Which guest registers hold the arguments of a handler, and where struct ucontext has the address
+ * (Linux, arch/x86/include/uapi/asm/sigcontext.h, arch/riscv/include/uapi/asm/ucontext.h). */
 static const struct abi {
     unsigned signal, info, context; /* registers, in the emulator's order */
     unsigned pc;                    /* bytes into struct ucontext */

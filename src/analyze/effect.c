@@ -68,7 +68,7 @@ static struct conventions riscv64_conventions(void) {
         .kept = range(8, 9) | range(18, 27) | range(F + 8, F + 9) | range(F + 18, F + 27),
         .never = range(SP, TP),
     };
-    /* a caller that leaves by a jump has just restored it */
+    /* A caller that leaves by a jump has just restored it. */
     result.arguments |= RESOURCE(RA);
     return result;
 }

@@ -84,7 +84,7 @@ static struct issue_point point_of(const struct evidence *evidence, uint32_t ins
         point.unbounded |=
             evidence->cfg->insns[i].insn.flags & (INSN_REP | INSN_SYSCALL | INSN_SERIALISING);
     }
-    /* as if it were spread evenly from the least to the most */
+    /* As if it were spread evenly from the least to the most. */
     point.hidden = fmax(point.m - soonest, 0) / (sqrt(12) * point.m);
     point.m_error = (most - fmax(least, 0)) / (sqrt(12) * point.m);
     return point;

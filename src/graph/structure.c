@@ -22,7 +22,7 @@ struct graph_structure *graph_structure_new(const struct machine *machine, enum 
     uint32_t integer = isa == ISA_X86_64 ? 16 : 32, fp = 32;
     structure->fetch_width = core->fetch_width;
     structure->taken_branches = core->taken_branches;
-    /* a longer queue never holds up dispatch before the window does */
+    /* A longer queue never holds up dispatch before the window does. */
     structure->load_queue = core->load_queue < core->rob ? core->load_queue : 0;
     structure->store_queue = core->store_queue;
     structure->int_registers = core->int_registers > integer ? core->int_registers - integer : 0;

@@ -71,7 +71,7 @@ INLINE bits from_on(bits cycle_twice, uint32_t word) {
         _mm_setr_epi8(-1, -2, -4, -8, -16, -32, -64, -128, 0, 0, 0, 0, 0, 0, 0, 0);
     __m256i begin = _mm256_set1_epi16((int16_t)(word * 0x1010 + 0x0800));
     __m256i later = _mm256_subs_epu8((__m256i)cycle_twice, begin);
-    /* numbers of 16 or more become 128 or more, which look up 0 */
+    /* Numbers of 16 or more become 128 or more, which look up 0. */
     return look_up(table, (bits)_mm256_adds_epu8(later, _mm256_set1_epi8(112)));
 }
 

@@ -124,7 +124,7 @@ static void *allocate(size_t bytes) {
     size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     void *memory = aligned_alloc(HUGE_PAGE, whole);
     if (memory) {
-        /* rows are scattered over more pages than the TLB has entries */
+        /* Rows are scattered over more pages than the TLB has entries. */
         madvise(memory, whole, MADV_HUGEPAGE);
         memset(memory, 0, bytes);
     }

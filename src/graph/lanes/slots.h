@@ -29,7 +29,7 @@ INLINE bool slide_counter(struct lanes_group *group, const struct lanes_counter 
 TARGET __attribute__((noinline)) static void slide(struct lanes_group *group, vector dispatch,
                                                    unsigned k) {
     vector *base = &((vector *)group->base)[k];
-    /* a window that lies wholly behind is shifted out */
+    /* A window that lies wholly behind is shifted out. */
     vector gone = dispatch - (LANES_WORDS + 1) * 32;
     *base = latest(*base, gone);
     while (is_any(dispatch - *base > LANES_LAG)) {

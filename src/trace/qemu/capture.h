@@ -158,6 +158,7 @@ void queue_rewind(struct capture *capture);
 
 /* Ends processes that have died. True: something changed that the caller should look at. */
 bool lives_end_dead(struct capture *capture);
+/* Whether a traced process lives, or the child of one may still begin. */
 bool lives_any(const struct capture *capture);
 /* capture_options.begin: capture starts when the user asks for it. */
 void lives_begin_when_told(struct capture *capture);

@@ -246,7 +246,7 @@ bool launch_start(const struct capture_options *options, const struct launch *la
                 _exit(CANNOT_CAPTURE);
         if (options->harmless)
             descriptors_mute_inherited();
-        /* load addresses must repeat as well */
+        /* Load addresses must repeat as well. */
         if (options->repeatable)
             personality(ADDR_NO_RANDOMIZE);
         execve(launch->emulator, command.arguments, command.environment);

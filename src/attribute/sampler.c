@@ -3,12 +3,10 @@
  * sample is found by going down the levels, and nothing has to be stored. */
 #include "attribute/sampler.h"
 
-/* The finaliser of SplitMix64 (Steele, Lea and Flood 2014) over all three. */
+#include "util/random.h"
+
 static uint64_t hash(uint64_t seed, uint64_t level, uint64_t number) {
-    uint64_t x = seed + (number * 64 + level + 1) * 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return random_mix(seed + (number * 64 + level + 1) * RANDOM_STEP);
 }
 
 struct sampler sampler_start(const struct sampler_options *options) {

@@ -25,6 +25,7 @@
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/order.h"
+#include "util/random.h"
 
 enum { RING_PAGES_MOST = 256, RING_PAGES_LEAST = 4, ROUNDS_MAX = 16 };
 static const uint64_t PERIOD_INTERVAL_NS = 1000000000; /* between new periods */
@@ -53,14 +54,6 @@ struct recorder {
 
 static uint64_t now(void) {
     return (uint64_t)clock_nanoseconds(CLOCK_MONOTONIC);
-}
-
-/* splitmix64 */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t word = *state += 0x9e3779b97f4a7c15;
-    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
-    word = (word ^ word >> 27) * 0x94d049bb133111eb;
-    return word ^ word >> 31;
 }
 
 /* ---- opening ---- */
@@ -318,7 +311,7 @@ static void draw_periods(struct recorder *recorder) {
     for (size_t i = 0; i < recorder->counter_count; i++) {
         const struct counter *counter = &recorder->counters[i];
         uint64_t period =
-            live_event_period(&recorder->events[counter->event], next_random(&recorder->random));
+            live_event_period(&recorder->events[counter->event], random_next(&recorder->random));
         if (ioctl(counter->descriptor, PERF_EVENT_IOC_PERIOD, &period) != 0)
             return;
     }

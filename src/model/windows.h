@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "util/random.h"
+
 struct forecast_windows {
     uint64_t length, every; /* 1 ≤ length ≤ every; every 0: all µops, in one window */
     uint64_t all;
@@ -23,10 +25,7 @@ static inline struct forecast_window forecast_window(struct forecast_windows win
         return (struct forecast_window){0, UINT64_MAX};
     if (windows.all && number-- == 0)
         return (struct forecast_window){0, windows.all};
-    uint64_t hash = (number + 1) * 0x9e3779b97f4a7c15; /* SplitMix64 */
-    hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
-    hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
-    hash ^= hash >> 31;
+    const uint64_t hash = random_mix((number + 1) * RANDOM_STEP);
     uint64_t from =
         windows.all + number * windows.every + hash % (windows.every - windows.length + 1);
     return (struct forecast_window){from, from + windows.length};

@@ -31,11 +31,6 @@ struct reader {
     size_t last;            /* in order[]: where the last line belonged */
 };
 
-static bool fail(const struct reader *reader, struct error *error, const char *what) {
-    error_set(error, "%s", what);
-    return csv_error(&reader->csv, error);
-}
-
 /* ---- the columns ---- */
 
 static bool take_names(struct reader *reader, struct error *error) {
@@ -43,24 +38,25 @@ static bool take_names(struct reader *reader, struct error *error) {
     uint32_t count = reader->csv.field_count;
     char **fields = reader->csv.fields;
     if (count <= CYCLES)
-        return fail(reader, error,
-                    "not costs of slices (process,thread,first,instructions,cycles)");
+        return csv_error(&reader->csv, error,
+                         "not costs of slices (process,thread,first,instructions,cycles)");
     for (uint32_t i = 0; i <= CYCLES; i++)
         if (strcmp(fields[i], NAMES[i]) != 0)
-            return fail(reader, error,
-                        "not costs of slices (process,thread,first,instructions,cycles)");
+            return csv_error(&reader->csv, error,
+                             "not costs of slices (process,thread,first,instructions,cycles)");
     if (costs->names) {
         bool same = count - FIXED_COLUMNS == costs->column_count;
         for (uint32_t i = 0; same && i < costs->column_count; i++)
             same = !strcmp(fields[FIXED_COLUMNS + i], costs->names[i]);
-        return same || fail(reader, error, "not the columns of the costs of the run before");
+        return same ||
+               csv_error(&reader->csv, error, "not the columns of the costs of the run before");
     }
     costs->column_count = count - FIXED_COLUMNS;
     costs->names = calloc(costs->column_count, sizeof *costs->names);
     bool good = costs->names != NULL;
     for (uint32_t i = 0; good && i < costs->column_count; i++)
         good = (costs->names[i] = strdup(fields[FIXED_COLUMNS + i]));
-    return good || fail(reader, error, "out of memory");
+    return good || csv_error(&reader->csv, error, "out of memory");
 }
 
 /* Room for the slices of this run, all 0. */
@@ -69,7 +65,7 @@ static bool make_room(struct reader *reader, struct error *error) {
     size_t count = reader->run->first + reader->run->count, row = costs->column_count;
     double *values = reallocarray(costs->values, count * row, sizeof *values);
     if (!values)
-        return fail(reader, error, "out of memory");
+        return csv_error(&reader->csv, error, "out of memory");
     costs->values = values;
     memset(values + costs->slice_count * row, 0,
            (count - costs->slice_count) * row * sizeof *values);
@@ -111,17 +107,17 @@ static bool take_line(struct reader *reader, struct error *error) {
     struct region_costs *costs = reader->costs;
     uint64_t place[FIXED_COLUMNS];
     if (reader->csv.field_count != costs->column_count + FIXED_COLUMNS)
-        return fail(reader, error, "not as many fields as columns");
+        return csv_error(&reader->csv, error, "not as many fields as columns");
     for (uint32_t i = 0; i < FIXED_COLUMNS; i++)
         if (!csv_decimal(&reader->csv, i, NAMES[i], UINT64_MAX, &place[i], error))
             return false;
     size_t slice = find_slice(reader, place);
     if (slice == SIZE_MAX)
-        return fail(reader, error, "of no slice: these are not the costs of this run");
+        return csv_error(&reader->csv, error, "of no slice: these are not the costs of this run");
     const struct run_slice *of = &reader->runs->slices[slice];
     if (place[INSTRUCTIONS] > of->instructions - (place[FIRST] - of->first))
-        return fail(reader, error,
-                    "reaches beyond its slice: these are not the costs of these slices");
+        return csv_error(&reader->csv, error,
+                         "reaches beyond its slice: these are not the costs of these slices");
     reader->instructions[slice - reader->run->first] += place[INSTRUCTIONS];
     for (uint32_t i = 0; i < costs->column_count; i++) {
         double value;

@@ -23,11 +23,6 @@ struct reader {
     bool named, has_isa, has_instructions, has_slices; /* of what stands in comments */
 };
 
-static bool fail(const struct reader *reader, struct error *error, const char *what) {
-    error_set(error, "%s", what);
-    return csv_error(&reader->csv, error);
-}
-
 /* The value behind "# key: "; NULL when the comment is another. */
 static const char *value_of(const char *comment, const char *key) {
     size_t length = strlen(key);
@@ -48,14 +43,14 @@ static bool take_count(struct reader *reader, const char *text, const char *name
 
 static bool take_text(struct reader *reader, const char *text, char **value, struct error *error) {
     if (*value)
-        return fail(reader, error, "said a second time");
-    return (*value = strdup(text)) || fail(reader, error, "out of memory");
+        return csv_error(&reader->csv, error, "said a second time");
+    return (*value = strdup(text)) || csv_error(&reader->csv, error, "out of memory");
 }
 
 static bool take_isa(struct reader *reader, const char *text, struct error *error) {
     bool x86 = !strcmp(text, "x86_64");
     if (!x86 && strcmp(text, "riscv64") != 0)
-        return fail(reader, error, "an isa that is neither x86_64 nor riscv64");
+        return csv_error(&reader->csv, error, "an isa that is neither x86_64 nor riscv64");
     reader->list->isa = x86 ? ISA_X86_64 : ISA_RISCV64;
     return reader->has_isa = true;
 }
@@ -82,11 +77,12 @@ static bool take_process(struct reader *reader, const char *text, struct error *
     else
         good = good && take_word(&text, &process.forker);
     if (!good || !take_word(&text, &process.fork) || !take_word(&text, &process.generation))
-        return fail(reader, error,
-                    "not '# process: NUMBER FORKER FORK EXECS EXECUTABLE' with the next number");
+        return csv_error(
+            &reader->csv, error,
+            "not '# process: NUMBER FORKER FORK EXECS EXECUTABLE' with the next number");
     if (!array_room(list->processes, list->process_capacity, list->process_count + 1) ||
         !(process.executable = strdup(text)))
-        return fail(reader, error, "out of memory");
+        return csv_error(&reader->csv, error, "out of memory");
     list->processes[list->process_count++] = process;
     return true;
 }
@@ -95,7 +91,7 @@ static bool take_process_command(struct reader *reader, const char *text, struct
     struct region_list *list = reader->list;
     uint32_t number;
     if (!take_word(&text, &number) || number + 1 != list->process_count)
-        return fail(reader, error, "not of the process before it");
+        return csv_error(&reader->csv, error, "not of the process before it");
     return take_text(reader, text, &list->processes[number].command, error);
 }
 
@@ -104,10 +100,10 @@ static bool take_thread(struct reader *reader, const char *text, struct error *e
     struct slice_thread thread;
     if (!take_word(&text, &thread.thread) || !take_word(&text, &thread.process) ||
         !take_word(&text, &thread.ordinal) || thread.process >= list->process_count)
-        return fail(reader, error,
-                    "not '# thread: NUMBER PROCESS ORDINAL' with a process named before");
+        return csv_error(&reader->csv, error,
+                         "not '# thread: NUMBER PROCESS ORDINAL' with a process named before");
     if (!array_room(list->threads, list->thread_capacity, list->thread_count + 1))
-        return fail(reader, error, "out of memory");
+        return csv_error(&reader->csv, error, "out of memory");
     list->threads[list->thread_count++] = thread;
     return true;
 }
@@ -119,7 +115,7 @@ static bool take_merged(struct reader *reader, const char *text, struct error *e
             take_count(reader, text, "merged instructions", RUN_MOST, &list->all_instructions,
                        error) &&
             list->all_instructions) ||
-           fail(reader, error, "not '# merged: RUN RUNS INSTRUCTIONS'");
+           csv_error(&reader->csv, error, "not '# merged: RUN RUNS INSTRUCTIONS'");
 }
 
 /* What a comment says; those of other words say nothing. */
@@ -128,7 +124,7 @@ static bool take_comment(struct reader *reader, struct error *error) {
     struct region_list *list = reader->list;
     if (!reader->named) {
         if (strcmp(comment, " culprit-regions 1") != 0)
-            return fail(reader, error, "no list of regions ('# culprit-regions 1')");
+            return csv_error(&reader->csv, error, "no list of regions ('# culprit-regions 1')");
         return reader->named = true;
     }
     if ((value = value_of(comment, "isa")))
@@ -158,19 +154,19 @@ static bool take_comment(struct reader *reader, struct error *error) {
 static bool take_columns(struct reader *reader, struct error *error) {
     const struct region_list *list = reader->list;
     if (!reader->named)
-        return fail(reader, error, "no list of regions ('# culprit-regions 1')");
+        return csv_error(&reader->csv, error, "no list of regions ('# culprit-regions 1')");
     if (!reader->has_isa || !list->command || !list->method || !reader->has_instructions ||
         !reader->has_slices)
-        return fail(reader, error,
-                    "isa, command, instructions, slices and method are to be said before this");
+        return csv_error(
+            &reader->csv, error,
+            "isa, command, instructions, slices and method are to be said before this");
     uint32_t count = reader->csv.field_count;
     if (count != CHOSEN_COLUMNS && count != COLUMNS)
-        return fail(reader, error, "not the columns of a list of regions");
+        return csv_error(&reader->csv, error, "not the columns of a list of regions");
     for (uint32_t i = 0; i < count; i++)
-        if (strcmp(reader->csv.fields[i], region_columns[i]) != 0) {
-            error_set(error, "column %u is not '%s'", i + 1, region_columns[i]);
-            return csv_error(&reader->csv, error);
-        }
+        if (strcmp(reader->csv.fields[i], region_columns[i]) != 0)
+            return csv_error(&reader->csv, error, "column %u is not '%s'", i + 1,
+                             region_columns[i]);
     return true;
 }
 
@@ -204,7 +200,8 @@ static bool take_build_id(struct reader *reader, const char *text, struct region
         image->build_id[i / 2] = (uint8_t)((unsigned)high << 4 | (unsigned)low);
     }
     image->build_id_size = (uint8_t)(length / 2);
-    return good || fail(reader, error, "a build id that is not of up to 40 hexadecimal digits");
+    return good ||
+           csv_error(&reader->csv, error, "a build id that is not of up to 40 hexadecimal digits");
 }
 
 static bool take_image(struct reader *reader, char **fields, uint32_t *number,
@@ -212,13 +209,14 @@ static bool take_image(struct reader *reader, char **fields, uint32_t *number,
     struct region_image image = {.path = fields[0]};
     *number = MARKER_NO_IMAGE;
     if (!*fields[0])
-        return !*fields[1] || fail(reader, error, "a build id without an image");
+        return !*fields[1] || csv_error(&reader->csv, error, "a build id without an image");
     if (!take_build_id(reader, fields[1], &image, error))
         return false;
     *number = region_list_image(reader->list, &image);
     if (*number == UINT32_MAX)
-        return fail(reader, error, "out of memory");
-    return *number < REGIONS_MAX_IMAGES || fail(reader, error, "too many different images");
+        return csv_error(&reader->csv, error, "out of memory");
+    return *number < REGIONS_MAX_IMAGES ||
+           csv_error(&reader->csv, error, "too many different images");
 }
 
 /* Four columns from `first` on; all empty: none. */
@@ -233,7 +231,8 @@ static bool take_marker(struct reader *reader, enum region_column first,
                          error) ||
         !take_u64(reader, first + 3, &marker->count, error))
         return false;
-    return marker->count || fail(reader, error, "a marker with a count of 0: they are from 1");
+    return marker->count ||
+           csv_error(&reader->csv, error, "a marker with a count of 0: they are from 1");
 }
 
 static bool take_skew(struct reader *reader, int64_t *skew, struct error *error) {
@@ -241,7 +240,8 @@ static bool take_skew(struct reader *reader, int64_t *skew, struct error *error)
     if (!csv_number(&reader->csv, SKEW, region_columns[SKEW], -0x1p53, 0x1p53, &value, error))
         return false;
     *skew = (int64_t)value;
-    return (double)*skew == value || fail(reader, error, "a skew that is not a whole number");
+    return (double)*skew == value ||
+           csv_error(&reader->csv, error, "a skew that is not a whole number");
 }
 
 static bool take_trace(struct reader *reader, struct region *region, struct error *error) {
@@ -250,14 +250,15 @@ static bool take_trace(struct reader *reader, struct region *region, struct erro
         return true;
     if (!*fields[TRACE]) /* this one was not captured */
         return (!*fields[TRACE_START] && !*fields[TRACE_END] && !*fields[SKEW]) ||
-               fail(reader, error, "trace-start, trace-end or skew without a trace");
+               csv_error(&reader->csv, error, "trace-start, trace-end or skew without a trace");
     if (!take_u64(reader, TRACE_START, &region->trace_start, error) ||
         !take_u64(reader, TRACE_END, &region->trace_end, error) ||
         !take_skew(reader, &region->skew, error))
         return false;
     if (region->trace_end < region->trace_start)
-        return fail(reader, error, "trace-end before trace-start");
-    return (region->trace = strdup(fields[TRACE])) || fail(reader, error, "out of memory");
+        return csv_error(&reader->csv, error, "trace-end before trace-start");
+    return (region->trace = strdup(fields[TRACE])) ||
+           csv_error(&reader->csv, error, "out of memory");
 }
 
 /* The numbers that say where the region is. */
@@ -273,34 +274,37 @@ static bool take_place(struct reader *reader, struct region *region, struct erro
         return false;
     if (region->instructions == 0 || end < region->first ||
         end - region->first != region->instructions)
-        return fail(reader, error, "region-length is not from start-icount to end-icount");
+        return csv_error(&reader->csv, error,
+                         "region-length is not from start-icount to end-icount");
     if (region->slice >= reader->list->slice_count)
-        return fail(reader, error, "a slice that the run does not have");
+        return csv_error(&reader->csv, error, "a slice that the run does not have");
     const struct region_list *list = reader->list;
     uint32_t before = list->region_count ? list->regions[list->region_count - 1].id : 0;
-    return region->id > before || fail(reader, error, "a region-id that does not grow, from 1 on");
+    return region->id > before ||
+           csv_error(&reader->csv, error, "a region-id that does not grow, from 1 on");
 }
 
 static bool take_cluster(struct reader *reader, uint32_t *cluster, struct error *error) {
     const char *comment = reader->csv.fields[COMMENT];
     uint64_t number;
     if (strncmp(comment, "cluster ", 8) != 0)
-        return fail(reader, error, "a comment that is not of the form 'cluster 0'");
+        return csv_error(&reader->csv, error, "a comment that is not of the form 'cluster 0'");
     if (!take_count(reader, comment + 8, "cluster", UINT64_MAX, &number, error))
         return false;
     *cluster = (uint32_t)number;
-    return *cluster == number || fail(reader, error, "a cluster number that is too large");
+    return *cluster == number ||
+           csv_error(&reader->csv, error, "a cluster number that is too large");
 }
 
 static bool take_region(struct reader *reader, uint32_t columns, struct error *error) {
     struct region_list *list = reader->list;
     struct region region = {0};
     if (reader->csv.field_count != columns)
-        return fail(reader, error, "not as many fields as columns");
+        return csv_error(&reader->csv, error, "not as many fields as columns");
     if (list->region_count == REGIONS_MAX)
-        return fail(reader, error, "too many regions");
+        return csv_error(&reader->csv, error, "too many regions");
     if (!array_room(list->regions, list->region_capacity, list->region_count + 1))
-        return fail(reader, error, "out of memory");
+        return csv_error(&reader->csv, error, "out of memory");
     bool good =
         take_place(reader, &region, error) && take_cluster(reader, &region.cluster, error) &&
         take_marker(reader, START_MARKER, &region.start, error) &&

@@ -463,3 +463,29 @@ bool write_end(struct store *store, bool good, struct error *error) {
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     return good;
 }
+
+bool database_write(struct store *store, sqlite3_stmt *statement, int64_t *id,
+                    struct error *error) {
+    if (!statement || !write_begin(store, error))
+        return false;
+    bool good = database_run(store, statement, error);
+    if (good && id)
+        *id = sqlite3_last_insert_rowid(store->database);
+    return write_end(store, good, error);
+}
+
+bool database_find_or_add(struct store *store, enum statement find, enum statement add,
+                          const struct datum *data, int count, int64_t *id, struct error *error) {
+    if (!write_begin(store, error))
+        return false;
+    sqlite3_stmt *statement = database_bind(store, find, data, count, error);
+    int row = statement ? database_step(store, statement, error) : -1;
+    bool good = row >= 0;
+    if (row > 0) {
+        *id = sqlite3_column_int64(statement, 0);
+        sqlite3_reset(statement);
+    } else if (row == 0) {
+        good = database_write(store, database_bind(store, add, data, count, error), id, error);
+    }
+    return write_end(store, good, error);
+}

@@ -103,6 +103,11 @@ const char *database_text(sqlite3_stmt *statement, int column);
  * caller's, which a failure dooms. write_end returns `good` unless the commit fails. */
 bool write_begin(struct store *store, struct error *error);
 bool write_end(struct store *store, bool good, struct error *error);
+/* Runs a statement that writes. *id (may be NULL) is the row that it made. */
+bool database_write(struct store *store, sqlite3_stmt *statement, int64_t *id, struct error *error);
+/* The row that one statement finds, or that the other adds, of the same data. */
+bool database_find_or_add(struct store *store, enum statement find, enum statement add,
+                          const struct datum *data, int count, int64_t *id, struct error *error);
 
 /* ---- pieces of other files ---- */
 

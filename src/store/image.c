@@ -110,35 +110,19 @@ bool store_image(struct store *store, const struct store_image *image, int64_t *
                  struct error *error) {
     if (image->build_id_size > BUILD_ID_MAX)
         return error_set(error, "%s: a build id of %zu bytes", image->path, image->build_id_size);
-    if (!write_begin(store, error))
-        return false;
     const struct datum data[] = {INTEGER(image->kind), TEXT(image->path),
                                  BLOB(image->build_id, image->build_id_size), TEXT(image->root)};
-    sqlite3_stmt *statement = database_bind(store, FIND_IMAGE, data, 4, error);
-    int row = statement ? database_step(store, statement, error) : -1;
-    if (row > 0) {
-        *id = sqlite3_column_int64(statement, 0);
-        sqlite3_reset(statement);
-    } else if (row == 0) {
-        if (database_run(store, database_bind(store, ADD_IMAGE, data, 4, error), error))
-            *id = sqlite3_last_insert_rowid(store->database);
-        else
-            row = -1;
-    }
-    return write_end(store, row >= 0, error);
+    return database_find_or_add(store, FIND_IMAGE, ADD_IMAGE, data, 4, id, error);
 }
 
 bool store_set_symbols(struct store *store, int64_t image, const struct code_symbol *symbols,
                        size_t count, struct error *error) {
     if (!blob_encode_symbols(&store->codec, symbols, count, error))
         return error_prefix(error, "%s: symbols of image %lld", store->path, (long long)image);
-    if (!write_begin(store, error))
-        return false;
-    bool good = database_run(store,
-                             BIND(store, SET_SYMBOLS, error, INTEGER(image),
-                                  BLOB(store->codec.packed, store->codec.size)),
-                             error);
-    return write_end(store, good, error);
+    return database_write(store,
+                          BIND(store, SET_SYMBOLS, error, INTEGER(image),
+                               BLOB(store->codec.packed, store->codec.size)),
+                          NULL, error);
 }
 
 bool store_get_symbols(struct store *store, int64_t image, struct code_symbol **symbols,

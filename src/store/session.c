@@ -16,39 +16,25 @@ const char *session_kind_name(enum session_kind kind) {
 
 /* ---- writing ---- */
 
-/* The number of the row is *id. */
-static bool insert(struct store *store, sqlite3_stmt *statement, int64_t *id, struct error *error) {
-    if (!database_run(store, statement, error))
-        return false;
-    *id = sqlite3_last_insert_rowid(store->database);
-    return true;
-}
-
 bool store_add_session(struct store *store, const struct store_session *session, int64_t *id,
                        struct error *error) {
-    if (!write_begin(store, error))
-        return false;
-    bool good =
-        insert(store,
-               BIND(store, ADD_SESSION, error, INTEGER(session->kind), TEXT(session->name),
-                    TEXT(session->host), TEXT(session->kernel), TEXT(session->processor),
-                    REAL(session->weight), INTEGER(session->start), INTEGER(session->end),
-                    INTEGER(saturated(session->unknown)), INTEGER(saturated(session->dropped)),
-                    INTEGER(session->saved ? session->saved : clock_since_1970())),
-               id, error);
-    return write_end(store, good, error);
+    return database_write(
+        store,
+        BIND(store, ADD_SESSION, error, INTEGER(session->kind), TEXT(session->name),
+             TEXT(session->host), TEXT(session->kernel), TEXT(session->processor),
+             REAL(session->weight), INTEGER(session->start), INTEGER(session->end),
+             INTEGER(saturated(session->unknown)), INTEGER(saturated(session->dropped)),
+             INTEGER(session->saved ? session->saved : clock_since_1970())),
+        id, error);
 }
 
 bool store_add_event(struct store *store, int64_t session, const struct store_event *event,
                      int64_t *id, struct error *error) {
-    if (!write_begin(store, error))
-        return false;
-    bool good = insert(store,
-                       BIND(store, ADD_EVENT, error, INTEGER(session), TEXT(event->name),
-                            TEXT(event->unit), INTEGER(saturated(event->period)),
-                            TEXT(event->period_unit), INTEGER(event->precise)),
-                       id, error);
-    return write_end(store, good, error);
+    return database_write(store,
+                          BIND(store, ADD_EVENT, error, INTEGER(session), TEXT(event->name),
+                               TEXT(event->unit), INTEGER(saturated(event->period)),
+                               TEXT(event->period_unit), INTEGER(event->precise)),
+                          id, error);
 }
 
 bool store_update_session(struct store *store, const struct store_session *session,
@@ -79,11 +65,8 @@ bool session_erase(struct store *store, int64_t session, struct error *error) {
 }
 
 bool store_weigh_session(struct store *store, int64_t session, double weight, struct error *error) {
-    if (!write_begin(store, error))
-        return false;
-    bool good = database_run(
-        store, BIND(store, WEIGH_SESSION, error, INTEGER(session), REAL(weight)), error);
-    return write_end(store, good, error);
+    return database_write(store, BIND(store, WEIGH_SESSION, error, INTEGER(session), REAL(weight)),
+                          NULL, error);
 }
 
 bool store_remove_session(struct store *store, int64_t session, struct error *error) {
@@ -94,20 +77,9 @@ bool store_remove_session(struct store *store, int64_t session, struct error *er
 
 bool store_process(struct store *store, int64_t session, const struct store_process *process,
                    int64_t *id, struct error *error) {
-    if (!write_begin(store, error))
-        return false;
     const struct datum data[] = {INTEGER(session), TEXT(process->command),
                                  TEXT(process->executable)};
-    sqlite3_stmt *statement = database_bind(store, FIND_PROCESS, data, 3, error);
-    int row = statement ? database_step(store, statement, error) : -1;
-    if (row > 0) {
-        *id = sqlite3_column_int64(statement, 0);
-        sqlite3_reset(statement);
-    } else if (row == 0 &&
-               !insert(store, database_bind(store, ADD_PROCESS, data, 3, error), id, error)) {
-        row = -1;
-    }
-    return write_end(store, row >= 0, error);
+    return database_find_or_add(store, FIND_PROCESS, ADD_PROCESS, data, 3, id, error);
 }
 
 /* ---- reading ---- */

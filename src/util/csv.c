@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,22 +27,22 @@ void csv_close(struct csv *csv) {
     *csv = (struct csv){0};
 }
 
-bool csv_error(const struct csv *csv, struct error *error) {
-    return error_prefix(error, "%s: line %" PRIu64, csv->path, csv->line);
-}
-
-static bool fail(const struct csv *csv, struct error *error, const char *what) {
-    error_set(error, "%s", what);
-    return csv_error(csv, error);
+bool csv_error(const struct csv *csv, struct error *error, const char *format, ...) {
+    char what[sizeof error->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return error_set(error, "%s: line %" PRIu64 ": %s", csv->path, csv->line, what);
 }
 
 /* ---- a record ---- */
 
 static bool put(struct csv *csv, size_t *used, char c, struct error *error) {
     if (*used == CSV_MAX_RECORD)
-        return fail(csv, error, "a record of more than a megabyte");
+        return csv_error(csv, error, "a record of more than a megabyte");
     if (!array_reserve((void **)&csv->text, &csv->text_capacity, *used + 1, 1))
-        return fail(csv, error, "out of memory");
+        return csv_error(csv, error, "out of memory");
     csv->text[(*used)++] = c;
     return true;
 }
@@ -50,7 +51,7 @@ static bool begin_field(struct csv *csv, size_t used, struct error *error) {
     size_t need = (size_t)csv->field_count + 1;
     if (!array_room(csv->starts, csv->start_capacity, need) ||
         !array_room(csv->fields, csv->field_capacity, need))
-        return fail(csv, error, "out of memory");
+        return csv_error(csv, error, "out of memory");
     csv->starts[csv->field_count++] = used;
     return true;
 }
@@ -75,14 +76,14 @@ static bool take_quoted(struct csv *csv, size_t *used, int *after, struct error 
         int c = getc_unlocked(csv->file);
         csv->next_line += c == '\n';
         if (c == EOF)
-            return fail(csv, error, "a quote that is not closed");
+            return csv_error(csv, error, "a quote that is not closed");
         if (c == 0)
-            return fail(csv, error, "a NUL: not a text file");
+            return csv_error(csv, error, "a NUL: not a text file");
         if (c == '"') {
             *after = take(csv);
             if (*after != '"')
                 return *after == ',' || *after == '\n' || *after == EOF ||
-                       fail(csv, error, "something between a closing quote and the comma");
+                       csv_error(csv, error, "something between a closing quote and the comma");
         }
         if (!put(csv, used, (char)c, error))
             return false;
@@ -93,9 +94,9 @@ static bool take_quoted(struct csv *csv, size_t *used, int *after, struct error 
 static bool take_plain(struct csv *csv, size_t *used, int c, int *after, struct error *error) {
     while (c != EOF && c != '\n' && (c != ',' || csv->comment)) {
         if (c == 0)
-            return fail(csv, error, "a NUL: not a text file");
+            return csv_error(csv, error, "a NUL: not a text file");
         if (c == '"' && !csv->comment)
-            return fail(csv, error, "a quote within a field that does not begin with one");
+            return csv_error(csv, error, "a quote within a field that does not begin with one");
         if (!put(csv, used, (char)c, error))
             return false;
         c = take(csv);
@@ -140,8 +141,7 @@ int csv_next(struct csv *csv, struct error *error) {
 static bool refuse(const struct csv *csv, const char *name, const char *text, struct error *error,
                    const char *what) {
     char start[64];
-    error_set(error, "%s '%s': %s", name, text_clean(start, sizeof start, text), what);
-    return csv_error(csv, error);
+    return csv_error(csv, error, "%s '%s': %s", name, text_clean(start, sizeof start, text), what);
 }
 
 static bool whole(const struct csv *csv, const char *name, const char *text, int base,

@@ -30,8 +30,9 @@ bool csv_open(struct csv *csv, const char *path, struct error *error);
 int csv_next(struct csv *csv, struct error *error);
 void csv_close(struct csv *csv);
 
-/* "PATH: line N: " in front of the message. Returns false. */
-bool csv_error(const struct csv *csv, struct error *error);
+/* The error "PATH: line N: ...". Returns false. */
+bool csv_error(const struct csv *csv, struct error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A field of the record as a whole number up to `most`, decimal or hexadecimal with 0x, or as a
  * number from `least` to `most`. Errors name file, line and `name`, the column's. */

@@ -49,22 +49,7 @@ INLINE __mmask16 same_word(__mmask16 lanes, __m512i a, __m512i b) {
     return _mm512_mask_testn_epi32_mask(lanes, _mm512_xor_si512(a, b), _mm512_set1_epi32(~31));
 }
 
-/* The planes of a counter. The compiler knows `count`, so that their words stay in registers. */
-struct planes {
-    char *first;
-    uint32_t count, limit;
-};
-
-INLINE struct planes planes_of(const struct lanes_group *group, const struct lanes_slot *slot,
-                               unsigned which, uint32_t count) {
-    const struct lanes_counter *counter = &group->slots->counters[slot->counters[which]];
-    return (struct planes){group->planes + counter->plane * PLANE_BYTES, count, counter->limit};
-}
-
-#define EACH_PLANE(planes, bytes)                                                                  \
-    char *plane = (planes)->first + (bytes);                                                       \
-    _Pragma("GCC unroll 4") for (uint32_t bit = 0; bit < (planes)->count;                          \
-                                 bit++, plane += PLANE_BYTES)
+#include "graph/lanes/planes.h"
 
 INLINE __m512i load_word(const struct planes *planes, uint32_t at, __m512i *value) {
     __m512i full = _mm512_set1_epi32(-1);
@@ -196,7 +181,6 @@ INLINE uint64_t take_near(struct lanes_group *group, const struct planes *one,
     return far;
 }
 
-/* One case for each number of planes of the two counters; none has more than LANES_BITS. */
 #define TAKE(ones, others)                                                                         \
     TARGET __attribute__((noinline)) static void take_far_##ones##_##others(                       \
         struct lanes_group *group, const struct lanes_slot *slot, const vector *dispatch,          \
@@ -205,27 +189,15 @@ INLINE uint64_t take_near(struct lanes_group *group, const struct planes *one,
         struct planes other = planes_of(group, slot, 1, others);                                   \
         take_far(group, &one, &other, dispatch, execute, far);                                     \
     }
-#define EACH_TAKE                                                                                  \
-    TAKE(1, 0)                                                                                     \
-    TAKE(2, 0)                                                                                     \
-    TAKE(3, 0)                                                                                     \
-    TAKE(4, 0)                                                                                     \
-    TAKE(2, 1)                                                                                     \
-    TAKE(2, 2) TAKE(3, 1) TAKE(3, 2) TAKE(3, 3) TAKE(4, 1) TAKE(4, 2) TAKE(4, 3) TAKE(4, 4)
 EACH_TAKE
 #undef TAKE
 
 INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
                        struct nodes *nodes) {
-    const struct lanes_counter *counters = group->slots->counters;
-    uint32_t planes = counters[slot->counters[0]].bits;
-    if (slot->count == 2)
-        planes += 8 * counters[slot->counters[1]].bits;
-    uint32_t taken = 1u << slot->counters[0] | 1u << slot->counters[slot->count - 1];
-    EACH_BOUND group->taken[k] |= taken;
+    EACH_BOUND group->taken[k] |= taken_counters(slot);
     vector dispatch[BOUND], execute[BOUND]; /* copies, so that nodes stay in registers */
 #define TAKE(ones, others)                                                                         \
-    case (ones) + 8 * (others): {                                                                  \
+    case TAKE_CASE(ones, others): {                                                                \
         struct planes one = planes_of(group, slot, 0, ones);                                       \
         struct planes other = planes_of(group, slot, 1, others);                                   \
         uint64_t far = take_near(group, &one, &other, nodes);                                      \
@@ -237,7 +209,7 @@ INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
         }                                                                                          \
         break;                                                                                     \
     }
-    switch (planes) { EACH_TAKE }
+    switch (take_case(group, slot)) { EACH_TAKE }
 }
 
 LANES_KERNEL(lanes_run_avx512)

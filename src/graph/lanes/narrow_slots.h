@@ -91,22 +91,7 @@ INLINE void keep_up(struct lanes_group *group, vector dispatch, unsigned k) {
 
 /* ---- words of counters ---- */
 
-/* The planes of a counter. The compiler knows `count`, so that their words stay in registers. */
-struct planes {
-    char *first;
-    uint32_t count, limit;
-};
-
-INLINE struct planes planes_of(const struct lanes_group *group, const struct lanes_slot *slot,
-                               unsigned which, uint32_t count) {
-    const struct lanes_counter *counter = &group->slots->counters[slot->counters[which]];
-    return (struct planes){group->planes + counter->plane * PLANE_BYTES, count, counter->limit};
-}
-
-#define EACH_PLANE(planes, bytes)                                                                  \
-    char *plane = (planes)->first + (bytes);                                                       \
-    _Pragma("GCC unroll 4") for (uint32_t bit = 0; bit < (planes)->count;                          \
-                                 bit++, plane += PLANE_BYTES)
+#include "graph/lanes/planes.h"
 
 /* The cycles in which the counter is full: all planes of bits that are set in its limit. */
 INLINE bits full_cycles(const struct planes *planes, uint32_t at) {
@@ -156,14 +141,6 @@ INLINE vector take_far(struct lanes_group *group, const struct planes *one,
                        const struct planes *other, vector dispatch, vector execute, unsigned k,
                        lanes_mask lanes);
 
-/* One case for each number of planes of the two counters; none has more than LANES_BITS. */
-#define EACH_TAKE                                                                                  \
-    TAKE(1, 0)                                                                                     \
-    TAKE(2, 0)                                                                                     \
-    TAKE(3, 0)                                                                                     \
-    TAKE(4, 0)                                                                                     \
-    TAKE(2, 1)                                                                                     \
-    TAKE(2, 2) TAKE(3, 1) TAKE(3, 2) TAKE(3, 3) TAKE(4, 1) TAKE(4, 2) TAKE(4, 3) TAKE(4, 4)
 #define TAKE(ones, others)                                                                         \
     TARGET __attribute__((noinline)) static vector take_far_##ones##_##others(                     \
         struct lanes_group *group, const struct lanes_slot *slot, vector dispatch, vector execute, \
@@ -177,16 +154,11 @@ EACH_TAKE
 
 INLINE void take_slots(struct lanes_group *group, const struct lanes_slot *slot,
                        struct nodes *nodes) {
-    const struct lanes_counter *counters = group->slots->counters;
-    uint32_t planes = counters[slot->counters[0]].bits;
-    if (slot->count == 2)
-        planes += 8 * counters[slot->counters[1]].bits;
     EACH_BOUND keep_up(group, nodes->dispatch[k], k);
-    uint32_t taken = 1u << slot->counters[0] | 1u << slot->counters[slot->count - 1];
-    EACH_BOUND group->taken[k] |= taken;
-    switch (planes) {
+    EACH_BOUND group->taken[k] |= taken_counters(slot);
+    switch (take_case(group, slot)) {
 #define TAKE(ones, others)                                                                         \
-    case (ones) + 8 * (others): {                                                                  \
+    case TAKE_CASE(ones, others): {                                                                \
         struct planes one = planes_of(group, slot, 0, ones);                                       \
         struct planes other = planes_of(group, slot, 1, others);                                   \
         EACH_BOUND {                                                                               \

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "isa/insn.h"
+#include "util/random.h"
 
 /* Numbers differ between the guest's instruction sets; −1: it has none. */
 struct call_numbers {
@@ -46,12 +47,9 @@ static void overwrite_random(uint64_t address, uint64_t size) {
     uint8_t *bytes = (uint8_t *)(uintptr_t)(address + plugin.guest_base);
     uint64_t word = 0;
     for (uint64_t i = 0; i < size; i++) {
-        if (i % 8 == 0) {
-            word = plugin.control->seed + 0x9e3779b97f4a7c15 * (atomic_fetch_add(&drawn, 1) + 1);
-            word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
-            word = (word ^ word >> 27) * 0x94d049bb133111eb;
-            word ^= word >> 31;
-        }
+        if (i % 8 == 0)
+            word =
+                random_mix(plugin.control->seed + RANDOM_STEP * (atomic_fetch_add(&drawn, 1) + 1));
         bytes[i] = (uint8_t)(word >> i % 8 * 8);
     }
 }

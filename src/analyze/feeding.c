@@ -1,8 +1,6 @@
 /* All that is found, in order. */
 #include "analyze/feeding.h"
 
-#include <string.h>
-
 #include "util/array.h"
 #include "util/order.h"
 

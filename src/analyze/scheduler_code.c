@@ -1,5 +1,4 @@
 /* A graph's instructions as static code, and the few that stand for what is outside of it. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/scheduler_code.h"

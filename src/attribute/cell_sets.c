@@ -3,7 +3,6 @@
 #include "attribute/cell_sets.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "tap/tap.h"
 #include "util/array.h"

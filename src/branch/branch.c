@@ -5,7 +5,6 @@
 #include "branch/branch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "branch/predictors.h"
 

@@ -1,5 +1,4 @@
 /* What the explanation leaves to be simulated in one pass is one trace, which run.c simulates. */
-#include <stdlib.h>
 
 #include "cmd/explain.h"
 #include "cmd/interrupt.h"

@@ -1,6 +1,5 @@
 #include "cmd/legend.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "cmd/legend.h"
 #include "cmd/options.h"
 #include "report/report.h"
-#include "util/text.h"
 
 static bool open_directly(struct output *output, struct error *error) {
     output->file = fopen(output->path, "we");

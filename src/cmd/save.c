@@ -1,7 +1,6 @@
 #include "cmd/save.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "cmd/interrupt.h"
 #include "cmd/options.h"

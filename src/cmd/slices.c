@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "region/slices.h"
+
 static bool take_ends(struct slices *slices, const struct slice_table *table, struct error *error) {
     struct slice_end *ends = malloc((table->slice_count ? table->slice_count : 1) * sizeof *ends);
     if (!ends)

@@ -1,8 +1,5 @@
 #include "cmd/store_options.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cmd/options.h"
 #include "store/session_choice.h"
 

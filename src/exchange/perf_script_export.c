@@ -3,7 +3,6 @@
  * count. The store keeps no process numbers: they are those of its rows. The call stack is a single
  * frame. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "exchange/export.h"
 

@@ -2,7 +2,6 @@
  * or 4 bytes, or a length and as many bytes. */
 #include "exchange/pprof_wire.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>

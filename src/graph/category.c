@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static_assert(GRAPH_PARTS <= 64, "parts fit a bit set");
 static_assert(GRAPH_PART_MISS_L2 + (LEVEL_DRAM - LEVEL_L2) == GRAPH_PART_MISS_DRAM,

@@ -4,7 +4,6 @@
 #include "graph/slack.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "graph/insn_rows.h"
 

@@ -2,7 +2,6 @@
  * signal, the answer is there. */
 #include "live/daemon_request.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * but is no module: its image reaches over its symbols. */
 #include "live/kernel_map.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "live/resolver.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "live/kernel_map.h"
 #include "live/resolver_internal.h"

@@ -3,7 +3,6 @@
  * continued value). `base` loads the other machine first, into the same draft. The search for it
  * skips files of the chain, known by device and inode; a base given by a path is relative to the
  * file that names it. */
-#include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
 #include <limits.h>

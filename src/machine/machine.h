@@ -15,7 +15,7 @@
 #include "isa/insn.h"
 #include "util/error.h"
 
-enum { MACHINE_MAX_QUEUES = 4, MACHINE_MAX_POOLS = 12, MACHINE_MAX_LEVELS = 3 };
+enum { MACHINE_MAX_QUEUES = 4, MACHINE_MAX_POOLS = 12 };
 
 /* [queue.NAME]: an issue queue (scheduler). */
 struct machine_queue {

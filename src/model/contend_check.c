@@ -1,5 +1,4 @@
 /* Programs beside each other, then each alone, on the cycle-level chip. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "model/contend.h"

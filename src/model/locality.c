@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const locality_core_names[LOCALITY_CORE] = {
     [LOCALITY_L1I] = "l1i", [LOCALITY_ITLB] = "itlb", [LOCALITY_DTLB] = "dtlb"};

@@ -1,7 +1,6 @@
 #include "model/locality_data.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/multithreaded/penalties.h"
 #include "memory/frame.h"

@@ -11,7 +11,6 @@
 #include "core/core.h"
 #include "model/hybrid_split.h"
 #include "model/predict_check.h"
-#include "util/array.h"
 #include "util/clock.h"
 #include "util/executor.h"
 

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/multithreaded/penalties.h"
 #include "model/markov.h"

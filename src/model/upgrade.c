@@ -2,7 +2,6 @@
 #include "model/upgrade.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "model/predict.h"
 

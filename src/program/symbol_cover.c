@@ -3,7 +3,6 @@
 #include "program/symbol_cover.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/array.h"
 #include "util/order.h"

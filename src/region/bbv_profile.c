@@ -15,6 +15,7 @@
 #include "trace/item.h"
 #include "util/array.h"
 #include "util/clock.h"
+#include "util/file_name.h"
 #include "util/text.h"
 
 enum { MAX_THREADS = 1 << 20, TOLD_UNFOLLOWED = 5 };
@@ -336,18 +337,12 @@ static bool write_threads(struct profile *profile) {
     return true;
 }
 
-static void remove_regular(const char *path) {
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
-        unlink(path);
-}
-
 /* Files that were begun, without a slice in them. */
 static void remove_empty(const struct profile *profile) {
     if (!profile->begun)
         return;
-    remove_regular(profile->options->path);
-    remove_regular(profile->table_path);
+    file_remove_regular(profile->options->path);
+    file_remove_regular(profile->table_path);
 }
 
 /* Always false. */

@@ -2,34 +2,14 @@
 #include "region/block_ids.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/array.h"
 
 void block_ids_free(struct block_ids *blocks) {
-    for (size_t i = 0; i < blocks->image_count; i++)
-        free(blocks->images[i].path);
-    free(blocks->images);
+    region_images_free(blocks->images, blocks->image_count);
     free(blocks->blocks);
     hash_index_free(&blocks->index);
     *blocks = (struct block_ids){0};
-}
-
-/* UINT32_MAX: out of memory. */
-static uint32_t image_of(struct block_ids *blocks, const struct region_image *image) {
-    for (size_t i = 0; i < blocks->image_count; i++)
-        if (blocks->images[i].build_id_size == image->build_id_size &&
-            memcmp(blocks->images[i].build_id, image->build_id, image->build_id_size) == 0 &&
-            strcmp(blocks->images[i].path, image->path) == 0)
-            return (uint32_t)i;
-    char *path = strdup(image->path);
-    if (!path || !array_room(blocks->images, blocks->image_capacity, blocks->image_count + 1)) {
-        free(path);
-        return UINT32_MAX;
-    }
-    blocks->images[blocks->image_count] = *image;
-    blocks->images[blocks->image_count].path = path;
-    return (uint32_t)blocks->image_count++;
 }
 
 /* The id of a block, which is added when it is new; there is room. */
@@ -56,7 +36,9 @@ bool block_ids_add(struct block_ids *blocks, const struct slice_table *table, ui
     bool good = most < UINT32_MAX && images && hash_index_reserve(&blocks->index, most) &&
                 array_room(blocks->blocks, blocks->block_capacity, most);
     for (size_t i = 0; i < table->image_count && good; i++)
-        good = (images[i] = image_of(blocks, &table->images[i])) != UINT32_MAX;
+        good = (images[i] = region_images_find(&blocks->images, &blocks->image_count,
+                                               &blocks->image_capacity, &table->images[i])) !=
+               UINT32_MAX;
     for (size_t i = 0; i < table->block_count && good; i++) {
         struct slice_block block = table->blocks[i];
         if (block.image != MARKER_NO_IMAGE)

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 struct regions_lost region_list_lost(const struct region_list *list) {
     struct regions_lost lost = {0};

@@ -17,9 +17,7 @@ void profile_code_free(struct profile_code *code) {
         free(code->processes[i].ids);
     for (size_t i = 0; i < code->site_count; i++)
         free(code->sites[i].ids);
-    for (size_t i = 0; i < code->image_count; i++)
-        free(code->images[i].path);
-    free(code->images);
+    region_images_free(code->images, code->image_count);
     free(code->blocks);
     free(code->bytes);
     free(code->processes);

@@ -6,41 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/array.h"
-
-/* ---- images ---- */
-
-static bool same_image(const struct region_image *a, const struct region_image *b) {
-    return a->build_id_size == b->build_id_size &&
-           memcmp(a->build_id, b->build_id, a->build_id_size) == 0 && strcmp(a->path, b->path) == 0;
-}
-
 uint32_t region_list_image(struct region_list *list, const struct region_image *image) {
-    for (size_t i = 0; i < list->image_count; i++)
-        if (same_image(&list->images[i], image))
-            return (uint32_t)i;
-    char *path = strdup(image->path);
-    if (!path || !array_room(list->images, list->image_capacity, list->image_count + 1)) {
-        free(path);
-        return UINT32_MAX;
-    }
-    list->images[list->image_count] = *image;
-    list->images[list->image_count].path = path;
-    return (uint32_t)list->image_count++;
+    return region_images_find(&list->images, &list->image_count, &list->image_capacity, image);
 }
 
 void region_list_free(struct region_list *list) {
-    for (size_t i = 0; i < list->image_count; i++)
-        free(list->images[i].path);
     for (size_t i = 0; i < list->region_count; i++)
         free(list->regions[i].trace);
-    for (size_t i = 0; i < list->process_count; i++) {
-        free(list->processes[i].executable);
-        free(list->processes[i].command);
-    }
-    free(list->processes);
+    region_images_free(list->images, list->image_count);
+    slice_processes_free(list->processes, list->process_count);
     free(list->threads);
-    free(list->images);
     free(list->regions);
     free(list->command);
     free(list->method);

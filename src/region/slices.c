@@ -17,6 +17,37 @@ enum { FIRST_LINE = 256, MAX_LINE = 1 << 24 /* longer than any command */ };
 static const char FORMAT[] = "culprit-slices ";
 static const char *const ISAS[ISA_COUNT] = {[ISA_X86_64] = "x86_64", [ISA_RISCV64] = "riscv64"};
 
+/* ---- images and processes ---- */
+
+uint32_t region_images_find(struct region_image **images, size_t *count, size_t *capacity,
+                            const struct region_image *image) {
+    for (size_t i = 0; i < *count; i++)
+        if (region_image_same(&(*images)[i], image))
+            return (uint32_t)i;
+    char *path = strdup(image->path);
+    if (!path || !array_reserve((void **)images, capacity, *count + 1, sizeof **images)) {
+        free(path);
+        return UINT32_MAX;
+    }
+    (*images)[*count] = *image;
+    (*images)[*count].path = path;
+    return (uint32_t)(*count)++;
+}
+
+void region_images_free(struct region_image *images, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        free(images[i].path);
+    free(images);
+}
+
+void slice_processes_free(struct slice_process *processes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        free(processes[i].executable);
+        free(processes[i].command);
+    }
+    free(processes);
+}
+
 /* ---- reading ---- */
 
 struct reading {
@@ -373,16 +404,10 @@ bool slice_table_read(struct slice_table *table, const char *path, struct error 
 }
 
 void slice_table_free(struct slice_table *table) {
-    for (size_t i = 0; i < table->image_count; i++)
-        free(table->images[i].path);
-    for (size_t i = 0; i < table->process_count; i++) {
-        free(table->processes[i].executable);
-        free(table->processes[i].command);
-    }
+    region_images_free(table->images, table->image_count);
+    slice_processes_free(table->processes, table->process_count);
     free(table->threads);
     free(table->command);
-    free(table->images);
-    free(table->processes);
     free(table->blocks);
     free(table->slices);
     *table = (struct slice_table){0};

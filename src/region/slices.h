@@ -28,6 +28,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "isa/insn.h"
 #include "util/error.h"
@@ -48,6 +49,16 @@ struct region_marker {
     uint64_t offset, count;
 };
 
+static inline bool region_image_same(const struct region_image *a, const struct region_image *b) {
+    return a->build_id_size == b->build_id_size &&
+           memcmp(a->build_id, b->build_id, a->build_id_size) == 0 && strcmp(a->path, b->path) == 0;
+}
+/* The index in a growing array of an image, of which a copy is added when it is new; UINT32_MAX:
+ * out of memory. */
+uint32_t region_images_find(struct region_image **images, size_t *count, size_t *capacity,
+                            const struct region_image *image);
+void region_images_free(struct region_image *images, size_t count);
+
 struct slice_block {
     uint32_t image;
     uint32_t insn_count;
@@ -67,6 +78,7 @@ struct slice_process {
     char *command;                     /* NULL: not known, as the next */
     uint32_t forker, fork, generation; /* as of a capture_process (trace/trace.h) */
 };
+void slice_processes_free(struct slice_process *processes, size_t count);
 struct slice_thread {
     uint32_t thread, process;
     uint32_t ordinal; /* in its process, in order of creation, from 0 */

@@ -3,7 +3,6 @@
 #include "report/missing_names.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "program/symbol_package.h"
 #include "util/order.h"

@@ -1,7 +1,6 @@
 /* Cycles as cycles per instruction, whose error is a percentage; all else per thousand
  * instructions, with its difference: of rates near 0 percentages say nothing. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* What text, JSON and pictures of a throughput prediction share. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/throughput_report.h"
 

@@ -1,7 +1,6 @@
 /* `--tap tip:FILE` and `--tap tea:FILE`: the samples of all cores of a run in a file. The interval
  * is the period. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "samples/samples.h"
 #include "samples/tracer.h"

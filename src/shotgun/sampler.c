@@ -6,7 +6,6 @@
 #include "shotgun/sampler.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/array.h"
 

@@ -2,7 +2,6 @@
 #include "shotgun/stand_in.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct signature_profile signature_profile_of(const uint64_t *words, uint32_t insns) {
     struct signature_profile profile = {{0}};

@@ -6,7 +6,6 @@
  * the end. */
 #include "simulate/regions.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* Where profiles are kept when nobody says where. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

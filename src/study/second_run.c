@@ -16,7 +16,6 @@
 #include "study/temporary.h"
 #include "trace/region_file.h"
 #include "util/order.h"
-#include "util/text.h"
 
 /* Clusters are as many as the vectors tell apart, for the less slices of one differ the nearer is
  * the estimate; but few enough that each can have two regions, and heavy ones more. */

@@ -44,6 +44,7 @@ struct file_writer {
     uint64_t written;     /* bytes already out */
     double waiting_since; /* s */
 
+    bool full;     /* memory ran out: bytes of the record being made are missing */
     size_t record; /* where the record being made begins in the buffer */
     bool in_code;  /* a CODE record is open */
     uint32_t code_process, code_count;
@@ -112,27 +113,52 @@ static bool flush_if_due(struct file_writer *writer, struct error *error) {
 
 /* `size` more bytes of the record being made; NULL when memory is out. */
 static uint8_t *append(struct file_writer *writer, size_t size) {
-    if (!array_reserve((void **)&writer->buffer, &writer->capacity, writer->used + size, 1))
+    if (!array_reserve((void **)&writer->buffer, &writer->capacity, writer->used + size, 1)) {
+        writer->full = true;
         return NULL;
+    }
     writer->used += size;
     return writer->buffer + writer->used - size;
+}
+
+static void add_bytes(struct file_writer *writer, const void *bytes, size_t size) {
+    uint8_t *at = append(writer, size);
+    if (at && size)
+        memcpy(at, bytes, size);
+}
+static void add_u32(struct file_writer *writer, uint32_t value) {
+    uint8_t *at = append(writer, 4);
+    if (at)
+        put_u32(at, value);
+}
+static void add_u64(struct file_writer *writer, uint64_t value) {
+    uint8_t *at = append(writer, 8);
+    if (at)
+        put_u64(at, value);
+}
+/* NULL: absent. */
+static void add_string(struct file_writer *writer, const char *text) {
+    size_t size = text ? strlen(text) + 1 : 0;
+    add_u32(writer, (uint32_t)size);
+    add_bytes(writer, text, size);
 }
 
 static bool out_of_memory(const struct file_writer *writer, struct error *error) {
     return error_set(error, "out of memory writing trace %s", writer->path);
 }
 
-static uint8_t *begin_record(struct file_writer *writer, enum record_type type, size_t fixed) {
+/* Size and checksum are filled in by end_record(). */
+static void begin_record(struct file_writer *writer, enum record_type type) {
+    static const uint8_t rest[RECORD_HEAD_BYTES - 4];
     writer->record = writer->used;
-    uint8_t *header = append(writer, RECORD_HEAD_BYTES + fixed);
-    if (!header)
-        return NULL;
-    put_u32(header, type);
-    return header + RECORD_HEAD_BYTES;
+    add_u32(writer, type);
+    add_bytes(writer, rest, sizeof rest);
 }
 
 /* The checksum covers type, size and payload. */
 static bool end_record(struct file_writer *writer, struct error *error) {
+    if (writer->full)
+        return out_of_memory(writer, error);
     uint8_t *header = writer->buffer + writer->record;
     size_t size = writer->used - writer->record - RECORD_HEAD_BYTES;
     if (size > RECORD_MAX_BYTES) {
@@ -145,27 +171,11 @@ static bool end_record(struct file_writer *writer, struct error *error) {
     return true;
 }
 
-static bool append_string(struct file_writer *writer, const char *text) {
-    size_t size = text ? strlen(text) + 1 : 0;
-    uint8_t *at = append(writer, 4 + size);
-    if (!at)
-        return false;
-    put_u32(at, (uint32_t)size);
-    if (size)
-        memcpy(at + 4, text, size);
-    return true;
-}
-
-static bool write_header(struct file_writer *writer, const struct item_header *header,
-                         struct error *error) {
-    uint8_t *at = begin_record(writer, RECORD_HEADER, 4);
-    if (!at)
-        return out_of_memory(writer, error);
-    memset(at, 0, 4);
-    at[0] = (uint8_t)header->isa;
-    at[1] = header->addresses;
-    return (append_string(writer, header->command) && append_string(writer, header->host)) ||
-           out_of_memory(writer, error);
+static void write_header(struct file_writer *writer, const struct item_header *header) {
+    begin_record(writer, RECORD_HEADER);
+    add_bytes(writer, (uint8_t[]){(uint8_t)header->isa, header->addresses, 0, 0}, 4);
+    add_string(writer, header->command);
+    add_string(writer, header->host);
 }
 
 static bool write_process(struct file_writer *writer, const struct item_process *process,
@@ -173,35 +183,33 @@ static bool write_process(struct file_writer *writer, const struct item_process 
     if (process->process != writer->process_count)
         return error_set(error, "process number %" PRIu32 " where %" PRIu32 " was due",
                          process->process, writer->process_count);
-    uint8_t *at = begin_record(writer, RECORD_PROCESS, 20);
-    if (!at || !array_room(writer->block_counts, writer->block_counts_capacity,
-                           (size_t)process->process + 1))
+    if (!array_room(writer->block_counts, writer->block_counts_capacity,
+                    (size_t)process->process + 1))
         return out_of_memory(writer, error);
     writer->block_counts[writer->process_count++] = 0;
-    put_u32(at, process->process);
-    put_u32(at + 4, process->pid);
-    put_u32(at + 8, process->parent);
-    put_u32(at + 12, process->generation);
-    put_u32(at + 16, process->traced);
-    return (append_string(writer, process->command) && append_string(writer, process->executable) &&
-            append_string(writer, process->untraced_reason)) ||
-           out_of_memory(writer, error);
+    begin_record(writer, RECORD_PROCESS);
+    add_u32(writer, process->process);
+    add_u32(writer, process->pid);
+    add_u32(writer, process->parent);
+    add_u32(writer, process->generation);
+    add_u32(writer, process->traced);
+    add_string(writer, process->command);
+    add_string(writer, process->executable);
+    add_string(writer, process->untraced_reason);
+    return true;
 }
 
-static bool write_image(struct file_writer *writer, const struct item_image *image,
-                        struct error *error) {
-    uint8_t *at = begin_record(writer, RECORD_IMAGE, 60);
-    if (!at)
-        return out_of_memory(writer, error);
-    put_u32(at, image->process);
-    put_u32(at + 4, image->image);
-    put_u64(at + 8, image->start);
-    put_u64(at + 16, image->end);
-    put_u64(at + 24, image->file_offset);
-    put_u32(at + 32, image->kind);
-    put_u32(at + 36, image->build_id_size);
-    memcpy(at + 40, image->build_id, sizeof image->build_id);
-    return append_string(writer, image->path) || out_of_memory(writer, error);
+static void write_image(struct file_writer *writer, const struct item_image *image) {
+    begin_record(writer, RECORD_IMAGE);
+    add_u32(writer, image->process);
+    add_u32(writer, image->image);
+    add_u64(writer, image->start);
+    add_u64(writer, image->end);
+    add_u64(writer, image->file_offset);
+    add_u32(writer, image->kind);
+    add_u32(writer, image->build_id_size);
+    add_bytes(writer, image->build_id, sizeof image->build_id);
+    add_string(writer, image->path);
 }
 
 /* ---- code ---- */
@@ -214,17 +222,14 @@ static bool close_code(struct file_writer *writer, struct error *error) {
     return end_record(writer, error);
 }
 
-static bool open_code(struct file_writer *writer, const struct item_code *code,
-                      struct error *error) {
-    uint8_t *at = begin_record(writer, RECORD_CODE, 12);
-    if (!at)
-        return out_of_memory(writer, error);
-    put_u32(at, code->process);
-    put_u32(at + 4, code->block);
+static void open_code(struct file_writer *writer, const struct item_code *code) {
+    begin_record(writer, RECORD_CODE);
+    add_u32(writer, code->process);
+    add_u32(writer, code->block);
+    add_u32(writer, 0); /* blocks, when it is closed */
     writer->in_code = true;
     writer->code_process = code->process;
     writer->code_count = 0;
-    return true;
 }
 
 static bool write_code(struct file_writer *writer, const struct item_code *code,
@@ -235,17 +240,24 @@ static bool write_code(struct file_writer *writer, const struct item_code *code,
                          code->block, code->process);
     bool join = writer->in_code && writer->code_process == code->process &&
                 writer->used - writer->record < CODE_BYTES;
-    if (!join && (!close_code(writer, error) || !open_code(writer, code, error)))
-        return false;
-    uint8_t *at = append(writer, 28 + (size_t)code->size);
-    if (!at)
+    if (!join) {
+        if (!close_code(writer, error))
+            return false;
+        open_code(writer, code);
+    }
+    const size_t before = writer->used;
+    add_u64(writer, code->address);
+    add_u64(writer, code->offset);
+    add_u32(writer, code->image);
+    add_u32(writer, code->insn_count);
+    add_u32(writer, code->size);
+    add_bytes(writer, code->bytes, code->size);
+    if (writer->full) { /* the record has the blocks before this one, if any */
+        writer->full = false;
+        writer->in_code = writer->code_count > 0;
+        writer->used = writer->in_code ? before : writer->record;
         return out_of_memory(writer, error);
-    put_u64(at, code->address);
-    put_u64(at + 8, code->offset);
-    put_u32(at + 16, code->image);
-    put_u32(at + 20, code->insn_count);
-    put_u32(at + 24, code->size);
-    memcpy(at + 28, code->bytes, code->size);
+    }
     writer->code_count++;
     writer->block_counts[code->process]++;
     return true;
@@ -282,29 +294,28 @@ static struct event_predictor *take_lane(struct file_writer *writer, uint32_t pr
     return &lane->predictor;
 }
 
-/* Codes events and appends them, compressed if asked for. */
-static bool append_events(struct file_writer *writer, const struct item_data *data,
-                          struct event_predictor *predictor, size_t *coded_size,
-                          struct error *error) {
-    uint32_t blocks = writer->block_counts[data->process];
-    if (!array_reserve((void **)&writer->coded, &writer->coded_capacity,
-                       event_code_bound(data->event_count), 1))
-        return out_of_memory(writer, error);
-    if (!event_encode(predictor, blocks, data->events, data->event_count, writer->coded, coded_size,
-                      error))
-        return false;
+/* Codes events, into `coded`. */
+static bool code_events(struct file_writer *writer, const struct item_data *data,
+                        struct event_predictor *predictor, size_t *coded_size,
+                        struct error *error) {
+    return array_reserve((void **)&writer->coded, &writer->coded_capacity,
+                         event_code_bound(data->event_count), 1)
+               ? event_encode(predictor, writer->block_counts[data->process], data->events,
+                              data->event_count, writer->coded, coded_size, error)
+               : out_of_memory(writer, error);
+}
+
+/* Coded events, compressed if asked for. */
+static bool add_events(struct file_writer *writer, size_t coded_size, struct error *error) {
     if (!writer->compressor) {
-        uint8_t *at = append(writer, *coded_size);
-        if (!at)
-            return out_of_memory(writer, error);
-        memcpy(at, writer->coded, *coded_size);
+        add_bytes(writer, writer->coded, coded_size);
         return true;
     }
-    size_t bound = ZSTD_compressBound(*coded_size), before = writer->used;
+    size_t bound = ZSTD_compressBound(coded_size), before = writer->used;
     uint8_t *at = append(writer, bound);
     if (!at)
         return out_of_memory(writer, error);
-    size_t size = ZSTD_compressCCtx(writer->compressor, at, bound, writer->coded, *coded_size,
+    size_t size = ZSTD_compressCCtx(writer->compressor, at, bound, writer->coded, coded_size,
                                     COMPRESSION_LEVEL);
     if (ZSTD_isError(size))
         return error_set(error, "cannot compress trace %s: %s", writer->path,
@@ -323,103 +334,91 @@ static bool write_data(struct file_writer *writer, const struct item_data *data,
     bool reset;
     struct event_predictor *predictor = take_lane(writer, data->process, &reset);
     size_t coded_size = 0;
-    if (!begin_record(writer, RECORD_DATA, DATA_FIXED_BYTES))
-        return out_of_memory(writer, error);
-    if (!append_events(writer, data, predictor, &coded_size, error))
+    if (!code_events(writer, data, predictor, &coded_size, error))
         return false;
-    uint8_t *at = writer->buffer + writer->record + RECORD_HEAD_BYTES;
-    put_u32(at, data->process);
-    put_u32(at + 4, data->thread);
-    put_u64(at + 8, data->ticket);
-    put_u64(at + 16, data->first_insn);
-    put_u64(at + 24, data->insn_count);
-    put_u32(at + 32, data->event_count);
-    put_u32(at + 36, (reset ? DATA_RESET : 0) | (writer->compressor ? DATA_COMPRESSED : 0));
-    put_u64(at + 40, coded_size);
+    begin_record(writer, RECORD_DATA);
+    add_u32(writer, data->process);
+    add_u32(writer, data->thread);
+    add_u64(writer, data->ticket);
+    add_u64(writer, data->first_insn);
+    add_u64(writer, data->insn_count);
+    add_u32(writer, data->event_count);
+    add_u32(writer, (reset ? DATA_RESET : 0) | (writer->compressor ? DATA_COMPRESSED : 0));
+    add_u64(writer, coded_size);
+    if (!add_events(writer, coded_size, error))
+        return false;
     writer->instructions += data->insn_count;
     return true;
 }
 
 /* ---- the rest ---- */
 
-static bool write_end(struct file_writer *writer, const struct trace_exit *end,
-                      struct error *error) {
-    uint8_t *at = begin_record(writer, RECORD_END, 12);
-    if (!at)
-        return out_of_memory(writer, error);
-    put_u32(at, end->known);
-    put_u32(at + 4, end->signaled);
-    put_u32(at + 8, (uint32_t)end->status);
-    return true;
+static void write_end(struct file_writer *writer, const struct trace_exit *end) {
+    begin_record(writer, RECORD_END);
+    add_u32(writer, end->known);
+    add_u32(writer, end->signaled);
+    add_u32(writer, (uint32_t)end->status);
 }
 
 static bool write_index(struct file_writer *writer, struct error *error) {
     uint64_t offset = file_writer_bytes(writer);
-    size_t entries = (size_t)writer->index_count * INDEX_ENTRY_BYTES;
-    uint8_t *at = begin_record(writer, RECORD_INDEX, 16 + entries + 16);
-    if (!at)
-        return out_of_memory(writer, error);
-    put_u64(at, writer->instructions);
-    put_u64(at + 8, writer->index_count);
+    begin_record(writer, RECORD_INDEX);
+    add_u64(writer, writer->instructions);
+    add_u64(writer, writer->index_count);
     for (uint32_t i = 0; i < writer->index_count; i++) {
-        uint8_t *entry = at + 16 + (size_t)i * INDEX_ENTRY_BYTES;
-        put_u64(entry, writer->index[i].offset);
-        put_u64(entry + 8, writer->index[i].instructions);
-        put_u64(entry + 16, writer->index[i].ticket);
+        add_u64(writer, writer->index[i].offset);
+        add_u64(writer, writer->index[i].instructions);
+        add_u64(writer, writer->index[i].ticket);
     }
-    put_u64(at + 16 + entries, offset);
-    memcpy(at + 24 + entries, FILE_END_MAGIC, 8);
+    add_u64(writer, offset);
+    add_bytes(writer, FILE_END_MAGIC, 8);
     return end_record(writer, error);
 }
 
 /* As many as a record holds: the others stay without a name. */
-static bool write_symbols(struct file_writer *writer, const struct item_symbols *symbols,
-                          struct error *error) {
+static void write_symbols(struct file_writer *writer, const struct item_symbols *symbols) {
     uint32_t count = 0;
     for (size_t size = 8; count < symbols->count; count++) {
         size += 20 + strlen(symbols->symbols[count].name) + 1;
         if (size > RECORD_MAX_BYTES)
             break;
     }
-    uint8_t *at = begin_record(writer, RECORD_SYMBOLS, 8);
-    if (!at)
-        return out_of_memory(writer, error);
-    put_u32(at, symbols->process);
-    put_u32(at + 4, count);
+    begin_record(writer, RECORD_SYMBOLS);
+    add_u32(writer, symbols->process);
+    add_u32(writer, count);
     for (uint32_t i = 0; i < count; i++) {
-        if (!(at = append(writer, 16)))
-            return out_of_memory(writer, error);
-        put_u64(at, symbols->symbols[i].start);
-        put_u64(at + 8, symbols->symbols[i].size);
-        if (!append_string(writer, symbols->symbols[i].name))
-            return out_of_memory(writer, error);
+        add_u64(writer, symbols->symbols[i].start);
+        add_u64(writer, symbols->symbols[i].size);
+        add_string(writer, symbols->symbols[i].name);
     }
-    return true;
 }
 
 static bool write_record(struct file_writer *writer, const struct item *item, struct error *error) {
-    uint8_t *at;
     switch (item->kind) {
     case ITEM_HEADER:
-        return write_header(writer, &item->header, error);
+        write_header(writer, &item->header);
+        return true;
     case ITEM_PROCESS:
         return write_process(writer, &item->process, error);
     case ITEM_IMAGE:
-        return write_image(writer, &item->image, error);
+        write_image(writer, &item->image);
+        return true;
     case ITEM_SYMBOLS:
-        return write_symbols(writer, &item->symbols, error);
+        write_symbols(writer, &item->symbols);
+        return true;
     case ITEM_DATA:
         return write_data(writer, &item->data, error);
     case ITEM_THREAD_END:
-        at = begin_record(writer, RECORD_THREAD_END, 4);
-        if (at)
-            put_u32(at, item->thread_ended);
-        return at || out_of_memory(writer, error);
+        begin_record(writer, RECORD_THREAD_END);
+        add_u32(writer, item->thread_ended);
+        return true;
     case ITEM_NOTE:
-        return (begin_record(writer, RECORD_NOTE, 0) && append_string(writer, item->note)) ||
-               out_of_memory(writer, error);
+        begin_record(writer, RECORD_NOTE);
+        add_string(writer, item->note);
+        return true;
     case ITEM_END:
-        return write_end(writer, &item->end, error);
+        write_end(writer, &item->end);
+        return true;
     default:
         return error_set(error, "unknown item");
     }

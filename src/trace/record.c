@@ -1,12 +1,11 @@
 /* Capture into a file: items go from the running command straight to the writer, undecoded. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "trace/item.h"
 #include "trace/trace.h"
 #include "util/clock.h"
+#include "util/file_name.h"
 
 enum { PROGRESS_INTERVAL_MS = 100 };
 
@@ -30,13 +29,6 @@ static void count_item(struct capture_result *result, const struct item *item) {
     default:
         break;
     }
-}
-
-/* A trace without instructions is of no use. */
-static void remove_file(const char *path) {
-    struct stat status;
-    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode))
-        unlink(path);
 }
 
 bool trace_record(const struct capture_options *options, const char *path, bool compress,
@@ -76,8 +68,8 @@ bool trace_record(const struct capture_options *options, const char *path, bool 
     source.close(source.context);
     bool good = status == 0 && written;
     bool closed = file_writer_close(writer, &result->bytes, good ? error : &ignored);
-    if (!result->instructions && result->bytes)
-        remove_file(path);
+    if (!result->instructions && result->bytes && strcmp(path, "-") != 0)
+        file_remove_regular(path); /* of no use */
     result->seconds = clock_monotonic() - start;
     return good && closed;
 }

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "trace/event.h"
 #include "util/array.h"
+#include "util/file_name.h"
 
 enum { NOTED_THREADS = 64 };
 
@@ -31,20 +30,12 @@ struct kept_process *kept_process_new(const struct item_process *process) {
 }
 
 bool kept_process_code(struct kept_process *process, const struct item_code *code) {
-    if (code->block != process->block_count ||
-        !array_room(process->blocks, process->block_capacity, process->block_count + 1) ||
-        !array_reserve((void **)&process->bytes, &process->byte_capacity,
-                       process->byte_count + code->size, 1))
-        return false;
-    memcpy(process->bytes + process->byte_count, code->bytes, code->size);
-    process->blocks[process->block_count++] = (struct kept_block){.address = code->address,
-                                                                  .offset = code->offset,
-                                                                  .bytes = process->byte_count,
-                                                                  .image = code->image,
-                                                                  .insn_count = code->insn_count,
-                                                                  .size = code->size};
-    process->byte_count += code->size;
-    return true;
+    const struct kept_block block = {.address = code->address,
+                                     .offset = code->offset,
+                                     .image = code->image,
+                                     .insn_count = code->insn_count,
+                                     .size = code->size};
+    return code->block == process->code.count && kept_code_add(&process->code, block, code->bytes);
 }
 
 bool kept_process_image(struct kept_process *process, const struct item_image *image) {
@@ -67,8 +58,7 @@ void kept_process_free(struct kept_process *process) {
     free((char *)process->process.command);
     free((char *)process->process.executable);
     free(process->mappings);
-    free(process->blocks);
-    free(process->bytes);
+    kept_code_free(&process->code);
     free(process);
 }
 
@@ -109,23 +99,17 @@ static bool define_image(struct region_writer *writer, uint32_t captured, uint64
 
 static bool define_block(struct region_writer *writer, uint32_t captured, struct error *error) {
     const struct kept_process *process = writer->process;
-    if (captured >= process->block_count)
+    if (captured >= process->code.count)
         return error_set(error, "trace %s: block %" PRIu32 " entered of %zu", writer->path,
-                         captured, process->block_count);
-    if (!array_zeroed_room(writer->blocks, writer->block_capacity, process->block_count) ||
+                         captured, process->code.count);
+    if (!array_zeroed_room(writer->blocks, writer->block_capacity, process->code.count) ||
         !array_zeroed_room(writer->mapped, writer->mapped_capacity, process->mapping_count))
         return out_of_memory(writer, error);
-    const struct kept_block *block = &process->blocks[captured];
     struct item item = {.kind = ITEM_CODE,
-                        .code = {.block = writer->block_count,
-                                 .image = UINT32_MAX,
-                                 .address = block->address,
-                                 .offset = block->offset,
-                                 .insn_count = block->insn_count,
-                                 .size = block->size,
-                                 .bytes = process->bytes + block->bytes}};
-    if (block->image != UINT32_MAX &&
-        !define_image(writer, block->image, block->address, &item.code.image, error))
+                        .code = kept_code_item(&process->code, captured, 0, writer->block_count)};
+    const uint32_t image = item.code.image;
+    if (image != UINT32_MAX &&
+        !define_image(writer, image, item.code.address, &item.code.image, error))
         return false;
     writer->blocks[captured] = ++writer->block_count;
     return file_writer_put(writer->file, &item, error);
@@ -298,12 +282,6 @@ static void release(struct region_writer *writer) {
     *writer = (struct region_writer){.path = writer->path};
 }
 
-static void remove_file(const char *path) {
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
-        unlink(path);
-}
-
 bool region_writer_close(struct region_writer *writer, const char *note, bool thread_ended,
                          uint64_t *bytes, struct error *error) {
     struct item end = {.kind = ITEM_END, .end = {.known = false}};
@@ -313,7 +291,7 @@ bool region_writer_close(struct region_writer *writer, const char *note, bool th
                 file_writer_put(writer->file, &end, error);
     good = file_writer_close(writer->file, bytes, good ? error : &ignored) && good;
     if (!good)
-        remove_file(writer->path);
+        file_remove_regular(writer->path);
     release(writer);
     return good;
 }
@@ -322,7 +300,7 @@ void region_writer_discard(struct region_writer *writer) {
     struct error ignored;
     if (writer->file) {
         file_writer_close(writer->file, NULL, &ignored);
-        remove_file(writer->path);
+        file_remove_regular(writer->path);
     }
     release(writer);
 }

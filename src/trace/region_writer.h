@@ -3,22 +3,13 @@
 #ifndef CULPRIT_TRACE_REGION_WRITER_H
 #define CULPRIT_TRACE_REGION_WRITER_H
 
-#include "trace/item.h"
+#include "trace/kept_code.h"
 
 /* ---- kept definitions ---- */
 
-struct kept_block {
-    uint64_t address, offset;
-    size_t bytes; /* where they begin in `bytes` of the process */
-    uint32_t image, insn_count, size;
-};
-
 struct kept_process {
     struct item_process process; /* strings owned */
-    struct kept_block *blocks;   /* by number */
-    size_t block_count, block_capacity;
-    uint8_t *bytes;
-    size_t byte_count, byte_capacity;
+    struct kept_code code;
     struct item_image *mappings; /* paths owned */
     size_t mapping_count, mapping_capacity;
 };

@@ -24,7 +24,6 @@ bool error_prefix(struct error *error, const char *format, ...)
 
 /* The same of functions that return a pointer: NULL. */
 #define error_null(...)       ((void)error_set(__VA_ARGS__), NULL)
-#define error_errno_null(...) ((void)error_errno(__VA_ARGS__), NULL)
 
 #ifdef __clang_analyzer__ /* sees one file at a time, and would try what follows if they were true \
                            */

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const char *file_base_name(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -15,4 +17,10 @@ bool file_name_from(const char *from, const char *drop, const char *ending,
     if (dropped && length > dropped && strcmp(base + length - dropped, drop) == 0)
         length -= dropped;
     return length && snprintf(name, NAME_MAX + 1, "%.*s%s", (int)length, base, ending) <= NAME_MAX;
+}
+
+void file_remove_regular(const char *path) {
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
+        unlink(path);
 }

@@ -9,6 +9,9 @@
  * `path`. */
 const char *file_base_name(const char *path);
 
+/* Removes a file that is there and is a regular one. */
+void file_remove_regular(const char *path);
+
 /* The name of what is made when no name was given: that of a file or program without its folder,
  * and without the ending `drop` (NULL: whatever it ends in), with `ending` behind it:
  * "dir/gzip.ctrace"

@@ -1,6 +1,5 @@
 #include "util/intern.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "util/record_reader.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/little_endian.h"

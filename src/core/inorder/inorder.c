@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stall_causes.h"
-
 static bool fits(const struct machine *machine, const struct core_options *options,
                  struct error *error) {
     uint32_t kinds = options->tap ? tap_kinds(options->tap) : 0;

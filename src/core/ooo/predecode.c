@@ -12,7 +12,6 @@
 #include "core/ooo/ooo.h"
 
 #include <assert.h>
-#include <string.h>
 
 enum { REP_PIECE = 64 };
 

@@ -1,5 +1,4 @@
 /* `top` as one JSON object; every key is documented in docs/json.md. */
-#include <string.h>
 
 #include "report/profile_report.h"
 

@@ -2,7 +2,6 @@
  * ideal machine, and reaches above 100 % by as much as serial interactions reach below the axis. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/breakdown_report.h"
 #include "report/svg.h"

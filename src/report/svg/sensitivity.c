@@ -4,7 +4,6 @@
 
 #include "report/sensitivity_report.h"
 #include "report/svg.h"
-#include "util/text.h"
 
 enum { WIDTH = 420, HEIGHT = 300, LEFT = 64, TOP = 44, BOTTOM = 56, LEGEND = 180, LINE = 16 };
 

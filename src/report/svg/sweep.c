@@ -2,7 +2,6 @@
  * Errors over a quarter are drawn at the top. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "report/regions.h"
 #include "report/svg.h"

@@ -2,7 +2,6 @@
  * field per chip, the darker the higher its IPC, which stands in it; the best is framed; beside it,
  * when checked, the same of the simulation. */
 #include <math.h>
-#include <string.h>
 
 #include "report/svg.h"
 #include "report/throughput_report.h"

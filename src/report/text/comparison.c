@@ -1,7 +1,6 @@
 /* The comparison for people. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "report/comparison.h"
 #include "report/short_name.h"

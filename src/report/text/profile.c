@@ -1,7 +1,5 @@
 /* The table of `top` for people. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report/profile_report.h"
 #include "report/table.h"

@@ -1,7 +1,6 @@
 /* Regions by place in the run, then the numbers of clusters that were tried. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "region/scatter.h"
 #include "report/regions.h"

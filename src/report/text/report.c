@@ -1,7 +1,6 @@
 /* The report for people: its head, its stacks side by side, its foot; rows.c has the tables.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/interval.h"

@@ -1,7 +1,6 @@
 /* The tables of the report: functions, lines or images, and instructions. The components of a cycle
  * stack have a column each while names can still be read beside them; the least are summed. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "report/report.h"
 #include "report/short_name.h"

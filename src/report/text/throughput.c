@@ -1,6 +1,5 @@
 /* A prediction of throughput as text. */
 #include <math.h>
-#include <string.h>
 
 #include "report/table.h"
 #include "report/throughput_report.h"

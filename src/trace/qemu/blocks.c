@@ -3,7 +3,6 @@
 #include "trace/qemu/blocks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/array.h"
 
@@ -22,8 +21,7 @@ struct block_table *blocks_new(struct block_table *parent, uint32_t inherited) {
 void blocks_release(struct block_table *table) {
     while (table && --table->references == 0) {
         struct block_table *parent = table->parent;
-        free(table->items);
-        free(table->bytes);
+        kept_code_free(&table->code);
         free(table->mappings);
         free(table->renumbered);
         free(table);
@@ -32,34 +30,26 @@ void blocks_release(struct block_table *table) {
 }
 
 uint32_t blocks_count(const struct block_table *table) {
-    return table->inherited + (uint32_t)table->count;
+    return table->inherited + (uint32_t)table->code.count;
 }
 
 bool blocks_add(struct block_table *table, const struct ring_block *block, const uint8_t *bytes) {
-    if (block->block != blocks_count(table) ||
-        !array_room(table->items, table->capacity, table->count + 1) ||
-        !array_reserve((void **)&table->bytes, &table->byte_capacity,
-                       table->byte_count + block->size, 1))
-        return false;
-    memcpy(table->bytes + table->byte_count, bytes, block->size);
-    table->items[table->count++] = (struct block_definition){.address = block->address,
-                                                             .offset = block->offset,
-                                                             .image = block->image,
-                                                             .insn_count = block->insn_count,
-                                                             .size = block->size,
-                                                             .bytes = table->byte_count};
-    table->byte_count += block->size;
-    return true;
+    const struct kept_block kept = {.address = block->address,
+                                    .offset = block->offset,
+                                    .image = block->image,
+                                    .insn_count = block->insn_count,
+                                    .size = block->size};
+    return block->block == blocks_count(table) && kept_code_add(&table->code, kept, bytes);
 }
 
-const struct block_definition *blocks_find(const struct block_table *table, uint32_t number,
-                                           const struct block_table **owner) {
+const struct kept_block *blocks_find(const struct block_table *table, uint32_t number,
+                                     const struct block_table **owner) {
     while (table && number < table->inherited)
         table = table->parent;
-    if (!table || number - table->inherited >= table->count)
+    if (!table || number - table->inherited >= table->code.count)
         return NULL;
     *owner = table;
-    return &table->items[number - table->inherited];
+    return &table->code.blocks[number - table->inherited];
 }
 
 const struct image_mapping *blocks_mapping(const struct block_table *table, uint32_t image,

@@ -7,23 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/kept_code.h"
 #include "trace/qemu/images.h"
 #include "trace/qemu/ring.h"
-
-struct block_definition {
-    uint64_t address, offset;
-    uint32_t image, insn_count, size;
-    size_t bytes; /* offset into `bytes` of the table */
-};
 
 struct block_table {
     struct block_table *parent; /* of a fork child: holds the blocks below `inherited` */
     uint32_t inherited;
     uint32_t references; /* its process, and the tables of fork children */
-    struct block_definition *items;
-    size_t count, capacity;
-    uint8_t *bytes;
-    size_t byte_count, byte_capacity;
+    struct kept_code code;
     struct image_mapping *mappings; /* announced as IMAGE items of this process */
     size_t mapping_count, mapping_capacity;
     /* A fork child's blocks are renumbered densely as they are first entered. */
@@ -41,8 +33,8 @@ void blocks_release(struct block_table *table);
 bool blocks_add(struct block_table *table, const struct ring_block *block, const uint8_t *bytes);
 uint32_t blocks_count(const struct block_table *table);
 /* Finds a block; NULL: not defined. *owner is the table that has its bytes. */
-const struct block_definition *blocks_find(const struct block_table *table, uint32_t number,
-                                           const struct block_table **owner);
+const struct kept_block *blocks_find(const struct block_table *table, uint32_t number,
+                                     const struct block_table **owner);
 /* The mapping that holds `address` of `image`: one announced in this process, or else in a process
  * it was forked from; NULL: none. */
 const struct image_mapping *blocks_mapping(const struct block_table *table, uint32_t image,

@@ -46,7 +46,7 @@ static bool renumber(struct capture *capture, struct traced *process, uint32_t p
     uint32_t *known = &table->renumbered[plugin_number];
     if (!*known) {
         const struct block_table *owner;
-        const struct block_definition *block = blocks_find(table, plugin_number, &owner);
+        const struct kept_block *block = blocks_find(table, plugin_number, &owner);
         if (!block)
             return false;
         bool announced;
@@ -64,7 +64,7 @@ static bool renumber(struct capture *capture, struct traced *process, uint32_t p
         code->number = *known - 1;
         code->blocks = (struct block_table *)owner;
         code->blocks->references++;
-        code->definition = (size_t)(block - owner->items);
+        code->definition = (size_t)(block - owner->code.blocks);
     }
     *number = *known - 1;
     return true;
@@ -195,7 +195,7 @@ static uint64_t count_insns(const struct traced *process, const uint64_t *events
     uint64_t insns = 0, block = 0;
     for (size_t i = 0; i < count; i++) {
         const struct block_table *owner;
-        const struct block_definition *definition;
+        const struct kept_block *definition;
         if (event_kind(events[i]) == EVENT_BLOCK) {
             definition = blocks_find(process->blocks, event_block_number(events[i]), &owner);
             block = definition ? definition->insn_count : 0;

@@ -22,12 +22,12 @@ static uint64_t *anonymous_blocks(const struct block_table *blocks, size_t *coun
     size_t capacity = 0;
     *count = 0;
     for (; blocks; blocks = blocks->parent)
-        for (size_t i = 0; i < blocks->count; i++) {
-            if (blocks->items[i].image != UINT32_MAX)
+        for (size_t i = 0; i < blocks->code.count; i++) {
+            if (blocks->code.blocks[i].image != UINT32_MAX)
                 continue;
             if (!array_room(addresses, capacity, *count + 1))
                 break;
-            addresses[(*count)++] = blocks->items[i].address;
+            addresses[(*count)++] = blocks->code.blocks[i].address;
         }
     if (addresses)
         qsort(addresses, *count, sizeof *addresses, by_value);

@@ -4,12 +4,10 @@
  * sees what it would see natively. */
 #include "trace/qemu/plugin.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 

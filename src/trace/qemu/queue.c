@@ -39,19 +39,6 @@ void queue_forget_texts(struct capture *capture) {
     capture->text_count = 0;
 }
 
-static void give_code(const struct queued *queued, struct item *item) {
-    const struct block_table *table = queued->blocks;
-    const struct block_definition *block = &table->items[queued->definition];
-    item->code = (struct item_code){.process = queued->process,
-                                    .block = queued->number,
-                                    .image = block->image,
-                                    .address = block->address,
-                                    .offset = block->offset,
-                                    .insn_count = block->insn_count,
-                                    .size = block->size,
-                                    .bytes = table->bytes + block->bytes};
-}
-
 static void give_image(const struct capture *capture, const struct queued *queued,
                        struct item *item) {
     const struct image *image = &capture->images.items[queued->mapping.image];
@@ -85,7 +72,8 @@ void queue_give(struct capture *capture, struct item *item) {
         give_image(capture, queued, item);
         break;
     case ITEM_CODE:
-        give_code(queued, item);
+        item->code = kept_code_item(&queued->blocks->code, queued->definition, queued->process,
+                                    queued->number);
         break;
     case ITEM_DATA:
         item->data = queued->data;

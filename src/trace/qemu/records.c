@@ -1,7 +1,6 @@
 /* What the plugin reports of a process: that it begins, which blocks it translates, which mapping
  * an address is in. Requests are answered at once. Every field is checked: the guest can write to
  * this memory. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,7 +383,7 @@ static bool on_block(struct capture *capture, uint32_t slot, const struct ring_b
     item->number = block->block;
     item->blocks = process->blocks;
     item->blocks->references++;
-    item->definition = process->blocks->count - 1;
+    item->definition = process->blocks->code.count - 1;
     return true;
 }
 

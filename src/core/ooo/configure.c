@@ -76,8 +76,10 @@ void configure(struct ooo *core, const struct machine *machine) {
     core->packet_limit = core->machine.fetch_target_queue;
     for (uint32_t pool = 0; pool < core->pool_count; pool++)
         core->pool_units[pool] = low16(core->pools[pool].units);
-    for (uint32_t queue = 0; queue < core->queue_count; queue++)
+    for (uint32_t queue = 0; queue < core->queue_count; queue++) {
         core->queue_issues[queue] = low16(core->queues[queue].issue);
+        core->queue_entries[queue] = core->queues[queue].entries;
+    }
     for (unsigned operation = 0; operation < OP_COUNT; operation++) {
         const struct machine_class *class = &core->classes[operation];
         const uint32_t latency = class->latency, least = core->machine.issue_wakeup;

@@ -3,10 +3,7 @@
 #ifndef CULPRIT_CORE_OOO_DISPATCH_H
 #define CULPRIT_CORE_OOO_DISPATCH_H
 
-#include "core/ooo/issue.h"
-
-/* The cycle in which a store is in the cache, it and all before it (loads_stores.h). */
-uint64_t release_of(struct ooo *core, uint64_t number);
+#include "core/ooo/loads_stores.h"
 
 /* What holds a µop, and until when. The first of several that end in the same cycle counts. */
 struct bound {
@@ -19,12 +16,11 @@ STAGE void bound_by(struct bound *bound, uint64_t cycle, enum dispatch_block by)
     bound->cycle = later(bound->cycle, cycle);
 }
 
-/* A reorder buffer entry, register or queue entry that is held until commit: free when the µop
- * commits that took the one `limit` before. */
+/* A register or load queue entry that is held until commit: free when the µop commits that took the
+ * one `limit` before. Those that come before any was taken find cycle 0. */
 STAGE void bound_by_held(const struct ooo *core, const struct standing *now, struct bound *bound,
                          enum held_kind kind, enum dispatch_block by) {
-    if (now->held[kind] >= core->limits[kind])
-        bound_by(bound, core->held[kind][(now->held[kind] - core->limits[kind]) & core->mask], by);
+    bound_by(bound, core->held[kind][(now->held[kind] - core->limits[kind]) & core->mask], by);
 }
 
 /* Serialising instructions and fences. */
@@ -36,13 +32,20 @@ STAGE void bound_by_order(const struct standing *now, uint32_t flags, struct bou
         bound_by(bound, now->load_hold, DISPATCH_SERIALISING);
 }
 
-/* Branches leave when they have executed, out of order: waits until one has. */
-static __attribute__((noinline)) void bound_by_branches(struct ooo *core, struct bound *bound) {
-    leave_until(core, bound->cycle);
-    while (core->branches >= core->branches_available) {
-        bound_by(bound, bound->cycle + 1, DISPATCH_BRANCHES);
-        leave_until(core, bound->cycle);
-    }
+/* The first cycle from this one on in which an entry of the issue queue is free: its µops leave
+ * when they issue, out of order. */
+static __attribute__((noinline)) uint64_t wait_for_queue(struct ooo *core, uint64_t cycle,
+                                                         uint32_t queue) {
+    while ((core->occupancy >> 16 * queue & UINT16_MAX) >= core->queue_entries[queue])
+        leave_until(core, ++cycle);
+    return cycle;
+}
+
+/* The same for one more unresolved branch: they leave when they execute. */
+static __attribute__((noinline)) uint64_t wait_for_branches(struct ooo *core, uint64_t cycle) {
+    while (core->branches >= core->branches_available)
+        leave_until(core, ++cycle);
+    return cycle;
 }
 
 /* The cycle in which the µop enters; it takes its place in its queue. False, and nothing is taken:
@@ -59,14 +62,13 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
     struct bound bound = {delivered, DISPATCH_FREE};
     bound_by(&bound, core->commit[(at - machine->rob) & core->mask], DISPATCH_ROB);
     bound_by_order(now, flags, &bound);
-    if (flags & U_HELD) {
-        if (flags & U_INT_REGISTER)
-            bound_by_held(core, now, &bound, HELD_INT, DISPATCH_REGISTERS);
-        if (flags & U_FP_REGISTER)
-            bound_by_held(core, now, &bound, HELD_FP, DISPATCH_REGISTERS);
-        if (flags & U_LOAD_ENTRY)
-            bound_by_held(core, now, &bound, HELD_LOAD, DISPATCH_LOAD_QUEUE);
-    }
+    const uint32_t held_flags = flags & core->limited;
+    if (held_flags & U_INT_REGISTER)
+        bound_by_held(core, now, &bound, HELD_INT, DISPATCH_REGISTERS);
+    if (held_flags & U_FP_REGISTER)
+        bound_by_held(core, now, &bound, HELD_FP, DISPATCH_REGISTERS);
+    if (held_flags & U_LOAD_ENTRY)
+        bound_by_held(core, now, &bound, HELD_LOAD, DISPATCH_LOAD_QUEUE);
     if (flags & U_STORE && now->stores >= machine->store_queue) {
         const uint64_t oldest = now->stores - machine->store_queue;
         if (oldest >= core->drained && store_at(core, oldest)->commit >= end)
@@ -76,22 +78,21 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
         if (bound.cycle > before && now->commit < bound.cycle) /* meanwhile the ROB was empty */
             uop->psv |= PSV_DR_SQ;
     }
-    if (flags & U_BRANCH_ENTRY && core->branch_slots && bound.cycle < end)
-        bound_by_branches(core, &bound);
     if (bound.cycle >= end)
         return false;
     leave_until(core, bound.cycle);
-    if (stream->is.queue != NO_QUEUE) {
-        const uint32_t shift = 16 * stream->is.queue;
-        const uint32_t entries = core->queues[stream->is.queue].entries;
-        while ((core->occupancy >> shift & UINT16_MAX) >= entries) {
-            bound_by(&bound, bound.cycle + 1, DISPATCH_QUEUE);
-            leave_until(core, bound.cycle);
-        }
+    if (flags & U_BRANCH_ENTRY && __builtin_expect(core->branches >= core->branches_available, 0))
+        bound_by(&bound, wait_for_branches(core, bound.cycle), DISPATCH_BRANCHES);
+    const uint32_t queue = stream->is.queue;
+    if (queue != NO_QUEUE) {
+        if ((core->occupancy >> 16 * queue & UINT16_MAX) >= core->queue_entries[queue])
+            bound_by(&bound, wait_for_queue(core, bound.cycle, queue), DISPATCH_QUEUE);
         if (bound.cycle >= end)
             return false;
-        core->occupancy += UINT64_C(1) << shift;
+        core->occupancy += UINT64_C(1) << 16 * queue;
         core->branches += core->branch_slots && flags & U_BRANCH_ENTRY;
+    } else if (bound.cycle >= end) {
+        return false;
     }
     uop->dispatch = now->dispatch = bound.cycle;
     core->dispatch[at & core->mask] = bound.cycle;

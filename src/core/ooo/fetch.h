@@ -16,8 +16,7 @@ static inline void close_packet(struct standing *now) {
 
 /* A packet of its own cycle: after the one before, when fetch may go on, when there is room in the
  * fetch buffer and in the fetch target queue, which keeps a packet until its last µop commits. */
-static __attribute__((noinline)) void open_packet(struct ooo *core, struct standing *now,
-                                                  uint64_t room) {
+STAGE void open_packet(struct ooo *core, struct standing *now, uint64_t room) {
     const bool empty = now->packet_open && now->packet_uops == 0;
     close_packet(now);
     uint64_t cycle = later(later(now->packet_cycle + 1, now->fetch_resume), room);
@@ -33,42 +32,48 @@ static __attribute__((noinline)) void open_packet(struct ooo *core, struct stand
     now->next_delay_cache = now->next_delay_tlb = 0;
 }
 
-/* Brings the line of an address to the front end for this µop. False: it comes so late that the
- * µop begins another packet, at fetch_resume. */
-static inline bool fetch_line(struct ooo *core, struct standing *now, uint64_t at, uint64_t address,
-                              struct uop_cycles *uop) {
-    const uint64_t cycle = now->packet_cycle;
-    if (memory_fetch_hits(core->memory, cycle, address))
-        return true;
+/* A line that is not there, or not settled: what its access says. */
+static __attribute__((noinline)) struct memory_result miss_line(struct ooo *core, uint64_t cycle,
+                                                                uint64_t at, uint64_t address) {
     struct memory_result result;
     memory_fetch(core->memory, cycle, address, at, &result);
+    return result;
+}
+
+/* Brings the line of an address to the front end for this µop. It may come so late that the µop
+ * begins another packet. */
+STAGE void fetch_line(struct ooo *core, struct standing *now, uint64_t at, uint64_t address,
+                      uint64_t room, struct uop_cycles *uop) {
+    const uint64_t cycle = now->packet_cycle;
+    if (memory_fetch_hits(core->memory, cycle, address))
+        return;
+    const struct memory_result result = miss_line(core, cycle, at, address);
     const uint64_t hit = cycle + core->l1i_latency;
     if (result.events & MEMORY_MISSED_L1)
         uop->psv |= PSV_DR_L1;
     if (result.events & MEMORY_MISSED_TLB)
         uop->psv |= PSV_DR_TLB;
     if (result.ready <= hit)
-        return true;
+        return;
     const uint32_t delay = (uint32_t)(result.ready - hit);
     const uint32_t tlb = result.tlb_cycles < delay ? result.tlb_cycles : delay;
     now->next_delay_tlb += tlb;
     now->next_delay_cache += delay - tlb;
     now->fetch_resume = cycle + delay;
-    return false;
+    open_packet(core, now, room);
 }
 
 /* The lines that an instruction begins and ends in, where the one before did not. */
-static __attribute__((noinline)) void fetch_lines(struct ooo *core, struct standing *now,
-                                                  uint64_t at, const struct stream_uop *stream,
-                                                  uint64_t room, struct uop_cycles *uop) {
+STAGE void fetch_lines(struct ooo *core, struct standing *now, uint64_t at,
+                       const struct stream_uop *stream, uint64_t room, struct uop_cycles *uop) {
     const struct prepared_uop *prepared = prepared_at(core, stream->static_uop);
     const uint32_t flags = stream->is.flags;
     const uint64_t begin = prepared->insn_address;
     const uint64_t last = flags & U_FUSED ? stream->address : begin + prepared->insn_length - 1;
-    if (flags & U_NEW_LINE && !fetch_line(core, now, at, begin, uop))
-        open_packet(core, now, room);
-    if (flags & U_CROSSES_LINE && !fetch_line(core, now, at, last, uop))
-        open_packet(core, now, room);
+    if (flags & U_NEW_LINE)
+        fetch_line(core, now, at, begin, room, uop);
+    if (flags & U_CROSSES_LINE)
+        fetch_line(core, now, at, last, room, uop);
 }
 
 /* The cycle in which the µop is fetched. */
@@ -77,9 +82,9 @@ STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
     const uint32_t flags = stream->is.flags;
     const bool first = flags & U_FIRST;
     const uint64_t room = core->dispatch[(at - core->fetch_capacity) & core->mask];
-    if (!now->packet_open || room > now->packet_cycle ||
-        (first && now->packet_insns == core->machine.fetch_width) ||
-        (flags & U_NEW_BLOCK && now->block_insns))
+    const bool full = (first & (now->packet_insns == core->machine.fetch_width)) |
+                      (((flags & U_NEW_BLOCK) != 0) & (now->block_insns != 0));
+    if (!now->packet_open | (room > now->packet_cycle) | full)
         open_packet(core, now, room);
     if (flags & (U_NEW_LINE | U_CROSSES_LINE))
         fetch_lines(core, now, at, stream, room, uop);

@@ -40,6 +40,8 @@ void clear_slots(struct ooo *core);
 
 /* All cycles up to this one are over. */
 STAGE void leave_until(struct ooo *core, uint64_t cycle) {
+    if (cycle <= core->left)
+        return;
     uint64_t at = core->left + 1;
     while (at <= cycle) {
         uint64_t *word = &core->slot_bits[at % SLOT_CYCLES / 64];
@@ -53,7 +55,7 @@ STAGE void leave_until(struct ooo *core, uint64_t cycle) {
             leave(core, at++);
         }
     }
-    core->left = later(core->left, cycle);
+    core->left = cycle;
     if (__builtin_expect(core->far_earliest < core->left + SLOT_CYCLES / 2, 0))
         refile_far(core);
 }

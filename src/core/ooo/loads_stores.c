@@ -22,9 +22,8 @@ void note_store(struct ooo *core, uint64_t number, const struct stream_uop *stor
 
 /* Begins with the youngest that wrote to one of the load's granules. A squashed store may stand
  * there in place of an older one: then with the youngest of all. */
-struct store_met find_store(const struct ooo *core, const struct stream_uop *load) {
+struct store_met find_store(const struct ooo *core, const struct stream_uop *load, uint64_t seen) {
     const uint64_t end = load->address + load->size_bytes, last = (end - 1) >> GRANULE_SHIFT;
-    const uint64_t seen = core->now.stores;
     uint64_t number = 0;
     for (uint64_t granule = load->address >> GRANULE_SHIFT; granule <= last; granule++)
         number = later(number, core->youngest_store[granule_slot(granule)]);
@@ -73,8 +72,9 @@ static void write_store(struct ooo *core, struct store_entry *store, uint64_t cy
 
 void drain_one(struct ooo *core) {
     struct store_entry *store = store_at(core, core->drained);
-    write_store(core, store, next_drain(core));
+    write_store(core, store, core->drain_due);
     core->drained++;
+    find_drain_due(core);
 }
 
 uint64_t release_of(struct ooo *core, uint64_t number) {
@@ -88,7 +88,7 @@ uint64_t release_of(struct ooo *core, uint64_t number) {
 /* ---- loads ---- */
 
 uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t ready,
-                        struct uop_cycles *uop) {
+                        uint16_t *psv) {
     const uint32_t address_latency = core->classes[OP_LOAD].latency;
     if (forwards(core, met)) {
         const struct store_entry *store = store_at(core, met->number);
@@ -98,7 +98,7 @@ uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t 
     }
     const uint64_t release = release_of(core, met->number);
     if (release > ready)
-        uop->psv |= PSV_ST_FW;
+        *psv |= PSV_ST_FW;
     return later(ready, release);
 }
 

@@ -27,32 +27,44 @@ struct store_met {
     bool covers;     /* it holds all the load reads */
 };
 void note_store(struct ooo *core, uint64_t number, const struct stream_uop *store);
-struct store_met find_store(const struct ooo *core, const struct stream_uop *load);
+/* `seen` stores are older. */
+struct store_met find_store(const struct ooo *core, const struct stream_uop *load, uint64_t seen);
 
 /* ---- stores leave (stores.c) ---- */
 
 /* The cycle in which the oldest store that has not been drained can be: so many a cycle, behind its
  * commit. */
-static inline uint64_t next_drain(const struct ooo *core) {
+STAGE void find_drain_due(struct ooo *core) {
     const bool full = core->drained_in_cycle >= core->machine.store_drain;
-    return later(core->stores[core->drained & core->store_mask].commit, core->drain_cycle + full);
+    core->drain_due = core->drained < core->committed_stores
+                          ? later(store_at(core, core->drained)->commit, core->drain_cycle + full)
+                          : UNKNOWN;
 }
 
 void drain_one(struct ooo *core);
 
 /* All stores that can be drained up to this cycle are. */
 STAGE void drain_until(struct ooo *core, uint64_t cycle) {
-    while (core->drained < core->now.stores && next_drain(core) <= cycle)
+    while (core->drain_due <= cycle)
         drain_one(core);
 }
 
+/* The cycle in which a store is in the cache, it and all before it. */
 uint64_t release_of(struct ooo *core, uint64_t number);
 
 /* Whether the store is in the queue still at this cycle. */
 static inline bool in_queue(struct ooo *core, uint64_t number, uint64_t cycle) {
-    while (core->drained <= number && next_drain(core) <= cycle)
+    while (core->drained <= number && core->drain_due <= cycle)
         drain_one(core);
     return number >= core->drained || store_at(core, number)->release > cycle;
+}
+
+/* The store commits: it may leave, so many a cycle. */
+STAGE void commit_store(struct ooo *core, uint64_t number, uint64_t cycle) {
+    store_at(core, number)->commit = cycle;
+    core->committed_stores = number + 1;
+    if (core->drained == number)
+        find_drain_due(core);
 }
 
 /* ---- stores issue ---- */
@@ -72,6 +84,7 @@ static inline uint16_t signature_of(const struct memory_result *result, bool loa
 STAGE void execute_store(struct ooo *core, struct standing *now, uint64_t at,
                          const struct stream_uop *stream, uint8_t data, struct uop_cycles *uop,
                          struct kept_life *kept) {
+    const struct registers *registers = &core->registers;
     const uint64_t number = now->stores++;
     struct store_entry *store = store_at(core, number);
     uint64_t resolved = uop->issue + core->classes[OP_STORE].latency;
@@ -95,8 +108,8 @@ STAGE void execute_store(struct ooo *core, struct standing *now, uint64_t at,
             kept->walk_latency = low16(walk);
         }
     }
-    store->complete = uop->complete = uop->wake = later(resolved, now->wake[data]);
-    store->known = later(uop->issue, now->issue[data]);
+    store->complete = uop->complete = uop->wake = later(resolved, registers->wake[data]);
+    store->known = later(uop->issue, registers->issue[data]);
 }
 
 /* ---- loads ---- */
@@ -117,21 +130,38 @@ static inline uint32_t forward_latency(const struct ooo *core, const struct stor
 
 /* Of a load predicted to depend on the store: it does not issue before what it needs is there. */
 uint64_t wait_for_store(struct ooo *core, const struct store_met *met, uint64_t ready,
-                        struct uop_cycles *uop);
+                        uint16_t *psv);
+
+/* The wait table forgets in epochs: a load that violated is held back in its epoch and the next. */
+static inline uint64_t epoch_of(uint64_t cycle) {
+    return cycle >> 14;
+}
+
+static inline void wait_from_now_on(struct ooo *core, uint32_t insn, uint64_t cycle) {
+    core->wait_table[insn % WAIT_TABLE] = epoch_of(cycle) + 1;
+}
 
 /* Whether the load is held back until the store's address is known. */
 STAGE bool waits_for_store(const struct ooo *core, uint32_t insn, uint64_t cycle) {
-    enum { EPOCH_SHIFT = 14 };
     if (core->machine.disambiguation != DISAMBIGUATE_WAIT_TABLE)
         return core->machine.disambiguation == DISAMBIGUATE_PERFECT;
     const uint64_t marked = core->wait_table[insn % WAIT_TABLE];
-    return marked && (cycle >> EPOCH_SHIFT) + 1 - marked <= 1;
+    return marked && epoch_of(cycle) + 1 - marked <= 1;
 }
 
 /* A load at uop->issue, which may become later: from the store it depends on, or from the cache. */
 void execute_waiting_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
                           const struct store_met *met, struct uop_cycles *uop,
                           struct kept_life *kept);
+
+/* The same, of cycles that stay in registers. */
+STAGE void execute_slow_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                             const struct store_met *met, struct uop_cycles *uop,
+                             struct kept_life *kept) {
+    struct uop_cycles slow = *uop;
+    execute_waiting_load(core, at, stream, met, &slow, kept);
+    *uop = slow;
+}
 
 /* A load that depends on no store in the queue. */
 STAGE void execute_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
@@ -141,7 +171,7 @@ STAGE void execute_load(struct ooo *core, uint64_t at, const struct stream_uop *
     if (stream->access_count != 1 || stream->is.flags & U_PREFETCH ||
         !memory_load_hits(core->memory, uop->issue, stream->address, stream->size_bytes, at,
                           stream->insn, kept ? &bringer : NULL)) {
-        execute_waiting_load(core, at, stream, &NONE, uop, kept);
+        execute_slow_load(core, at, stream, &NONE, uop, kept);
         return;
     }
     uop->complete = uop->wake = uop->issue + core->load_latency;

@@ -107,9 +107,9 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
     }
     core->last_begin = core->last_end = UNKNOWN;
     core->fused_operands = UINT32_MAX;
-    core->far_earliest = core->end_of_time = UNKNOWN;
+    core->far_earliest = core->end_of_time = core->drain_due = UNKNOWN;
     for (uint32_t reg = 0; reg < RENAME_COUNT; reg++)
-        core->now.writer[reg] = -(uint64_t)ORDER_MAX - 1; /* nobody in reach, ever */
+        core->registers.writer[reg] = -(uint64_t)ORDER_MAX - 1; /* nobody in reach, ever */
     memory_in_program_order(core->memory);
     return core;
 }

@@ -203,7 +203,8 @@ struct uop_cycles {
     uint64_t passed_store;
 };
 
-/* Where the core stands: behind the last µop. Squashed work takes it back to what it was. */
+/* Where the core stands: behind the last µop. Squashed work takes it back to what it was. The loop
+ * over µops keeps a copy of its own, which no pointer reaches: it stays in registers (timing.c). */
 struct standing {
     /* fetch: the packet that µops join as long as it is open */
     uint64_t packet; /* number */
@@ -217,11 +218,14 @@ struct standing {
     uint64_t dispatch;               /* of the last µop */
     uint64_t serial_hold, load_hold; /* commits that all µops, or loads, wait for */
     uint64_t held[HELD_KINDS];       /* µops so far that hold one of each until commit */
-    /* by register: when its value wakes those who read it; with lives, who writes it; where
-     * operations may take no time, when that issued */
+    uint64_t stores;                 /* dispatched so far: the next one's number */
+    uint64_t commit;                 /* of the last µop */
+};
+
+/* By register: when its value wakes those who read it; with lives, who writes it; where operations
+ * may take no time, when that issued. Squashed work takes it back, too. */
+struct registers {
     uint64_t wake[RENAME_COUNT], writer[RENAME_COUNT], issue[RENAME_COUNT];
-    uint64_t stores; /* dispatched so far: the next one's number */
-    uint64_t commit; /* of the last µop */
 };
 
 /* A record of the tap whose cycle has come for all that may come before it, or not yet (records.c).
@@ -256,6 +260,7 @@ struct ooo {
     struct machine_class classes[OP_COUNT];
     uint16_t pool_units[MACHINE_MAX_POOLS];
     uint16_t queue_issues[MACHINE_MAX_QUEUES]; /* µops a queue may issue in a cycle */
+    uint32_t queue_entries[MACHINE_MAX_QUEUES];
     struct timing {
         uint32_t latency, wake; /* cycles from issue to the result, and to the issue of consumers */
         uint32_t interval;      /* cycles that a unit is taken */
@@ -266,7 +271,8 @@ struct ooo {
     uint64_t fetch_line_mask, fetch_block_mask; /* of an address: in which it lies */
     uint32_t fetch_capacity;                    /* µops between fetch and dispatch */
     uint64_t lookahead;          /* µops that may be in flight, for a flush to squash */
-    uint32_t limits[HELD_KINDS]; /* of what is held until commit; UINT32_MAX: none */
+    uint32_t limits[HELD_KINDS]; /* of what is held until commit */
+    uint32_t limited;            /* flags of those kinds that have one */
     uint32_t branches_available; /* unresolved ones; UINT32_MAX: no limit */
     bool zero_latencies;         /* idealised: some operations take no time */
     uint32_t packet_limit;       /* packets in flight; 0: no limit */
@@ -323,6 +329,7 @@ struct ooo {
     uint64_t *held[HELD_KINDS]; /* commits of those who held one, by how many held one before */
     uint64_t *packet_commit;    /* by packet: of its last µop */
     struct standing now;
+    struct registers registers;
     uint64_t end_of_time;          /* squashed work: the cycle of the flush; else UNKNOWN */
     uint64_t first_squashed_store; /* and the number of its first store */
 
@@ -340,7 +347,9 @@ struct ooo {
     /* stores by number: [drained, now.stores) are not in the cache yet */
     struct store_entry *stores;
     uint32_t store_mask;
-    uint64_t drained;
+    uint64_t drained, committed_stores;
+    uint64_t drain_due; /* the cycle in which the oldest of them can be; UNKNOWN: none that has
+                           committed */
     uint64_t drain_cycle, last_release;
     uint32_t drained_in_cycle;
     struct store_range {

@@ -112,8 +112,11 @@ bool prepare(struct ooo *core, uint32_t insn_number, struct error *error) {
 }
 
 /* How many µops may hold one until commit: beyond the window's size that is no limit. */
-static uint32_t held_limit(const struct machine_core *machine, uint32_t size, uint32_t fixed) {
-    return size && size - fixed < machine->rob ? size - fixed : UINT32_MAX;
+static void limit_held(struct ooo *core, enum held_kind kind, uint32_t size, uint32_t fixed) {
+    if (!size || size - fixed >= core->machine.rob)
+        return;
+    core->limits[kind] = size - fixed;
+    core->limited |= 1u << (16 + kind);
 }
 
 /* Registers that renaming may hand out: those beyond the architectural state. */
@@ -127,9 +130,9 @@ bool set_registers(struct ooo *core, enum isa isa, struct error *error) {
                          "state: core.int_registers above %u and core.fp_registers above %u are "
                          "needed",
                          machine->int_registers, machine->fp_registers, integer, fp);
-    core->limits[HELD_INT] = held_limit(machine, machine->int_registers, integer);
-    core->limits[HELD_FP] = held_limit(machine, machine->fp_registers, fp);
-    core->limits[HELD_LOAD] = held_limit(machine, machine->load_queue, 0);
+    limit_held(core, HELD_INT, machine->int_registers, integer);
+    limit_held(core, HELD_FP, machine->fp_registers, fp);
+    limit_held(core, HELD_LOAD, machine->load_queue, 0);
     core->isa_known = true;
     return true;
 }

@@ -9,13 +9,13 @@
 #include "util/array.h"
 
 /* What an operand that is not there reads is never written: cycle 0. */
-STAGE uint64_t operands_ready(const struct standing *now, const struct prepared_uop *operands,
-                              uint64_t soonest) {
-    uint64_t ready =
-        later(soonest, later(now->wake[operands->source[0]], now->wake[operands->source[1]]));
+STAGE uint64_t operands_ready(const struct registers *registers,
+                              const struct prepared_uop *operands, uint64_t soonest) {
+    uint64_t ready = later(
+        soonest, later(registers->wake[operands->source[0]], registers->wake[operands->source[1]]));
     if (operands->many)
         for (uint32_t i = 2; i < UOP_MAX_SOURCES; i++)
-            ready = later(ready, now->wake[operands->source[i]]);
+            ready = later(ready, registers->wake[operands->source[i]]);
     return ready;
 }
 
@@ -28,20 +28,26 @@ STAGE void write_result(uint64_t *of, const struct prepared_uop *operands, uint6
 }
 
 /* An eliminated move's destination is another name for its source. */
-STAGE void rename_result(const struct ooo *core, struct standing *now,
-                         const struct prepared_uop *operands, uint32_t flags, uint64_t at,
-                         const struct uop_cycles *uop, bool lives) {
+static __attribute__((noinline)) void rename_move(struct registers *registers,
+                                                  const struct prepared_uop *operands) {
+    const uint8_t to = operands->destination[0], from = operands->source[0];
+    registers->wake[to] = registers->wake[from];
+    registers->writer[to] = registers->writer[from];
+    registers->issue[to] = registers->issue[from];
+}
+
+STAGE void rename_result(struct ooo *core, const struct prepared_uop *operands, uint32_t flags,
+                         uint64_t at, const struct uop_cycles *uop, bool lives) {
+    struct registers *registers = &core->registers;
     if (__builtin_expect((flags & U_MOVE) != 0, 0)) {
-        now->wake[operands->destination[0]] = now->wake[operands->source[0]];
-        now->writer[operands->destination[0]] = now->writer[operands->source[0]];
-        now->issue[operands->destination[0]] = now->issue[operands->source[0]];
+        rename_move(registers, operands);
         return;
     }
-    write_result(now->wake, operands, uop->wake);
+    write_result(registers->wake, operands, uop->wake);
     if (__builtin_expect(core->zero_latencies, 0))
-        write_result(now->issue, operands, flags & U_ELIMINATED ? uop->dispatch : uop->issue);
+        write_result(registers->issue, operands, flags & U_ELIMINATED ? uop->dispatch : uop->issue);
     if (lives)
-        write_result(now->writer, operands, at);
+        write_result(registers->writer, operands, at);
 }
 
 /* A µop that waits to be the oldest, and for all stores before it to have left: it may go in the
@@ -56,32 +62,37 @@ static inline uint16_t distance_back(uint64_t at, uint64_t writer) {
 }
 
 /* Of a life, what program order says: whom the µop depends on. */
-static inline void note_producers(const struct standing *now, const struct prepared_uop *operands,
-                                  uint32_t flags, uint64_t at, struct packed_life *life) {
+static inline void note_producers(const struct registers *registers,
+                                  const struct prepared_uop *operands, uint32_t flags, uint64_t at,
+                                  struct packed_life *life) {
     memset(life->producer, 0, sizeof life->producer);
     if (flags & U_ELIMINATED)
         return;
     for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
-        life->producer[i] = distance_back(at, now->writer[operands->source[i]]);
-    life->producer[UOP_MAX_SOURCES] = distance_back(at, now->writer[operands->data]);
+        life->producer[i] = distance_back(at, registers->writer[operands->source[i]]);
+    life->producer[UOP_MAX_SOURCES] = distance_back(at, registers->writer[operands->data]);
 }
 
 /* Issue and execution of a load. */
-STAGE void run_load(struct ooo *core, uint64_t at, const struct stream_uop *stream,
-                    struct uop_cycles *uop, struct packed_life *life) {
+STAGE void run_load(struct ooo *core, const struct standing *now, uint64_t at,
+                    const struct stream_uop *stream, struct uop_cycles *uop,
+                    struct packed_life *life) {
     struct store_met met = {UNKNOWN, false};
     struct kept_life *kept = life ? &life->kept : NULL;
     if (stream->access_count)
-        met = find_store(core, stream);
+        met = find_store(core, stream, now->stores);
     if (life && met.number != UNKNOWN) {
-        life->stores_back = (uint16_t)(core->now.stores - met.number);
+        life->stores_back = (uint16_t)(now->stores - met.number);
         life->flags |= met.covers ? LIFE_COVERED : 0;
     }
-    if (met.number != UNKNOWN && (core->now.stores - met.number > core->machine.store_queue ||
+    if (met.number != UNKNOWN && (now->stores - met.number > core->machine.store_queue ||
                                   !in_queue(core, met.number, uop->dispatch)))
         met.number = UNKNOWN;
-    if (met.number != UNKNOWN && waits_for_store(core, stream->insn, uop->dispatch))
-        uop->ready = wait_for_store(core, &met, uop->ready, uop);
+    if (met.number != UNKNOWN && waits_for_store(core, stream->insn, uop->dispatch)) {
+        uint16_t psv = uop->psv;
+        uop->ready = wait_for_store(core, &met, uop->ready, &psv);
+        uop->psv = psv;
+    }
     uop->issue = take_slot(core, &stream->is, uop->ready);
     if (kept)
         kept->unit_wait = (uint32_t)(uop->issue - uop->ready);
@@ -90,14 +101,13 @@ STAGE void run_load(struct ooo *core, uint64_t at, const struct stream_uop *stre
     else if (met.number == UNKNOWN)
         execute_load(core, at, stream, uop, kept);
     else
-        execute_waiting_load(core, at, stream, &met, uop, kept);
+        execute_slow_load(core, at, stream, &met, uop, kept);
 }
 
 /* Ready, issue, complete. */
-STAGE void execute(struct ooo *core, uint64_t at, const struct stream_uop *stream,
-                   const struct prepared_uop *operands, struct uop_cycles *uop,
-                   struct packed_life *life) {
-    struct standing *now = &core->now;
+STAGE void execute(struct ooo *core, struct standing *now, uint64_t at,
+                   const struct stream_uop *stream, const struct prepared_uop *operands,
+                   struct uop_cycles *uop, struct packed_life *life) {
     const uint32_t flags = stream->is.flags;
     if (flags & U_ELIMINATED) {
         uop->complete = uop->dispatch;
@@ -106,13 +116,14 @@ STAGE void execute(struct ooo *core, uint64_t at, const struct stream_uop *strea
         uop->wake = uop->complete;
         return;
     }
-    uop->ready = operands_ready(now, operands, uop->dispatch + core->machine.dispatch_to_issue);
+    uop->ready =
+        operands_ready(&core->registers, operands, uop->dispatch + core->machine.dispatch_to_issue);
     if (__builtin_expect((flags & U_WAIT_HEAD) != 0, 0))
         uop->ready = ready_at_head(core, now, uop->ready);
     if (flags & (U_LOAD | U_STORE))
         drain_until(core, uop->dispatch);
     if (flags & U_LOAD) {
-        run_load(core, at, stream, uop, life);
+        run_load(core, now, at, stream, uop, life);
         return;
     }
     uop->issue = take_slot(core, &stream->is, uop->ready);
@@ -128,8 +139,8 @@ STAGE void execute(struct ooo *core, uint64_t at, const struct stream_uop *strea
 }
 
 /* In order, so many a cycle, each a few cycles after its result is there. */
-STAGE void commit_stage(struct ooo *core, uint64_t at, uint32_t flags, struct uop_cycles *uop) {
-    struct standing *now = &core->now;
+STAGE void commit_stage(struct ooo *core, struct standing *now, uint64_t at, uint32_t flags,
+                        struct uop_cycles *uop) {
     const uint64_t before = core->commit[(at - core->machine.commit_width) & core->mask] + 1;
     const uint64_t done = uop->complete + core->machine.complete_to_commit;
     const uint64_t commit = later(later(done, now->commit), before);
@@ -138,22 +149,33 @@ STAGE void commit_stage(struct ooo *core, uint64_t at, uint32_t flags, struct uo
     uop->commit = now->commit = commit;
     core->commit[at & core->mask] = commit;
     core->packet_commit[now->packet & core->mask] = commit;
-    for (uint32_t kind = 0; kind < HELD_KINDS; kind++) {
-        core->held[kind][now->held[kind] & core->mask] = commit;
-        now->held[kind] += flags >> (16 + kind) & 1;
-    }
+    core->held[HELD_INT][now->held[HELD_INT] & core->mask] = commit;
+    now->held[HELD_INT] += (flags & U_INT_REGISTER) != 0;
+    if (flags & U_FP_REGISTER)
+        core->held[HELD_FP][now->held[HELD_FP]++ & core->mask] = commit;
+    if (flags & U_LOAD_ENTRY)
+        core->held[HELD_LOAD][now->held[HELD_LOAD]++ & core->mask] = commit;
     if (flags & U_STORE)
-        store_at(core, now->stores - 1)->commit = commit;
+        commit_store(core, now->stores - 1, commit);
     if (__builtin_expect((flags & (U_SERIAL_END | U_HOLD_LOADS)) != 0, 0)) {
         now->serial_hold = flags & U_SERIAL_END ? commit : now->serial_hold;
         now->load_hold = flags & U_HOLD_LOADS ? commit : now->load_hold;
     }
 }
 
-STAGE void count(struct core_statistics *statistics, uint32_t flags) {
-    statistics->loads += (flags & U_LOAD) != 0;
-    statistics->stores += (flags & U_STORE) != 0;
-    statistics->instructions += (flags & U_LAST) + ((flags & U_FUSED) != 0);
+/* Loads, stores and instructions are counted in 16 bits each of one word: of TALLY_UOPS at most. */
+enum { TALLY_UOPS = 1 << 14 };
+static_assert(U_LAST == 1 && U_LOAD == 2 && U_STORE == 4 && U_FUSED == 8, "a flag in each 16 bits");
+
+STAGE uint64_t tallied(uint32_t flags) {
+    return (flags & 15) * UINT64_C(0x0000200040008001) & UINT64_C(0x0001000100010001);
+}
+
+static void count(struct core_statistics *statistics, uint64_t tally) {
+    const uint64_t last = tally & UINT16_MAX, fused = tally >> 48;
+    statistics->instructions += last + fused;
+    statistics->loads += tally >> 16 & UINT16_MAX;
+    statistics->stores += tally >> 32 & UINT16_MAX;
 }
 
 static inline uint16_t front_psv(uint32_t flags) {
@@ -162,37 +184,37 @@ static inline uint16_t front_psv(uint32_t flags) {
 
 /* ---- lives ---- */
 
-static void begin_life(const struct ooo *core, uint64_t at, const struct stream_uop *stream,
-                       const struct prepared_uop *operands, struct packed_life *life) {
+STAGE void begin_life(const struct ooo *core, const struct standing *now, uint64_t at,
+                      const struct stream_uop *stream, const struct prepared_uop *operands,
+                      struct packed_life *life) {
     *life = (struct packed_life){.uop = at,
-                                 .insn_number = core->now.insns - 1,
+                                 .insn_number = now->insns - 1,
                                  .insn = stream->insn,
                                  .uop_index = stream->is.index,
                                  .operation = stream->is.operation,
                                  .flags = stream->is.flags & U_LIFE};
-    note_producers(&core->now, operands, stream->is.flags, at, life);
+    note_producers(&core->registers, operands, stream->is.flags, at, life);
 }
 
 /* What the write met of the store whose queue entry this one took. */
-static void note_write(struct ooo *core, struct kept_life *kept) {
-    if (core->now.stores <= core->machine.store_queue) {
+static void note_write(struct ooo *core, uint64_t stores, struct kept_life *kept) {
+    if (stores <= core->machine.store_queue) {
         kept->write_latency = kept->write_level = 0;
         return;
     }
-    const struct store_entry *before =
-        store_at(core, core->now.stores - 1 - core->machine.store_queue);
+    const struct store_entry *before = store_at(core, stores - 1 - core->machine.store_queue);
     kept->write_latency = before->write_latency;
     kept->write_level = before->write_level;
     kept->fill = before->fill;
 }
 
-static void end_life(struct ooo *core, const struct uop_cycles *uop, uint64_t end,
-                     struct packed_life *life) {
+STAGE void end_life(struct ooo *core, const struct standing *now, const struct uop_cycles *uop,
+                    uint64_t end, struct packed_life *life) {
     life->end = end;
     life->psv = uop->psv;
     life->fetch = (uint32_t)uop->fetch;
-    life->fetch_delay_cache = core->now.delay_cache;
-    life->fetch_delay_tlb = core->now.delay_tlb;
+    life->fetch_delay_cache = now->delay_cache;
+    life->fetch_delay_tlb = now->delay_tlb;
     life->complete = (uint32_t)uop->complete;
     life->flags |= LIFE_DISPATCHED | LIFE_COMPLETED;
     life->kept.dispatch = (uint32_t)uop->dispatch;
@@ -204,13 +226,17 @@ static void end_life(struct ooo *core, const struct uop_cycles *uop, uint64_t en
     if (life->kept.store_back)
         life->flags |= LIFE_FORWARDED;
     if (life->flags & LIFE_STORE)
-        note_write(core, &life->kept);
+        note_write(core, now->stores, &life->kept);
 }
 
 /* ---- squashed work ---- */
 
-static void take_back(struct ooo *core, const struct standing *before, uint64_t cycle) {
+static void take_back(struct ooo *core, const struct standing *before,
+                      const struct registers *registers, uint64_t cycle) {
     core->now = *before;
+    core->registers = *registers;
+    core->committed_stores = before->stores;
+    find_drain_due(core);
     leave_until(core, cycle);
     clear_slots(core); /* nothing older issues any more */
 }
@@ -242,6 +268,7 @@ static void keep_squashed(struct ooo *core, const struct packed_life *life) {
 /* The µops behind the load at `first` that are fetched before the flush: they take slots and units,
  * and their accesses leave their marks in the caches. */
 static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
+    struct standing *now = &core->now;
     bool dispatching = true;
     for (uint64_t at = first + 1; at < core->available; at++) {
         const struct stream_uop *stream = stream_at(core, at);
@@ -250,31 +277,30 @@ static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
         struct uop_cycles uop = {.psv = front_psv(flags)};
         struct packed_life life;
         enum dispatch_block held = DISPATCH_FREE;
-        if (core->now.fetch_resume >= flush && !core->now.packet_open)
+        if (now->fetch_resume >= flush && !now->packet_open)
             return;
-        if (!dispatching && at - core->fetch_capacity > first)
+        if (!dispatching && at > first + core->fetch_capacity)
             return; /* no room behind fetch */
         if (flags & U_WAIT_HEAD)
             return;
-        fetch_stage(core, &core->now, at, stream, &uop);
+        fetch_stage(core, now, at, stream, &uop);
         if (uop.fetch >= flush)
             return;
         if (core->merge)
             note_fetch(core, at, uop.fetch);
         if (core->lives)
-            begin_life(core, at, stream, operands, &life);
-        dispatching =
-            dispatching && dispatch_stage(core, &core->now, at, stream, flush, &uop, &held);
+            begin_life(core, now, at, stream, operands, &life);
+        dispatching = dispatching && dispatch_stage(core, now, at, stream, flush, &uop, &held);
         if (dispatching) {
             if (core->merge)
                 note_dispatch(core, at, uop.dispatch);
-            execute(core, at, stream, operands, &uop, core->lives ? &life : NULL);
-            rename_result(core, &core->now, operands, flags, at, &uop, core->lives != NULL);
+            execute(core, now, at, stream, operands, &uop, core->lives ? &life : NULL);
+            rename_result(core, operands, flags, at, &uop, core->lives != NULL);
             uop.commit = flush;
-            commit_stage(core, at, flags, &uop);
+            commit_stage(core, now, at, flags, &uop);
         }
         if (core->lives) {
-            end_life(core, &uop, flush, &life);
+            end_life(core, now, &uop, flush, &life);
             life.kept.dispatch_block = (uint8_t)held;
             squash_life(&uop, flush, dispatching, &life);
             keep_squashed(core, &life);
@@ -282,44 +308,44 @@ static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
         if (flags & U_ENDS_PACKET) {
             if (flags & (U_FLUSH | U_MISPREDICTED) && !dispatching)
                 uop.complete = uop.commit = flush;
-            redirect_fetch(core, &core->now, flags, &uop);
+            redirect_fetch(core, now, flags, &uop);
         }
     }
 }
 
 /* The load has read too early, which is found out when it reaches the head: everything from it on
- * is squashed and fetched again. */
+ * is squashed and fetched again. core->now: behind the load's execution. */
 static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t at,
                                                       const struct uop_cycles *load,
-                                                      struct packed_life *life,
-                                                      const struct standing *before) {
-    enum { EPOCH_SHIFT = 14 };
+                                                      struct packed_life *life) {
     const struct stream_uop *stream = stream_at(core, at);
     const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
-    const uint64_t flush = before->commit + 1;
+    const uint64_t flush = core->now.commit + 1;
+    const struct registers registers = core->registers;
+    struct standing before = core->now;
     struct uop_cycles squashed = *load;
+    before.insns -= (stream->is.flags & U_FIRST) != 0;
     if (core->machine.disambiguation == DISAMBIGUATE_WAIT_TABLE)
-        core->wait_table[stream->insn % WAIT_TABLE] =
-            (store_at(core, load->passed_store)->issue >> EPOCH_SHIFT) + 1;
+        wait_from_now_on(core, stream->insn, store_at(core, load->passed_store)->issue);
     core->statistics.ordering_violations++;
     end_group(core);
     squashed.psv |= PSV_FL_MO;
     if (core->lives) {
-        end_life(core, &squashed, flush, life);
+        end_life(core, &core->now, &squashed, flush, life);
         squash_life(&squashed, flush, true, life);
         keep_squashed(core, life);
     }
-    rename_result(core, &core->now, operands, stream->is.flags, at, load, core->lives != NULL);
+    rename_result(core, operands, stream->is.flags, at, load, core->lives != NULL);
     core->now.commit = flush;
-    commit_stage(core, at, stream->is.flags, &squashed);
+    commit_stage(core, &core->now, at, stream->is.flags, &squashed);
     core->end_of_time = flush;
-    core->first_squashed_store = before->stores;
+    core->first_squashed_store = before.stores;
     run_squashed(core, at, flush);
     core->end_of_time = UNKNOWN;
     const uint64_t word = tap_uop(stream->insn, squashed.psv, stream->is.flags & U_TAP);
     flush_record(core, flush, at, word,
                  load->dispatch > core->last_close ? load->dispatch - core->last_close : 0);
-    take_back(core, before, flush);
+    take_back(core, &before, &registers, flush);
     close_packet(&core->now);
     core->now.commit = flush;
     core->now.fetch_resume = flush + core->machine.violation_penalty;
@@ -328,76 +354,106 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
 
 /* ---- one µop ---- */
 
-STAGE void take_uop(struct ooo *core, uint64_t at, bool lives) {
+/* The µop joins those that commit in its cycle. */
+STAGE void show_commit(struct ooo *core, uint64_t at, const struct stream_uop *stream,
+                       const struct uop_cycles *uop) {
+    const uint32_t flags = stream->is.flags;
+    if (uop->commit != core->group.cycle) {
+        end_group(core);
+        core->group =
+            (struct waiting_record){.cycle = uop->commit, .first = at, .kind = TAP_COMMIT};
+    }
+    assert(core->group.count < core->machine.commit_width);
+    core->group.count++;
+    core->group_flags = flags;
+    core->words[at & core->record_mask] = tap_uop(stream->insn, uop->psv, flags & U_TAP);
+}
+
+/* `shown`: fetch and dispatch are on the tap, too. */
+STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at, bool lives, bool shown) {
     const struct stream_uop *stream = stream_at(core, at);
     const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
     const uint32_t flags = stream->is.flags;
-    struct standing *now = &core->now;
     struct packed_life *life = lives ? &core->lives[at & core->record_mask] : NULL;
     struct uop_cycles uop;
     uint16_t carried = 0;
     for (;;) {
         enum dispatch_block held = DISPATCH_FREE;
-        uop.psv = carried | front_psv(flags);
+        uop.psv = carried;
+        if (__builtin_expect(flags & (U_FLUSH | U_MISPREDICTED), 0))
+            uop.psv |= front_psv(flags);
         uop.violated = false;
         fetch_stage(core, now, at, stream, &uop);
         if (lives)
-            begin_life(core, at, stream, operands, life);
+            begin_life(core, now, at, stream, operands, life);
         dispatch_stage(core, now, at, stream, UNKNOWN, &uop, &held);
         if (lives)
             life->kept.dispatch_block = (uint8_t)held;
-        if (core->merge) {
+        if (shown) {
             note_fetch(core, at, uop.fetch);
             note_dispatch(core, at, uop.dispatch);
         }
-        execute(core, at, stream, operands, &uop, life);
+        execute(core, now, at, stream, operands, &uop, life);
         if (__builtin_expect(!uop.violated, 1))
             break;
-        struct standing before = *now;
-        before.insns -= (flags & U_FIRST) != 0;
-        flush_violation(core, at, &uop, life, &before);
+        const struct uop_cycles load = uop;
+        core->now = *now;
+        flush_violation(core, at, &load, life);
+        *now = core->now;
         carried = PSV_FL_MO | (uop.psv & (PSV_DR_L1 | PSV_DR_TLB));
     }
-    rename_result(core, now, operands, flags, at, &uop, lives);
-    commit_stage(core, at, flags, &uop);
-    count(&core->statistics, flags);
-    if (uop.commit != core->group.cycle || core->group.count == core->machine.commit_width) {
-        end_group(core);
-        core->group = (struct waiting_record){.cycle = uop.commit, .first = at, .kind = TAP_COMMIT};
-    }
-    core->group.count++;
-    core->group_flags = flags;
-    core->words[at & core->record_mask] = tap_uop(stream->insn, uop.psv, flags & U_TAP);
+    rename_result(core, operands, flags, at, &uop, lives);
+    commit_stage(core, now, at, flags, &uop);
+    show_commit(core, at, stream, &uop);
     if (lives)
-        end_life(core, &uop, uop.commit, life);
-    if (flags & U_FLUSH) {
-        core->statistics.flushes++;
+        end_life(core, now, &uop, uop.commit, life);
+    if (flags & U_ENDS_PACKET) {
+        core->statistics.flushes += (flags & U_FLUSH) != 0;
         core->statistics.system_calls += (flags & U_SYSCALL) != 0;
-    }
-    if (flags & U_ENDS_PACKET)
         redirect_fetch(core, now, flags, &uop);
-    if (core->merge)
+    }
+    if (shown)
         show_until(core, now->packet_cycle);
 }
 
-static void run_plain(struct ooo *core, uint64_t end) {
-    for (; core->next < end; core->next++)
-        take_uop(core, core->next, false);
+/* The µops up to `end`. */
+STAGE void take_uops(struct ooo *core, uint64_t end, bool lives, bool shown) {
+    struct standing now = core->now;
+    uint64_t tally = 0, at = core->next;
+    for (; at < end; at++) {
+        take_uop(core, &now, at, lives, shown);
+        tally += tallied(stream_at(core, at)->is.flags);
+    }
+    count(&core->statistics, tally);
+    core->next = at;
+    core->now = now;
 }
 
-static void run_with_lives(struct ooo *core, uint64_t end) {
-    for (; core->next < end; core->next++)
-        take_uop(core, core->next, true);
+static void take_plain(struct ooo *core, uint64_t end) {
+    take_uops(core, end, false, false);
+}
+
+static void take_shown(struct ooo *core, uint64_t end) {
+    take_uops(core, end, false, true);
+}
+
+static void take_with_lives(struct ooo *core, uint64_t end) {
+    take_uops(core, end, true, core->merge);
 }
 
 void run_timing(struct ooo *core, bool all) {
     const uint64_t first = core->next;
     const uint64_t left = all ? 0 : lesser(core->lookahead, core->available - first);
     const uint64_t end = core->available - left;
-    if (core->lives)
-        run_with_lives(core, end);
-    else
-        run_plain(core, end);
+    while (core->next < end) {
+        const uint64_t stop = lesser(end, core->next + TALLY_UOPS);
+        if (core->lives)
+            take_with_lives(core, stop);
+        else if (core->merge)
+            take_shown(core, stop);
+        else
+            take_plain(core, stop);
+    }
     core->statistics.uops += core->next - first;
     if (!all)
         return;

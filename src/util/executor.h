@@ -3,6 +3,7 @@
 #ifndef CULPRIT_UTIL_EXECUTOR_H
 #define CULPRIT_UTIL_EXECUTOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/error.h"
@@ -21,5 +22,8 @@ uint64_t executor_submit(struct executor *executor, void (*job)(void *context, u
 /* Waits until the job with this ticket, and so every earlier one, has run. What the jobs wrote is
  * then visible to the caller. */
 void executor_wait(struct executor *executor, uint64_t ticket);
+
+/* Whether it has run: what it wrote is then visible to the caller. */
+bool executor_has_run(struct executor *executor, uint64_t ticket);
 
 #endif

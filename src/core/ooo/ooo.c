@@ -177,8 +177,18 @@ static void run_chunk(void *context, uint64_t number) {
         run_timing(core, chunk->all);
 }
 
-/* Hands the stream over as far as it is filled. Then the chunk CHUNKS − 1 before has run, so the
- * stream has room for another. */
+/* The stream has room for another chunk: the one CHUNKS − 1 before has run. If it has not, so have
+ * half of them when this returns: the two threads wake each other seldom. */
+static void wait_for_room(const struct ooo *core) {
+    if (!core->executor || core->handed_over < CHUNKS)
+        return;
+    const struct chunk *oldest = &core->chunks[core->handed_over % CHUNKS];
+    if (!executor_has_run(core->executor, oldest->ticket))
+        executor_wait(core->executor,
+                      core->chunks[(core->handed_over + CHUNKS / 2) % CHUNKS].ticket);
+}
+
+/* Hands the stream over as far as it is filled. */
 bool hand_over(struct ooo *core, bool all, struct error *error) {
     struct chunk *chunk = &core->chunks[core->handed_over % CHUNKS];
     *chunk = (struct chunk){.produced = core->produced, .all = all};
@@ -191,8 +201,8 @@ bool hand_over(struct ooo *core, bool all, struct error *error) {
     core->gather_start = core->gather_end;
     if (all)
         wait_for_pipeline(core);
-    else if (core->executor && core->handed_over >= CHUNKS)
-        executor_wait(core->executor, core->chunks[core->handed_over % CHUNKS].ticket);
+    else
+        wait_for_room(core);
     if (!atomic_load(&core->failed))
         return true;
     *error = core->error;

@@ -70,8 +70,8 @@ void configure(struct ooo *core, const struct machine *machine) {
         shorten_operations(core, false);
     core->load_latency =
         core->classes[OP_LOAD].latency + (core->ideal & IDEAL_DL1 ? 0 : core->l1d_latency);
-    core->branches_available =
-        core->machine.outstanding_branches ? core->machine.outstanding_branches : UINT32_MAX;
+    core->branches_available = core->machine.outstanding_branches;
+    core->limited = core->machine.outstanding_branches ? U_BRANCH_ENTRY : 0;
     core->zero_latencies = core->ideal & (IDEAL_SHALU | IDEAL_LGALU);
     core->packet_limit = core->machine.fetch_target_queue;
     for (uint32_t pool = 0; pool < core->pool_count; pool++)

@@ -25,6 +25,8 @@ STAGE void bound_by_held(const struct ooo *core, const struct standing *now, str
 
 /* Serialising instructions and fences. */
 STAGE void bound_by_order(const struct standing *now, uint32_t flags, struct bound *bound) {
+    if (__builtin_expect((now->order_hold <= bound->cycle) & !(flags & U_SERIAL), 1))
+        return;
     bound_by(bound, now->serial_hold, DISPATCH_SERIALISING);
     if (flags & U_SERIAL)
         bound_by(bound, now->commit, DISPATCH_SERIALISING);
@@ -81,7 +83,8 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
     if (bound.cycle >= end)
         return false;
     leave_until(core, bound.cycle);
-    if (flags & U_BRANCH_ENTRY && __builtin_expect(core->branches >= core->branches_available, 0))
+    const bool branch = flags & core->limited & U_BRANCH_ENTRY;
+    if (branch && core->branches >= core->branches_available)
         bound_by(&bound, wait_for_branches(core, bound.cycle), DISPATCH_BRANCHES);
     const uint32_t queue = stream->is.queue;
     if (queue != NO_QUEUE) {
@@ -90,7 +93,7 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
         if (bound.cycle >= end)
             return false;
         core->occupancy += UINT64_C(1) << 16 * queue;
-        core->branches += core->branch_slots && flags & U_BRANCH_ENTRY;
+        core->branches += branch;
     } else if (bound.cycle >= end) {
         return false;
     }

@@ -104,6 +104,10 @@ void ooo_statistics(const struct ooo *core, struct core_statistics *statistics) 
     wait_for_pipeline(core);
     *statistics = core->statistics;
     statistics->cycles = core->now.commit;
+    statistics->instructions = core->now.insns + core->now.fused;
+    statistics->uops = core->next;
+    statistics->loads = core->now.held[HELD_LOAD];
+    statistics->stores = core->now.stores;
     branch_statistics(core->predictor, &statistics->branch);
     core_subtract_branches(&statistics->branch, &core->warmed_branch);
     memory_statistics(core->memory, &statistics->memory);

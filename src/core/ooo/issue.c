@@ -5,8 +5,8 @@
 void issue_far(struct ooo *core, uint64_t cycle, const struct uop_kind *is) {
     if (core->far_count == core->far_capacity)
         return; /* cannot be: it holds as many as may be in flight */
-    core->far[core->far_count++] =
-        (struct far_issue){cycle, is->queue, is->pool, (is->flags & U_BRANCH_ENTRY) != 0};
+    core->far[core->far_count++] = (struct far_issue){
+        cycle, is->queue, is->pool, (is->flags & core->limited & U_BRANCH_ENTRY) != 0};
     core->far_earliest = lesser(core->far_earliest, cycle);
 }
 

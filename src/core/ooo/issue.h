@@ -89,8 +89,8 @@ STAGE uint64_t take_slot(struct ooo *core, const struct uop_kind *is, uint64_t r
             slots_at(core, cycle + k)->pool[is->pool]++;
             mark_slots(core, cycle + k);
         }
-        if (core->branch_slots)
-            core->branch_slots[cycle % SLOT_CYCLES] += (is->flags & U_BRANCH_ENTRY) != 0;
+        if (is->flags & core->limited & U_BRANCH_ENTRY)
+            core->branch_slots[cycle % SLOT_CYCLES]++;
         return cycle;
     }
     issue_far(core, cycle, is);

@@ -24,7 +24,7 @@ static bool allocate_rings(struct ooo *core) {
         room &= (core->held[kind] = calloc(ring, sizeof *core->held[kind])) != NULL;
     room &= (core->packet_commit = calloc(ring, sizeof *core->packet_commit)) != NULL;
     room &= (core->far = calloc(ring, sizeof *core->far)) != NULL;
-    if (core->branches_available != UINT32_MAX)
+    if (core->limited & U_BRANCH_ENTRY)
         room &= (core->branch_slots = calloc(SLOT_CYCLES, sizeof *core->branch_slots)) != NULL;
     return room;
 }

@@ -213,10 +213,11 @@ struct standing {
     uint32_t delay_cache, delay_tlb;           /* cycles that the packet waited for lines */
     uint32_t next_delay_cache, next_delay_tlb; /* that the next one does */
     bool packet_open;
-    uint64_t insns; /* begun */
+    uint64_t insns, fused; /* instructions begun, a fused pair as one; and such pairs */
     /* dispatch */
     uint64_t dispatch;               /* of the last µop */
     uint64_t serial_hold, load_hold; /* commits that all µops, or loads, wait for */
+    uint64_t order_hold;             /* the later of the two */
     uint64_t held[HELD_KINDS];       /* µops so far that hold one of each until commit */
     uint64_t stores;                 /* dispatched so far: the next one's number */
     uint64_t commit;                 /* of the last µop */
@@ -272,8 +273,8 @@ struct ooo {
     uint32_t fetch_capacity;                    /* µops between fetch and dispatch */
     uint64_t lookahead;          /* µops that may be in flight, for a flush to squash */
     uint32_t limits[HELD_KINDS]; /* of what is held until commit */
-    uint32_t limited;            /* flags of those kinds that have one */
-    uint32_t branches_available; /* unresolved ones; UINT32_MAX: no limit */
+    uint32_t branches_available; /* unresolved ones */
+    uint32_t limited;            /* U_HELD and U_BRANCH_ENTRY of what has a limit */
     bool zero_latencies;         /* idealised: some operations take no time */
     uint32_t packet_limit;       /* packets in flight; 0: no limit */
     bool isa_known;
@@ -336,7 +337,7 @@ struct ooo {
     /* issue; cycles up to `left` are over, and cleared */
     struct issue_slots slots[SLOT_CYCLES];
     uint64_t slot_bits[SLOT_CYCLES / 64]; /* set: something issues in that cycle */
-    uint16_t *branch_slots;               /* branches that resolve; NULL: no limit of them */
+    uint16_t *branch_slots;               /* those that resolve, of a limited number */
     uint64_t left;
     uint64_t occupancy; /* µops in each queue, 16 bits each */
     uint32_t branches;  /* unresolved */

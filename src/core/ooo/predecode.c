@@ -298,26 +298,54 @@ static inline void set_only_access(struct stream_uop *uop, const struct memory_a
     uop->access_count = own;
 }
 
-static inline struct stream_uop *emit_simple(struct ooo *core, const struct known_insn *insn,
-                                             const struct dynamic_insn *dynamic,
-                                             const struct memory_access *accesses,
-                                             uint32_t first_access) {
+/* The next `count` µops of the instruction, of one access at most, from static µop `static_uop` on;
+ * returns the last. */
+static inline struct stream_uop *emit_uops(struct ooo *core, const struct known_insn *insn,
+                                           uint32_t count, uint32_t places,
+                                           const struct dynamic_insn *dynamic,
+                                           const struct memory_access *accesses,
+                                           uint32_t first_access) {
     uint64_t at = core->produced;
     const struct prepared_uop *prepared = insn->uops;
-    uint32_t places = place_flags(core, insn), static_uop = insn->first_uop;
-    uint32_t count = dynamic->memory_count; /* at most one */
-    const struct memory_access *access = accesses + ((dynamic->memory - first_access) & -count);
+    uint32_t static_uop = insn->first_uop;
+    uint32_t accessed = dynamic->memory_count; /* at most one */
+    const struct memory_access *access = accesses + ((dynamic->memory - first_access) & -accessed);
     struct stream_uop *uop;
-    for (uint32_t left = insn->uop_count;;) {
+    for (;;) {
         uop = put(core, at++, prepared, static_uop++, dynamic->insn, places);
         bool takes = (prepared->is.flags & (U_LOAD | U_STORE)) != 0;
-        set_only_access(uop, access, count & takes & (access->operand == prepared->memory));
-        if (--left == 0)
+        set_only_access(uop, access, accessed & takes & (access->operand == prepared->memory));
+        if (--count == 0)
             break;
         prepared++;
         places = 0;
     }
     core->produced = at;
+    return uop;
+}
+
+/* Whether the instruction fuses with the next, and both are as simple as others. */
+static inline bool is_simple_pair(const struct ooo *core, const struct known_insn *insn,
+                                  const struct dynamic_insn *dynamic) {
+    return core->fused_operands == UINT32_MAX && !(dynamic->memory_count & ~1u) &&
+           fuses(core, insn, dynamic, dynamic + 1) && !(dynamic[1].flags & ~(unsigned)DYN_TAKEN);
+}
+
+/* A compare and the branch behind it; returns the branch. */
+static inline struct stream_uop *emit_pair(struct ooo *core, const struct known_insn *compare,
+                                           const struct known_insn *branch,
+                                           const struct dynamic_insn *dynamic,
+                                           const struct memory_access *accesses,
+                                           uint32_t first_access) {
+    const uint32_t before = compare->uop_count - 1u;
+    core->fused_operands = compare->first_uop + before;
+    core->fused_places = place_flags(core, compare);
+    if (before) { /* its load goes first */
+        emit_uops(core, compare, before, core->fused_places, dynamic, accesses, first_access);
+        core->fused_places = 0;
+    }
+    struct stream_uop *uop = emit(core, branch->first_uop, dynamic[1].insn);
+    finish_fused(core, branch, uop);
     return uop;
 }
 
@@ -336,14 +364,22 @@ uint32_t predecode_run(struct ooo *core, const struct dynamic_insn *insns, uint3
     const struct known_insn *known = core->known;
     for (; dynamic < end; dynamic++) {
         const struct known_insn *insn = &known[dynamic->insn];
-        if (__builtin_expect(!is_simple(core, insn, dynamic), 0)) {
-            if (!step(core, dynamic, accesses, first_access))
-                break;
-            continue;
-        }
+        struct stream_uop *last;
         if (core->produced >= core->chunk_start + CHUNK_UOPS)
             break;
-        struct stream_uop *last = emit_simple(core, insn, dynamic, accesses, first_access);
+        if (__builtin_expect(is_simple(core, insn, dynamic), 1)) {
+            last = emit_uops(core, insn, insn->uop_count, place_flags(core, insn), dynamic,
+                             accesses, first_access);
+        } else if (dynamic + 1 < end && is_simple_pair(core, insn, dynamic)) {
+            const struct known_insn *compare = insn;
+            insn = &known[dynamic[1].insn];
+            last = emit_pair(core, compare, insn, dynamic, accesses, first_access);
+            dynamic++;
+        } else if (step(core, dynamic, accesses, first_access)) {
+            continue;
+        } else {
+            break;
+        }
         if (insn->branch != BRANCH_NONE)
             last->is.flags |= branch_flags(core, insn, dynamic, dynamic + 1);
     }

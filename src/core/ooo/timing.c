@@ -157,25 +157,12 @@ STAGE void commit_stage(struct ooo *core, struct standing *now, uint64_t at, uin
         core->held[HELD_LOAD][now->held[HELD_LOAD]++ & core->mask] = commit;
     if (flags & U_STORE)
         commit_store(core, now->stores - 1, commit);
+    now->fused += (flags & U_FUSED) != 0;
     if (__builtin_expect((flags & (U_SERIAL_END | U_HOLD_LOADS)) != 0, 0)) {
         now->serial_hold = flags & U_SERIAL_END ? commit : now->serial_hold;
         now->load_hold = flags & U_HOLD_LOADS ? commit : now->load_hold;
+        now->order_hold = commit;
     }
-}
-
-/* Loads, stores and instructions are counted in 16 bits each of one word: of TALLY_UOPS at most. */
-enum { TALLY_UOPS = 1 << 14 };
-static_assert(U_LAST == 1 && U_LOAD == 2 && U_STORE == 4 && U_FUSED == 8, "a flag in each 16 bits");
-
-STAGE uint64_t tallied(uint32_t flags) {
-    return (flags & 15) * UINT64_C(0x0000200040008001) & UINT64_C(0x0001000100010001);
-}
-
-static void count(struct core_statistics *statistics, uint64_t tally) {
-    const uint64_t last = tally & UINT16_MAX, fused = tally >> 48;
-    statistics->instructions += last + fused;
-    statistics->loads += tally >> 16 & UINT16_MAX;
-    statistics->stores += tally >> 32 & UINT16_MAX;
 }
 
 static inline uint16_t front_psv(uint32_t flags) {
@@ -419,13 +406,9 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at, bool li
 /* The µops up to `end`. */
 STAGE void take_uops(struct ooo *core, uint64_t end, bool lives, bool shown) {
     struct standing now = core->now;
-    uint64_t tally = 0, at = core->next;
-    for (; at < end; at++) {
+    for (uint64_t at = core->next; at < end; at++)
         take_uop(core, &now, at, lives, shown);
-        tally += tallied(stream_at(core, at)->is.flags);
-    }
-    count(&core->statistics, tally);
-    core->next = at;
+    core->next = end;
     core->now = now;
 }
 
@@ -442,19 +425,14 @@ static void take_with_lives(struct ooo *core, uint64_t end) {
 }
 
 void run_timing(struct ooo *core, bool all) {
-    const uint64_t first = core->next;
-    const uint64_t left = all ? 0 : lesser(core->lookahead, core->available - first);
+    const uint64_t left = all ? 0 : lesser(core->lookahead, core->available - core->next);
     const uint64_t end = core->available - left;
-    while (core->next < end) {
-        const uint64_t stop = lesser(end, core->next + TALLY_UOPS);
-        if (core->lives)
-            take_with_lives(core, stop);
-        else if (core->merge)
-            take_shown(core, stop);
-        else
-            take_plain(core, stop);
-    }
-    core->statistics.uops += core->next - first;
+    if (core->lives)
+        take_with_lives(core, end);
+    else if (core->merge)
+        take_shown(core, end);
+    else
+        take_plain(core, end);
     if (!all)
         return;
     end_group(core);

@@ -1,7 +1,9 @@
-/* A plain list, from which what is over goes when it is full. */
+/* A list in the order of their ends, from which what is over goes when it is full. Who asks looks
+ * from the last end back to the cycle asked for: at what is held then or later. */
 #include "memory/holds.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool holds_new(struct holds *holds, uint32_t places) {
     *holds = (struct holds){.capacity = 8 * places + 512, .places = places};
@@ -34,11 +36,7 @@ static void drop_over(struct holds *holds, uint64_t now) {
 
 /* The hold that ends first gives way to another, when more are kept than ever have been. */
 static void drop_first(struct holds *holds) {
-    uint32_t first = 0;
-    for (uint32_t i = 1; i < holds->count; i++)
-        if (holds->items[i].end < holds->items[first].end)
-            first = i;
-    holds->items[first] = holds->items[--holds->count];
+    memmove(holds->items, holds->items + 1, --holds->count * sizeof *holds->items);
 }
 
 void holds_take(struct holds *holds, uint64_t begin, uint64_t end, uint64_t now) {
@@ -50,7 +48,10 @@ void holds_take(struct holds *holds, uint64_t begin, uint64_t end, uint64_t now)
     }
     if (holds->count == holds->capacity)
         drop_first(holds);
-    holds->items[holds->count++] = (struct hold){begin, end};
+    uint32_t place = holds->count++;
+    for (; place > 0 && holds->items[place - 1].end > end; place--)
+        holds->items[place] = holds->items[place - 1];
+    holds->items[place] = (struct hold){begin, end};
     holds->length = end - begin;
 }
 
@@ -66,8 +67,8 @@ static bool is_full(const struct holds *holds, uint64_t cycle) {
 static uint32_t held_at(const struct holds *holds, uint64_t cycle) {
     const uint64_t reach = reach_from(holds, cycle);
     uint32_t held = 0;
-    for (uint32_t i = 0; i < holds->count; i++)
-        held += (holds->items[i].begin < reach) & (cycle < holds->items[i].end);
+    for (uint32_t i = holds->count; i > 0 && holds->items[i - 1].end > cycle; i--)
+        held += holds->items[i - 1].begin < reach;
     return held;
 }
 
@@ -94,12 +95,14 @@ uint64_t holds_next_end(struct holds *holds, uint64_t cycle) {
         return holds->full_until;
     const uint64_t reach = reach_from(holds, cycle);
     uint64_t next = UINT64_MAX;
-    for (uint32_t i = 0; i < holds->count; i++) {
-        const struct hold *hold = &holds->items[i];
-        if (hold->begin < reach && cycle < hold->end && hold->end < next)
-            next = hold->end;
+    uint32_t held = 0;
+    for (uint32_t i = holds->count; i > 0 && holds->items[i - 1].end > cycle; i--) {
+        if (holds->items[i - 1].begin >= reach)
+            continue;
+        next = holds->items[i - 1].end;
+        held++;
     }
-    if (held_at(holds, cycle) >= holds->places)
+    if (held >= holds->places)
         note_full(holds, cycle, next);
     return next;
 }

@@ -15,7 +15,7 @@ struct hold {
 };
 
 struct holds {
-    struct hold *items; /* those that may not be over */
+    struct hold *items; /* those that may not be over, by their ends */
     uint32_t count, capacity;
     uint32_t full_count; /* so many, and those that are over are looked for */
     /* In all these cycles no place was free for who asked: those who ask again need not look, and

@@ -52,17 +52,16 @@ static __attribute__((noinline)) uint64_t wait_for_branches(struct ooo *core, ui
 
 /* The cycle in which the µop enters; it takes its place in its queue. False, and nothing is taken:
  * that is not before `end`. */
-STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
+STAGE bool dispatch_stage(struct ooo *core, struct standing *now, const struct window *window,
                           const struct stream_uop *stream, uint64_t end, struct uop_cycles *uop,
                           enum dispatch_block *held) {
     const struct machine_core *machine = &core->machine;
     const uint32_t flags = stream->is.flags;
     /* In order, so many a cycle, when it is through the front end. */
-    const uint64_t delivered =
-        later(later(uop->fetch + machine->frontend_depth, now->dispatch),
-              core->dispatch[(at - machine->dispatch_width) & core->mask] + 1);
+    const uint64_t delivered = later(later(uop->fetch + machine->frontend_depth, now->dispatch),
+                                     window->dispatch[-(int64_t)machine->dispatch_width] + 1);
     struct bound bound = {delivered, DISPATCH_FREE};
-    bound_by(&bound, core->commit[(at - machine->rob) & core->mask], DISPATCH_ROB);
+    bound_by(&bound, window->commit[-(int64_t)machine->rob], DISPATCH_ROB);
     bound_by_order(now, flags, &bound);
     const uint32_t held_flags = flags & core->limited;
     if (held_flags & U_INT_REGISTER)
@@ -98,7 +97,7 @@ STAGE bool dispatch_stage(struct ooo *core, struct standing *now, uint64_t at,
         return false;
     }
     uop->dispatch = now->dispatch = bound.cycle;
-    core->dispatch[at & core->mask] = bound.cycle;
+    *window->dispatch = bound.cycle;
     *held = bound.by;
     return true;
 }

@@ -77,11 +77,11 @@ STAGE void fetch_lines(struct ooo *core, struct standing *now, uint64_t at,
 }
 
 /* The cycle in which the µop is fetched. */
-STAGE void fetch_stage(struct ooo *core, struct standing *now, uint64_t at,
-                       const struct stream_uop *stream, struct uop_cycles *uop) {
+STAGE void fetch_stage(struct ooo *core, struct standing *now, const struct window *window,
+                       uint64_t at, const struct stream_uop *stream, struct uop_cycles *uop) {
     const uint32_t flags = stream->is.flags;
     const bool first = flags & U_FIRST;
-    const uint64_t room = core->dispatch[(at - core->fetch_capacity) & core->mask];
+    const uint64_t room = window->dispatch[-(int64_t)core->fetch_capacity];
     const bool full = (first & (now->packet_insns == core->machine.fetch_width)) |
                       (((flags & U_NEW_BLOCK) != 0) & (now->block_insns != 0));
     if (!now->packet_open | (room > now->packet_cycle) | full)

@@ -18,8 +18,11 @@ static bool allocate_rings(struct ooo *core) {
     const uint32_t ring = power_of_two_from(2 * in_flight);
     core->mask = ring - 1;
     core->far_capacity = ring;
-    bool room = (core->dispatch = calloc(ring, sizeof *core->dispatch)) != NULL;
-    room &= (core->commit = calloc(ring, sizeof *core->commit)) != NULL;
+    core->window = in_flight;
+    core->origin = -in_flight;
+    const size_t window = 2 * in_flight + WINDOW_STRIDE;
+    bool room = (core->dispatch = calloc(window, sizeof *core->dispatch)) != NULL;
+    room &= (core->commit = calloc(window, sizeof *core->commit)) != NULL;
     for (unsigned kind = 0; kind < HELD_KINDS; kind++)
         room &= (core->held[kind] = calloc(ring, sizeof *core->held[kind])) != NULL;
     room &= (core->packet_commit = calloc(ring, sizeof *core->packet_commit)) != NULL;
@@ -104,6 +107,7 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
         core->buffer = tap_current(core->tap);
         core->buffer->start = core->tap_state;
         core->buffer->used = 0;
+        begin_group_words(core);
     }
     core->last_begin = core->last_end = UNKNOWN;
     core->fused_operands = UINT32_MAX;

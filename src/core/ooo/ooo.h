@@ -203,6 +203,12 @@ struct uop_cycles {
     uint64_t passed_store;
 };
 
+/* Cycles of the µops, at the one that is taken: [-1] is that of the one before. */
+struct window {
+    uint64_t *dispatch, *commit;
+};
+enum { WINDOW_STRIDE = 2048 };
+
 /* Where the core stands: behind the last µop. Squashed work takes it back to what it was. The loop
  * over µops keeps a copy of its own, which no pointer reaches: it stays in registers (timing.c). */
 struct standing {
@@ -325,8 +331,11 @@ struct ooo {
 
     /* ---- timing ---- */
     uint64_t next; /* sequence number of the first µop that has not been taken */
-    uint64_t mask; /* of the rings by µop, which hold twice the µops that may be in flight */
+    uint64_t mask; /* of the rings below, which hold twice the µops that may be in flight */
+    /* Cycles by µop, from `origin` on: those of the µops that may be in flight before the next one,
+     * room for WINDOW_STRIDE more, and for as many as may be squashed behind them. */
     uint64_t *dispatch, *commit;
+    uint64_t origin, window;    /* so many before the next one when they have just moved down */
     uint64_t *held[HELD_KINDS]; /* commits of those who held one, by how many held one before */
     uint64_t *packet_commit;    /* by packet: of its last µop */
     struct standing now;
@@ -366,8 +375,9 @@ struct ooo {
     struct tap_buffer *buffer;
     struct tap_state tap_state;
     uint32_t tap_kinds;
-    bool merge;                   /* records of fetch and dispatch, too */
-    uint64_t *words;              /* by µop: its tap_uop word */
+    bool merge;            /* records of fetch and dispatch, too */
+    uint64_t *words;       /* by µop: its tap_uop word. With `merge`: else the buffer has them */
+    uint64_t *group_words; /* those of the group, where its record will have them */
     struct packed_life *lives;    /* by µop; NULL: not wanted */
     uint64_t record_mask;         /* of both */
     struct packed_life *squashed; /* by a flush whose record waits, if it does */
@@ -408,6 +418,8 @@ void wait_for_pipeline(const struct ooo *core);
 void run_timing(struct ooo *core, bool all);
 
 /* ---- records of the tap (records.c) ---- */
+/* The words of µops that commit together go where their record will be. */
+void begin_group_words(struct ooo *core);
 /* The µops that commit together are known. */
 void end_group(struct ooo *core);
 /* The µop at `first` flushes all from it on, in this cycle; `empty` as in tap.h. Its life and those
@@ -441,6 +453,10 @@ static inline struct prepared_uop *prepared_at(const struct ooo *core, uint32_t 
 }
 static inline const struct stream_uop *stream_at(const struct ooo *core, uint64_t sequence) {
     return &core->stream[sequence & core->stream_mask];
+}
+static inline struct window window_at(const struct ooo *core, uint64_t sequence) {
+    const uint64_t at = sequence - core->origin;
+    return (struct window){core->dispatch + at, core->commit + at};
 }
 static inline struct store_entry *store_at(struct ooo *core, uint64_t number) {
     return &core->stores[number & core->store_mask];

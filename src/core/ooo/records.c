@@ -39,28 +39,18 @@ static void put_lives_of(struct ooo *core, uint64_t first, uint64_t count) {
     }
 }
 
-static void put_payload(const struct ooo *core, uint64_t *word,
-                        const struct waiting_record *record) {
-    if (record->kind == TAP_FLUSH)
-        word[0] = record->word;
-    else
-        for (uint32_t i = 0; i < record->count; i++)
-            word[i] = core->words[(record->first + i) & core->record_mask];
+void begin_group_words(struct ooo *core) {
+    struct tap_buffer *buffer = core->buffer;
+    if (!core->merge)
+        core->group_words = buffer ? buffer->words + buffer->used + 1 : core->words;
 }
 
-static void put_record(struct ooo *core, const struct waiting_record *record) {
+/* The record, which ends before `end`, is in the buffer. */
+static void account(struct ooo *core, const struct waiting_record *record, const uint64_t *end) {
     struct tap_buffer *buffer = core->buffer;
     struct tap_state *state = &core->tap_state;
-    if (!buffer)
-        return;
-    uint64_t *word = tap_put_header(buffer->words + buffer->used, record->kind, record->flags,
-                                    record->count, record->empty, record->cycle - state->cycle);
-    const unsigned payload = tap_payload(record->kind, record->count);
-    if (payload)
-        put_payload(core, word, record);
-    word += payload;
     buffer->records[record->kind]++;
-    buffer->used = (uint32_t)(word - buffer->words);
+    buffer->used = (uint32_t)(end - buffer->words);
     state->cycle = record->cycle;
     if (record->kind == TAP_DISPATCH) {
         state->dispatched += record->count;
@@ -70,21 +60,54 @@ static void put_record(struct ooo *core, const struct waiting_record *record) {
         state->last_commit = record->cycle;
         if (record->kind == TAP_COMMIT) {
             state->uop = record->first + record->count;
-            state->last_uop = word[-1];
+            state->last_uop = end[-1];
         } else {
             state->dispatched = state->fetched = record->first;
         }
     }
     if (buffer->used + TAP_RECORD_WORDS > TAP_BUFFER_WORDS)
         next_buffer(core);
-    if (!core->lives)
-        return;
-    if (record->kind == TAP_COMMIT)
+    if (core->lives && record->kind == TAP_COMMIT)
         put_lives_of(core, record->first, record->count);
-    if (record->kind == TAP_FLUSH) {
+    if (core->lives && record->kind == TAP_FLUSH) {
         put_lives(core, core->squashed, core->squashed_count);
         core->squashed_count = 0;
     }
+    begin_group_words(core);
+}
+
+static uint64_t *put_header(const struct ooo *core, uint64_t *word,
+                            const struct waiting_record *record) {
+    return tap_put_header(word, record->kind, record->flags, record->count, record->empty,
+                          record->cycle - core->tap_state.cycle);
+}
+
+static void put_record(struct ooo *core, const struct waiting_record *record) {
+    struct tap_buffer *buffer = core->buffer;
+    if (!buffer)
+        return;
+    uint64_t *word = put_header(core, buffer->words + buffer->used, record);
+    const unsigned payload = tap_payload(record->kind, record->count);
+    if (record->kind == TAP_FLUSH)
+        word[0] = record->word;
+    else
+        for (uint32_t i = 0; i < payload; i++)
+            word[i] = core->words[(record->first + i) & core->record_mask];
+    account(core, record, word + payload);
+}
+
+/* The same of the group, whose words are where they belong if the header takes one word. */
+static void put_group(struct ooo *core, const struct waiting_record *group) {
+    struct tap_buffer *buffer = core->buffer;
+    if (!buffer)
+        return;
+    uint64_t header[3];
+    const uint64_t length = (uint64_t)(put_header(core, header, group) - header);
+    uint64_t *word = buffer->words + buffer->used;
+    if (length > 1)
+        memmove(word + length, word + 1, group->count * sizeof *word);
+    memcpy(word, header, length * sizeof *word);
+    account(core, group, word + length + group->count);
 }
 
 /* ---- in the order of cycles ---- */
@@ -129,6 +152,8 @@ static void close_record(struct ooo *core, const struct waiting_record *record) 
     core->last_close = record->cycle;
     if (core->merge)
         wait_in(core, &core->closings, record);
+    else if (record->kind == TAP_COMMIT)
+        put_group(core, record);
     else
         put_record(core, record);
 }
@@ -137,7 +162,7 @@ void end_group(struct ooo *core) {
     struct waiting_record *group = &core->group;
     if (!group->count)
         return;
-    const uint64_t entered = core->dispatch[group->first & core->mask];
+    const uint64_t entered = *window_at(core, group->first).dispatch;
     group->empty = entered > core->last_close ? entered - core->last_close : 0;
     group->flags = core->empty_reason;
     core->empty_reason =

@@ -139,15 +139,15 @@ STAGE void execute(struct ooo *core, struct standing *now, uint64_t at,
 }
 
 /* In order, so many a cycle, each a few cycles after its result is there. */
-STAGE void commit_stage(struct ooo *core, struct standing *now, uint64_t at, uint32_t flags,
-                        struct uop_cycles *uop) {
-    const uint64_t before = core->commit[(at - core->machine.commit_width) & core->mask] + 1;
+STAGE void commit_stage(struct ooo *core, struct standing *now, const struct window *window,
+                        uint32_t flags, struct uop_cycles *uop) {
+    const uint64_t before = window->commit[-(int64_t)core->machine.commit_width] + 1;
     const uint64_t done = uop->complete + core->machine.complete_to_commit;
     const uint64_t commit = later(later(done, now->commit), before);
     assert(uop->fetch + core->machine.frontend_depth <= uop->dispatch);
     assert(uop->dispatch <= uop->complete && uop->complete < commit && now->commit <= commit);
     uop->commit = now->commit = commit;
-    core->commit[at & core->mask] = commit;
+    *window->commit = commit;
     core->packet_commit[now->packet & core->mask] = commit;
     core->held[HELD_INT][now->held[HELD_INT] & core->mask] = commit;
     now->held[HELD_INT] += (flags & U_INT_REGISTER) != 0;
@@ -260,6 +260,7 @@ static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
     for (uint64_t at = first + 1; at < core->available; at++) {
         const struct stream_uop *stream = stream_at(core, at);
         const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
+        const struct window window = window_at(core, at);
         const uint32_t flags = stream->is.flags;
         struct uop_cycles uop = {.psv = front_psv(flags)};
         struct packed_life life;
@@ -270,21 +271,21 @@ static void run_squashed(struct ooo *core, uint64_t first, uint64_t flush) {
             return; /* no room behind fetch */
         if (flags & U_WAIT_HEAD)
             return;
-        fetch_stage(core, now, at, stream, &uop);
+        fetch_stage(core, now, &window, at, stream, &uop);
         if (uop.fetch >= flush)
             return;
         if (core->merge)
             note_fetch(core, at, uop.fetch);
         if (core->lives)
             begin_life(core, now, at, stream, operands, &life);
-        dispatching = dispatching && dispatch_stage(core, now, at, stream, flush, &uop, &held);
+        dispatching = dispatching && dispatch_stage(core, now, &window, stream, flush, &uop, &held);
         if (dispatching) {
             if (core->merge)
                 note_dispatch(core, at, uop.dispatch);
             execute(core, now, at, stream, operands, &uop, core->lives ? &life : NULL);
             rename_result(core, operands, flags, at, &uop, core->lives != NULL);
             uop.commit = flush;
-            commit_stage(core, now, at, flags, &uop);
+            commit_stage(core, now, &window, flags, &uop);
         }
         if (core->lives) {
             end_life(core, now, &uop, flush, &life);
@@ -324,7 +325,8 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
     }
     rename_result(core, operands, stream->is.flags, at, load, core->lives != NULL);
     core->now.commit = flush;
-    commit_stage(core, &core->now, at, stream->is.flags, &squashed);
+    const struct window window = window_at(core, at);
+    commit_stage(core, &core->now, &window, stream->is.flags, &squashed);
     core->end_of_time = flush;
     core->first_squashed_store = before.stores;
     run_squashed(core, at, flush);
@@ -343,7 +345,7 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
 
 /* The µop joins those that commit in its cycle. */
 STAGE void show_commit(struct ooo *core, uint64_t at, const struct stream_uop *stream,
-                       const struct uop_cycles *uop) {
+                       const struct uop_cycles *uop, bool shown) {
     const uint32_t flags = stream->is.flags;
     if (uop->commit != core->group.cycle) {
         end_group(core);
@@ -351,13 +353,18 @@ STAGE void show_commit(struct ooo *core, uint64_t at, const struct stream_uop *s
             (struct waiting_record){.cycle = uop->commit, .first = at, .kind = TAP_COMMIT};
     }
     assert(core->group.count < core->machine.commit_width);
+    const uint64_t word = tap_uop(stream->insn, uop->psv, flags & U_TAP);
+    if (shown)
+        core->words[at & core->record_mask] = word;
+    else
+        core->group_words[core->group.count] = word;
     core->group.count++;
     core->group_flags = flags;
-    core->words[at & core->record_mask] = tap_uop(stream->insn, uop->psv, flags & U_TAP);
 }
 
 /* `shown`: fetch and dispatch are on the tap, too. */
-STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at, bool lives, bool shown) {
+STAGE void take_uop(struct ooo *core, struct standing *now, const struct window *window,
+                    uint64_t at, bool lives, bool shown) {
     const struct stream_uop *stream = stream_at(core, at);
     const struct prepared_uop *operands = prepared_at(core, stream->static_uop);
     const uint32_t flags = stream->is.flags;
@@ -370,10 +377,10 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at, bool li
         if (__builtin_expect(flags & (U_FLUSH | U_MISPREDICTED), 0))
             uop.psv |= front_psv(flags);
         uop.violated = false;
-        fetch_stage(core, now, at, stream, &uop);
+        fetch_stage(core, now, window, at, stream, &uop);
         if (lives)
             begin_life(core, now, at, stream, operands, life);
-        dispatch_stage(core, now, at, stream, UNKNOWN, &uop, &held);
+        dispatch_stage(core, now, window, stream, UNKNOWN, &uop, &held);
         if (lives)
             life->kept.dispatch_block = (uint8_t)held;
         if (shown) {
@@ -390,8 +397,8 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at, bool li
         carried = PSV_FL_MO | (uop.psv & (PSV_DR_L1 | PSV_DR_TLB));
     }
     rename_result(core, operands, flags, at, &uop, lives);
-    commit_stage(core, now, at, flags, &uop);
-    show_commit(core, at, stream, &uop);
+    commit_stage(core, now, window, flags, &uop);
+    show_commit(core, at, stream, &uop, shown);
     if (lives)
         end_life(core, now, &uop, uop.commit, life);
     if (flags & U_ENDS_PACKET) {
@@ -406,8 +413,12 @@ STAGE void take_uop(struct ooo *core, struct standing *now, uint64_t at, bool li
 /* The µops up to `end`. */
 STAGE void take_uops(struct ooo *core, uint64_t end, bool lives, bool shown) {
     struct standing now = core->now;
-    for (uint64_t at = core->next; at < end; at++)
-        take_uop(core, &now, at, lives, shown);
+    struct window window = window_at(core, core->next);
+    for (uint64_t at = core->next; at < end; at++) {
+        take_uop(core, &now, &window, at, lives, shown);
+        window.dispatch++;
+        window.commit++;
+    }
     core->next = end;
     core->now = now;
 }
@@ -424,15 +435,27 @@ static void take_with_lives(struct ooo *core, uint64_t end) {
     take_uops(core, end, true, core->merge);
 }
 
+/* The cycles of µops that none to come asks for go. */
+static void slide_window(struct ooo *core) {
+    const uint64_t over = core->next - core->window - core->origin;
+    memmove(core->dispatch, core->dispatch + over, core->window * sizeof *core->dispatch);
+    memmove(core->commit, core->commit + over, core->window * sizeof *core->commit);
+    core->origin += over;
+}
+
 void run_timing(struct ooo *core, bool all) {
     const uint64_t left = all ? 0 : lesser(core->lookahead, core->available - core->next);
     const uint64_t end = core->available - left;
-    if (core->lives)
-        take_with_lives(core, end);
-    else if (core->merge)
-        take_shown(core, end);
-    else
-        take_plain(core, end);
+    while (core->next < end) {
+        const uint64_t stop = lesser(end, core->next + WINDOW_STRIDE);
+        slide_window(core);
+        if (core->lives)
+            take_with_lives(core, stop);
+        else if (core->merge)
+            take_shown(core, stop);
+        else
+            take_plain(core, stop);
+    }
     if (!all)
         return;
     end_group(core);

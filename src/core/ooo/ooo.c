@@ -107,8 +107,8 @@ struct ooo *ooo_new(const struct machine *machine, const struct core_options *op
         core->buffer = tap_current(core->tap);
         core->buffer->start = core->tap_state;
         core->buffer->used = 0;
-        begin_group_words(core);
     }
+    begin_group_words(core);
     core->last_begin = core->last_end = UNKNOWN;
     core->fused_operands = UINT32_MAX;
     core->far_earliest = core->end_of_time = core->drain_due = UNKNOWN;

@@ -112,7 +112,9 @@ const struct memory *core_memory(const struct core *core);
 const struct branch_predictor *core_predictor(const struct core *core);
 
 /* Copies what this memory and predictor have learned, for cores of the same machine with these
- * idealisations (enum ideal); in the copy time starts at 0 again. False: `copy` is empty. */
+ * idealisations (enum ideal); in the copy time starts at 0 again. What `copy` knew before, of the
+ * same machine, is forgotten, and its memory used again: that of caches is large. False: `copy` is
+ * empty. */
 bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
                        const struct memory *memory, const struct branch_predictor *predictor,
                        struct error *error);

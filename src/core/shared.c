@@ -104,9 +104,14 @@ bool core_learned_new(struct core_learned *learned, const struct machine *machin
 bool core_learned_copy(struct core_learned *copy, const struct machine *machine, uint32_t ideal,
                        const struct memory *memory, const struct branch_predictor *predictor,
                        struct error *error) {
-    *copy = (struct core_learned){.memory = memory_new(machine, memory_ideal(ideal), error)};
-    if (!copy->memory)
+    branch_free(copy->predictor);
+    copy->predictor = NULL;
+    if (copy->memory) {
+        memory_restart(copy->memory);
+        memory_idealise(copy->memory, memory_ideal(ideal));
+    } else if (!(copy->memory = memory_new(machine, memory_ideal(ideal), error))) {
         return false;
+    }
     memory_copy(copy->memory, memory);
     if ((copy->predictor = branch_copy(predictor, &machine->branch)))
         return true;

@@ -67,25 +67,37 @@ void cache_free(struct cache *cache) {
     free(cache->trees);
 }
 
+static const uint64_t NO_WORDS[512]; /* a page of them */
+enum { PAGE_WORDS = sizeof NO_WORDS / sizeof *NO_WORDS };
+
+/* To zeros. Pages that are stay untouched: memory that was never written costs nothing. */
+static void clear_words(uint64_t *words, size_t count) {
+    for (size_t i = 0; i < count; i += PAGE_WORDS) {
+        const size_t page = count - i < PAGE_WORDS ? count - i : (size_t)PAGE_WORDS;
+        if (memcmp(words + i, NO_WORDS, page * sizeof *words) != 0)
+            memset(words + i, 0, page * sizeof *words);
+    }
+}
+
 /* A note says which access fetched a line, and its flight. Accesses and instructions get new
  * numbers from now on, which concerns the stride prefetcher as well. */
 void cache_restart(struct cache *cache) {
     if (!cache->tags)
         return;
-    memset(cache->notes, 0, (cache->set_mask + 1) * cache->ways * sizeof *cache->notes);
+    clear_words(cache->notes, (cache->set_mask + 1) * cache->ways);
     memset(cache->flights, 0, cache->flight_slots * sizeof *cache->flights);
     holds_clear(&cache->mshr_holds);
     prefetcher_init(&cache->prefetcher, cache->prefetcher.kind, cache->prefetcher.degree);
 }
 
-/* Copies words, except zeros: memory that was never written stays untouched and costs nothing. */
+/* Likewise copies words: pages of zeros are not read in full where they are to be written. */
 static void copy_words(uint64_t *to, const uint64_t *from, size_t count) {
-    enum { PAGE_WORDS = 512 };
-    static const uint64_t NOTHING[PAGE_WORDS];
     for (size_t i = 0; i < count; i += PAGE_WORDS) {
-        const size_t size = (count - i < PAGE_WORDS ? count - i : (size_t)PAGE_WORDS) * sizeof *to;
-        if (memcmp(from + i, NOTHING, size) != 0)
-            memcpy(to + i, from + i, size);
+        const size_t page = count - i < PAGE_WORDS ? count - i : (size_t)PAGE_WORDS;
+        if (memcmp(from + i, NO_WORDS, page * sizeof *to) != 0)
+            memcpy(to + i, from + i, page * sizeof *to);
+        else
+            clear_words(to + i, page);
     }
 }
 

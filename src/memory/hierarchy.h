@@ -17,7 +17,7 @@ struct memory {
     struct tlb itlb, dtlb, l2tlb;
     bool second_tlb;
     struct dram dram;
-    uint32_t ideal; /* enum memory_ideal */
+    uint32_t ideal, always; /* enum memory_ideal; those that the machine itself asks for */
     uint32_t page_walk, page_size;
     uint64_t page_walks;
     bool in_program_order; /* `now` is told (memory_advance) */

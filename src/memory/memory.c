@@ -89,9 +89,8 @@ struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct 
     struct memory *memory = calloc(1, sizeof *memory);
     if (!memory)
         return error_null(error, "out of memory for the caches of %s", machine->name);
-    memory->ideal = ideal;
-    if (!machine->l1i.present) /* every fetch hits */
-        memory->ideal |= MEMORY_IDEAL_FETCH;
+    memory->always = machine->l1i.present ? 0 : MEMORY_IDEAL_FETCH; /* every fetch hits */
+    memory_idealise(memory, ideal);
     if (!new_caches(memory, machine, error) || !new_tlbs(memory, machine, error) ||
         !dram_new(&memory->dram, machine, (uint32_t)last_level(memory)->line_mask + 1, error)) {
         memory_free(memory);
@@ -99,6 +98,10 @@ struct memory *memory_new(const struct machine *machine, uint32_t ideal, struct 
     }
     find_fewest_mshrs(memory);
     return memory;
+}
+
+void memory_idealise(struct memory *memory, uint32_t ideal) {
+    memory->ideal = ideal | memory->always;
 }
 
 void memory_free(struct memory *memory) {

@@ -97,8 +97,12 @@ void memory_prefetch(struct memory *memory, uint64_t cycle, uint64_t address, ui
  * counts. */
 void memory_restart(struct memory *memory);
 
+/* Idealises these (enum memory_ideal) from now on in place of those that memory_new() was given. */
+void memory_idealise(struct memory *memory, uint32_t ideal);
+
 /* Copies what caches, prefetchers, TLBs and open rows of `from` hold, as after memory_restart(),
- * into a new memory of the same machine. That keeps its own idealisations and counts. */
+ * into a memory of the same machine that is new or was restarted. That keeps its own idealisations
+ * and counts. */
 void memory_copy(struct memory *memory, const struct memory *from);
 
 /* Functional warming: updates tags, replacement and TLBs as if each access completed at once.

@@ -19,7 +19,7 @@
 #include "tap/tap.h"
 #include "util/array.h"
 
-enum { PAIRS_IN_TURN = 2, PARTS = 2 };
+enum { PAIRS_IN_TURN = 2, PARTS = 2, ROOMS = 8 };
 static_assert(MULTISIM_PAIRS % PAIRS_IN_TURN == 0, "all pairs have as many turns");
 
 /* Instructions as they came. */
@@ -62,10 +62,12 @@ struct sampled_multisim {
     struct machine machine;
     uint32_t ideal;
     struct multisim_draw draw;
-    uint32_t threads;              /* that simulate a cell */
-    uint32_t sets[MULTISIM_COSTS]; /* categories of each cost */
-    pthread_mutex_t lock;          /* of what follows */
-    uint64_t seen[PARTS];          /* instructions, of all lanes */
+    uint32_t threads;                 /* that simulate a cell */
+    uint32_t sets[MULTISIM_COSTS];    /* categories of each cost */
+    pthread_mutex_t lock;             /* of what follows */
+    struct core_learned rooms[ROOMS]; /* of simulations that have ended */
+    uint32_t room_count;
+    uint64_t seen[PARTS]; /* instructions, of all lanes */
     double credit[PARTS];
     uint32_t next_pair;
     struct multisim_weighted
@@ -131,6 +133,26 @@ static void warm(const struct record *record, const struct code *code,
 
 /* ---- simulations of a cell ---- */
 
+/* Caches in which another simulation can begin: theirs take many pages, which are used again. */
+static struct core_learned take_room(struct sampled_multisim *multisim) {
+    struct core_learned room = {NULL, NULL};
+    pthread_mutex_lock(&multisim->lock);
+    if (multisim->room_count)
+        room = multisim->rooms[--multisim->room_count];
+    pthread_mutex_unlock(&multisim->lock);
+    return room;
+}
+
+static void give_room(struct sampled_multisim *multisim, struct core_learned *room) {
+    pthread_mutex_lock(&multisim->lock);
+    if (room->memory && multisim->room_count < ROOMS) {
+        multisim->rooms[multisim->room_count++] = *room;
+        *room = (struct core_learned){NULL, NULL};
+    }
+    pthread_mutex_unlock(&multisim->lock);
+    core_learned_free(room);
+}
+
 static bool push_record(struct core *core, const struct code *code, const struct record *record,
                         struct error *error) {
     struct core_input input = {code, record->insns, record->accesses, 0, 0, 0};
@@ -144,12 +166,12 @@ static bool push_record(struct core *core, const struct code *code, const struct
 
 /* Cycles of the cell with a set of categories idealised. */
 static bool time_with(const struct sampled_multisim *multisim, const struct lane *lane,
-                      uint32_t set, struct tap *tap, double *cycles, struct error *error) {
-    struct core_learned known;
+                      uint32_t set, struct tap *tap, struct core_learned *known, double *cycles,
+                      struct error *error) {
     struct core_statistics statistics;
     const struct core_options options = {
-        .ideal = multisim->ideal | set, .tap = tap, .learned = &known};
-    if (!core_learned_copy(&known, &multisim->machine, options.ideal, lane->start.memory,
+        .ideal = multisim->ideal | set, .tap = tap, .learned = known};
+    if (!core_learned_copy(known, &multisim->machine, options.ideal, lane->start.memory,
                            lane->start.predictor, error))
         return false;
     struct core *core = core_new(&multisim->machine, &options, error);
@@ -157,14 +179,16 @@ static bool time_with(const struct sampled_multisim *multisim, const struct lane
     if (core)
         core_statistics(core, &statistics);
     *cycles = good ? (double)statistics.cycles : 0;
+    if (good)
+        core_give(core, known);
     core_free(core);
-    core_learned_free(&known);
     return good;
 }
 
 /* As it is, with the events that its cycles have. */
 static bool time_as_it_is(const struct sampled_multisim *multisim, const struct lane *lane,
-                          struct multisim_run_cycles *cycles, struct error *error) {
+                          struct core_learned *known, struct multisim_run_cycles *cycles,
+                          struct error *error) {
     struct tap_bus *bus = tap_bus_new();
     struct golden *golden = golden_new();
     struct tap *tap = bus ? tap_new(bus) : NULL;
@@ -175,7 +199,7 @@ static bool time_as_it_is(const struct sampled_multisim *multisim, const struct 
     if (good) {
         struct tap_worker worker = golden_worker(golden);
         good = tap_add_worker(tap, &worker, error) &&
-               time_with(multisim, lane, 0, tap, &all, error) &&
+               time_with(multisim, lane, 0, tap, known, &all, error) &&
                ((cells = pics_cells(golden_profile(golden), &count)) ||
                 error_set(error, "out of memory for what is simulated again"));
     } else {
@@ -195,7 +219,7 @@ static bool time_as_it_is(const struct sampled_multisim *multisim, const struct 
  * and with the pairs whose turn it is. */
 enum { AS_IT_IS, FIRST_CATEGORY, FIRST_PAIR = FIRST_CATEGORY + MULTISIM_CATEGORIES, THREADS = 4 };
 struct cell_runs {
-    const struct sampled_multisim *multisim;
+    struct sampled_multisim *multisim;
     const struct lane *lane;
     atomic_uint taken;
     struct multisim_run_cycles as_it_is;
@@ -213,18 +237,20 @@ static void *run_simulations(void *context) {
     struct cell_runs *runs = context;
     const struct lane *lane = runs->lane;
     const uint32_t *sets = runs->multisim->sets;
+    struct core_learned known = take_room(runs->multisim);
     uint32_t run;
     struct error error;
     bool good = true;
     while (good && (run = atomic_fetch_add(&runs->taken, 1)) < FIRST_PAIR + lane->pairs) {
         if (run == AS_IT_IS)
-            good = time_as_it_is(runs->multisim, lane, &runs->as_it_is, &error);
+            good = time_as_it_is(runs->multisim, lane, &known, &runs->as_it_is, &error);
         else
             good = time_with(runs->multisim, lane,
                              run < FIRST_PAIR ? sets[run - FIRST_CATEGORY]
                                               : sets[pair_of(lane, run - FIRST_PAIR)],
-                             NULL, &runs->with[run], &error);
+                             NULL, &known, &runs->with[run], &error);
     }
+    give_room(runs->multisim, &known);
     pthread_mutex_lock(&runs->lock);
     if (!good) {
         runs->failed = true;
@@ -250,7 +276,7 @@ static bool run_all(struct cell_runs *runs, struct error *error) {
     return !runs->failed;
 }
 
-static bool simulate_cell(const struct sampled_multisim *multisim, const struct lane *lane,
+static bool simulate_cell(struct sampled_multisim *multisim, const struct lane *lane,
                           struct simulated_cell *cell, struct error *error) {
     struct cell_runs runs = {.multisim = multisim, .lane = lane};
     if (!run_all(&runs, error))
@@ -288,7 +314,7 @@ static bool keep_cell(struct sampled_multisim *multisim, struct lane *lane, stru
 
 static bool end_cell(struct sampled_multisim *multisim, struct lane *lane, struct error *error) {
     bool good = !lane->drawn || !lane->cell.insn_count || keep_cell(multisim, lane, error);
-    core_learned_free(&lane->start);
+    give_room(multisim, &lane->start);
     record_clear(&lane->cell);
     lane->open = lane->drawn = false;
     return good;
@@ -321,6 +347,7 @@ static bool begin_cell(struct sampled_multisim *multisim, struct lane *lane,
     draw(multisim, lane);
     if (!lane->drawn)
         return true;
+    lane->start = take_room(multisim);
     if (!core_learned_copy(&lane->start, &multisim->machine, multisim->ideal, core_memory(core),
                            core_predictor(core), error))
         return false;
@@ -431,6 +458,8 @@ struct sampled_multisim *sampled_multisim_new(const struct machine *machine, uin
 void sampled_multisim_free(struct sampled_multisim *multisim) {
     if (!multisim)
         return;
+    while (multisim->room_count > 0)
+        core_learned_free(&multisim->rooms[--multisim->room_count]);
     pthread_mutex_destroy(&multisim->lock);
     free(multisim);
 }

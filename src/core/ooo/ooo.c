@@ -62,11 +62,11 @@ static bool allocate_stores(struct ooo *core) {
 
 static bool allocate_stream(struct ooo *core) {
     /* What timing leaves when it has run a chunk, and the chunks under way. */
-    const uint64_t held = core->lookahead;
-    const uint32_t stream = power_of_two_from(held + CHUNKS * (CHUNK_UOPS + INSN_MAX_UOPS));
+    const uint64_t held = core->lookahead, chunks = core->executor ? CHUNKS : 1;
+    const uint32_t stream = power_of_two_from(held + chunks * (CHUNK_UOPS + INSN_MAX_UOPS));
     core->stream_mask = stream - 1;
     const uint32_t gathers =
-        power_of_two_from(GATHER_MAX * held + CHUNKS * (CHUNK_UOPS + GATHER_MAX * INSN_MAX_UOPS));
+        power_of_two_from(GATHER_MAX * held + chunks * (CHUNK_UOPS + GATHER_MAX * INSN_MAX_UOPS));
     core->gather_mask = gathers - 1;
     return (core->stream = whole_lines(stream, sizeof *core->stream)) != NULL &&
            (core->gathers = calloc(gathers, sizeof *core->gathers)) != NULL;

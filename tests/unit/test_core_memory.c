@@ -546,7 +546,7 @@ static void a_core_begins_with_what_another_learned(void **state) {
     struct program_fixture *program = program_fixture_new();
     struct error error = {0};
     const struct core_options options = {0};
-    struct core_learned learned = {0}, copy;
+    struct core_learned learned = {0}, copy = {0};
     const struct core_options begun = {.learned = &learned}, again = {.learned = &copy};
     for (int i = 0; i < 5; i++)
         execute_at(program, load(program, 1, 1), FAR, 8);
@@ -569,7 +569,16 @@ static void a_core_begins_with_what_another_learned(void **state) {
     struct core_statistics copied = run_alone(third, program);
     assert_int_equal(copied.cycles, warm.cycles);
     assert_int_equal(copied.memory.l1d.misses, 0);
+    core_give(third, &copy);
     core_free(third);
+    /* What a copy takes the place of is forgotten: with nothing learned the line is fetched. */
+    struct core *fresh = core_new(&machine, &options, &error);
+    assert_true(
+        core_learned_copy(&copy, &machine, 0, core_memory(fresh), core_predictor(fresh), &error));
+    core_free(fresh);
+    struct core *fourth = core_new(&machine, &again, &error);
+    assert_int_equal(run_alone(fourth, program).cycles, cold.cycles);
+    core_free(fourth);
     core_learned_free(&learned);
     core_learned_free(&learned); /* nothing */
     program_fixture_free(program);

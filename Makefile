@@ -231,9 +231,11 @@ format-check:
 # header that it includes, or which checks there are.
 LINTED := $(SOURCES) $(PROGRAM) $(PLUGIN)
 $(LINTED:%.c=$(B)/lint/%.cppcheck) $(LINTED:%.c=$(B)/lint/%.clang-tidy): | $(GENERATED)
-lint: lint-rooms lint-cppcheck lint-clang-tidy
+lint: lint-rooms lint-edges lint-cppcheck lint-clang-tidy
 lint-rooms:
 	@scripts/check-rooms
+lint-edges:
+	@scripts/edges --check
 lint-cppcheck: $(LINTED:%.c=$(B)/lint/%.cppcheck)
 lint-clang-tidy: $(LINTED:%.c=$(B)/lint/%.clang-tidy)
 $(B)/lint/%.cppcheck: %.c .cppcheck
@@ -286,7 +288,7 @@ help:
 	@echo 'make deps-develop    also those for format, lint and fuzz'
 	@echo 'make format          clang-format; format-check only looks'
 	@echo 'make lint            cppcheck and clang-tidy, of what changed since it last passed; the order'
-	@echo '                     of rooms (lint-rooms)'
+	@echo '                     of rooms (lint-rooms), docs/edges.md (lint-edges)'
 	@echo 'make clean           remove build/'
 	@echo 'with any:            CC=clang, SANITIZE=1 (build/sanitize), DEBUG=1 (assertions, build/debug),'
 	@echo '                     V=1 (whole commands)'

@@ -11,41 +11,8 @@
 static const struct {
     const char *name, *category, *description;
 } PARTS[CRITICAL_PARTS] = {
-    [EDGE_PD] = {"PD", "bmisp", "fetch anew after a mispredicted branch was resolved"},
-    [EDGE_FL] = {"FL", "bmisp", "bubble after a branch whose target came from decode"},
-    [EDGE_CF] = {"CF", "", "fetch anew after a flushing instruction or system call"},
-    [EDGE_CT] = {"CT", "win", "fetch target queue full"},
-    [EDGE_FB] = {"FB", "bw", "fetch broke off: taken branch, end of a fetch block"},
-    [EDGE_FT] = {"FT", "bw", "no more taken branches fetched in a cycle"},
-    [EDGE_FBW] = {"FBW", "bw", "fetch bandwidth"},
-    [EDGE_DF] = {"DF", "bw", "no room between fetch and dispatch"},
-    [EDGE_FF] = {"FF", "", "in-order fetch"},
-    [EDGE_WBW] = {"WBW", "bw", "bandwidth of writes to the cache"},
-    [EDGE_CW] = {"CW", "", "write after the commit of the store"},
-    [EDGE_WW] = {"WW", "", "in-order writes to the cache"},
-    [EDGE_WL] = {"WL", "", "write to the cache"},
-    [EDGE_LL] = {"LL", "", "stores leave the store queue in order"},
-    [EDGE_SQ] = {"SQ", "win", "store queue full"},
-    [EDGE_CS] = {"CS", "", "serialising instruction"},
-    [EDGE_CQ] = {"CQ", "win", "load queue or registers full"},
-    [EDGE_ED] = {"ED", "win", "issue queue full"},
-    [EDGE_CD] = {"CD", "win", "re-order buffer full"},
-    [EDGE_DBW] = {"DBW", "bw", "dispatch bandwidth"},
-    [EDGE_FD] = {"FD", "", "from fetch to dispatch: depth of the front end"},
-    [EDGE_DD] = {"DD", "", "in-order dispatch"},
-    [EDGE_PR] = {"PR", "shalu", "data dependence; wakeup loop"},
-    [EDGE_SR] = {"SR", "", "load that waits for an older store"},
-    [EDGE_SW] = {"SW", "stfwd",
-                 "load that waits until a store that cannot forward is in the cache"},
-    [EDGE_CR] = {"CR", "", "instruction that issues at the head only"},
-    [EDGE_DR] = {"DR", "", "from dispatch to the first issue"},
-    [EDGE_RE] = {"RE", "bw", "wait for an issue slot or a functional unit"},
-    [EDGE_EP] = {"EP", "shalu, lgalu", "execution; of loads and stores address generation"},
-    [EDGE_PP] = {"PP", "dmiss", "load of a line that another miss brings"},
-    [EDGE_SP] = {"SP", "dl1", "forwarding from a store"},
-    [EDGE_PC] = {"PC", "", "from the result to commit"},
-    [EDGE_CBW] = {"CBW", "bw", "commit bandwidth"},
-    [EDGE_CC] = {"CC", "", "in-order commit"},
+#define KIND(name, origin, category, report, hardware) [EDGE_##name] = {#name, category, report},
+#include "graph/edges.def"
     [PART_FETCH_MISS] = {"FF miss", "imiss", "instruction cache and TLB misses"},
     [PART_MSHR] = {"MSHR", "dmiss", "loads and writes: wait for a miss status register"},
     [PART_L1] = {"EP L1", "dl1", "loads: first-level cache, or store queue"},
@@ -119,10 +86,10 @@ static bool charge_edge(struct critical *critical, const struct graph_fragment *
 static const struct graph_edge *setter(const struct graph_edge *edges, uint32_t count,
                                        const struct graph_nodes *nodes, uint32_t index,
                                        unsigned node) {
-    int64_t time = node_time(&nodes[index], node);
+    int64_t time = nodes[index].time[node];
     for (uint32_t i = 0; i < count; i++)
         if (edges[i].to == node &&
-            node_time(&nodes[edges[i].source], edges[i].from) + edges[i].weight == time)
+            nodes[edges[i].source].time[edges[i].from] + edges[i].weight == time)
             return &edges[i];
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* Each node is the latest of its edges, in the order of the table in graph.h. The nodes of the last
- * 64 Ki µops are kept, as far as any edge reaches. */
+/* Each node is the latest of its edges (edges.def), and then waits for what is shared: issue slots,
+ * units, MSHRs. The nodes of the last 64 Ki µops are kept, as far as any edge reaches. */
 #include "graph/evaluate.h"
 
 #include <stdlib.h>
@@ -69,24 +69,27 @@ static inline void later(int64_t *cycle, int64_t other) {
         *cycle = other;
 }
 
-/* NULL: before the begin, or there is none. */
-static inline const struct graph_nodes *back(const struct graph_evaluation *evaluation,
-                                             uint64_t distance) {
-    if (distance == 0 || distance > evaluation->number)
-        return NULL;
-    return &evaluation->nodes[(evaluation->number - distance) % NODES];
+/* Whether there is a node so far back: in µops, of W and L in writes. */
+static inline bool reaches(const struct graph_evaluation *evaluation, enum graph_node node,
+                           uint64_t distance) {
+    bool write = node == NODE_W || node == NODE_L;
+    return distance != 0 && distance <= (write ? evaluation->writes : evaluation->number);
 }
 
-#define EDGE(cycle, distance, node, weight)                                                        \
-    do {                                                                                           \
-        const struct graph_nodes *from_ = back(evaluation, (distance));                            \
-        if (from_)                                                                                 \
-            later(&(cycle), from_->node + (int64_t)(weight));                                      \
-    } while (0)
+static inline int64_t time_back(const struct graph_evaluation *evaluation, enum graph_node node,
+                                uint64_t distance) {
+    if (node == NODE_W)
+        return evaluation->written[(evaluation->writes - distance) % DRAINS];
+    if (node == NODE_L)
+        return evaluation->left[(evaluation->writes - distance) % GRAPH_WRITES];
+    return evaluation->nodes[(evaluation->number - distance) % NODES].time[node];
+}
 
 /* What the idealised categories leave of a weight. */
 static inline uint32_t weight(const struct graph_evaluation *evaluation, unsigned part,
                               uint32_t insn, uint32_t cycles) {
+    if (!cycles)
+        return 0;
     uint32_t set = categories_of(evaluation->categories, part, insn) & evaluation->set;
     return set ? categories_weight(evaluation->categories, set, cycles) : cycles;
 }
@@ -97,60 +100,66 @@ static inline bool keep(const struct graph_evaluation *evaluation, unsigned part
                            categories_of(evaluation->categories, part, insn) & evaluation->set);
 }
 
-static int64_t fetch(const struct graph_evaluation *evaluation, const struct graph_uop *uop) {
+/* Of the execution of a µop that is not a load. */
+static inline uint32_t execution(const struct graph_evaluation *evaluation,
+                                 const struct graph_uop *uop) {
+    uint32_t set = categories_of_execution(evaluation->categories, uop) & evaluation->set;
+    return categories_weight(evaluation->categories, set, uop->execution);
+}
+
+static_assert(UOP_MAX_SOURCES == 4, "edges.def has PR of each, and of the data of a store");
+/* The latest of the edges to a node. `to` is constant where this is called, so that only the edges
+ * to that node are left. */
+static inline __attribute__((always_inline)) int64_t
+latest(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
+       const struct graph_nodes *own, enum graph_node to) {
     const struct graph_machine *machine = &evaluation->machine;
     const struct graph_uop *before = &evaluation->last;
-    uint32_t last = evaluation->number ? before->flags : 0;
+    const uint32_t reorder_buffer = evaluation->window ? evaluation->window : machine->window;
     int64_t cycle = 0;
-    EDGE(cycle, 1, fetch, 0);
-    if (uop->after_commit)
-        EDGE(cycle, 1, commit, uop->after_commit - 1);
-    if (last & GRAPH_MISPREDICTED && keep(evaluation, GRAPH_PART_MISPREDICT, before->insn))
-        EDGE(cycle, 1, complete,
-             weight(evaluation, GRAPH_PART_MISPREDICT, before->insn, machine->redirect));
-    if (last & GRAPH_LATE)
-        EDGE(cycle, 1, fetch,
-             weight(evaluation, GRAPH_PART_MISPREDICT, before->insn, machine->late_bubble));
-    if (evaluation->bandwidth) {
-        EDGE(cycle, uop->fetch_width, fetch, 1);
-        EDGE(cycle, uop->fetch_taken, fetch, 1);
-        if (last & GRAPH_TAKEN)
-            EDGE(cycle, 1, fetch, machine->taken_bubble);
-        if (uop->flags & GRAPH_BREAK)
-            EDGE(cycle, 1, fetch, 1);
-        EDGE(cycle, machine->fetch_room, dispatch, 0);
-    }
-    if (!evaluation->window)
-        EDGE(cycle, uop->fetch_packet, commit, 0);
-    return cycle + weight(evaluation, GRAPH_PART_FETCH_CACHE, uop->insn, uop->fetch_cache) +
+#define BANDWIDTH                 (evaluation->bandwidth)
+#define WINDOW                    (!evaluation->window)
+#define KEEP(part, of)            keep(evaluation, part, (of)->insn)
+#define WEIGHT(part, of, cycles)  weight(evaluation, part, (of)->insn, cycles)
+#define EXECUTION                 execution(evaluation, uop)
+#define REACHES(FROM, distance)   reaches(evaluation, NODE_##FROM, distance)
+#define TIME(FROM, distance)      time_back(evaluation, NODE_##FROM, distance)
+#define CONDITION(TO, name, when) const bool name = to == NODE_##TO && (when);
+#define EDGE(name, FROM, distance, TO, when, cycles)                                               \
+    if (to == NODE_##TO && REACHES(FROM, distance) && (when))                                      \
+        later(&cycle, TIME(FROM, distance) + (int64_t)(cycles));
+#define OWN(name, FROM, TO, when, cycles, apart, miss)                                             \
+    if (to == NODE_##TO && (when))                                                                 \
+        later(&cycle, own->time[NODE_##FROM] + (int64_t)(cycles) + (apart) + (miss));
+#include "graph/edges.def"
+    return cycle;
+}
+
+static int64_t fetch(const struct graph_evaluation *evaluation, const struct graph_uop *uop) {
+    return latest(evaluation, uop, NULL, NODE_F) +
+           weight(evaluation, GRAPH_PART_FETCH_CACHE, uop->insn, uop->fetch_cache) +
            weight(evaluation, GRAPH_PART_FETCH_TLB, uop->insn, uop->fetch_tlb);
 }
 
-/* The write of the store whose store queue entry the µop takes: in order, as many in a cycle as the
- * drain takes, each with an MSHR if its line must be fetched. */
+/* The write of the store whose store queue entry the µop takes: with an MSHR if its line must be
+ * fetched. */
 static void write_store(struct graph_evaluation *evaluation, const struct graph_uop *uop,
                         struct graph_nodes *nodes) {
-    const struct graph_machine *machine = &evaluation->machine;
-    uint64_t number = evaluation->writes++;
-    int64_t cycle = back(evaluation, uop->store_entry)->commit;
-    if (number)
-        later(&cycle, evaluation->written[(number - 1) % DRAINS]);
-    if (evaluation->bandwidth && number >= machine->store_drain)
-        later(&cycle, evaluation->written[(number - machine->store_drain) % DRAINS] + 1);
+    nodes->written = latest(evaluation, uop, nodes, NODE_W);
     uint32_t fill = weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->fill);
     if (fill)
-        cycle = mshrs_take(&evaluation->mshrs, back(evaluation, 1)->dispatch, cycle, fill,
-                           graph_mshrs(machine, evaluation->window, uop->level));
-    nodes->written = evaluation->written[number % DRAINS] = cycle;
-    cycle += 1 + weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->write_wait);
-    if (number)
-        later(&cycle, evaluation->left[(number - 1) % GRAPH_WRITES]);
-    nodes->left = evaluation->left[number % GRAPH_WRITES] = cycle;
+        nodes->written =
+            mshrs_take(&evaluation->mshrs, time_back(evaluation, NODE_D, 1), nodes->written, fill,
+                       graph_mshrs(&evaluation->machine, evaluation->window, uop->level));
+    nodes->left = latest(evaluation, uop, nodes, NODE_L);
+    evaluation->written[evaluation->writes % DRAINS] = nodes->written;
+    evaluation->left[evaluation->writes % GRAPH_WRITES] = nodes->left;
+    evaluation->writes++;
 }
 
-/* When the µop has a store queue entry, if it takes over that of the latest write: when that store
- * has left the queue. With a larger store queue: when a store so many writes earlier had left,
- * looked at once for each group of entries. */
+/* When the µop has a store queue entry in a larger store queue, if it takes over that of the latest
+ * write in the machine's: when a store so many writes earlier had left, looked at once for each
+ * group of entries. */
 static int64_t entry_free(const struct graph_evaluation *evaluation) {
     uint64_t more = graph_more_entries(&evaluation->machine, evaluation->window);
     uint64_t last = evaluation->writes - 1;
@@ -161,107 +170,9 @@ static int64_t entry_free(const struct graph_evaluation *evaluation) {
 
 static int64_t dispatch(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
                         const struct graph_nodes *nodes) {
-    const struct graph_machine *machine = &evaluation->machine;
-    int64_t cycle = nodes->fetch + machine->frontend_depth;
-    EDGE(cycle, 1, dispatch, 0);
-    EDGE(cycle, uop->serial, commit, 0);
-    if (evaluation->bandwidth)
-        EDGE(cycle, machine->dispatch_width, dispatch, 1);
-    if (nodes->left)
+    int64_t cycle = latest(evaluation, uop, nodes, NODE_D);
+    if (evaluation->window && nodes->left)
         later(&cycle, entry_free(evaluation));
-    if (evaluation->window) {
-        EDGE(cycle, evaluation->window, commit, 0);
-        return cycle;
-    }
-    EDGE(cycle, machine->window, commit, 0);
-    EDGE(cycle, uop->load_entry, commit, 0);
-    EDGE(cycle, uop->int_register, commit, 0);
-    EDGE(cycle, uop->fp_register, commit, 0);
-    EDGE(cycle, uop->queue_entry, execute, 0);
-    return cycle;
-}
-
-/* What the wakeup loop adds behind producer i. */
-static inline uint32_t wakeup(const struct graph_evaluation *evaluation,
-                              const struct graph_uop *uop, uint32_t i) {
-    return uop->flags & (uint32_t)GRAPH_WAKEUP << i
-               ? weight(evaluation, GRAPH_PART_SHORT, uop->insn, evaluation->machine.wakeup_extra)
-               : 0;
-}
-
-/* Whether the store that the load overlaps holds only a part of what it reads, and yet forwards. */
-static inline bool forwards_part(const struct graph_evaluation *evaluation,
-                                 const struct graph_uop *uop) {
-    return !(uop->flags & (GRAPH_COVERED | GRAPH_HUNG | GRAPH_WAITS_HEAD)) &&
-           !keep(evaluation, GRAPH_PART_FORWARD, uop->insn);
-}
-
-/* How long the store's write, or those of all stores before, took beyond a cycle. */
-static inline uint32_t drain(const struct graph_evaluation *evaluation,
-                             const struct graph_uop *uop) {
-    return uop->store_wait ? weight(evaluation, GRAPH_PART_WRITE, uop->insn, uop->store_wait) : 0;
-}
-
-static int64_t ready(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
-                     int64_t dispatched) {
-    const struct graph_machine *machine = &evaluation->machine;
-    int64_t cycle = dispatched + machine->dispatch_to_issue;
-    for (uint32_t i = 0; i < UOP_MAX_SOURCES; i++)
-        EDGE(cycle, uop->producer[i], complete, wakeup(evaluation, uop, i));
-    bool part = forwards_part(evaluation, uop);
-    if (uop->flags & GRAPH_WAITS_HEAD)
-        EDGE(cycle, 1, commit, drain(evaluation, uop));
-    else if (uop->flags & GRAPH_HUNG || part) {
-        if (!part)
-            EDGE(cycle, uop->store, complete, -(int64_t)machine->load_latency);
-        if (uop->store < machine->window)
-            EDGE(cycle, uop->store, execute, 0);
-        if (uop->store_data < machine->window)
-            EDGE(cycle, uop->store_data, execute, 0);
-    } else if (!(uop->flags & GRAPH_COVERED))
-        EDGE(cycle, uop->store, commit, 1 + drain(evaluation, uop));
-    return cycle;
-}
-
-static int64_t complete_load(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
-                             int64_t executed) {
-    const struct graph_machine *machine = &evaluation->machine;
-    int64_t address = executed + uop->execution;
-    const struct graph_nodes *store = back(evaluation, uop->store);
-    if (store &&
-        ((uop->flags & GRAPH_FORWARDED && keep(evaluation, GRAPH_PART_WRITE, uop->insn)) ||
-         (uop->flags & GRAPH_COVERED && store->commit >= executed) ||
-         (forwards_part(evaluation, uop) && store->commit + drain(evaluation, uop) >= executed))) {
-        int64_t start = address;
-        later(&start, store->complete);
-        return start +
-               weight(evaluation, GRAPH_PART_L1, uop->insn, graph_forward_latency(machine, uop));
-    }
-    int64_t cycle = address + weight(evaluation, GRAPH_PART_L1, uop->insn, machine->l1_latency);
-    if (uop->walk)
-        cycle += weight(evaluation, GRAPH_PART_WALK, uop->insn, uop->walk);
-    if (!uop->miss && !uop->fetched_by)
-        return cycle;
-    uint32_t miss = weight(evaluation, graph_miss_part(uop), uop->insn, uop->miss);
-    bool pending = uop->flags & GRAPH_PENDING;
-    cycle += pending ? 0 : miss;
-    if (keep(evaluation, graph_miss_part(uop), uop->insn))
-        EDGE(cycle, uop->fetched_by, complete, pending ? miss : 0);
-    return cycle;
-}
-
-static int64_t complete(const struct graph_evaluation *evaluation, const struct graph_uop *uop,
-                        int64_t executed) {
-    if (uop->flags & GRAPH_LOAD)
-        return complete_load(evaluation, uop, executed);
-    const struct categories *categories = evaluation->categories;
-    uint32_t set = categories_of_execution(categories, uop) & evaluation->set;
-    int64_t cycle = executed + categories_weight(categories, set, uop->execution);
-    if (uop->flags & GRAPH_STORE) {
-        cycle += weight(evaluation, GRAPH_PART_WALK, uop->insn, uop->walk);
-        EDGE(cycle, uop->producer[UOP_MAX_SOURCES], complete,
-             wakeup(evaluation, uop, UOP_MAX_SOURCES));
-    }
     return cycle;
 }
 
@@ -310,24 +221,19 @@ static int64_t execute(struct graph_evaluation *evaluation, const struct graph_u
 
 const struct graph_nodes *graph_evaluate(struct graph_evaluation *evaluation,
                                          const struct graph_uop *uop) {
-    const struct graph_machine *machine = &evaluation->machine;
-    struct graph_nodes nodes;
+    struct graph_nodes nodes = {.time = {0}};
     nodes.fetch = fetch(evaluation, uop);
-    nodes.written = nodes.left = 0;
-    if (back(evaluation, uop->store_entry))
+    if (reaches(evaluation, NODE_C, uop->store_entry))
         write_store(evaluation, uop, &nodes);
     nodes.dispatch = dispatch(evaluation, uop, &nodes);
     if (uop->flags & GRAPH_ELIMINATED) {
         nodes.ready = nodes.execute = nodes.complete = nodes.dispatch;
     } else {
-        nodes.ready = ready(evaluation, uop, nodes.dispatch);
+        nodes.ready = latest(evaluation, uop, &nodes, NODE_R);
         nodes.execute = execute(evaluation, uop, &nodes);
-        nodes.complete = complete(evaluation, uop, nodes.execute);
+        nodes.complete = latest(evaluation, uop, &nodes, NODE_P);
     }
-    nodes.commit = nodes.complete + machine->complete_to_commit;
-    EDGE(nodes.commit, 1, commit, 0);
-    if (evaluation->bandwidth)
-        EDGE(nodes.commit, machine->commit_width, commit, 1);
+    nodes.commit = latest(evaluation, uop, &nodes, NODE_C);
     struct graph_nodes *kept = &evaluation->nodes[evaluation->number++ % NODES];
     *kept = nodes;
     evaluation->last = *uop;

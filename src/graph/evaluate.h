@@ -4,17 +4,32 @@
 #define CULPRIT_GRAPH_EVALUATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "graph/category.h"
 #include "graph/graph.h"
 #include "memory/memory.h"
 
-/* Cycles from the begin of the graph. */
-struct graph_nodes {
-    int64_t fetch;
-    int64_t written, left; /* of the store whose entry it takes; 0: it takes none */
-    int64_t dispatch, ready, execute, complete, commit;
+enum graph_node {
+#define NODE(letter, member, event) NODE_##letter,
+#include "graph/edges.def"
+    NODE_COUNT
 };
+
+/* Cycles from the begin of the graph: by name, and by enum graph_node. */
+struct graph_nodes {
+    union {
+        struct {
+            int64_t fetch;
+            int64_t written, left; /* of the store whose entry it takes; 0: it takes none */
+            int64_t dispatch, ready, execute, complete, commit;
+        };
+        int64_t time[NODE_COUNT];
+    };
+};
+#define NODE(letter, member, event)                                                                \
+    static_assert(offsetof(struct graph_nodes, member) == NODE_##letter * sizeof(int64_t), event);
+#include "graph/edges.def"
 
 /* How far ahead of its dispatch a µop competes for issue slots. */
 enum { GRAPH_SLOTS = 224 };

@@ -1,79 +1,13 @@
 /* The dependence graph of an execution (interaction-cost paper §3, Table II).
  *
- * There are six nodes for each µop i, in program order. Each is the cycle of an event in its life:
+ * Its nodes are events in the life of each µop i, in program order: F fetched, D dispatched, R
+ * operands ready, E issued, P result ready, C committed; and W and L of stores, written and gone. A
+ * node's time is the latest over the edges that lead to it. Every edge stands in edges.def, and in
+ * docs/edges.md.
  *
- *   F fetched, D dispatched, R operands ready, E issued, P result ready, C committed
- *
- * A store has two more. They stand at the µop that takes over its store queue entry, and come
- * before that µop's D, so W(i) and L(i) are events of the store whose entry i takes:
- *
- *   W written to the cache, L has left the store queue: its line is owned, as are those before it
- *
- * A node's time is the maximum over the edges that lead to it. The paper's graph has instructions;
- * a core cracks them, so ours has µops. The paper's D stands for fetch too; our cores fetch ahead
- * of a stalled dispatch, as far as the buffers between the two allow, so fetch has its own node.
- *
- * Below are the edges, with their latency in cycles, and the categories that idealise them in
- * parentheses. Those of Table II:
- *
- *   FF   F(i-1) -> F(i)    in-order fetch
- *   FBW  F(i-fbw) -> F(i)  1, fetch bandwidth, fbw in instructions (bw)
- *   FD   F(i) -> D(i)      front-end depth
- *   DD   D(i-1) -> D(i)    0, in-order dispatch
- *   CD   C(i-w) -> D(i)    0, reorder buffer of w (win: w x 20)
- *   PD   P(i-1) -> F(i)    branch recovery, if i-1 was mispredicted (bmisp)
- *   DR   D(i) -> R(i)      pipeline depth from dispatch to issue
- *   PR   P(j) -> R(i)      0; the extra issue-wakeup latency of a one-cycle producer (shalu)
- *   RE   R(i) -> E(i)      wait for an issue slot and a unit (bw): until the first cycle in which
- *                          the older µops leave one of each, as they issue oldest first. As
- *                          observed for units that are not pipelined (bw) and for MSHRs (dmiss),
- *                          which are counted instead where the window is ideal (graph/mshrs.h)
- *   EP   E(i) -> P(i)      execution (shalu, lgalu). Of a load: address generation, L1 (dl1),
- *                          translation and what is beyond the L1 (both dmiss). Of a store: address
- *                          generation and translation (dmiss)
- *   PP   P(j) -> P(i)      0, i loads from the line that j's miss fetches. If the line was already
- *                          on its way when i wanted it: how much later it arrived, observed (dmiss)
- *   PC   P(i) -> C(i)      pipeline depth from completion to commit
- *   CC   C(i-1) -> C(i)    0, in-order commit
- *   CBW  C(i-cbw) -> C(i)  1, commit bandwidth (bw)
- *
- * In the paper, DD holds what fetch waited for the instruction cache and TLB. Here that wait is
- * added to the latest edge to F, since it begins when fetch gets there (imiss).
- *
- * Edges that our cores have beyond those of Table II:
- *
- *   FT   F(j) -> F(i)      1, fetch stops at a taken branch: j is the last but taken_branches - 1
- *                          of them (bw)
- *   FB   F(i-1) -> F(i)    bubble after a taken branch, or 1 where fetch stopped at the end of its
- *                          aligned block (bw)
- *   FL   F(i-1) -> F(i)    bubble after a branch whose target came from decode (bmisp)
- *   DF   D(i-cap) -> F(i)  0, room between fetch and dispatch (bw)
- *   CT   C(j) -> F(i)      0, fetch target queue: j is the last of the packet whose entry i takes
- *                          (win)
- *   CF   C(i-1) -> F(i)    fetch goes on after the commit of a flushing instruction, a system call,
- *                          or the flush of an ordering violation
- *   DBW  D(i-dbw) -> D(i)  1, dispatch bandwidth (bw)
- *   CQ   C(j) -> D(i)      0, load queue, physical registers: j is the one whose entry it takes
- *                          (win)
- *   SQ   L(i) -> D(i)      0, store queue: the store whose entry i takes has left it (win)
- *   ED   E(j) -> D(i)      0, issue queue: observed (win)
- *   CW   C(j) -> W(i)      0, j is the store whose entry i takes. If its line must be fetched, each
- *                          edge to W is followed by a wait for an MSHR, counted (dmiss)
- *   WW   W(j) -> W(i)      0, in-order writes: j is the last µop that took an entry
- *   WBW  W(j) -> W(i)      1, store drain: j is the one that took it so many entries ago (bw)
- *   WL   W(i) -> L(i)      1, the write; and what it took beyond that, observed (dmiss)
- *   LL   L(j) -> L(i)      0, in order; j as for WW
- *   CS   C(j) -> D(i)      0, j = i-1 around serialising instructions, a fence before a load
- *   CR   C(i-1) -> R(i)    instructions that issue only at the head of the reorder buffer
- *   SR   P(j) -> R(i)      j is a store that i waits for: less the address generation of i. But
- *        E(j) -> R(i)      i does not go before the core knows of the match: when the store issues
- *        E(k) -> R(i)      and when k does, the producer of its data. These two reach only as far
- *                          back as the window, since i was in it with them
- *   SW   C(j) -> R(i)      1, the write, and what it took beyond that, observed (dmiss): j holds
- *                          only a part of what i reads, so i waits until j is in the cache. When
- *                          stfwd is idealised, there are instead E(j) and E(k) -> R(i) as for SR,
- *                          and SP, at no more than the L1's latency, if i executes before that
- *   SP   P(j) -> P(i)      forwarding (dl1), when i executes before j has left the store queue
+ * The paper's graph has instructions; a core cracks them, so ours has µops. The paper's D stands
+ * for fetch too; our cores fetch ahead of a stalled dispatch, as far as the buffers between the two
+ * allow, so fetch has its own node.
  *
  * Weights that depend on the machine alone are in struct graph_machine; those that were observed
  * are in struct graph_uop. */

@@ -13,11 +13,11 @@ void slack_latest(const struct graph_machine *machine, const struct graph_fragme
     int64_t length = nodes[fragment->count - 1].commit;
     for (uint32_t i = 0; i < fragment->count; i++)
         for (unsigned node = 0; node < NODE_COUNT; node++)
-            node_times(&latest[i])[node] = length;
+            latest[i].time[node] = length;
     for (uint32_t i = fragment->count; i-- > 0;)
         for (uint32_t k = graph_edges(machine, fragment, nodes, i, edges); k-- > 0;) {
-            int64_t *source = &node_times(&latest[edges[k].source])[edges[k].from];
-            int64_t time = node_time(&latest[i], edges[k].to) - edges[k].weight;
+            int64_t *source = &latest[edges[k].source].time[edges[k].from];
+            int64_t time = latest[i].time[edges[k].to] - edges[k].weight;
             *source = time < *source ? time : *source;
         }
 }

@@ -1,6 +1,6 @@
 /* The edges whose distances follow from program order and the machine alone: which µop is so many
- * instructions, taken branches, loads, stores or register writers back (graph/graph.h: FBW, FT, CQ,
- * CS). */
+ * instructions, taken branches, loads, stores or register writers back (graph/edges.def: FBW, FT,
+ * CQ, CS). */
 #ifndef CULPRIT_GRAPH_STRUCTURE_H
 #define CULPRIT_GRAPH_STRUCTURE_H
 

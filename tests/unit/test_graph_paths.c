@@ -147,10 +147,10 @@ static int64_t length_by_edges(struct graph *graph, uint32_t delayed, int64_t de
         uint32_t count = graph_edges(&graph->machine, &fragment, graph->nodes, i, edges);
         assert_true(count <= GRAPH_MOST_EDGES);
         for (uint32_t k = 0; k < count; k++) {
-            int64_t time = node_time(&times[edges[k].source], edges[k].from) + edges[k].weight;
+            int64_t time = times[edges[k].source].time[edges[k].from] + edges[k].weight;
             if (i == delayed && edges[k].to == NODE_P)
                 time += delay;
-            int64_t *node = &node_times(&times[i])[edges[k].to];
+            int64_t *node = &times[i].time[edges[k].to];
             *node = time > *node ? time : *node;
         }
     }
@@ -192,8 +192,7 @@ static void paths_are_as_long_as_their_fragments(void **state) {
         assert_int_equal(insns, length);
         for (uint32_t i = 0; i < graph->count; i++)
             for (unsigned node = 0; node < NODE_COUNT; node++)
-                assert_true(node_time(&graph->latest[i], node) >=
-                            node_time(&graph->nodes[i], node));
+                assert_true(graph->latest[i].time[node] >= graph->nodes[i].time[node]);
         assert_int_equal(graph->latest[graph->count - 1].commit, length);
         assert_int_equal(graph->latest[0].fetch, graph->nodes[0].fetch);
         graph_free(graph);
@@ -254,7 +253,7 @@ static void slack_of_executions(void **state) {
     (void)state;
     struct error error = {""};
     struct graph *graph = graph_new();
-    struct graph_nodes latest[4] = {{0}};
+    struct graph_nodes latest[4] = {0};
     const int64_t slacks[4] = {7, 9, 4, 3};
     for (uint32_t i = 0; i < 4; i++) {
         add(graph, 0, 1)->insn = i == 3 ? 8 : 5;
@@ -263,7 +262,7 @@ static void slack_of_executions(void **state) {
     graph->uops[0].flags = GRAPH_LAST;  /* end of an instruction that began before */
     graph->uops[1].flags = GRAPH_FIRST; /* with the next an instruction of 9 and 4 */
     graph->uops[2].flags = GRAPH_LAST;
-    struct graph_nodes earliest[4] = {{0}};
+    struct graph_nodes earliest[4] = {0};
     struct graph_fragment fragment = whole(graph);
     struct slack slack = {0};
     assert_true(slack_add(&slack, &fragment, earliest, latest, &error));

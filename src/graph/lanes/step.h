@@ -10,6 +10,19 @@
  *   was complete at a distance of the window or more is so before D. Likewise for D and F.
  * - F(i) >= F(j) + 1 holds already when an older µop behind j or a later one has such an edge.
  *
+ * The members that stand for edges of edges.def, by the node these lead to; the kernel adds what it
+ * knows of the µop before and of the machine (FF, FD, DD, DR, PC, CC):
+ *
+ *   F  fetch_from: FBW, FT, FB; room_from: DF; after_commit: CF; redirect: PD; late: FL; packet: CT
+ *   W  committed: CW; written_before: WW; drain_from: WBW
+ *   L  write_weight: WL; left_before: LL
+ *   D  dispatch_from: DBW; commit_from: CD, CQ, CS; queue_entry: ED; entry_free: SQ
+ *   R  producer, wakeup: PR; head: CR, SW; store_complete, store_execute, data_execute: SR; part_*:
+ *      SW, or SR where stfwd is idealised
+ *   E  unit_wait, mshr: RE, with the slots of graph/lanes/slots.h
+ *   P  execution, walk, miss: EP; data: PR; fetched_by: PP; stored, forward: SP
+ *   C  width_from: CBW
+ *
  * Weights that a category can change are rows as well, one for each weight and set of categories
  * that has come up.
  *

@@ -13,7 +13,9 @@ from lib import page, programs, run
 
 REFERENCE = "51cd5b6"  # the last commit whose core stepped through cycles
 MACHINES = ["zen4", "boom-tea", "boom-tip", "chen-ooo", "fields2004"]
-SPEED_MACHINE = "boom-tea"
+SPEED_OF = ["gzip", "xz", "sqlite3", "python3", "sort", "perl", "branchy", "chase"]
+SPEED_WITH = [["--machine", "boom-tea"], ["--machine", "zen4"],
+              ["--machine", "boom-tea", "--ideal", "dmiss,bmisp"]]
 REPEATS = 3
 MORE = [("copyloop", "riscv64"), ("lists", "riscv64"), ("nbody", "riscv64"),
         ("pending", "riscv64"), ("stencil", "riscv64"), ("stlf", "x86_64")]
@@ -31,11 +33,11 @@ def built_reference():
     return os.path.join(folder, "build", "culprit")
 
 
-def simulate(culprit, machine, trace):
+def simulate(culprit, trace, *options):
     """The report, and the processor seconds that it took."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([culprit, "sim", "--json", "--by", "instruction", "--top", "0",
-                           "--machine", machine, "--output", "-", trace], env=run.ENVIRONMENT,
+                           *options, "--output", "-", trace], env=run.ENVIRONMENT,
                           cwd=run.ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
@@ -63,35 +65,58 @@ def compare(before, after):
             moved(before["stack"], after["stack"], cycles))
 
 
+def traced(program, limit):
+    return run.trace([limit if word == programs.LIMIT else word for word in program.options],
+                     program.command)
+
+
 def traces():
     chosen = programs.programs()
     chosen += [programs.Program(name, isa, [run.workload(name, isa)], ["--limit", "10M"])
                for name, isa in MORE]
-    for program in chosen:
-        options = ["4M" if word == programs.LIMIT else word for word in program.options]
-        yield program.name, run.trace(options, program.command)
+    return {program.name: traced(program, "4M") for program in chosen}
 
 
-def speeds(old, new, trace):
-    """Processor time and time that passes, of the other core over this one's: medians of pairs."""
-    ratios = []
+def speeds(old, new, trace, options):
+    """Times as fast as the other core, in processor time and in time that passes, and the new one's
+    processor time in ns for an instruction: medians of pairs."""
+    found = []
     for _ in range(REPEATS):
-        pair = [simulate(culprit, SPEED_MACHINE, trace) for culprit in (old, new)]
-        ratios.append((pair[0][1] / pair[1][1],
-                       pair[1][0]["instructions_per_second"] / pair[0][0]["instructions_per_second"]))
-    return [statistics.median(ratio[i] for ratio in ratios) for i in (0, 1)]
+        pair = [simulate(culprit, trace, *options) for culprit in (old, new)]
+        report, seconds = pair[1]
+        found.append((pair[0][1] / seconds,
+                      report["instructions_per_second"] / pair[0][0]["instructions_per_second"],
+                      1e9 * seconds / report["instructions"]))
+    return [statistics.median(row[i] for row in found) for i in range(3)]
+
+
+def speed_table(old, new):
+    longer = {program.name: traced(program, "10M") for program in programs.programs()
+              if program.name in SPEED_OF}
+    rows = {}
+    for name in SPEED_OF:
+        print(name, file=sys.stderr)
+        rows[name] = [figure for options in SPEED_WITH
+                      for figure in speeds(old, new, longer[name], options)]
+    columns = [f"{' '.join(options[1::2])}: {what}" for options in SPEED_WITH
+               for what in ("processor time", "time", "ns")]
+    table = [(name, *(f"{figure:.{0 if i % 3 == 2 else 2}f}" for i, figure in enumerate(row)))
+             for name, row in rows.items()]
+    middle = [statistics.median(column) for column in zip(*rows.values())]
+    table.append(("**median**", *(f"{figure:.{0 if i % 3 == 2 else 2}f}"
+                                  for i, figure in enumerate(middle))))
+    return page.table(["program", *columns], table)
 
 
 def main():
     old, new = built_reference(), run.CULPRIT
-    found, gains = {}, {}
-    for name, trace in traces():
+    found = {}
+    for name, trace in traces().items():
         for machine in MACHINES:
             print(name, machine, file=sys.stderr)
-            found[name, machine] = compare(simulate(old, machine, trace)[0],
-                                           simulate(new, machine, trace)[0])
-        gains[name] = speeds(old, new, trace)
-    names = list(gains)
+            found[name, machine] = compare(simulate(old, trace, "--machine", machine)[0],
+                                           simulate(new, trace, "--machine", machine)[0])
+    names = list(dict.fromkeys(name for name, _ in found))
     summary = page.table(
         ["machine", "CPI, median %", "worst %", "program", "by instruction, median %", "worst %",
          "cycle stack, median %", "worst %"],
@@ -103,20 +128,21 @@ def main():
          for machine in MACHINES
          for worst in [max(names, key=lambda name: abs(found[name, machine][0]))]])
     each = page.table(
-        ["program", *(f"{machine}, %" for machine in MACHINES), "processor time", "time"],
-        [(name, *(f"{found[name, machine][0]:+.2f}" for machine in MACHINES),
-          f"{gains[name][0]:.2f}", f"{gains[name][1]:.2f}") for name in names] +
+        ["program", *(f"{machine}, %" for machine in MACHINES)],
+        [(name, *(f"{found[name, machine][0]:+.2f}" for machine in MACHINES)) for name in names] +
         [("**median**", *(f"{statistics.median(abs(found[name, machine][0]) for name in names):.2f}"
-                          for machine in MACHINES),
-          *(f"{statistics.median(gains[name][i] for name in names):.2f}" for i in (0, 1)))])
+                          for machine in MACHINES))])
     large = [f"{name} on {machine} {found[name, machine][0]:+.2f} %"
              for name in names for machine in MACHINES if abs(found[name, machine][0]) > LARGE]
     page.write("core-fidelity", "experiments/core-fidelity.py",
                f"{len(names)} programs.\n\n{summary}\n"
                f"Differences of CPI above {LARGE} %: {', '.join(large) or 'none'}.\n\n"
-               f"## Each program\n\nDifference of CPI by machine; times as fast, on "
-               f"{SPEED_MACHINE}, with Oracle and the golden reference: processor time of all "
-               f"threads, and time that passes.\n\n{each}")
+               f"## Speed\n\nTimes as fast, with Oracle and the golden reference, from a trace of "
+               f"10 million instructions: processor time of all threads, and time that passes; and "
+               f"the processor time for an instruction, in ns. Start and report are within it.\n\n"
+               f"{speed_table(old, new)}\n"
+               f"## Each program\n\nDifference of CPI by machine.\n\n{each}")
+
 
 
 main()

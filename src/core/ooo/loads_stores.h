@@ -18,7 +18,7 @@
 #include "core/ooo/issue.h"
 #include "tap/life.h"
 
-/* ---- which store a load depends on, by program order (order.c) ---- */
+/* ---- which store a load depends on, by program order ---- */
 
 /* A load's youngest older store that overlaps it, among those that can still be in the queue (with
  * lives: or that one alone if it is in reach). */
@@ -30,7 +30,7 @@ void note_store(struct ooo *core, uint64_t number, const struct stream_uop *stor
 /* `seen` stores are older. */
 struct store_met find_store(const struct ooo *core, const struct stream_uop *load, uint64_t seen);
 
-/* ---- stores leave (stores.c) ---- */
+/* ---- stores leave ---- */
 
 /* The cycle in which the oldest store that has not been drained can be: so many a cycle, behind its
  * commit. */

@@ -7,8 +7,8 @@
  * order, each at the first free cycle from the one in which the µop is ready, gives the schedule of
  * a machine that steps. The equations (timing.c), of µop i:
  *
- *     fetch(i)    = its packet's cycle: width, aligned block, taken branches, lines, redirects,
- * room dispatch(i) = max(fetch(i) + depth, dispatch(i-1), dispatch(i-width) + 1, commit(i-ROB),
+ *     fetch(i)    = its packet's cycle: width, block, taken branches, lines, redirects, room
+ *     dispatch(i) = max(fetch(i) + depth, dispatch(i-1), dispatch(i-width) + 1, commit(i-ROB),
  *                       room in its issue queue, registers, load and store queue)
  *     ready(i)    = max(dispatch(i) + 1, results of its producers, what it waits for in memory)
  *     issue(i)    = the first cycle from ready(i) with a slot of its queue and a unit of its pool
@@ -16,8 +16,8 @@
  *     commit(i)   = max(complete(i) + 1, commit(i-1), commit(i-width) + 1)
  *
  * They are the nodes and edges of the dependence graph of Fields and others (graph/). Stages have a
- * header each (fetch.h, dispatch.h, issue.h, loads_stores.h, commit.h), so that they become one
- * loop.
+ * header each (fetch.h, dispatch.h, issue.h, loads_stores.h), so that they become one loop; that
+ * and commit are in timing.c.
  *
  * What depends on program order alone is done ahead, by the thread that pushes input: µops, fusion
  * and branch prediction (predecode.c), into a stream of µops; timing takes them from there and may

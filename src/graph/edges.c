@@ -21,8 +21,8 @@ static uint32_t takings_back(const struct graph_uop *uop, uint32_t index, uint32
 }
 
 /* The distance in µops, of W and L from that in writes; 0: it leads to before the fragment. */
-static inline uint32_t reach(const struct graph_uop *uop, uint32_t index, enum graph_node from,
-                             uint64_t distance) {
+static inline __attribute__((always_inline)) uint32_t
+reach(const struct graph_uop *uop, uint32_t index, enum graph_node from, uint64_t distance) {
     if (distance == 0 || distance > index)
         return 0;
     bool write = from == NODE_W || from == NODE_L;
@@ -53,22 +53,23 @@ static inline __attribute__((always_inline)) void
 list_to(struct list *list, const struct graph_machine *machine, const struct graph_uop *uop,
         const struct graph_nodes *nodes, enum graph_node to) {
     static const struct graph_uop none = {0};
-    const struct graph_nodes *own = &nodes[list->index];
-    const struct graph_uop *before = list->index ? uop - 1 : &none;
+    const uint32_t index = list->index;
+    const struct graph_nodes *own = &nodes[index];
+    const struct graph_uop *before = index ? uop - 1 : &none;
     const uint32_t reorder_buffer = machine->window;
 #define BANDWIDTH                 true
 #define WINDOW                    true
 #define KEEP(part, of)            true
 #define WEIGHT(part, of, cycles)  (cycles)
 #define EXECUTION                 (uop->execution)
-#define REACHES(FROM, distance)   (reach(uop, list->index, NODE_##FROM, distance) != 0)
+#define REACHES(FROM, distance)   (reach(uop, index, NODE_##FROM, distance) != 0)
 #define TIME(FROM, distance)      (own[-(int64_t)(distance)].time[NODE_##FROM])
 #define CONDITION(TO, name, when) const bool name = to == NODE_##TO && (when);
 #define EDGE(name, FROM, distance, TO, when, cycles)                                               \
     if (to == NODE_##TO && (when)) {                                                               \
-        uint32_t back = reach(uop, list->index, NODE_##FROM, distance);                            \
+        uint32_t back = reach(uop, index, NODE_##FROM, distance);                                  \
         if (back)                                                                                  \
-            add(list, EDGE_##name, list->index - back, NODE_##FROM, NODE_##TO, cycles);            \
+            add(list, EDGE_##name, index - back, NODE_##FROM, NODE_##TO, cycles);                  \
     }
 #define OWN(name, FROM, TO, when, cycles, apart, miss)                                             \
     if (to == NODE_##TO && (when))                                                                 \

@@ -17,20 +17,12 @@ static void begin(void *job) {
     ((struct job *)job)->compared.most_stores = 2;
 }
 
-static void take_measure(struct argp_state *state, void *request, char *value) {
-    for (int measure = 0; measure < DIFF_MEASURES; measure++)
-        if (!strcmp(value, diff_measure_name((enum diff_measure)measure))) {
-            ((struct job *)request)->measure = (enum diff_measure)measure;
-            return;
-        }
-    options_fail(state, "--compare %s: one of share, count, rate", value);
-}
-
+#define REQUEST struct job
 static const struct option_row OPTIONS[] = {
-    TAKE("compare", "MEASURE", take_measure,
-         "share of all (default), count: the samples or cycles themselves, of runs that do the "
-         "same work, or rate: per second",
-         .group = 2),
+    CHOICE("compare", "MEASURE", measure,
+           "share of all (default), count: the samples or cycles themselves, of runs that do the "
+           "same work, or rate: per second",
+           diff_measure_names, .group = 2),
     {0}};
 
 static const struct option_part PARTS[] = {COMPARE_PARTS, {0}};

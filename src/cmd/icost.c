@@ -24,21 +24,8 @@ static void begin(void *verb) {
                                                 .multisim = ICOST_CHECK};
 }
 
-static void take_multisim(struct argp_state *state, void *request, char *value) {
-    static const char *const NAMES[] = {[ICOST_NONE] = "none",
-                                        [ICOST_FOCUS] = "focus",
-                                        [ICOST_PAIRS] = "pairs",
-                                        [ICOST_ALL] = "all"};
-    enum icost_sets *sets = &((struct icost *)request)->request.multisim;
-    *sets = ICOST_PAIRS;
-    for (int i = ICOST_NONE; value && i <= ICOST_ALL; i++)
-        if (NAMES[i] && !strcmp(value, NAMES[i])) {
-            *sets = (enum icost_sets)i;
-            return;
-        }
-    if (value)
-        options_fail(state, "--multisim=%s: one of none, focus, pairs, all", value);
-}
+static const char *const SETS[] = {
+    [ICOST_NONE] = "none", [ICOST_FOCUS] = "focus", [ICOST_PAIRS] = "pairs", [ICOST_ALL] = "all"};
 
 static void take_list(struct argp_state *state, void *icost, char *value) {
     const char **list = &((struct icost *)icost)->request.regions;
@@ -64,11 +51,12 @@ static const struct option_row OPTIONS[] = {
     COUNT("sets", "N", request.largest, "Of at most N causes (default 3)", .least = 1,
           .most = BREAKDOWN_CATEGORIES),
     HEADING(5, "How it is measured:"),
-    TAKE("multisim", "SETS", take_multisim,
-         "Also simulate anew for each set, the reference: focus (single causes and the pairs of "
-         "the focus), pairs (all pairs; the default) or all (512 simulations); none: not even what "
-         "the report says of short runs, which is checked so otherwise",
-         .optional = true, GIVEN(multisim_given)),
+    CHOICE(
+        "multisim", "SETS", request.multisim,
+        "Also simulate anew for each set, the reference: focus (single causes and the pairs of "
+        "the focus), pairs (all pairs; the default) or all (512 simulations); none: not even what "
+        "the report says of short runs, which is checked so otherwise",
+        SETS, .optional = true, .least = ICOST_PAIRS, GIVEN(multisim_given)),
     TAKE("sensitivity", "KEY[+KEY...]=A,B...", take_sensitivity,
          "In place of a breakdown: simulate with other values of a figure of the machine (several "
          "keys get the same value); twice for a grid"),

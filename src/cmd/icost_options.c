@@ -13,12 +13,6 @@ static void begin_shotgun(void *choice) {
         .design = SHOTGUN_LONG_AND_SHORT};
 }
 
-static void take_fragments(struct argp_state *state, void *request, char *value) {
-    if (value)
-        ((struct shotgun_choice *)request)->fragments =
-            (uint32_t)options_count_within(state, "--shotgun", value, 1, MAX_FRAGMENTS);
-}
-
 static void take_design(struct argp_state *state, void *request, char *value) {
     struct shotgun_choice *choice = request;
     choice->design = (enum shotgun_design)options_count_within(
@@ -36,10 +30,10 @@ static void take_pc_bit(struct argp_state *state, void *request, char *value) {
 #define REQUEST struct shotgun_choice
 static const struct option_row SHOTGUN_OPTIONS[] = {
     HEADING(7, "Shotgun profiling:"),
-    TAKE("shotgun", "N", take_fragments,
-         "Also from N fragments of the graph, constructed from sparse samples as hardware could "
-         "take them (default 1024)",
-         .optional = true, GIVEN(wanted)),
+    COUNT("shotgun", "N", fragments,
+          "Also from N fragments of the graph, constructed from sparse samples as hardware could "
+          "take them (default 1024)",
+          .least = 1, .most = MAX_FRAGMENTS, .optional = true, GIVEN(wanted)),
     TAKE("shotgun-design", "1-4", take_design,
          "1 every instruction measured, 2 one sample for each static instruction, 3 short "
          "signatures, 4 long and short ones (default)",
@@ -65,16 +59,6 @@ const struct option_group icost_shotgun_group = {.options = SHOTGUN_OPTIONS,
 
 /* ---- critical path, slack, loads ---- */
 
-static void take_critical(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
-    ((struct pieces_choice *)request)->parts |= INSPECT_CRITICAL;
-}
-
-static void take_slack(struct argp_state *state, void *request, char *value) {
-    (void)state, (void)value;
-    ((struct pieces_choice *)request)->parts |= INSPECT_SLACK;
-}
-
 static void take_loads(struct argp_state *state, void *request, char *value) {
     struct pieces_choice *choice = request;
     choice->parts |= INSPECT_LOADS;
@@ -82,12 +66,14 @@ static void take_loads(struct argp_state *state, void *request, char *value) {
                           : LOADS_DEFAULT;
 }
 
+#undef REQUEST
+#define REQUEST struct pieces_choice
 static const struct option_row PATH_OPTIONS[] = {
     HEADING(8, "Where in the program, from pieces of the graph:"),
-    TAKE("critical", NULL, take_critical,
-         "Show the critical path: cycles by what they waited for, and by instruction"),
-    TAKE("slack", NULL, take_slack,
-         "Show by how much results could be later with no loss, and of which instructions"),
+    BIT("critical", parts, INSPECT_CRITICAL,
+        "Show the critical path: cycles by what they waited for, and by instruction"),
+    BIT("slack", parts, INSPECT_SLACK,
+        "Show by how much results could be later with no loss, and of which instructions"),
     TAKE("loads", "K", take_loads,
          "Show what the misses of each of K loads cost (default 16), and how pairs of them "
          "interact",

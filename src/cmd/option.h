@@ -25,14 +25,17 @@ enum option_kind {
     OPTION_TRUE,     /* bool */
     OPTION_FALSE,    /* bool */
     OPTION_VALUE,    /* an enum: `most` */
+    OPTION_BIT,      /* unsigned, of which it sets a bit: `most` */
     OPTION_TEXT,     /* const char *: as it was typed, not empty with `least` 1 */
     OPTION_FILE,     /* const char *: of a file that is written beside the report: "-" is refused */
     OPTION_COUNT,    /* uint64_t: digits and one of K M G T (thousands), from `least` to `most` */
-    OPTION_COUNT32,  /* uint32_t: likewise */
+    OPTION_COUNT32,  /* uint32_t: likewise; left out: as it is */
+    OPTION_INT,      /* int: likewise */
+    OPTION_LIST,     /* const char *[`most`]: the next of them; `counter`: how many there are */
     OPTION_DURATION, /* double, seconds: a time above 0 */
     OPTION_FRACTION, /* double: a number from 0 to `most` */
     OPTION_PERCENT,  /* double, a share: "1.5" or "1.5%", from `least` hundredths to 100 */
-    OPTION_CHOICE,   /* an enum: the place of the word in `names` */
+    OPTION_CHOICE,   /* an enum: the place of the word in `names`; left out: `least` */
     OPTION_TAKE      /* whatever take() makes of it */
 };
 
@@ -41,15 +44,17 @@ struct option_row {
     const char *value; /* what --help calls it; NULL: the option takes none */
     const char *help;
     enum option_kind kind;
-    char letter;              /* -o; 0: none */
-    const char *alias;        /* another long name; NULL: none */
-    int group;                /* of --help, sorted by it; 0: that of the row before */
-    bool optional;            /* its value may be left out, and is NULL then */
-    bool not_again;           /* the next useful command does not repeat it */
-    size_t member;            /* offset in the request */
-    size_t given;             /* 1 + offset of a bool that becomes true; 0: none */
-    uint64_t least, most;     /* of a count or fraction; of names, their number; most 0: no limit */
-    const char *must;         /* said of another value; NULL: "from LEAST to MOST" and the like */
+    char letter;          /* -o; 0: none */
+    const char *alias;    /* another long name; NULL: none */
+    int group;            /* of --help, sorted by it; 0: that of the row before */
+    bool optional;        /* its value may be left out: a member then stays as it is */
+    bool not_again;       /* the next useful command does not repeat it */
+    size_t member;        /* offset in the request */
+    size_t counter;       /* offset of the uint32_t or size_t that counts a list */
+    size_t given;         /* 1 + offset of a bool that becomes true; 0: none */
+    uint64_t least, most; /* of a count or fraction; of names, their number; most 0: no limit */
+    const char *must;     /* said of another value; NULL: "from LEAST to MOST" and the like. Of a
+                             list, what follows "more than MOST" */
     const char *const *names; /* NULL: none at this place */
     void (*take)(struct argp_state *state, void *request, char *value);
 };
@@ -77,6 +82,9 @@ struct option_row {
 #define VALUE(name_, member_, constant_, help_, ...)                                               \
     OPTION_ROW(name_, NULL, help_, OPTION_VALUE, offsetof(REQUEST, member_), .most = (constant_),  \
                ##__VA_ARGS__)
+#define BIT(name_, member_, bit_, help_, ...)                                                      \
+    OPTION_ROW(name_, NULL, help_, OPTION_BIT, OPTION_MEMBER(unsigned, member_), .most = (bit_),   \
+               ##__VA_ARGS__)
 #define TEXT(name_, value_, member_, help_, ...)                                                   \
     OPTION_ROW(name_, value_, help_, OPTION_TEXT, OPTION_MEMBER(const char *, member_),            \
                ##__VA_ARGS__)
@@ -87,7 +95,8 @@ struct option_row {
     OPTION_ROW(name_, value_, help_,                                                               \
                _Generic(((REQUEST *)NULL)->member_, uint64_t                                       \
                         : OPTION_COUNT, uint32_t                                                   \
-                        : OPTION_COUNT32),                                                         \
+                        : OPTION_COUNT32, int                                                      \
+                        : OPTION_INT),                                                             \
                offsetof(REQUEST, member_), ##__VA_ARGS__)
 #define DURATION(name_, value_, member_, help_, ...)                                               \
     OPTION_ROW(name_, value_, help_, OPTION_DURATION, OPTION_MEMBER(double, member_), ##__VA_ARGS__)
@@ -100,6 +109,10 @@ struct option_row {
 #define CHOICE(name_, value_, member_, help_, names_, ...)                                         \
     OPTION_ROW(name_, value_, help_, OPTION_CHOICE, offsetof(REQUEST, member_), .names = (names_), \
                .most = sizeof(names_) / sizeof *(names_), ##__VA_ARGS__)
+#define LIST(name_, value_, member_, counter_, help_, ...)                                         \
+    OPTION_ROW(name_, value_, help_, OPTION_LIST, OPTION_MEMBER(const char *, member_[0]),         \
+               .counter = offsetof(REQUEST, counter_), .least = sizeof((REQUEST *)NULL)->counter_, \
+               .most = sizeof((REQUEST *)NULL)->member_ / sizeof(const char *), ##__VA_ARGS__)
 #define TAKE(name_, value_, take_, help_, ...)                                                     \
     OPTION_ROW(name_, value_, help_, OPTION_TAKE, 0, .take = take_, ##__VA_ARGS__)
 

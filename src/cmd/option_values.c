@@ -59,7 +59,9 @@ static uint64_t count_of(const struct argp_state *state, const struct option_row
     char name[64];
     snprintf(name, sizeof name, "--%s", option->name);
     const uint64_t count = options_count(state, name, text);
-    const uint64_t limit = option->kind == OPTION_COUNT32 ? UINT32_MAX : UINT64_MAX;
+    const uint64_t limit = option->kind == OPTION_INT       ? INT32_MAX
+                           : option->kind == OPTION_COUNT32 ? UINT32_MAX
+                                                            : UINT64_MAX;
     const uint64_t most = option->most ? option->most : limit;
     if (count >= option->least && count <= most)
         return count;
@@ -122,8 +124,19 @@ static uint32_t choice_of(const struct argp_state *state, const struct option_ro
                                                   : ", ",
                                      option->names[i]);
     }
-    options_fail(state, count == 2 ? "--%s %s: %s" : "--%s %s: one of %s", option->name, text,
-                 list);
+    options_fail(state, "--%s%s%s: %s%s", option->name, option->optional ? "=" : " ", text,
+                 count == 2 ? "" : "one of ", list);
+}
+
+static void add_to_list(const struct argp_state *state, const struct option_row *option,
+                        char *request, const char *value) {
+    uint64_t count = 0;
+    memcpy(&count, request + option->counter, option->least);
+    if (count == option->most)
+        options_fail(state, "--%s: more than %" PRIu64 "%s", option->name, option->most,
+                     option->must ? option->must : "");
+    ((const char **)(request + option->member))[count++] = value;
+    memcpy(request + option->counter, &count, option->least);
 }
 
 void option_set(struct argp_state *state, const struct option_row *option, void *request,
@@ -150,11 +163,21 @@ void option_set(struct argp_state *state, const struct option_row *option, void 
     case OPTION_FILE:
         *(const char **)member = options_file(state, name, value);
         break;
+    case OPTION_BIT:
+        *(unsigned *)member |= (unsigned)option->most;
+        break;
+    case OPTION_LIST:
+        add_to_list(state, option, request, value);
+        break;
     case OPTION_COUNT:
         *(uint64_t *)member = count_of(state, option, value);
         break;
     case OPTION_COUNT32:
-        *(uint32_t *)member = (uint32_t)count_of(state, option, value);
+        if (value)
+            *(uint32_t *)member = (uint32_t)count_of(state, option, value);
+        break;
+    case OPTION_INT:
+        *(int *)member = (int)count_of(state, option, value);
         break;
     case OPTION_DURATION:
         *(double *)member = duration_of(state, option, value);
@@ -166,7 +189,7 @@ void option_set(struct argp_state *state, const struct option_row *option, void 
         *(double *)member = percent_of(state, option, value);
         break;
     case OPTION_CHOICE:
-        *(uint32_t *)member = choice_of(state, option, value);
+        *(uint32_t *)member = value ? choice_of(state, option, value) : (uint32_t)option->least;
         break;
     case OPTION_TAKE:
         option->take(state, request, value);

@@ -17,17 +17,6 @@ void print_error(const struct error *error) {
 
 /* ---- input ---- */
 
-int options_thread(const struct argp_state *state, const char *text) {
-    const uint64_t thread = options_count(state, "--thread", text);
-    if (thread > INT32_MAX)
-        options_fail(state, "--thread %s: too large", text);
-    return (int)thread;
-}
-
-static void take_thread(struct argp_state *state, void *request, char *value) {
-    ((struct input_options *)request)->thread = options_thread(state, value);
-}
-
 #define REQUEST struct input_options
 static const struct option_row INPUT_OPTIONS[] = {
     HEADING(1, "What part of the run:"),
@@ -37,7 +26,7 @@ static const struct option_row INPUT_OPTIONS[] = {
         "End after N instructions; a command then runs on to its end at full speed (or: --stop)"),
     STOP_ROW(stop),
     FROM_ROW(from),
-    TAKE("thread", "N", take_thread, "Only the N-th thread, the first is 0"),
+    COUNT("thread", "N", thread, "Only the N-th thread, the first is 0"),
     FLAG("follow", follow, "Include the processes that the command starts"),
     FLAG("no-follow", no_follow,
          "Leave them out (only 'culprit explain' includes them by default)"),
@@ -147,28 +136,20 @@ const struct option_group for_group = {.options = FOR_OPTIONS, .end = check_for}
 
 /* ---- machine ---- */
 
-void options_add_setting(struct machine_options *machine, const struct argp_state *state,
-                         const char *setting) {
-    if (machine->setting_count == MACHINE_MOST_SETTINGS)
-        options_fail(state, "--set: more than %d (write a machine file with 'base = NAME')",
-                     MACHINE_MOST_SETTINGS);
-    machine->settings[machine->setting_count++] = setting;
-}
-
-static void take_setting(struct argp_state *state, void *request, char *value) {
-    options_add_setting(request, state, value);
-}
-
 static void take_ideal(struct argp_state *state, void *request, char *value) {
     struct error error = {0};
     if (!ideal_parse(value, &((struct machine_options *)request)->ideal, &error))
         options_fail(state, "--ideal: %s", error.message);
 }
 
-#define REQUEST struct machine_options
+/* The rows say where the options lie in a verb's request: here they are all of it. */
+struct simulated_on {
+    struct machine_options machine;
+};
+#define REQUEST struct simulated_on
 static const struct option_row MACHINE_OPTIONS[] = {
     HEADING(2, "On which machine:"),
-    MACHINE_ROWS(machine, take_setting, "zen4 for x86-64, boom-tea for riscv64"),
+    MACHINE_ROWS(machine, "zen4 for x86-64, boom-tea for riscv64"),
     TAKE("ideal", "LIST", take_ideal,
          "Idealise, separated by commas: imiss (instruction misses hit), dmiss (data misses hit), "
          "dl1 (L1 data latency 0), shalu (one-cycle operations take 0), lgalu (longer ones take "
@@ -198,7 +179,6 @@ void options_check_output(struct argp_state *state, void *request) {
         options_fail(state, "--svg %s: the report goes there (--output)", output->svg);
 }
 
-/* The rows say where the options lie in a verb's request: here they are all of it. */
 struct printed {
     struct output_options output;
 };

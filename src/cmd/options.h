@@ -48,10 +48,12 @@ void options_check_output(struct argp_state *state, void *request);
 #define SVG_ROW(output_, help_, ...)                                                               \
     TEXT("svg", "FILE", output_.svg, help_, .not_again = true, ##__VA_ARGS__)
 
-#define MACHINE_ROWS(machine_, set_, default_)                                                     \
-    TEXT("machine", "NAME", machine_,                                                              \
+#define MACHINE_ROWS(options_, default_)                                                           \
+    TEXT("machine", "NAME", options_.machine,                                                      \
          "A machine of 'culprit machines', or a file (default: " default_ ")"),                    \
-        TAKE("set", "SECTION.KEY=VALUE", set_, "Change one figure of it; may be repeated")
+        LIST("set", "SECTION.KEY=VALUE", options_.settings, options_.setting_count,                \
+             "Change one figure of it; may be repeated",                                           \
+             .must = " (write a machine file with 'base = NAME')")
 
 #define SKIP_ROW(member_) COUNT("skip", "N", member_, "Begin after N instructions (50M, 2G)")
 #define LIMIT_ROW(member_, help_)                                                                  \
@@ -104,12 +106,6 @@ void options_check_regions(const struct argp_state *state, const struct input_op
 
 /* Whether to propose --follow: a command was run without it, and --no-follow was not given. */
 bool options_may_follow(const struct input_options *input);
-
-/* The value of --thread. */
-int options_thread(const struct argp_state *state, const char *text);
-/* One more value of --set. */
-void options_add_setting(struct machine_options *machine, const struct argp_state *state,
-                         const char *setting);
 
 /* Prints "culprit: ..." */
 void print_error(const struct error *error);

@@ -37,10 +37,6 @@ static void begin(void *verb) {
     memcpy(&job->methods[1], predict_refinements, sizeof predict_refinements);
 }
 
-static void take_setting(struct argp_state *state, void *request, char *value) {
-    options_add_setting(&((struct job *)request)->machine, state, value);
-}
-
 static void take_sweep(struct argp_state *state, void *request, char *value) {
     struct error error;
     if (!predict_sweep_add(&((struct job *)request)->sweep, value, &error))
@@ -86,7 +82,7 @@ static const char *const WINDOWS[] = {"plain", "swam", "swam-mlp", "sliding"};
 #define REQUEST struct job
 static const struct option_row OPTIONS[] = {
     HEADING(2, "For which machines:"),
-    MACHINE_ROWS(machine.machine, take_setting, "chen-ooo"),
+    MACHINE_ROWS(machine, "chen-ooo"),
     TAKE("sweep", "FIGURE=VALUE,...", take_sweep,
          "Every combination of these values; may be repeated, or be several in one word. FIGURE: "
          "rob, mshr (0: unlimited), latency (of memory, cycles), prefetch (none, next_line, "

@@ -3,27 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void take_grain(struct argp_state *state, void *request, char *value) {
-    for (int by = 0; by < PROFILE_BY_COUNT; by++)
-        if (!strcmp(value, profile_by_name((enum profile_by)by))) {
-            ((struct row_options *)request)->by = (enum profile_by)by;
-            return;
-        }
-    options_fail(state, "--by %s: one of procedure, image, line, process, epoch", value);
-}
-
-static void take_event(struct argp_state *state, void *request, char *value) {
-    struct row_options *options = request;
-    if (options->event_count == PROFILE_OPTIONS_EVENTS)
-        options_fail(state, "--event: more than %d", PROFILE_OPTIONS_EVENTS);
-    options->events[options->event_count++] = value;
-}
-
 #define REQUEST struct row_options
 static const struct option_row OPTIONS[] = {
     HEADING(2, "Which rows:"),
-    TAKE("by", "GRAIN", take_grain, "procedure (default), image, line, process, epoch"),
-    TAKE("event", "NAME", take_event,
+    CHOICE("by", "GRAIN", by, "procedure (default), image, line, process, epoch", profile_by_names),
+    LIST("event", "NAME", events, event_count,
          "Of this event; where several are shown it may be repeated, and rows are sorted by the "
          "first"),
     PROCESS_ROW(process),

@@ -16,17 +16,11 @@ struct job {
     struct recording recording;
 };
 
-static void take_pid(struct argp_state *state, void *request, char *value) {
-    uint64_t pid = options_count(state, "--pid", value);
-    if (!pid || pid > INT32_MAX)
-        options_fail(state, "--pid %s: no number of a process", value);
-    ((struct job *)request)->pid = (pid_t)pid;
-}
-
 #define REQUEST struct job
 static const struct option_row OPTIONS[] = {
     HEADING(1, "What to record:"),
-    TAKE("pid", "PID", take_pid, "A process that runs, its threads and later children; no command"),
+    COUNT("pid", "PID", pid, "A process that runs, its threads and later children; no command",
+          .least = 1, .must = "no number of a process"),
     DURATION("time", "TIME", seconds,
              "No longer than this (10s, 5min); a command then runs on to its end"),
     HEADING(2, "Where it goes:"),

@@ -2,14 +2,6 @@
 
 #include "report/trace_notes.h"
 
-static void take_thread(struct argp_state *state, void *request, char *value) {
-    ((struct sharing_options_given *)request)->selection.thread = options_thread(state, value);
-}
-
-static void take_setting(struct argp_state *state, void *request, char *value) {
-    options_add_setting(&((struct sharing_options_given *)request)->machine, state, value);
-}
-
 static const char *const MODELS[] = {[CONTENTION_MEASURED] = "measured",
                                      [CONTENTION_BINOMIAL] = "binomial",
                                      [CONTENTION_INDUCTIVE] = "inductive",
@@ -21,9 +13,9 @@ static const struct option_row OPTIONS[] = {
     SKIP_ROW(selection.skip),
     LIMIT_ROW(selection.limit, "End after N instructions"),
     FROM_ROW(selection.from_symbol),
-    TAKE("thread", "N", take_thread, "The N-th thread of the program (default 0, the first)"),
+    COUNT("thread", "N", selection.thread, "The N-th thread of the program (default 0, the first)"),
     HEADING(2, "On which machine:"),
-    MACHINE_ROWS(machine.machine, take_setting, "niagara"),
+    MACHINE_ROWS(machine, "niagara"),
     HEADING(3, "By which model of contention:"),
     CHOICE("model", "KIND", contention.model,
            "measured (default): the sets and blocks that each program was seen to touch; binomial: "

@@ -20,20 +20,14 @@ static void take_tracer(struct argp_state *state, void *request, char *value) {
         options_fail(state, "--tap %s: %s", value, error.message);
 }
 
-static void take_list(struct argp_state *state, void *request, char *value) {
-    struct regions_request *regions = &((struct sim *)request)->regions;
-    if (regions->list_count == REGIONS_MOST_LISTS)
-        options_fail(state, "--regions: more than %d lists", REGIONS_MOST_LISTS);
-    regions->lists[regions->list_count++] = value;
-}
-
 #define REQUEST struct sim
 static const struct option_row OPTIONS[] = {
     HEADING(4, "The whole run from regions of it:"),
-    TAKE("regions", "LIST", take_list,
+    LIST("regions", "LIST", regions.lists, regions.list_count,
          "Simulate the regions of this list, captured by 'culprit trace --regions', and combine "
          "them; once for each of several runs whose regions were chosen together ('culprit "
-         "regions --merge')"),
+         "regions --merge')",
+         .must = " lists"),
     JOBS_ROW(regions.jobs, "regions"),
     REGIONS_WARM_UP_ROW(regions.warm_up),
     HEADING(5, "Pipeline picture:"),

@@ -3,25 +3,12 @@
 #include "cmd/options.h"
 #include "store/session_choice.h"
 
-static void take_store(struct argp_state *state, void *request, char *value) {
-    struct store_options *options = request;
-    if (options->store_count == STORE_OPTIONS_MAX)
-        options_fail(state, "--store: more than %d", STORE_OPTIONS_MAX);
-    options->stores[options->store_count++] = value;
-}
-
-static void take_epochs(struct argp_state *state, void *request, char *value) {
-    struct store_options *options = request;
-    if (options->epoch_count == STORE_OPTIONS_MAX)
-        options_fail(state, "--epoch: more than %d", STORE_OPTIONS_MAX);
-    options->epochs[options->epoch_count++] = value;
-}
-
+#define REQUEST struct store_options
 static const struct option_row OPTIONS[] = {
     HEADING(1, "Which profiles:"),
-    TAKE("store", "FILE", take_store,
+    LIST("store", "FILE", stores, store_count,
          "The store (default: $CULPRIT_STORE, else the machine's, else your own)"),
-    TAKE("epoch", "LIST", take_epochs,
+    LIST("epoch", "LIST", epochs, epoch_count,
          "Epochs by number, as 'culprit epochs' lists them: 3, 2..5, last, all, or several "
          "separated by commas (default: last)"),
     {0}};

@@ -6,10 +6,7 @@
 
 #include "util/order.h"
 
-const char *diff_measure_name(enum diff_measure measure) {
-    static const char *const NAMES[DIFF_MEASURES] = {"share", "count", "rate"};
-    return NAMES[measure];
-}
+const char *const diff_measure_names[DIFF_MEASURES] = {"share", "count", "rate"};
 
 double diff_sigmas(double before, double after, const double scales[2], double whole) {
     double common = (before + after) / (1 / scales[0] + 1 / scales[1]);

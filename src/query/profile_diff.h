@@ -12,7 +12,7 @@ enum diff_measure {
     DIFF_RATE,  /* values per second of the set: of a machine that runs on */
     DIFF_MEASURES
 };
-const char *diff_measure_name(enum diff_measure measure); /* "share", "count", "rate" */
+extern const char *const diff_measure_names[DIFF_MEASURES]; /* "share", "count", "rate" */
 
 /* (after × scales[1] − before × scales[0]) over the standard deviation that it has by chance when
  * nothing changed, so that both are counts of one measure, which is estimated from both together:

@@ -16,11 +16,8 @@
 #include "util/key_numbers.h"
 #include "util/order.h"
 
-const char *profile_by_name(enum profile_by by) {
-    static const char *const NAMES[PROFILE_BY_COUNT] = {"procedure", "image", "line", "process",
+const char *const profile_by_names[PROFILE_BY_COUNT] = {"procedure", "image", "line", "process",
                                                         "epoch"};
-    return NAMES[by];
-}
 
 struct profile_table *profile_table_new(const struct profile_table_options *options,
                                         struct program *program) {

@@ -20,7 +20,7 @@ enum profile_by {
     PROFILE_BY_EPOCH,
     PROFILE_BY_COUNT
 };
-const char *profile_by_name(enum profile_by by); /* "procedure" */
+extern const char *const profile_by_names[PROFILE_BY_COUNT]; /* "procedure" */
 
 struct profile_table_options {
     enum profile_by by;

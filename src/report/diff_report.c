@@ -98,7 +98,7 @@ static void add_columns(const struct diff_report *report, struct table *table) {
     table_column(table, CHANGES[report->diff.measure], TABLE_FIGURE, .gap = 2);
     if (report->diff.sampled)
         table_column(table, "σ ", TABLE_FIGURE, .gap = 2);
-    table_column(table, profile_by_name(report->by), images ? TABLE_PATH : TABLE_NAME, .gap = 2,
+    table_column(table, profile_by_names[report->by], images ? TABLE_PATH : TABLE_NAME, .gap = 2,
                  .least = images ? 0 : 24);
     if (!images)
         table_column(table, "image", TABLE_PATH, .gap = 2, .least = 12, .rank = 1);
@@ -181,10 +181,10 @@ bool diff_report_json(const struct diff_report *report, FILE *file, struct error
                       report->diff.sampled ? json_real(diff->sigmas) : json_null()));
         json_array_append_new(rows, row);
     }
-    json_t *object =
-        json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:I}", "verb", report->report.verb, "before",
-                  side_json(report, 0), "after", side_json(report, 1), "by",
-                  profile_by_name(report->by), "compared", diff_measure_name(report->diff.measure),
-                  "rows", rows, "row_count", (json_int_t)report->diff.count);
+    json_t *object = json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:I}", "verb", report->report.verb,
+                               "before", side_json(report, 0), "after", side_json(report, 1), "by",
+                               profile_by_names[report->by], "compared",
+                               diff_measure_names[report->diff.measure], "rows", rows, "row_count",
+                               (json_int_t)report->diff.count);
     return json_write_report(object, &report->report, file, error);
 }

@@ -78,7 +78,7 @@ static void add_columns(const struct variance_report *report, struct table *tabl
                                                   {"min", TABLE_FIGURE, .gap = 2},
                                                   {"max", TABLE_FIGURE, .gap = 2}};
     table_columns(table, COLUMNS, sizeof COLUMNS / sizeof *COLUMNS);
-    table_column(table, profile_by_name(report->by),
+    table_column(table, profile_by_names[report->by],
                  report->by == PROFILE_BY_IMAGE ? TABLE_PATH : TABLE_NAME, .gap = 2, .least = 24);
 }
 
@@ -150,7 +150,7 @@ bool variance_report_json(const struct variance_report *report, FILE *file, stru
     }
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:f, s:o, s:I}", "verb", report->report.verb, "sets", sets_json(report),
-        "by", profile_by_name(report->by), "total", total, "rows", rows, "row_count",
+        "by", profile_by_names[report->by], "total", total, "rows", rows, "row_count",
         (json_int_t)(report->variances.count + report->variances.more + report->variances.small));
     return json_write_report(object, &report->report, file, error);
 }

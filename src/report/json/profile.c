@@ -81,7 +81,7 @@ bool profile_report_json(const struct profile_report *report, FILE *file, struct
     json_t *object = json_pack(
         "{s:s, s:o, s:o, s:o, s:s, s:o, s:o}", "verb", report->report.verb, "store",
         json_text(store_path(report->set->store)), "epochs", profile_set_epochs_json(report->set),
-        "events", events, "by", profile_by_name(report->by), "rows", rows(report), "row_count",
+        "events", events, "by", profile_by_names[report->by], "rows", rows(report), "row_count",
         total || !profile_table_count(report->table) ? json_count(total) : json_null());
     return json_write_report(object, &report->report, file, error);
 }

@@ -55,7 +55,7 @@ static void add_columns(const struct profile_report *report, struct table *table
         if (!i)
             table_column(table, "   cum%", TABLE_FIGURE, .gap = 1, .rank = 1);
     }
-    table_column(table, profile_by_name(by), by == PROFILE_BY_IMAGE ? TABLE_PATH : TABLE_NAME,
+    table_column(table, profile_by_names[by], by == PROFILE_BY_IMAGE ? TABLE_PATH : TABLE_NAME,
                  .gap = 2, .least = 24);
     if (by == PROFILE_BY_LINE)
         table_column(table, "procedure", TABLE_NAME, .gap = 2, .least = 16, .rank = 2);

@@ -22,7 +22,6 @@ struct output_options {
     bool legend;
     const char *output; /* NULL: standard output or error */
     const char *svg;    /* NULL: no picture */
-    char **words;       /* what options_parse() gave; set by the verb, which frees it */
 };
 extern const struct option_group output_group; /* --top, --json, --output */
 extern const struct option_group report_group; /* --json, --output */

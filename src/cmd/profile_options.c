@@ -114,12 +114,9 @@ static bool fill_table(struct compare *compare, struct error *error) {
     compare->table = compare->program ? profile_table_new(&wanted, compare->program) : NULL;
     if (!compare->table)
         return error_set(error, "out of memory for the profile");
-    for (size_t i = 0; i < sets->count; i++) {
-        const struct profile_set *set = &sets->sets[i];
-        if (!profile_table_add(compare->table, set->store, set->sessions, set->epoch_count,
-                               sets->events[i].name, sets->events[i].scale, i, error))
+    for (size_t i = 0; i < sets->count; i++)
+        if (!profile_table_add_set(compare->table, &sets->sets[i], &sets->events[i], i, error))
             return false;
-    }
     return profile_table_finish(compare->table, 0, error) &&
            (profile_table_count(compare->table) ||
             error_set(error, "none of the sets has such samples"));

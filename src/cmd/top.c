@@ -62,19 +62,11 @@ static bool choose_events(struct job *job, struct error *error) {
 
 static bool fill_table(struct job *job, struct profile_table *table, struct error *error) {
     const struct profile_report *report = &job->report;
-    const struct profile_set *set = report->set;
     for (size_t i = 0; i < report->event_count; i++)
-        if (!profile_table_add(table, set->store, set->sessions, set->epoch_count,
-                               report->events[i]->name, report->events[i]->scale, i, error))
+        if (!profile_table_add_set(table, report->set, report->events[i], i, error))
             return false;
-    if (!profile_table_finish(table, job->run.verb.output.top, error))
-        return false;
-    if (profile_table_count(table))
-        return true;
-    const char *what = job->rows.image ? job->rows.image : job->rows.process;
-    return error_set(
-        error, what ? "%s: no samples of %s (see 'culprit top --by %s')" : "%s: it has no samples",
-        set->label, what, job->rows.image ? "image" : "process");
+    return profile_table_finish(table, job->run.verb.output.top, error) &&
+           profile_table_any(table, report->set, error);
 }
 
 /* The first procedure in a file: its code can be read. NULL: there is none. */

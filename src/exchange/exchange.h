@@ -31,7 +31,6 @@ struct exchange_imported {
     uint64_t records;  /* of the file: each one or more samples */
     uint64_t unknown;  /* of them in no known image */
     uint64_t unplaced; /* of them known by an address alone, as no mappings were printed */
-    size_t entries;    /* different places, processes and events */
     size_t images, processes, events;
 };
 

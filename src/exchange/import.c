@@ -67,7 +67,6 @@ bool exchange_import(struct store *store, const char *path, enum exchange_format
     imported->records = import.records;
     imported->unknown = import.session.unknown;
     imported->unplaced = import.unplaced;
-    imported->entries = import.gathered.entries.count;
     imported->images = import.gathered.images.count;
     imported->processes = import.gathered.processes.count;
     imported->events = import.gathered.event_keys.count;

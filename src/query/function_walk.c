@@ -7,16 +7,32 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/file_name.h"
+
+uint32_t *code_images_add(const struct code *code, struct program *program) {
+    uint32_t *numbers = malloc((code->image_count + (size_t)1) * sizeof *numbers);
+    for (uint32_t i = 0; numbers && i < code->image_count; i++)
+        numbers[i] = code_image_is_file(code, i) ? program_add_image(program, code->images[i].path,
+                                                                     code->images[i].build_id,
+                                                                     code->images[i].build_id_size)
+                                                 : UINT32_MAX;
+    return numbers;
+}
+
+bool code_image_is_file(const struct code *code, uint32_t image) {
+    return image < code->image_count && code->images[image].kind == CODE_IMAGE_FILE;
+}
+
+const char *code_image_name(const struct code *code, uint32_t image) {
+    return image >= code->image_count        ? "[anon]"
+           : code_image_is_file(code, image) ? file_base_name(code->images[image].path)
+                                             : code->images[image].path;
+}
 
 bool function_walk_begin(struct function_walk *walk, const struct code *code,
                          struct program *program) {
     *walk = (struct function_walk){.code = code, .program = program, .image = UINT32_MAX};
-    walk->images = calloc(code->image_count ? code->image_count : 1, sizeof *walk->images);
-    for (uint32_t i = 0; walk->images && i < code->image_count; i++)
-        if (code->images[i].kind == CODE_IMAGE_FILE)
-            walk->images[i] =
-                program_add_image(program, code->images[i].path, code->images[i].build_id,
-                                  code->images[i].build_id_size);
+    walk->images = code_images_add(code, program);
     return walk->images && code_pieces_build(&walk->pieces, code);
 }
 
@@ -25,10 +41,6 @@ void function_walk_end(struct function_walk *walk) {
     free(walk->functions);
     code_pieces_free(&walk->pieces);
     memset(walk, 0, sizeof *walk);
-}
-
-bool function_walk_is_file(const struct function_walk *walk, uint32_t image) {
-    return image < walk->code->image_count && walk->code->images[image].kind == CODE_IMAGE_FILE;
 }
 
 bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint64_t offset,
@@ -47,7 +59,7 @@ bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint
         location->function_rest = piece->end - offset;
         return true;
     }
-    return function_walk_is_file(walk, image) &&
+    return code_image_is_file(walk->code, image) &&
            program_locate(walk->program, walk->images[image], offset, location);
 }
 

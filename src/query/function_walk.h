@@ -13,6 +13,13 @@
 #include "trace/dynamic.h"
 #include "util/error.h"
 
+/* Numbers in `program` of the images of the code, which it adds; UINT32_MAX of what is no file. To
+ * be freed; NULL: out of memory. */
+uint32_t *code_images_add(const struct code *code, struct program *program);
+bool code_image_is_file(const struct code *code, uint32_t image);
+/* Its file's base name, "[vdso]", "[anon]". */
+const char *code_image_name(const struct code *code, uint32_t image);
+
 /* A function, a piece of anonymous code, or all code of a file that no function covers. */
 struct walked_function {
     const char *name; /* NULL: no symbol; owned by the program */
@@ -39,7 +46,6 @@ bool function_walk_begin(struct function_walk *walk, const struct code *code,
                          struct program *program);
 void function_walk_end(struct function_walk *walk);
 
-bool function_walk_is_file(const struct function_walk *walk, uint32_t image);
 /* The place in the debug information; false and empty when nothing is known. */
 bool function_walk_locate(const struct function_walk *walk, uint32_t image, uint64_t offset,
                           struct location *location);

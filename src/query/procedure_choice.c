@@ -401,18 +401,10 @@ static bool make_table(struct choosing *choosing) {
     choosing->table = profile_table_new(&options, choosing->program);
     if (!choosing->table)
         return out_of_memory(choosing->error);
-    const struct profile_set *set = choosing->set;
-    if (!profile_table_add(choosing->table, set->store, set->sessions, set->epoch_count,
-                           choosing->event->name, choosing->event->scale, 0, choosing->error) ||
-        !profile_table_finish(choosing->table, top, choosing->error))
-        return false;
-    if (profile_table_count(choosing->table))
-        return true;
-    const char *what = query->image ? query->image : query->process;
-    return error_set(choosing->error,
-                     what ? "%s: no samples of %s (see 'culprit top --by %s')"
-                          : "%s: it has no samples",
-                     set->label, what, query->image ? "image" : "process");
+    return profile_table_add_set(choosing->table, choosing->set, choosing->event, 0,
+                                 choosing->error) &&
+           profile_table_finish(choosing->table, top, choosing->error) &&
+           profile_table_any(choosing->table, choosing->set, choosing->error);
 }
 
 bool procedure_choose(struct procedure_choices *choices, const struct profile_set *set,

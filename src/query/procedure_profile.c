@@ -19,14 +19,6 @@ struct reading {
     size_t part_capacity;
 };
 
-bool profile_path_is(const char *path, const char *name) {
-    return !strcmp(path, name) || !strcmp(file_base_name(path), name);
-}
-
-bool profile_process_is(const struct store_process *process, const char *name) {
-    return !name || !strcmp(process->command, name) || profile_path_is(process->executable, name);
-}
-
 /* ---- which array an event fills ---- */
 
 /* Cycles, or times, that one value stands for. */

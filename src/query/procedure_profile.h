@@ -52,10 +52,4 @@ void procedure_profile_free(struct procedure_profile *profile);
 const struct signature_part *procedure_profile_parts(const struct procedure_profile *profile,
                                                      uint32_t offset, size_t *count);
 
-/* Whether a process is the one named: by its command, or its executable's path or base name; NULL
- * as name: always. */
-bool profile_process_is(const struct store_process *process, const char *name);
-/* Whether a path is the one named, or ends in it. */
-bool profile_path_is(const char *path, const char *name);
-
 #endif

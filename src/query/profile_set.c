@@ -29,6 +29,16 @@ static bool is_wanted(const struct reading *reading, int64_t session) {
     return false;
 }
 
+/* ---- names ---- */
+
+bool profile_path_is(const char *path, const char *name) {
+    return !strcmp(path, name) || !strcmp(file_base_name(path), name);
+}
+
+bool profile_process_is(const struct store_process *process, const char *name) {
+    return !name || !strcmp(process->command, name) || profile_path_is(process->executable, name);
+}
+
 /* ---- reading ---- */
 
 static void take_unit(struct profile_event *event, const char *unit) {

@@ -48,4 +48,10 @@ const struct profile_event *profile_set_event(const struct profile_set *set, con
  * session: offsetof(struct store_session, host). */
 const char *profile_set_shared(const struct profile_set *set, size_t member);
 
+/* Whether a process is the one named: by its command, or its executable's path or base name; NULL
+ * as name: always. */
+bool profile_process_is(const struct store_process *process, const char *name);
+/* Whether a path is the one named, or ends in it. */
+bool profile_path_is(const char *path, const char *name);
+
 #endif

@@ -62,10 +62,6 @@ double *table_values(struct profile_table *table) {
 
 /* ---- adding ---- */
 
-static bool is_named(const char *path, const char *name) {
-    return !strcmp(path, name) || !strcmp(file_base_name(path), name);
-}
-
 static bool same_image(const struct store_image *a, const struct store_image *b) {
     return a->kind == b->kind && a->build_id_size == b->build_id_size &&
            !memcmp(a->build_id, b->build_id, a->build_id_size) && !strcmp(a->path, b->path) &&
@@ -197,9 +193,8 @@ static bool visit_profile(void *context, const struct store_profile *profile) {
     struct adding *adding = context;
     struct profile_table *table = adding->table;
     const struct profile_table_options *options = &table->options;
-    if ((options->process && strcmp(profile->process->command, options->process) != 0 &&
-         !is_named(profile->process->executable, options->process)) ||
-        (options->image && !is_named(profile->image->path, options->image)))
+    if (!profile_process_is(profile->process, options->process) ||
+        (options->image && !profile_path_is(profile->image->path, options->image)))
         return true;
     double scale = adding->scale * profile->session->weight;
     if (!adding->values) {
@@ -266,6 +261,12 @@ bool profile_table_add(struct profile_table *table, struct store *store, const i
         return error_set(error, "out of memory for the profile");
     table->additions[table->addition_count++] = addition;
     return read_addition(table, &addition, false, error);
+}
+
+bool profile_table_add_set(struct profile_table *table, const struct profile_set *set,
+                           const struct profile_event *event, size_t column, struct error *error) {
+    return profile_table_add(table, set->store, set->sessions, set->epoch_count, event->name,
+                             event->scale, column, error);
 }
 
 /* ---- builds under several names ---- */
@@ -457,6 +458,16 @@ bool profile_table_finish(struct profile_table *table, size_t top, struct error 
         qsort(table->rows, table->row_count, sizeof *table->rows, by_first_value);
     table->shown = top && top < table->row_count ? top : table->row_count;
     return true;
+}
+
+bool profile_table_any(const struct profile_table *table, const struct profile_set *set,
+                       struct error *error) {
+    const struct profile_table_options *options = &table->options;
+    const char *what = options->image ? options->image : options->process;
+    return table->shown || error_set(error,
+                                     what ? "%s: no samples of %s (see 'culprit top --by %s')"
+                                          : "%s: it has no samples",
+                                     set->label, what, options->image ? "image" : "process");
 }
 
 size_t profile_table_count(const struct profile_table *table) {

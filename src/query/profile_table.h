@@ -10,7 +10,7 @@
 #define CULPRIT_QUERY_PROFILE_TABLE_H
 
 #include "program/program.h"
-#include "store/store.h"
+#include "query/profile_set.h"
 
 enum profile_by {
     PROFILE_BY_PROCEDURE,
@@ -55,10 +55,17 @@ bool profile_table_add(struct profile_table *table, struct store *store, const i
                        size_t session_count, const char *event, double scale, size_t column,
                        struct error *error);
 
+/* The same of an event of a set. */
+bool profile_table_add_set(struct profile_table *table, const struct profile_set *set,
+                           const struct profile_event *event, size_t column, struct error *error);
+
 /* Finds the rows with the largest values in column 0, `top` of them (0: all), and sorts them so. */
 bool profile_table_finish(struct profile_table *table, size_t top, struct error *error);
 
-/* After profile_table_finish(). */
+/* After profile_table_finish(). Whether there are any rows; false, with an error: the set has no
+ * samples that the options admit. */
+bool profile_table_any(const struct profile_table *table, const struct profile_set *set,
+                       struct error *error);
 size_t profile_table_count(const struct profile_table *table);
 /* How many rows there would be; 0: not known, as not all were looked up. */
 size_t profile_table_total(const struct profile_table *table);

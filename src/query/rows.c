@@ -9,7 +9,6 @@
 
 #include "query/function_walk.h"
 #include "util/array.h"
-#include "util/file_name.h"
 #include "util/order.h"
 
 struct site {
@@ -32,19 +31,17 @@ static bool no_memory(struct error *error) {
 
 /* ---- sites ---- */
 
-/* The cells of an instruction: the first of them, and how many in *count. */
-static const struct pics_cell *cells_of(const struct simulation *simulation, uint32_t insn,
-                                        uint64_t *count) {
-    const struct pics_cell *cells = simulation->cells;
-    size_t first = first_where(i, simulation->cell_count, cells[i].insn >= insn);
-    *count = first_where(i, simulation->cell_count, cells[i].insn > insn) - first;
+const struct pics_cell *insn_cells(const struct pics_cell *cells, uint64_t count, uint32_t insn,
+                                   uint64_t *found) {
+    size_t first = first_where(i, count, cells[i].insn >= insn);
+    *found = first_where(i, count, cells[i].insn > insn) - first;
     return cells + first;
 }
 
-static uint64_t units_of(const struct simulation *simulation, uint32_t insn) {
-    uint64_t count, units = 0;
-    const struct pics_cell *cells = cells_of(simulation, insn, &count);
-    for (uint64_t i = 0; i < count; i++)
+uint64_t insn_units(const struct pics_cell *cells, uint64_t count, uint32_t insn) {
+    uint64_t found, units = 0;
+    cells = insn_cells(cells, count, insn, &found);
+    for (uint64_t i = 0; i < found; i++)
         units += cells[i].units;
     return units;
 }
@@ -110,16 +107,12 @@ static struct group *new_group(struct builder *builder, uint32_t image, uint64_t
     return group;
 }
 
-static bool is_file(const struct code *code, uint32_t image) {
-    return image < code->image_count && code->images[image].kind == CODE_IMAGE_FILE;
-}
-
 static bool locate(const struct report_rows *rows, uint32_t image, uint64_t offset,
                    struct location *location) {
     memset(location, 0, sizeof *location);
     if (image < rows->code->image_count && rows->code->images[image].symbol)
         location->function = rows->code->images[image].symbol;
-    return is_file(rows->code, image) &&
+    return code_image_is_file(rows->code, image) &&
            program_locate(rows->program, rows->images[image], offset, location);
 }
 
@@ -216,7 +209,7 @@ static bool make_groups(struct builder *builder) {
         struct group *group = &builder->groups[site->group];
         assert(builder->groups); /* every site was given one */
         group->insn_count++;
-        group->units += units_of(simulation, site->insn);
+        group->units += insn_units(simulation->cells, simulation->cell_count, site->insn);
         if (site->insn < simulation->execution_count)
             group->executions += simulation->executions[site->insn];
     }
@@ -273,6 +266,14 @@ static int by_units(const void *left, const void *right) {
     return descending(a->units, b->units) ?: ascending(a->psv, b->psv);
 }
 
+void stack_fill(struct stack *stack, const uint64_t units[PSV_COMBINATIONS]) {
+    stack->count = 0;
+    for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
+        if (units[psv])
+            stack->parts[stack->count++] = (struct stack_part){psv, units[psv]};
+    qsort(stack->parts, stack->count, sizeof *stack->parts, by_units);
+}
+
 /* The stack, and the costliest instruction. */
 static void sum_up(const struct report_rows *rows, const struct group *group,
                    struct report_row *row) {
@@ -281,7 +282,8 @@ static void sum_up(const struct report_rows *rows, const struct group *group,
     for (uint32_t i = 0; i < group->insn_count; i++) {
         uint32_t insn = rows->members[group->first + i];
         uint64_t count, sum = 0;
-        const struct pics_cell *cells = cells_of(rows->simulation, insn, &count);
+        const struct pics_cell *cells =
+            insn_cells(rows->simulation->cells, rows->simulation->cell_count, insn, &count);
         for (uint64_t k = 0; k < count; k++) {
             units[cells[k].psv % PSV_COMBINATIONS] += cells[k].units;
             sum += cells[k].units;
@@ -291,16 +293,13 @@ static void sum_up(const struct report_rows *rows, const struct group *group,
             row->hottest_units = sum;
         }
     }
-    row->stack = (struct stack){.parts = row->parts};
-    for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
-        if (units[psv])
-            row->parts[row->stack.count++] = (struct stack_part){psv, units[psv]};
-    qsort(row->parts, row->stack.count, sizeof *row->parts, by_units);
+    row->stack.parts = row->parts;
+    stack_fill(&row->stack, units);
 }
 
 static uint64_t address_of(const struct report_rows *rows, uint32_t image, uint64_t offset) {
     uint64_t address = offset;
-    if (is_file(rows->code, image))
+    if (code_image_is_file(rows->code, image))
         program_offset_to_address(rows->program, rows->images[image], offset, &address);
     return address;
 }
@@ -316,15 +315,13 @@ void rows_get(const struct report_rows *rows, uint32_t index, struct report_row 
     row->line = group->line;
     row->units = group->units;
     row->executions = group->executions;
-    row->image = image >= code->image_count ? "[anon]"
-                 : is_file(code, image)     ? file_base_name(code->images[image].path)
-                                            : code->images[image].path;
+    row->image = code_image_name(code, image);
     struct location location;
     if (rows->by != BY_IMAGE) {
         locate(rows, image, row->offset, &location);
         row->function = location.function;
         row->function_size = location.function_size;
-        row->is_outside = rows->by == BY_FUNCTION && is_file(code, image) &&
+        row->is_outside = rows->by == BY_FUNCTION && code_image_is_file(code, image) &&
                           !location.function_size && !row->offset;
         if (rows->by != BY_LINE) {
             row->file = location.file;
@@ -344,12 +341,7 @@ bool rows_build(enum report_by by, uint32_t top, const struct simulation *simula
                 struct error *error) {
     *rows =
         (struct report_rows){.by = by, .simulation = simulation, .code = code, .program = program};
-    rows->images = calloc(code->image_count ? code->image_count : 1, sizeof *rows->images);
-    for (uint32_t i = 0; rows->images && i < code->image_count; i++)
-        if (code->images[i].kind == CODE_IMAGE_FILE)
-            rows->images[i] =
-                program_add_image(program, code->images[i].path, code->images[i].build_id,
-                                  code->images[i].build_id_size);
+    rows->images = code_images_add(code, program);
     struct builder builder = {.rows = rows};
     bool good =
         rows->images && make_sites(&builder) && make_groups(&builder) && list_members(&builder);

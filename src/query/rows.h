@@ -23,6 +23,9 @@ struct stack {
     uint32_t count;
 };
 
+/* Of cycles by signature; `parts` has room for PSV_COMBINATIONS. */
+void stack_fill(struct stack *stack, const uint64_t units[PSV_COMBINATIONS]);
+
 enum { ROW_TEXT_BYTES = 96 };
 
 /* A function, source line, instruction or image. */
@@ -68,6 +71,12 @@ struct report_rows {
     const struct code *code;
     struct program *program;
 };
+
+/* The cells of an instruction among `count` that are sorted: the first, *found of them; the sum of
+ * their units. */
+const struct pics_cell *insn_cells(const struct pics_cell *cells, uint64_t count, uint32_t insn,
+                                   uint64_t *found);
+uint64_t insn_units(const struct pics_cell *cells, uint64_t count, uint32_t insn);
 
 /* Groups the simulation's cells and keeps the `top` costliest groups. Refers to the
  * simulation, code and program, which must outlive it. */

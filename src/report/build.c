@@ -4,12 +4,6 @@
 #include <string.h>
 
 #include "report/report.h"
-#include "util/order.h"
-
-static int by_units(const void *left, const void *right) {
-    const struct stack_part *a = left, *b = right;
-    return descending(a->units, b->units) ?: ascending(a->psv, b->psv);
-}
 
 static bool build_stack(const struct simulation *simulation, struct stack *stack) {
     uint64_t units[PSV_COMBINATIONS] = {0};
@@ -18,10 +12,7 @@ static bool build_stack(const struct simulation *simulation, struct stack *stack
     stack->parts = malloc(PSV_COMBINATIONS * sizeof *stack->parts);
     if (!stack->parts)
         return false;
-    for (uint32_t psv = 0; psv < PSV_COMBINATIONS; psv++)
-        if (units[psv])
-            stack->parts[stack->count++] = (struct stack_part){psv, units[psv]};
-    qsort(stack->parts, stack->count, sizeof *stack->parts, by_units);
+    stack_fill(stack, units);
     return true;
 }
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/file_name.h"
 #include "util/order.h"
 
 /* A reference reduced to one grain and set of events. */
@@ -157,14 +156,6 @@ static bool correlate(struct builder *builder) {
 
 /* ---- functions ---- */
 
-static const char *image_name(const struct builder *builder, uint32_t image) {
-    const struct code *code = builder->code;
-    if (image >= code->image_count)
-        return "[anon]";
-    const char *path = code->images[image].path;
-    return code->images[image].kind == CODE_IMAGE_FILE ? file_base_name(path) : path;
-}
-
 /* Ties in order of place, as functions are numbered. */
 static int by_cost(const void *left, const void *right) {
     const struct function_commits *a = left, *b = right;
@@ -183,9 +174,10 @@ static bool sum_functions(struct builder *builder) {
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct walked_function *walked = &map->walk.functions[i];
-        functions[i] = (struct function_commits){.image = image_name(builder, walked->image),
-                                                 .name = walked->name,
-                                                 .offset = walked->offset};
+        functions[i] =
+            (struct function_commits){.image = code_image_name(builder->code, walked->image),
+                                      .name = walked->name,
+                                      .offset = walked->offset};
     }
     for (uint64_t i = 0; i < simulation->cell_count; i++) {
         struct function_commits *function = &functions[map->function_of[simulation->cells[i].insn]];
@@ -208,33 +200,18 @@ static bool sum_functions(struct builder *builder) {
 
 /* ---- instructions ---- */
 
-const struct pics_cell *comparison_stack(const struct pics_cell *cells, uint64_t count,
-                                         uint32_t number, uint64_t *parts) {
-    size_t first = first_where(i, count, cells[i].insn >= number);
-    *parts = first_where(i, count, cells[i].insn > number) - first;
-    return cells + first;
-}
-
-static uint64_t units_of(const struct pics_cell *cells, uint64_t count, uint32_t number) {
-    uint64_t parts, units = 0;
-    const struct pics_cell *stack = comparison_stack(cells, count, number, &parts);
-    for (uint64_t i = 0; i < parts; i++)
-        units += stack[i].units;
-    return units;
-}
-
 static bool describe(struct builder *builder, uint32_t number, struct compared_insn *row) {
     struct comparison *comparison = builder->comparison;
     const struct code *code = builder->code;
     const struct static_insn *insn = &code->insns[number];
     const struct code_map *map = &comparison->map;
     uint64_t address = insn->offset;
-    if (function_walk_is_file(&map->walk, insn->image))
+    if (code_image_is_file(code, insn->image))
         program_offset_to_address(builder->program, map->walk.images[insn->image], insn->offset,
                                   &address);
     *row = (struct compared_insn){
         .number = number,
-        .image = image_name(builder, insn->image),
+        .image = code_image_name(builder->code, insn->image),
         .function = map->walk.functions[map->function_of[number]].name,
         .offset = insn->offset,
         .shares = calloc(comparison->count ? comparison->count : 1, sizeof *row->shares)};
@@ -242,9 +219,9 @@ static bool describe(struct builder *builder, uint32_t number, struct compared_i
     for (uint32_t i = 0; row->shares && i < comparison->count; i++) {
         const struct compared *compared = &comparison->rows[i];
         uint64_t total = pics_total(compared->result.pics);
-        row->shares[i] =
-            total ? (double)units_of(compared->cells, compared->cell_count, number) / (double)total
-                  : 0;
+        row->shares[i] = total ? (double)insn_units(compared->cells, compared->cell_count, number) /
+                                     (double)total
+                               : 0;
     }
     return row->shares;
 }

@@ -46,7 +46,7 @@ struct function_commits {
 };
 
 /* A costly instruction, and the share of the run that each profiler gives it. Their cycle stacks of
- * it are found by comparison_stack(). */
+ * it are found by insn_cells(). */
 struct compared_insn {
     uint32_t number; /* in struct code */
     const char *image, *function;
@@ -83,11 +83,6 @@ bool comparison_build(const struct comparison_request *request, const struct sim
                       const struct code *code, struct program *program,
                       struct comparison *comparison, struct error *error);
 void comparison_free(struct comparison *comparison);
-
-/* The cycle stack of an instruction among `count` sorted cells: its first cell, `*parts` of them.
- */
-const struct pics_cell *comparison_stack(const struct pics_cell *cells, uint64_t count,
-                                         uint32_t number, uint64_t *parts);
 
 /* Notes on what the figures rest on (comparison_worth.c). */
 bool comparison_add_worth(struct comparison *comparison);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "attribute/attribute.h"
-#include "report/json_values.h"
+#include "report/profile_report.h"
 #include "report/table.h"
 #include "util/text.h"
 
@@ -155,15 +155,7 @@ static bool append_object(const struct list *list, const struct store_session *s
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(array, event_object(&events[i], &held[i]));
-    json_t *object =
-        json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:f, s:s, s:o, s:f, s:I, s:I, s:o}", "epoch",
-                  (json_int_t)session->id, "kind", session_kind_name(session->kind), "name",
-                  json_text(session->name), "host", json_text(session->host), "kernel",
-                  json_text(session->kernel), "processor", json_text(session->processor), "weight",
-                  session->weight, "start", text_time(session->start).s, "end",
-                  session->end ? json_string(text_time(session->end).s) : json_null(), "seconds",
-                  seconds_of(session), "unknown", (json_int_t)session->unknown, "dropped",
-                  (json_int_t)session->dropped, "events", array);
+    json_t *object = session_json(session, json_real(seconds_of(session)), array);
     return json_array_append_new(list->array, object) == 0;
 }
 

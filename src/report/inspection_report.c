@@ -83,15 +83,10 @@ void inspection_place(const struct inspection_report *report, uint32_t number,
     const struct static_insn *insn = &code->insns[number];
     struct location location;
     uint64_t address = insn->offset;
-    const char *image = "[anon]";
-    if (insn->image < code->image_count)
-        image = code->images[insn->image].path;
-    if (function_walk_is_file(walk, insn->image)) {
-        image = file_base_name(image);
+    if (code_image_is_file(code, insn->image))
         program_offset_to_address(walk->program, walk->images[insn->image], insn->offset, &address);
-    }
     function_walk_locate(walk, insn->image, insn->offset, &location);
-    *place = (struct insn_place){.image = image,
+    *place = (struct insn_place){.image = code_image_name(code, insn->image),
                                  .offset = insn->offset,
                                  .function = location.function,
                                  .file = location.file,

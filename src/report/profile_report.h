@@ -53,7 +53,9 @@ void profile_set_arguments(const struct profile_set *set, bool store, FILE *file
 bool profile_note_images(const struct profile_table *table, enum profile_by by, size_t most,
                          const char *what, struct program *program, struct report *report);
 
-/* Arrays of objects (docs/json.md). */
+/* An epoch, with how long it lasted and its events (NULL: without); all of a set; an event
+ * (docs/json.md). */
+json_t *session_json(const struct store_session *session, json_t *seconds, json_t *events);
 json_t *profile_set_epochs_json(const struct profile_set *set);
 json_t *profile_event_json(const struct profile_event *event, double total);
 

@@ -117,7 +117,7 @@ static json_t *stack_object(const struct pics_cell *cells, uint64_t count, uint3
                             uint64_t total, uint64_t cycles) {
     json_t *object = json_object();
     uint64_t parts;
-    const struct pics_cell *stack = comparison_stack(cells, count, number, &parts);
+    const struct pics_cell *stack = insn_cells(cells, count, number, &parts);
     for (uint64_t i = 0; i < parts; i++) {
         char name[128];
         psv_format(stack[i].psv, name, sizeof name);

@@ -25,20 +25,21 @@ json_t *profile_row_json(const struct profile_row *row, enum profile_by by) {
     return object;
 }
 
+json_t *session_json(const struct store_session *session, json_t *seconds, json_t *events) {
+    return json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:f, s:s, s:o, s:o*, s:I, s:I, s:o*}", "epoch",
+                     (json_int_t)session->id, "kind", session_kind_name(session->kind), "name",
+                     json_text(session->name), "host", json_text(session->host), "kernel",
+                     json_text(session->kernel), "processor", json_text(session->processor),
+                     "weight", session->weight, "start", text_time(session->start).s, "end",
+                     session->end ? json_string(text_time(session->end).s) : json_null(), "seconds",
+                     seconds, "unknown", (json_int_t)session->unknown, "dropped",
+                     (json_int_t)session->dropped, "events", events);
+}
+
 json_t *profile_set_epochs_json(const struct profile_set *set) {
     json_t *array = json_array();
-    for (size_t i = 0; i < set->epoch_count; i++) {
-        const struct store_session *epoch = &set->epochs[i];
-        json_array_append_new(
-            array,
-            json_pack("{s:I, s:s, s:o, s:o, s:o, s:o, s:f, s:s, s:o, s:I, s:I}", "epoch",
-                      (json_int_t)epoch->id, "kind", session_kind_name(epoch->kind), "name",
-                      json_text(epoch->name), "host", json_text(epoch->host), "kernel",
-                      json_text(epoch->kernel), "processor", json_text(epoch->processor), "weight",
-                      epoch->weight, "start", text_time(epoch->start).s, "end",
-                      epoch->end ? json_string(text_time(epoch->end).s) : json_null(), "unknown",
-                      (json_int_t)epoch->unknown, "dropped", (json_int_t)epoch->dropped));
-    }
+    for (size_t i = 0; i < set->epoch_count; i++)
+        json_array_append_new(array, session_json(&set->epochs[i], NULL, NULL));
     return array;
 }
 

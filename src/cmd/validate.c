@@ -154,10 +154,8 @@ static char *next_of_command(const struct job *job, double choice, bool cold) {
 static char *next_step(const struct job *job) {
     const struct validation *validation = &job->validation;
     const struct validation_trial *verdict = validation_verdict(validation);
-    double whole = validation->whole.values[METRIC_CPI];
-    double within = validation->within.values[METRIC_CPI];
-    double choice = validation_error(within, whole);
-    bool cold = verdict && is_large(validation_error(verdict->metrics.values[METRIC_CPI], within));
+    double choice = validation_cpi_error(&validation->within, &validation->whole);
+    bool cold = verdict && is_large(validation_cpi_error(&verdict->metrics, &validation->within));
     char *text = NULL;
     int length;
     if (job->request.command)

@@ -1,11 +1,20 @@
 /* The daemon's status as text. */
 #include "report/daemon_status.h"
 
+#include <stdarg.h>
+
 #include "report/page.h"
 #include "util/text.h"
 
-static void line(FILE *file, const char *name, const char *text) {
-    fprintf(file, "%-10s %s\n", name, text);
+static void line(FILE *file, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void line(FILE *file, const char *name, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(file, "%-10s ", name);
+    vfprintf(file, format, arguments);
+    fputc('\n', file);
+    va_end(arguments);
 }
 
 static void wrapped(FILE *file, const char *name, const char *text) {
@@ -16,70 +25,57 @@ static void wrapped(FILE *file, const char *name, const char *text) {
 }
 
 static void print_samples(const struct daemon_status *status, FILE *file) {
-    char text[512];
     double mean = status->uptime > 0 ? (double)status->samples / status->uptime : 0;
-    snprintf(text, sizeof text, "%s, %s a second in the mean; asked for %s per busy processor",
-             text_grouped(status->samples).s, text_quantity(mean).s, text_quantity(status->rate).s);
-    line(file, "samples", text);
-    snprintf(text, sizeof text, "%s %% of samples found their entry; %s entries evicted",
-             text_percent((double)status->hits, (double)status->samples).s,
-             text_grouped(status->evicted).s);
-    line(file, "table", text);
-    snprintf(text, sizeof text, "%s dropped; of %s drained %s unknown (%.3f %%), %s %% kernel",
-             text_grouped(status->dropped).s, text_grouped(status->attributed).s,
-             text_grouped(status->unknown).s,
-             status->attributed ? 100.0 * (double)status->unknown / (double)status->attributed : 0,
-             text_percent((double)status->kernel, (double)status->attributed).s);
-    line(file, "lost", text);
+    line(file, "samples", "%s, %s a second in the mean; asked for %s per busy processor",
+         text_grouped(status->samples).s, text_quantity(mean).s, text_quantity(status->rate).s);
+    line(file, "table", "%s %% of samples found their entry; %s entries evicted",
+         text_percent((double)status->hits, (double)status->samples).s,
+         text_grouped(status->evicted).s);
+    line(file, "lost", "%s dropped; of %s drained %s unknown (%.3f %%), %s %% kernel",
+         text_grouped(status->dropped).s, text_grouped(status->attributed).s,
+         text_grouped(status->unknown).s,
+         status->attributed ? 100.0 * (double)status->unknown / (double)status->attributed : 0,
+         text_percent((double)status->kernel, (double)status->attributed).s);
 }
 
 static void print_merges(const struct daemon_status *status, FILE *file) {
-    char text[512], when[64] = "none yet";
+    char when[64] = "none yet", problem[1100];
     if (status->last_merge >= 0)
         snprintf(when, sizeof when, "the last %s ago", text_duration(status->last_merge).s);
-    snprintf(text, sizeof text, "%llu, %s; %llu drain%s; %s places wait to be merged",
-             (unsigned long long)status->merges, when, (unsigned long long)status->drains,
-             text_plural(status->drains), text_grouped(status->entries).s);
-    line(file, "merges", text);
-    if (status->problem[0]) {
-        char problem[1100];
-        snprintf(problem, sizeof problem, "cannot merge (%llu time%s): %s",
-                 (unsigned long long)status->failed_merges, text_plural(status->failed_merges),
-                 status->problem);
-        wrapped(file, "problem", problem);
-    }
+    line(file, "merges", "%llu, %s; %llu drain%s; %s places wait to be merged",
+         (unsigned long long)status->merges, when, (unsigned long long)status->drains,
+         text_plural(status->drains), text_grouped(status->entries).s);
+    if (!status->problem[0])
+        return;
+    snprintf(problem, sizeof problem, "cannot merge (%llu time%s): %s",
+             (unsigned long long)status->failed_merges, text_plural(status->failed_merges),
+             status->problem);
+    wrapped(file, "problem", problem);
 }
 
 static void print_cost(const struct daemon_status *status, FILE *file) {
-    char text[512];
     double share = status->uptime > 0 ? status->processor_seconds / status->uptime : 0;
-    snprintf(text, sizeof text, "the daemon takes %.3f %% of one processor", 100 * share);
-    line(file, "cost", text);
+    line(file, "cost", "the daemon takes %.3f %% of one processor", 100 * share);
     if (status->program_seconds >= 0 && status->samples)
-        snprintf(text, sizeof text, "its program in the kernel %s a sample",
-                 text_duration(status->program_seconds / (double)status->samples).s);
+        line(file, "", "its program in the kernel %s a sample",
+             text_duration(status->program_seconds / (double)status->samples).s);
     else
-        snprintf(text, sizeof text,
-                 "its program in the kernel is not timed (to have it: sysctl "
-                 "kernel.bpf_stats_enabled=1)");
-    line(file, "", text);
-    snprintf(text, sizeof text, "%s, in the kernel %s; store %s",
-             text_bytes(status->resident_bytes).s, text_bytes(status->kernel_bytes).s,
-             text_bytes(status->store_bytes).s);
-    line(file, "memory", text);
+        line(file, "",
+             "its program in the kernel is not timed (to have it: sysctl "
+             "kernel.bpf_stats_enabled=1)");
+    line(file, "memory", "%s, in the kernel %s; store %s", text_bytes(status->resident_bytes).s,
+         text_bytes(status->kernel_bytes).s, text_bytes(status->store_bytes).s);
 }
 
 void daemon_status_text(const struct daemon_status *status, FILE *file) {
-    char text[5000], clean[4096], epoch[32] = "not merged yet";
-    snprintf(text, sizeof text, "process %d, %u processor%s, for %s", (int)status->pid,
-             status->processors, text_plural(status->processors), text_duration(status->uptime).s);
-    line(file, "daemon", text);
+    char store[4096], epoch[32] = "not merged yet";
+    line(file, "daemon", "process %d, %u processor%s, for %s", (int)status->pid, status->processors,
+         text_plural(status->processors), text_duration(status->uptime).s);
     wrapped(file, "sampling", status->sampling);
     if (status->epoch)
         snprintf(epoch, sizeof epoch, "epoch %lld", (long long)status->epoch);
-    snprintf(text, sizeof text, "%s: %s, for %s", text_clean(clean, sizeof clean, status->store),
-             epoch, text_duration(status->epoch_seconds).s);
-    line(file, "store", text);
+    line(file, "store", "%s: %s, for %s", text_clean(store, sizeof store, status->store), epoch,
+         text_duration(status->epoch_seconds).s);
     print_samples(status, file);
     print_merges(status, file);
     print_cost(status, file);

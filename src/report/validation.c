@@ -40,23 +40,6 @@ const struct validation_trial *validation_verdict(const struct validation *valid
     return best;
 }
 
-static double choice_error(const struct validation *validation) {
-    return validation_error(validation->within.values[METRIC_CPI],
-                            validation->whole.values[METRIC_CPI]);
-}
-
-static double cold_error(const struct validation *validation,
-                         const struct validation_trial *trial) {
-    return validation_error(trial->metrics.values[METRIC_CPI],
-                            validation->within.values[METRIC_CPI]);
-}
-
-static double total_error(const struct validation *validation,
-                          const struct validation_trial *trial) {
-    return validation_error(trial->metrics.values[METRIC_CPI],
-                            validation->whole.values[METRIC_CPI]);
-}
-
 /* ---- notes ---- */
 
 bool validation_add_worth(struct validation_report *report) {
@@ -183,8 +166,10 @@ static void put_trial(struct table *table, const struct validation *validation,
     else
         table_figure(table, "   %s", text_count(trial->warm_up).s);
     table_figure(table, "%.3f", trial->metrics.values[METRIC_CPI]);
-    table_figure(table, "%+.2f %%", 100 * cold_error(validation, trial));
-    table_figure(table, "%+.2f %%", 100 * total_error(validation, trial));
+    table_figure(table, "%+.2f %%",
+                 100 * validation_cpi_error(&trial->metrics, &validation->within));
+    table_figure(table, "%+.2f %%",
+                 100 * validation_cpi_error(&trial->metrics, &validation->whole));
     table_figure(table, "%+.2f %%", 100 * validation_error(trial->cpi[at], validation->cpi[at]));
     table_figure(table, "region %" PRIu32, validation->list->regions[at].id);
 }
@@ -214,12 +199,14 @@ void validation_text(const struct validation_report *report, const struct page *
                text_count(validation->instructions).s, report->report.machine->name);
     const struct validation_trial *verdict = validation_verdict(validation);
     fputs(page->bold, page->file);
-    if (verdict)
+    if (verdict) {
+        const double total = validation_cpi_error(&verdict->metrics, &validation->whole);
+        const double choice = validation_cpi_error(&validation->within, &validation->whole);
         page_print(page,
                    "CPI off by %+.2f %% in all: %+.2f %% by choice of the regions, %+.2f %% by "
                    "cold start",
-                   100 * total_error(validation, verdict), 100 * choice_error(validation),
-                   100 * (total_error(validation, verdict) - choice_error(validation)));
+                   100 * total, 100 * choice, 100 * (total - choice));
+    }
     fputs(page->plain, page->file);
     print_choice(validation, page);
     print_markers(report, page);

@@ -26,6 +26,11 @@ struct validation_report {
     struct hardware_reference hardware;
 };
 
+static inline double validation_cpi_error(const struct metrics *estimate,
+                                          const struct metrics *truth) {
+    return validation_error(estimate->values[METRIC_CPI], truth->values[METRIC_CPI]);
+}
+
 /* Adds what the figures rest on to the notes. False: out of memory. */
 bool validation_add_worth(struct validation_report *report);
 

@@ -17,14 +17,10 @@ static json_t *metrics_object(const struct metrics *metrics) {
                      "events", parts, "misses_per_1000", misses);
 }
 
-static double error_of(const struct metrics *estimate, const struct metrics *truth) {
-    return validation_error(estimate->values[METRIC_CPI], truth->values[METRIC_CPI]);
-}
-
 static json_t *choice_object(const struct validation *validation) {
     return json_pack("{s:o, s:o, s:f}", "whole", metrics_object(&validation->whole), "regions",
                      metrics_object(&validation->within), "cpi_error",
-                     error_of(&validation->within, &validation->whole));
+                     validation_cpi_error(&validation->within, &validation->whole));
 }
 
 static json_t *markers_object(const struct validation_report *report) {
@@ -50,10 +46,10 @@ static json_t *trials_array(const struct validation *validation) {
                       trial->warm_up == UINT64_MAX ? json_null() : json_count(trial->warm_up),
                       "captured", trial->captured, "warmed_instructions", trial->warmed, "regions",
                       metrics_object(&trial->metrics), "cpi_error",
-                      error_of(&trial->metrics, &validation->within), "total_cpi_error",
-                      error_of(&trial->metrics, &validation->whole), "largest_cpi_error",
-                      validation_error(trial->cpi[at], validation->cpi[at]), "largest_region",
-                      (json_int_t)validation->list->regions[at].id));
+                      validation_cpi_error(&trial->metrics, &validation->within), "total_cpi_error",
+                      validation_cpi_error(&trial->metrics, &validation->whole),
+                      "largest_cpi_error", validation_error(trial->cpi[at], validation->cpi[at]),
+                      "largest_region", (json_int_t)validation->list->regions[at].id));
     }
     return array;
 }

@@ -10,10 +10,6 @@ enum { NAME_COLUMNS = 24 };
 #define FEW_MISSES 0.005 /* per 1000 instructions */
 #define FEW_OF_ALL 0.005
 
-static double extra(const struct contend_program *program) {
-    return program->beside.shared - program->alone.shared;
-}
-
 static double extra_l1d(const struct contend_program *program) {
     return program->beside.l1d - program->alone.l1d;
 }
@@ -97,38 +93,41 @@ static void print_name(const struct contend_report *report, uint32_t number, FIL
             report->programs[number].copies);
 }
 
-static void print_misses(const struct contend_report *report, bool l1d, FILE *file) {
-    fprintf(file, "\n%*s  %s misses per 1000 instructions\n", NAME_COLUMNS + 7, "",
-            l1d ? "L1D" : contend_cache_name(report));
-    fprintf(file, "%-*s %6s %10s %10s", NAME_COLUMNS, "program", "copies", "alone", "extra");
-    fputs(report->check ? "      simulated: alone      extra\n" : "\n", file);
-    for (uint32_t i = 0; i < report->program_count; i++) {
-        const struct contend_program *program = &report->programs[i],
-                                     *checked = contend_checked(report, i);
-        print_name(report, i, file);
-        put_value(1000 * (l1d ? program->alone.l1d : program->alone.shared), 10, 3, file);
-        put_value(1000 * (l1d ? extra_l1d(program) : extra(program)), 10, 3, file);
-        if (checked) {
-            put_value(1000 * (l1d ? checked->alone.l1d : checked->alone.shared), 21, 3, file);
-            put_value(1000 * (l1d ? extra_l1d(checked) : extra(checked)), 10, 3, file);
-        }
-        fputc('\n', file);
-    }
+/* A figure alone, and what it is beside the others or how much that is more. */
+struct figure {
+    double alone, other;
+};
+
+static struct figure misses_of(const struct contend_program *program) {
+    return (struct figure){1000 * program->alone.shared,
+                           1000 * (program->beside.shared - program->alone.shared)};
 }
 
-static void print_cycles(const struct contend_report *report, FILE *file) {
-    fprintf(file, "\n%*s  cycles per instruction\n", NAME_COLUMNS + 7, "");
-    fprintf(file, "%-*s %6s %10s %10s", NAME_COLUMNS, "program", "copies", "alone", "beside");
-    fputs(report->check ? "      simulated: alone     beside\n" : "\n", file);
+static struct figure l1d_misses_of(const struct contend_program *program) {
+    return (struct figure){1000 * program->alone.l1d, 1000 * extra_l1d(program)};
+}
+
+static struct figure cycles_of(const struct contend_program *program) {
+    return (struct figure){program->alone.cycles, program->beside.cycles};
+}
+
+static void print_figures(const struct contend_report *report, const char *what, const char *other,
+                          struct figure (*figure_of)(const struct contend_program *program),
+                          FILE *file) {
+    fprintf(file, "\n%*s  %s\n", NAME_COLUMNS + 7, "", what);
+    fprintf(file, "%-*s %6s %10s %10s", NAME_COLUMNS, "program", "copies", "alone", other);
+    if (report->check)
+        fprintf(file, "      simulated: alone %10s", other);
+    fputc('\n', file);
     for (uint32_t i = 0; i < report->program_count; i++) {
-        const struct contend_program *program = &report->programs[i],
-                                     *checked = contend_checked(report, i);
+        const struct contend_program *checked = contend_checked(report, i);
+        const struct figure figure = figure_of(&report->programs[i]);
         print_name(report, i, file);
-        put_value(program->alone.cycles, 10, 3, file);
-        put_value(program->beside.cycles, 10, 3, file);
+        put_value(figure.alone, 10, 3, file);
+        put_value(figure.other, 10, 3, file);
         if (checked) {
-            put_value(checked->alone.cycles, 21, 3, file);
-            put_value(checked->beside.cycles, 10, 3, file);
+            put_value(figure_of(checked).alone, 21, 3, file);
+            put_value(figure_of(checked).other, 10, 3, file);
         }
         fputc('\n', file);
     }
@@ -144,11 +143,13 @@ void contend_text(const struct contend_report *report, const struct page *page) 
     print_head(report, page);
     for (uint32_t i = 0; i < report->program_count; i++)
         print_fate(report, i, page);
-    print_misses(report, false, file);
+    char misses[64];
+    snprintf(misses, sizeof misses, "%s misses per 1000 instructions", contend_cache_name(report));
+    print_figures(report, misses, "extra", misses_of, file);
     if (l1d)
-        print_misses(report, true, file);
+        print_figures(report, "L1D misses per 1000 instructions", "extra", l1d_misses_of, file);
     if (cycles)
-        print_cycles(report, file);
+        print_figures(report, "cycles per instruction", "beside", cycles_of, file);
     if (report->check && !report->report.partial)
         fprintf(file, "\n%s instructions simulated\n", text_count(report->check->instructions).s);
     report_text_foot(&report->report, page);

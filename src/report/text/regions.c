@@ -8,13 +8,10 @@
 #include "util/order.h"
 #include "util/text.h"
 
-struct order_item {
-    uint32_t slice, point;
-};
-
-static int by_slice(const void *a, const void *b) {
-    uint32_t x = ((const struct order_item *)a)->slice, y = ((const struct order_item *)b)->slice;
-    return ascending(x, y);
+static int by_slice(const void *left, const void *right, void *context) {
+    const struct region_point *points = context;
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return ascending(points[a].slice, points[b].slice);
 }
 
 bool regions_report_init(struct regions_report *report, const struct profiled_runs *profile,
@@ -22,15 +19,11 @@ bool regions_report_init(struct regions_report *report, const struct profiled_ru
                          bool loaded) {
     *report = (struct regions_report){
         .profile = profile, .choice = choice, .settings = settings, .loaded = loaded};
-    struct order_item *items = malloc(choice->point_count * sizeof *items);
-    report->order = malloc(choice->point_count * sizeof *report->order);
-    if (!items || !report->order) {
-        free(items);
-        regions_report_free(report);
+    report->order = malloc((choice->point_count + (size_t)1) * sizeof *report->order);
+    if (!report->order)
         return false;
-    }
     for (uint32_t i = 0; i < choice->point_count; i++) {
-        items[i] = (struct order_item){.slice = choice->points[i].slice, .point = i};
+        report->order[i] = i;
         report->chosen_instructions += profile->slices[choice->points[i].slice].instructions;
     }
     if (!loaded && settings->selection.method == SELECT_SIMPOINT) {
@@ -39,10 +32,7 @@ bool regions_report_init(struct regions_report *report, const struct profiled_ru
         report->bound =
             choice->tried[choice->chosen].clusters == most && most < profile->points.count;
     }
-    qsort(items, choice->point_count, sizeof *items, by_slice);
-    for (uint32_t i = 0; i < choice->point_count; i++)
-        report->order[i] = items[i].point;
-    free(items);
+    qsort_r(report->order, choice->point_count, sizeof *report->order, by_slice, choice->points);
     return true;
 }
 

@@ -4,6 +4,9 @@
 # In order, where what-if is not asked for and takes no time.
 in_order="--machine alpha21164"
 
+# What bash says of its own now and then when traps come faster than it runs them.
+bash_itself='^bash: warning: run_pending_traps: '
+
 # whole NAME COMMAND...: the command keeps its output, and its simulation is no part of a run.
 whole() {
     local name=$1
@@ -12,7 +15,7 @@ whole() {
     run sim --json --output "$scratch/$name.json" -- "$@" >"$scratch/$name.out" 2>"$scratch/err" ||
         { cat "$scratch/err"; return 1; }
     same_file "$scratch/$name.native" "$scratch/$name.out" || return
-    ! without_progress "$scratch/err" || return
+    ! without_progress "$scratch/err" | grep -v "$bash_itself" || return
     report=$scratch/$name.json told 'not r["partial"]' 'r["instructions"] > 1e6' \
         'sum(r["commit_states"].values()) == r["cycles"]'
 }

@@ -285,9 +285,27 @@ static void slack_of_executions(void **state) {
     graph_free(graph);
 }
 
+/* A store waits 4 cycles for a unit, and the write of the store whose entry it takes took 7 cycles
+ * more than one: a store waits for no MSHR before it issues.
+ *
+ *              F  D  R  E  P   C
+ *     store    0  3  4  8  9  10 */
+static void store_waits_for_no_mshr(void **state) {
+    (void)state;
+    struct graph *graph = graph_new();
+    struct graph_uop *store = add(graph, GRAPH_STORE, 1);
+    store->unit_wait = 4;
+    store->write_wait = 7;
+    assert_int_equal(walk(graph), 10);
+    assert_int_equal(part(graph, EDGE_RE), 4);
+    assert_int_equal(part(graph, PART_MSHR), 0);
+    graph_free(graph);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(path_and_slack_of_two_misses),
+        cmocka_unit_test(store_waits_for_no_mshr),
         cmocka_unit_test(path_through_a_misprediction),
         cmocka_unit_test(path_over_a_pending_hit),
         cmocka_unit_test(a_wait_for_a_slot_is_no_edge),

@@ -250,7 +250,7 @@ struct record_queue {
 
 /* The stream is filled and handed over in chunks of about so many µops; so many may be under way.
  */
-enum { CHUNK_UOPS = 4096, CHUNKS = 8, GATHER_MAX = 16 };
+enum { CHUNK_UOPS = 2048, CHUNKS = 16, GATHER_MAX = 16 };
 
 enum { STORE_SLOTS = 4096, WAIT_TABLE = 4096 };
 enum {

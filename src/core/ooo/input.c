@@ -87,9 +87,10 @@ bool ooo_finish(struct ooo *core, struct error *error) {
     struct error late;
     bool good = ooo_drain(core, error);
     wait_for_pipeline(core);
-    return (!core->tap ||
-            tap_flush(core->tap, &core->tap_state, &core->buffer, good ? error : &late)) &&
-           good;
+    if (core->tap)
+        good &= tap_flush(core->tap, &core->tap_state, &core->buffer, good ? error : &late);
+    begin_group_words(core);
+    return good;
 }
 
 bool ooo_warm(struct ooo *core, const struct core_input *input, struct error *error) {

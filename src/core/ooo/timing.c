@@ -110,7 +110,7 @@ STAGE void execute(struct ooo *core, struct standing *now, uint64_t at,
                    struct uop_cycles *uop, struct packed_life *life) {
     const uint32_t flags = stream->is.flags;
     if (flags & U_ELIMINATED) {
-        uop->complete = uop->dispatch;
+        uop->ready = uop->issue = uop->complete = uop->dispatch;
         if (flags & U_WAIT_HEAD)
             uop->complete = ready_at_head(core, now, uop->dispatch);
         uop->wake = uop->complete;
@@ -319,6 +319,7 @@ static __attribute__((noinline)) void flush_violation(struct ooo *core, uint64_t
     end_group(core);
     squashed.psv |= PSV_FL_MO;
     if (core->lives) {
+        assert(life);
         end_life(core, &core->now, &squashed, flush, life);
         squash_life(&squashed, flush, true, life);
         keep_squashed(core, life);
@@ -380,7 +381,9 @@ STAGE void take_uop(struct ooo *core, struct standing *now, const struct window 
         fetch_stage(core, now, window, at, stream, &uop);
         if (lives)
             begin_life(core, now, at, stream, operands, life);
-        dispatch_stage(core, now, window, stream, UNKNOWN, &uop, &held);
+        const bool entered = dispatch_stage(core, now, window, stream, UNKNOWN, &uop, &held);
+        assert(entered); /* sooner or later */
+        (void)entered;
         if (lives)
             life->kept.dispatch_block = (uint8_t)held;
         if (shown) {
